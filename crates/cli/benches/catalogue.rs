@@ -7,7 +7,7 @@
 
 use std::process::{Command, ExitCode, Stdio};
 
-use tcplab_lab::{Claim, Run};
+use tcplab_results::{Claim, Run};
 
 /// The judges of the catalogue want each claim to hold so often.
 const TRIALS: u32 = 10;

@@ -14,8 +14,10 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use tcplab_lab::compare::{Asked, Comparison, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Instead, Plan, Run, Trial, World, analyse, begin, execute, plan};
+use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
+use tcplab_lab::{Bench, Instead, Plan, World, analyse, begin, execute, plan};
+use tcplab_results::comparison::Comparison;
+use tcplab_results::{Run, Trial};
 use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
@@ -80,7 +82,7 @@ fn false_alarms(all: &Trials) -> Result<bool> {
     let (mut alarms, mut alone, mut tests) = (0, 0, 0);
     for round in 0..comparisons {
         let found = compared(all, round, trials, 1.0, &asked)?;
-        alarms += usize::from(found.rows.iter().any(tcplab_lab::compare::Row::is_different));
+        alarms += usize::from(found.rows.iter().any(tcplab_results::comparison::Row::is_different));
         alone += found.rows.iter().filter(|row| row.p <= 0.05).count();
         tests += found.tests;
     }

@@ -8,12 +8,13 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::json;
+use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
     Advice, Busiest, Choice, Experiment, Gain, Goal, Seen, Situation, Verdict, amount, choose, span,
 };
-use tcplab_lab::{Run, RunDirectory};
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
+use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::{Bench, Instead, Run, RunDirectory};
+use tcplab_lab::{Bench, Instead, RunDirectory};
+use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;

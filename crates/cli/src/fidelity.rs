@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use tcplab_lab::fidelity::{Fidelity, Pair, compare, csv};
+use tcplab_lab::fidelity::{Pair, compare, csv};
 use tcplab_lab::{Bench, LabError, RunDirectory};
+use tcplab_results::fidelity::Fidelity;
 use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;

@@ -1,4 +1,4 @@
-//! `tcplab report`, and what `tcplab run` ends with.
+//! `tcplab report`, and the report at the end of `tcplab run`.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{LabError, Run, RunDirectory, Trial, TrialData};
+use tcplab_lab::{LabError, RunDirectory};
 use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
+use tcplab_results::{Run, Trial, TrialData};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -21,7 +22,10 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
         Some(path) => path.clone(),
         None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
-            format!("{} holds no finished run: name one", arguments.runs.display())
+            format!(
+                "no finished run below {}; pass a run directory or --runs DIR",
+                arguments.runs.display()
+            )
         })?,
     };
     let run = RunDirectory::open(&path)?;
@@ -44,7 +48,7 @@ pub(crate) fn write_and_print(
     let place = write_report(run, result)?;
     tcplab_lab::write_tables(run, result)?;
     if let Some(place) = &shown.json.place {
-        // Not all that is known of each trial is in memory.
+        // Episodes and findings of the trials are on disk only.
         let tables = run.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
         let mut output = Output::create(place)?;
@@ -62,12 +66,12 @@ pub(crate) fn write_and_print(
     Ok(match (is_whole, held) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
-        // What is missing is told in the tables.
+        // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
     })
 }
 
-/// What the run's directory has of a trial.
+/// Reads recordings from the run's directory.
 struct OfRun<'a>(&'a RunDirectory);
 
 impl Recordings for OfRun<'_> {
@@ -78,11 +82,11 @@ impl Recordings for OfRun<'_> {
     }
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        self.0.whole(trial)
+        Ok(self.0.whole(trial))
     }
 }
 
-/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+/// Writes the report: one file, or a folder if there are many trials. Returns the first page.
 pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use tcplab_lab::{Claim, RunDirectory};
+use tcplab_lab::RunDirectory;
+use tcplab_results::Claim;
 use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;

@@ -6,9 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use tcplab_lab::Bench;
-use tcplab_lab::verify::{
-    CheckRow, Machine, Outcome, PathCheck, check_model, measure_machine, measure_path,
-};
+use tcplab_lab::verify::{check_model, measure_machine, measure_path};
+use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 
 use crate::arguments::VerifyArguments;
 use crate::exit::FAILED;

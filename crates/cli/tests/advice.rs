@@ -27,7 +27,7 @@ fn refused(home: &Path, arguments: &[&str]) -> String {
 /// The advice for a long lossy path is another congestion control; tried, it is worth it, and the
 /// gain that the formula expects lies near what came out.
 #[test]
-fn advice_is_tried_and_holds() {
+fn advice_is_tried_and_confirmed() {
     let home = tempfile::tempdir().unwrap();
     let figures = ["--rtt", "60 ms", "--rate", "20 Mbit/s", "--loss", "0.5 %"];
     let rest =
@@ -73,7 +73,7 @@ fn advice_is_tried_and_holds() {
 
 /// Every step of the RFC, against what the path was asked for and the formulas.
 #[test]
-fn the_rfcs_test_finds_the_path() {
+fn rfc6349_measures_the_path() {
     let home = tempfile::tempdir().unwrap();
     let path = ["-s", "rate=20 Mbit/s", "-s", "delay=15 ms"];
     let rest = ["--duration", "1 s", "--connections", "2", "--world", "sim", "--json"];
@@ -105,7 +105,7 @@ fn the_rfcs_test_finds_the_path() {
 
 /// ICMP tells the model what the path takes, and the test what the model came to.
 #[test]
-fn the_rfcs_test_finds_a_path_of_small_packets() {
+fn rfc6349_measures_path_with_small_mtu() {
     let home = tempfile::tempdir().unwrap();
     let path = ["rfc6349", "-s", "rate=20 Mbit/s", "-s", "delay=15 ms", "-s", "mtu=1400 B"];
     let rest = ["--duration", "1 s", "--connections", "1", "--world", "sim", "--json"];
@@ -119,7 +119,7 @@ fn the_rfcs_test_finds_a_path_of_small_packets() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_arguments_are_refused() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("empty.pcap"), "").unwrap();
     for (line, said) in [

@@ -70,7 +70,7 @@ fn skipped(reason: &str) {
 }
 
 #[test]
-fn what_is_no_scenario_is_named() {
+fn unknown_scenario_is_refused() {
     let home = home();
     let write = |name: &str, content: &[u8]| fs::write(home.path().join(name), content).unwrap();
     fs::create_dir(home.path().join("folder")).unwrap();
@@ -89,7 +89,7 @@ fn what_is_no_scenario_is_named() {
 }
 
 #[test]
-fn a_path_is_drawn_or_told_why_not() {
+fn path_plot_is_drawn_or_refused() {
     let home = home();
     let run = |arguments: &[&str]| command(home.path(), arguments).output().unwrap();
     let svg = run(&["path", "plot", "small.toml"]);
@@ -121,10 +121,10 @@ fn a_path_is_drawn_or_told_why_not() {
 }
 
 /// What became of a packet, as a recording has it.
-const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":"delivered"}"#;
+const ROW: &str = r#"{"frame":1,"id":7,"direction":"forward","size_bytes":1500,"entered_ns":5,"left_ns":9,"fate":"delivered"}"#;
 
 #[test]
-fn a_log_is_exported_whole_or_not_at_all() {
+fn export_is_complete_or_absent() {
     let home = home();
     let recording = home.path().join("recording");
     fs::create_dir(&recording).unwrap();
@@ -168,7 +168,7 @@ fn a_log_is_exported_whole_or_not_at_all() {
 }
 
 #[test]
-fn mistakes_are_shown_where_they_are() {
+fn mistake_is_shown_with_its_line() {
     let home = home();
     let mut all = String::new();
     for (old, new) in [
@@ -188,7 +188,7 @@ fn mistakes_are_shown_where_they_are() {
 }
 
 #[test]
-fn what_cannot_be_resumed_is_left_alone() {
+fn run_that_cannot_be_resumed_is_left_alone() {
     let home = home();
     fs::create_dir(home.path().join("folder")).unwrap();
     let mut all = String::new();
@@ -227,7 +227,7 @@ fn damaged_runs_are_refused() {
 }
 
 #[test]
-fn runs_that_cannot_be_written_are_named() {
+fn unwritable_run_is_refused() {
     let home = home();
     let said = refusal(home.path(), &["run", "small.toml", "--runs", "small.toml/below"]);
     insta::assert_snapshot!(said, @r"
@@ -247,7 +247,7 @@ fn runs_that_cannot_be_written_are_named() {
 
 /// A limit on file sizes is the full disk that anybody can make.
 #[test]
-fn a_file_that_may_not_grow_is_named() {
+fn file_size_limit_is_reported() {
     let home = home();
     let program = env!("CARGO_BIN_EXE_tcplab");
     // In blocks of 512 or 1024 bytes; not even the plan fits.
@@ -260,7 +260,7 @@ fn a_file_that_may_not_grow_is_named() {
 }
 
 #[test]
-fn a_full_disk_is_named() {
+fn full_disk_is_reported() {
     let home = home();
     fs::create_dir(home.path().join("runs")).unwrap();
     let program = env!("CARGO_BIN_EXE_tcplab");
@@ -297,7 +297,7 @@ fn a_full_disk_is_named() {
 }
 
 #[test]
-fn nobody_listening_is_no_panic() {
+fn closed_output_does_not_panic() {
     let home = home();
     let full = || File::options().write(true).open("/dev/full").unwrap();
     for arguments in [&["scenarios"][..], &["scenarios", "interruption"], &["scenarios", "--json"]]
@@ -318,7 +318,7 @@ fn nobody_listening_is_no_panic() {
 }
 
 #[test]
-fn the_command_line_is_checked() {
+fn wrong_command_line_is_refused() {
     let home = home();
     for (arguments, said) in [
         (&[][..], "Usage: tcplab"),
@@ -336,7 +336,7 @@ fn the_command_line_is_checked() {
 
 /// What is printed as a start for one's own file is a file that can be read.
 #[test]
-fn scenarios_are_printed_as_they_are_read() {
+fn printed_scenario_is_readable() {
     let home = home();
     let list = command(home.path(), &["scenarios", "--json"]).output().unwrap();
     assert!(list.status.success());
@@ -355,7 +355,7 @@ fn scenarios_are_printed_as_they_are_read() {
 
 /// Everything that tc cannot do is told at once, with its key.
 #[test]
-fn what_tc_cannot_do_is_told_in_full() {
+fn tc_lists_all_it_cannot_do() {
     let home = home();
     let sides = ["--client-side", "eth1", "--server-side", "eth2"];
     let path = ["path", "tc", "-s", "mtu=1400 B", "-s", "forward.loss={every=3}"];
@@ -383,7 +383,7 @@ fn what_tc_cannot_do_is_told_in_full() {
 
 /// A path as commands, and those that take it away.
 #[test]
-fn a_path_is_printed_for_tc() {
+fn path_is_printed_as_tc_commands() {
     let home = home();
     let keys = ["-s", "rate=8 Mbit/s", "-s", "queue=64 kB", "-s", "forward.delay=20 ms"];
     let sides = ["--client-side", "eth1", "--server-side", "eth2"];
@@ -415,7 +415,7 @@ fn script(seq: u32) -> String {
 }
 
 #[test]
-fn packetdrills_scripts_run_on_a_model() {
+fn packetdrill_scripts_run_on_model() {
     let home = tempfile::tempdir().unwrap();
     let write = |name: &str, content: &str| {
         let path = home.path().join(name);
@@ -455,7 +455,7 @@ fn packetdrills_scripts_run_on_a_model() {
 
 /// What the founding course's tables claim, and why, in virtual time: everywhere the same.
 #[test]
-fn the_courses_measurements_hold_in_virtual_time() {
+fn course_claims_pass_in_virtual_time() {
     let home = home();
     for name in ["sockets-course/digital-unix", "sockets-course/one-kilobyte"] {
         let output = command(home.path(), &["run", name, "--quick"]).output().unwrap();

@@ -89,7 +89,7 @@ fn runs() -> Runs {
 }
 
 #[test]
-fn a_planted_regression_is_found_and_nobody_cries_wolf() {
+fn regression_is_found_without_false_alarms() {
     let Runs { home, good, bad, other } = runs();
     let home = home.path();
     let (text, code) = said(home, &format!("compare {good} {bad}"));
@@ -191,11 +191,11 @@ fn mistakes(home: &Path, good: &str) {
         (format!("compare {good} nowhere"), "there is no such directory"),
         (format!("compare {good} begun"), "tcplab run --resume begun"),
         (format!("compare {good} old"), "tcplab report old"),
-        (format!("compare {good} {good}/run.json"), "one is a file and the other is none"),
+        (format!("compare {good} {good}/run.json"), "cannot compare a capture with a run"),
         (format!("compare {good} --by speed"), "one of: buffer"),
         (format!("compare {good} {good} --metrics speed"), "there is no metric `speed`"),
         (format!("compare {good} {good} --threshold 2"), "METRIC=2"),
-        (format!("compare {good} {good} --json --markdown -"), "one of them only"),
+        (format!("compare {good} {good} --json --markdown -"), "only one output can go to"),
     ] {
         let said = refusal(home, &line);
         assert!(said.contains(told), "{line}: {said}");

@@ -67,7 +67,7 @@ impl Server {
             if server.child.try_wait().unwrap().is_some() {
                 let mut told = String::new();
                 server.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-                assert!(told.contains("io_uring is switched off here"), "{told}");
+                assert!(told.contains("io_uring is disabled here"), "{told}");
                 eprintln!("skipped: {told}");
                 return None;
             }
@@ -141,7 +141,7 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn every_design_serves_the_same() {
+fn all_designs_serve_equally() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
@@ -180,7 +180,7 @@ fn every_design_serves_the_same() {
 }
 
 #[test]
-fn no_client_brings_a_server_down() {
+fn no_client_crashes_a_server() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
@@ -226,7 +226,7 @@ fn no_client_brings_a_server_down() {
 }
 
 #[test]
-fn used_up_descriptors_are_waited_for() {
+fn server_waits_for_free_descriptors() {
     each(&["iterative", "fork", "thread", "thread-pool", "epoll", "io-uring"], |design| {
         let Some(server) =
             Server::start_with_descriptors(24, &["--design", design, "--workers", "1"])
@@ -253,7 +253,7 @@ fn used_up_descriptors_are_waited_for() {
 }
 
 #[test]
-fn nobody_who_was_accepted_is_lost_when_a_server_stops() {
+fn stopping_server_answers_accepted_connections() {
     let site = site();
     let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
@@ -378,7 +378,7 @@ fn load_counts_what_the_server_counts() {
 }
 
 #[test]
-fn bulk_arrives_whole() {
+fn bulk_data_arrives_complete() {
     let server = Server::start(&["--service", "discard"]).unwrap();
     let address = server.address.to_string();
     let (told, code) =
@@ -431,7 +431,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn counters_are_told_on_request() {
+fn sigusr1_prints_counters() {
     let mut server = Server::start(&[]).unwrap();
     let mut stream = server.connect();
     stream.write_all(b"x").unwrap();
@@ -447,7 +447,7 @@ fn counters_are_told_on_request() {
 }
 
 #[test]
-fn a_file_that_shrinks_while_it_is_sent_ends_its_connection_and_nothing_else() {
+fn shrinking_file_ends_only_its_connection() {
     /// More than the sockets at both ends hold.
     const LENGTH: u64 = 64 << 20;
     each(&["thread", "epoll", "io-uring"], |design| {
@@ -474,7 +474,7 @@ fn a_file_that_shrinks_while_it_is_sent_ends_its_connection_and_nothing_else() {
 }
 
 #[test]
-fn ipv6_is_served_and_asked() {
+fn ipv6_is_served_and_loaded() {
     if TcpListener::bind("[::1]:0").is_err() {
         return;
     }

@@ -64,7 +64,7 @@ fn run() -> (TempDir, String) {
 }
 
 #[test]
-fn this_machines_sockets_are_listed() {
+fn sockets_of_machine_are_listed() {
     let home = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -82,7 +82,7 @@ fn this_machines_sockets_are_listed() {
 
 /// The walk that the captures show, beside the model's own word, a thousand times a second.
 #[test]
-fn a_trials_walk_is_that_of_its_models() {
+fn walk_of_trial_equals_its_models() {
     let (home, run) = run();
     let home = home.path();
     for (case, trial) in [("0", 1), ("1", 1), ("1", 2)] {

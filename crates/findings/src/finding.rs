@@ -20,6 +20,7 @@ pub struct Finding {
     /// The frames that prove it, from 1 as in Wireshark.
     pub frames: Vec<u64>,
     /// When it first occurred.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
 }
 
@@ -43,8 +44,10 @@ pub enum Severity {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {
     /// The delay it caused; for a cause that lengthens every round trip, by how much.
+    #[serde(rename = "time_ns", with = "tcplab_units::number")]
     pub time: Span,
     /// Bytes sent in vain.
+    #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
 }
 

@@ -4,11 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tcplab_recording::RecordingError;
+use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_sim::SimError;
 use tcplab_testbed::TrialError;
-
-use crate::verify::AboveCeiling;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::Recording;
 use tcplab_units::Instant;
 
-use crate::LabError;
+use crate::error::LabError;
 
 /// How the decisions compare.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -40,62 +40,45 @@
 //!
 //! A new element is a file with its `Behaviour`, an [`ElementPlan`], and a key of [`PathSpec`].
 
+mod behaviour;
 mod bottleneck;
-mod conveyor;
-mod corruption;
-mod cross_traffic;
-mod delay;
 mod direction;
-mod drop_rules;
-mod duplication;
-mod ecn;
-mod element;
-mod interruption;
+mod elements;
+mod fault;
 mod link;
-mod loss;
-mod mark;
-mod mtu;
+mod mahimahi;
 mod outlook;
 mod packet;
-mod plan;
-mod policer;
 mod queue;
-mod reordering;
 mod schedule;
 mod spec;
 pub mod tc;
 mod text_or_table;
-mod trace;
 mod verdict;
-mod wifi;
 
-pub use bottleneck::{BottleneckPlan, RateSpec, RateTable, ServerPlan, TokenBucketPlan, TracePlan};
-pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
-pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
-pub use direction::{Direction, Directions};
-pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
-pub use duplication::{DuplicateSpec, DuplicationPlan};
-pub use interruption::{
-    BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
-    InterruptionTimes, InterruptionsSpec,
+pub use bottleneck::{
+    BottleneckPlan, RateSpec, RateTable, ServerPlan, TokenBucketPlan, TracePlan, WifiPlan,
+    WifiSpec, WifiStandard,
 };
-pub use link::Link;
-pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
-pub use mark::MarkPlan;
-pub use mtu::{MtuPlan, MtuSpec, MtuTable};
+pub use direction::{Direction, Directions};
+pub use elements::{
+    Arrivals, BlackholePlan, BlackholeSpec, BlackholeTable, CorruptSpec, CorruptionPlan, CrossFlow,
+    CrossSpec, DelayPlan, DelaySpec, DropPlan, DropRule, DropSpec, DuplicateSpec, DuplicationPlan,
+    GilbertElliott, HeldBack, InterruptionPlan, InterruptionSpec, InterruptionTimes,
+    InterruptionsSpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, LossBurst, LossPlan,
+    LossSpec, LossTable, MarkPlan, MtuPlan, MtuSpec, MtuTable, Nth, PacketKind, PacketPart,
+    PolicerSpec, ReorderSpec, ReorderingPlan, RulePlan, TableLaw,
+};
+pub use fault::PathError;
+pub use link::{ElementPlan, Link, LinkPlan};
+pub use mahimahi::{TraceError, parse_mahimahi, to_mahimahi};
 pub use outlook::{Moment, Outage, Outlook};
 pub use packet::Packet;
-pub use plan::{ElementPlan, LinkPlan};
-pub use policer::PolicerSpec;
 pub use queue::{
-    BdpMultiple, CodelControl, CodelPlan, CodelSpec, FqCodelPlan, FqCodelSpec, PiePlan, PieSpec,
-    QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable, RedPlan, RedSpec,
-    SMALLEST_QUEUE, StepMarkPlan,
+    BdpMultiple, CodelControl, CodelPlan, CodelSpec, DEFAULT_QUEUE, FqCodelPlan, FqCodelSpec,
+    PiePlan, PieSpec, QueueLimit, QueuePlan, QueueSize, QueueSizeError, QueueSpec, QueueTable,
+    RedPlan, RedSpec, SMALLEST_QUEUE, StepMarkPlan,
 };
-pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};
 pub use schedule::{Quantity, Schedule, Step};
-pub use spec::{Backend, DEFAULT_QUEUE, LinkSpec, PathError, PathSpec, StageSpec};
-pub use trace::{TraceError, parse_mahimahi, to_mahimahi};
+pub use spec::{Backend, LinkSpec, PathSpec, StageSpec};
 pub use verdict::{Cause, Departure, Discipline, FIRST_MADE_ID, Fate, Transmission, Verdict};
-pub use wifi::{WifiPlan, WifiSpec, WifiStandard};

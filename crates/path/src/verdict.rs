@@ -25,26 +25,28 @@ pub struct Verdict {
     /// The way it went. A world delivers by this, not by which link it polled.
     pub direction: Direction,
     /// Its length in bytes of IP.
-    #[serde(with = "plain_bytes")]
+    #[serde(rename = "size_bytes", with = "tcplab_units::number")]
     pub size: Bytes,
     /// When it came to the link.
+    #[serde(rename = "entered_ns")]
     pub entered: Instant,
     /// Its time at the bottleneck, if there is one and it got as far as being sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transmission: Option<Transmission>,
     /// When it left the link: delivered, dropped, or found there at the end of the trial.
+    #[serde(rename = "left_ns")]
     pub left: Instant,
     /// How it left.
     pub fate: Fate,
     /// Of a packet that the link made itself: the one that it is a copy of, or an answer to. Cross
     /// traffic has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "origin_id")]
     pub origin: Option<u64>,
     /// Whether the link marked it as having met congestion (CE, RFC 3168).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
     /// The first bit that the link changed, counted from the packet's first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "corrupted_bit")]
     pub corrupted: Option<u32>,
 }
 
@@ -66,10 +68,13 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Transmission {
     /// When it came to the queue.
+    #[serde(rename = "queued_ns")]
     pub queued: Instant,
     /// When its first bit was sent.
+    #[serde(rename = "began_ns")]
     pub began: Instant,
     /// When its last bit was sent; lies after [`Verdict::left`] when the trial ended before.
+    #[serde(rename = "ended_ns")]
     pub ended: Instant,
 }
 
@@ -133,7 +138,7 @@ pub enum Cause {
         /// How many packets were waiting.
         packets: u32,
         /// How many bytes these have.
-        #[serde(with = "plain_bytes")]
+        #[serde(with = "tcplab_units::number")]
         bytes: Bytes,
     },
     /// Random loss hit it.
@@ -143,8 +148,10 @@ pub enum Cause {
         /// Which interruption of the trial, counted from 1.
         number: u64,
         /// When that began.
+        #[serde(rename = "from_ns")]
         from: Instant,
         /// When that ended; a packet at this very instant passes.
+        #[serde(rename = "until_ns")]
         to: Instant,
     },
     /// An active queue management dropped it before the queue was full.
@@ -152,6 +159,7 @@ pub enum Cause {
         /// Which discipline.
         discipline: Discipline,
         /// How long it had waited.
+        #[serde(rename = "waited_ns", with = "tcplab_units::number")]
         waited: Span,
         /// How many packets were waiting.
         packets: u32,
@@ -168,7 +176,7 @@ pub enum Cause {
     /// It was larger than the link takes.
     TooBig {
         /// The largest that passes, in bytes of IP.
-        #[serde(with = "plain_bytes")]
+        #[serde(rename = "limit_bytes", with = "tcplab_units::number")]
         limit: Bytes,
     },
     /// It came to a black hole.
@@ -271,20 +279,6 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Bytes as a plain number: logs are for machines, `1.5 kB` is for people.
-mod plain_bytes {
-    use serde::{Deserialize, Deserializer, Serializer};
-    use tcplab_units::Bytes;
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-    pub(super) fn serialize<S: Serializer>(bytes: &Bytes, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_u64(bytes.as_u64())
-    }
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Bytes, D::Error> {
-        u64::deserialize(d).map(Bytes::new)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,7 +355,7 @@ mod tests {
         let line = serde_json::to_string(&verdict).unwrap();
         assert_eq!(
             line,
-            r#"{"id":7,"direction":"forward","size":1500,"entered":5,"left":9,"fate":{"dropped":{"queue-full":{"packets":2,"bytes":3000}}}}"#
+            r#"{"id":7,"direction":"forward","size_bytes":1500,"entered_ns":5,"left_ns":9,"fate":{"dropped":{"queue-full":{"packets":2,"bytes":3000}}}}"#
         );
         assert_eq!(serde_json::from_str::<Verdict>(&line).unwrap(), verdict);
     }

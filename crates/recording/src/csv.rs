@@ -11,7 +11,7 @@ pub(crate) fn header() -> String {
     let mut line = String::from("at_ns,endpoint");
     for column in Sample::COLUMNS {
         line.push(',');
-        line.push_str(column.name);
+        line.push_str(&column.key());
     }
     line.push('\n');
     line
@@ -20,9 +20,9 @@ pub(crate) fn header() -> String {
 /// One row of `samples.csv`.
 pub(crate) fn row(sample: &Sample) -> String {
     let mut line = format!("{},{}", sample.at.as_nanos(), sample.endpoint.name());
-    for value in sample.values() {
+    for (column, value) in Sample::COLUMNS.iter().zip(sample.values()) {
         line.push(',');
-        line.push_str(&value.to_string());
+        line.push_str(&column.cell(value));
     }
     line.push('\n');
     line
@@ -53,8 +53,8 @@ fn parse_row(line: &str) -> Option<Sample> {
     let name = fields.next()?;
     let endpoint = Endpoint::BOTH.into_iter().find(|end| end.name() == name)?;
     let mut sample = Sample::empty(at, endpoint);
-    for slot in sample.slots() {
-        *slot = fields.next()?.parse().ok()?;
+    for (column, slot) in Sample::COLUMNS.iter().zip(sample.slots()) {
+        *slot = column.value(fields.next()?)?;
     }
     fields.next().is_none().then_some(sample)
 }
@@ -67,8 +67,13 @@ mod tests {
     fn samples_survive_being_written_down() {
         let mut sample = Sample::empty(Instant::from_nanos(1_500_000_000), Endpoint::Server);
         sample.cwnd_segments = 10;
+        sample.rtt_us = 20_319;
+        sample.ssthresh_segments = 0x7fff_ffff;
+        sample.min_rtt_us = u64::from(u32::MAX);
         sample.pacing_rate_bytes_per_second = u64::MAX;
         let text = header() + &row(&sample);
+        assert!(text.contains(",rtt_ns,") && text.contains(",20319000,"), "{text}");
+        assert!(!text.contains("4294967295") && !text.contains("18446744073709551615"), "{text}");
         assert_eq!(parse(Path::new("samples.csv"), &text).unwrap(), [sample]);
     }
 

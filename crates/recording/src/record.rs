@@ -42,8 +42,10 @@ pub struct FlowLog {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConnectionLog {
     /// The client's port and the server's, by which it is found in the captures.
+    #[serde(with = "tcplab_units::ends")]
     pub ports: [u16; 2],
     /// When it was to begin.
+    #[serde(rename = "start_ns")]
     pub start: Instant,
     /// The end that connected.
     pub client: AppReport,
@@ -86,8 +88,10 @@ pub struct TrialRecord {
     #[serde(default)]
     pub path: PathSpec,
     /// The zero of all its times: nanoseconds since the Unix epoch.
+    #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,
     /// From zero to the end of the recording.
+    #[serde(rename = "duration_ns", with = "tcplab_units::number")]
     pub duration: Span,
     /// The client as it was in truth.
     pub client: EndpointRecord,
@@ -206,10 +210,10 @@ pub struct WorldRecord {
     pub scheduling: String,
     /// So much before they were due packets were handed over, to take back what reading and writing
     /// cost each time; times in the captures are those of the handing over.
-    #[serde(default)]
+    #[serde(default, rename = "lead_ns", with = "tcplab_units::number")]
     pub lead: Span,
     /// The last stretch before a packet was due that the thread that moves frames waited out awake.
-    #[serde(default)]
+    #[serde(default, rename = "spin_ns", with = "tcplab_units::number")]
     pub spin: Span,
     /// How late packets were handed over after the path let them go, and that lead before it.
     pub lateness: Lateness,
@@ -241,13 +245,16 @@ pub struct Lateness {
     /// Packets handed over.
     pub packets: u64,
     /// Half of them were later than this.
+    #[serde(rename = "median_ns", with = "tcplab_units::number")]
     pub median: Span,
     /// One in a hundred was.
+    #[serde(rename = "p99_ns", with = "tcplab_units::number")]
     pub p99: Span,
     /// One in a thousand was.
-    #[serde(default)]
+    #[serde(default, rename = "p999_ns", with = "tcplab_units::number")]
     pub p999: Span,
     /// None was.
+    #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 
@@ -269,8 +276,10 @@ impl Lateness {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingWait {
     /// One packet in a hundred may have waited longer than this.
+    #[serde(rename = "p99_ns", with = "tcplab_units::number")]
     pub p99: Span,
     /// None did.
+    #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 
@@ -284,8 +293,10 @@ pub struct MoverRecord {
     #[serde(default)]
     pub busiest: f64,
     /// How long it was ready to run and did not get a processor, in all.
+    #[serde(rename = "starved_ns", with = "tcplab_units::number")]
     pub starved: Span,
     /// The longest time between two looks at the devices without sleep in between.
+    #[serde(rename = "longest_turn_ns", with = "tcplab_units::number")]
     pub longest_turn: Span,
     /// How often the wall clock was seen to step by more than a millisecond.
     pub clock_steps: u64,

@@ -2,19 +2,48 @@
 
 use tcplab_units::{Endpoint, Instant};
 
-/// One column of the samples table.
+/// One column of the samples table. Files have nanoseconds where the kernel has microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Its name; the unit, where there is one, is its last word.
+    /// Its name here; the unit, where there is one, is its last word.
     pub name: &'static str,
-    /// `us`, `bytes`, `bytes per second`, `segments`, `count`, or empty for a code.
-    pub unit: &'static str,
+    /// The value that means that there is none, if one does. Files have an empty cell for it.
+    pub none: Option<u64>,
     /// What it says, in a sentence; the kernel's own field in brackets.
     pub meaning: &'static str,
 }
 
+impl Column {
+    /// Its name in files.
+    pub fn key(&self) -> String {
+        match self.name.strip_suffix("_us") {
+            Some(name) => format!("{name}_ns"),
+            None => self.name.to_owned(),
+        }
+    }
+
+    /// A value as files have it.
+    pub(crate) fn cell(&self, value: u64) -> String {
+        if self.none == Some(value) {
+            String::new()
+        } else {
+            value.saturating_mul(self.scale()).to_string()
+        }
+    }
+
+    /// A value from its cell.
+    pub(crate) fn value(&self, cell: &str) -> Option<u64> {
+        if cell.is_empty() { self.none } else { Some(cell.parse::<u64>().ok()? / self.scale()) }
+    }
+
+    /// Microseconds become nanoseconds.
+    fn scale(&self) -> u64 {
+        if self.name.ends_with("_us") { 1_000 } else { 1 }
+    }
+}
+
 macro_rules! samples {
-    ($($(#[doc = $meaning:literal])+ $field:ident: $unit:literal,)+) => {
+    ($($(#[doc = $meaning:literal])+ $field:ident $(: none $none:literal)?,)+) => {
         /// One look at one socket.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Sample {
@@ -28,7 +57,9 @@ macro_rules! samples {
         impl Sample {
             /// The columns after `at_ns` and `endpoint`, in the order they are written.
             pub const COLUMNS: &[Column] = &[$(Column {
-                name: stringify!($field), unit: $unit, meaning: concat!($($meaning),+),
+                name: stringify!($field),
+                none: [$(Some($none),)? None][0],
+                meaning: concat!($($meaning),+),
             },)+];
 
             /// A sample with nothing in it.
@@ -51,59 +82,59 @@ macro_rules! samples {
 
 samples! {
     /// TCP state, numbered as in Linux: 1 is ESTABLISHED (tcpi_state).
-    state: "",
+    state,
     /// Congestion state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss (tcpi_ca_state).
-    ca_state: "",
+    ca_state,
     /// Retransmission timeouts in a row for the oldest segment (tcpi_backoff).
-    backoff: "count",
+    backoff,
     /// Congestion window (tcpi_snd_cwnd).
-    cwnd_segments: "segments",
-    /// Slow start threshold; 2147483647 while none is set (tcpi_snd_ssthresh).
-    ssthresh_segments: "segments",
+    cwnd_segments,
+    /// Slow start threshold; empty while none is set (tcpi_snd_ssthresh).
+    ssthresh_segments: none 0x7fff_ffff,
     /// Maximum segment size in sending (tcpi_snd_mss).
-    snd_mss_bytes: "bytes",
-    /// Smoothed round trip time (tcpi_rtt).
-    rtt_us: "us",
+    snd_mss_bytes,
+    /// Smoothed round-trip time (tcpi_rtt).
+    rtt_us,
     /// Its mean deviation (tcpi_rttvar).
-    rttvar_us: "us",
-    /// The smallest round trip seen (tcpi_min_rtt).
-    min_rtt_us: "us",
+    rttvar_us,
+    /// The smallest round-trip time; empty while none was measured (tcpi_min_rtt).
+    min_rtt_us: none 0xffff_ffff,
     /// Retransmission timeout in force (tcpi_rto).
-    rto_us: "us",
+    rto_us,
     /// Segments sent and not acknowledged (tcpi_unacked).
-    unacked_segments: "segments",
+    unacked_segments,
     /// Of these, SACKed (tcpi_sacked).
-    sacked_segments: "segments",
-    /// Of these, held for lost (tcpi_lost).
-    lost_segments: "segments",
+    sacked_segments,
+    /// Of these, marked lost (tcpi_lost).
+    lost_segments,
     /// Of these, retransmitted and not yet acknowledged (tcpi_retrans).
-    retrans_segments: "segments",
+    retrans_segments,
     /// Retransmitted segments so far (tcpi_total_retrans).
-    total_retrans_segments: "segments",
+    total_retrans_segments,
     /// Bytes acknowledged so far (tcpi_bytes_acked).
-    bytes_acked: "bytes",
+    bytes_acked,
     /// Bytes received so far (tcpi_bytes_received).
-    bytes_received: "bytes",
+    bytes_received,
     /// Data in the send buffer not sent yet (tcpi_notsent_bytes).
-    notsent_bytes: "bytes",
+    notsent_bytes,
     /// The window the peer advertises (tcpi_snd_wnd).
-    snd_wnd_bytes: "bytes",
+    snd_wnd_bytes,
     /// The window advertised to the peer (tcpi_rcv_wnd).
-    rcv_wnd_bytes: "bytes",
+    rcv_wnd_bytes,
     /// What the receiver tunes its buffer to (tcpi_rcv_space).
-    rcv_space_bytes: "bytes",
-    /// Pacing rate; all ones while not paced (tcpi_pacing_rate).
-    pacing_rate_bytes_per_second: "bytes per second",
+    rcv_space_bytes,
+    /// Pacing rate; empty while not paced (tcpi_pacing_rate).
+    pacing_rate_bytes_per_second: none 0xffff_ffff_ffff_ffff,
     /// Delivery rate as the kernel estimates it (tcpi_delivery_rate).
-    delivery_rate_bytes_per_second: "bytes per second",
+    delivery_rate_bytes_per_second,
     /// Time with data outstanding or waiting (tcpi_busy_time).
-    busy_us: "us",
+    busy_us,
     /// Of it, limited by the receiver's window (tcpi_rwnd_limited).
-    rwnd_limited_us: "us",
+    rwnd_limited_us,
     /// Of it, limited by the send buffer (tcpi_sndbuf_limited).
-    sndbuf_limited_us: "us",
+    sndbuf_limited_us,
     /// D-SACK blocks received so far (tcpi_dsack_dups).
-    dsack_dups: "count",
+    dsack_dups,
     /// Reordering events seen so far (tcpi_reord_seen).
-    reord_seen: "count",
+    reord_seen,
 }

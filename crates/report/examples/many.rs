@@ -42,7 +42,7 @@ fn segments(count: usize, out: &str) -> Result<(), Box<dyn std::error::Error>> {
 
 fn trials(count: usize, out: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let (run, recordings) = synthetic::many(count);
-    let load = |trial: &tcplab_lab::Trial| -> Result<_, String> {
+    let load = |trial: &tcplab_results::Trial| -> Result<_, String> {
         Ok(recordings[trial.number as usize % recordings.len()].1.clone())
     };
     if count <= ONE_FILE {

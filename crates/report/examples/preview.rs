@@ -10,7 +10,7 @@ use std::io::Write as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: preview OUT.html")?;
     let (run, recordings) = synthetic::run(5);
-    let load = |trial: &tcplab_lab::Trial| {
+    let load = |trial: &tcplab_results::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or("no such trial")
     };

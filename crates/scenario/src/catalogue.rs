@@ -1,4 +1,4 @@
-//! The scenarios that come with tcplab, whatever directory it runs in.
+//! The built-in scenarios.
 
 use crate::embedded::embedded;
 
@@ -56,7 +56,7 @@ mod tests {
     use crate::Scenario;
 
     #[test]
-    fn every_file_can_be_read() {
+    fn every_scenario_is_read() {
         for (name, source) in catalogue() {
             if let Err(error) = Scenario::parse(source, name) {
                 panic!("{name}: {error}");

@@ -1,4 +1,4 @@
-//! The `[[compare]]` sections: which two levels of a factor the run holds against one another.
+//! The `[[compare]]` sections: comparisons of two levels of a factor.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,33 +16,33 @@ use crate::metrics::{METRICS, MetricInfo, MetricKind, Scope, metric};
 use crate::operand::{Operand, Value, value};
 use crate::problem::Problem;
 
-/// A/B: two levels of a factor, compared in each combination of all other levels.
+/// Compares two levels of a factor in each combination of all other levels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Compare {
     /// The factor, by its full name.
     pub factor: String,
-    /// What there was, and what is asked about.
+    /// A (the baseline) and B.
     pub levels: [String; 2],
-    /// Metrics of trials; none: those that people ask for first.
+    /// Metrics of trials; empty: the key metrics.
     pub metrics: Vec<String>,
-    /// What is too little to be called a difference, where it is not named below.
+    /// The default equivalence margin.
     pub threshold: Threshold,
-    /// The same of metrics, by name.
+    /// Equivalence margins of single metrics.
     pub thresholds: BTreeMap<String, Threshold>,
 }
 
-/// What is too little to be called a difference.
+/// An equivalence margin: the smallest difference that matters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
     /// A share of A's median.
     Share(f64),
-    /// So much in the metric's own unit.
+    /// An amount in the metric's unit.
     Absolute(f64),
 }
 
-/// Where nothing is asked for: 5 %. Below it nobody changes a setting; repeated measurements in
-/// real time differ by one or two per cent for no reason, and a model is asked to be as close.
+/// 5 %. Nobody changes a setting for less; repeated measurements in real time differ by one or two
+/// per cent, and models must be as close.
 impl Default for Threshold {
     fn default() -> Threshold {
         Threshold::Share(0.05)
@@ -50,7 +50,7 @@ impl Default for Threshold {
 }
 
 impl Threshold {
-    /// In the metric's unit, for a median of A.
+    /// The margin in the metric's unit, for a median of A.
     pub fn margin(self, median: f64) -> f64 {
         match self {
             Threshold::Share(share) => share * median.abs(),
@@ -59,35 +59,34 @@ impl Threshold {
     }
 }
 
-/// Two levels of a factor that are held against one another, trial by trial with the same seed, in
-/// each combination of all other levels: is the second better, worse, or the same? The report
-/// begins with the verdicts, and `comparisons.json` and `comparisons.csv` have them.
+/// A comparison of two levels of a factor, trial by trial with the same seed, in each combination
+/// of all other levels: is the second better, worse or equivalent? The report starts with the
+/// verdicts; `comparisons.json` and `comparisons.csv` contain them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompareSpec {
     /// The factor: a key of the matrix.
     #[schemars(with = "String")]
     factor: Spanned<String>,
-    /// Two of its levels, first the one that the other is held against: `["before", "after"]`.
-    /// Default: its levels in the order written, where it has but two.
+    /// Two of its levels, first the baseline: `["before", "after"]`. Default: its levels in the
+    /// order of the file, if it has only two.
     #[serde(default)]
     #[schemars(with = "Option<[serde_json::Value; 2]>")]
     levels: Option<Spanned<Vec<Spanned<toml::Value>>>>,
-    /// What is compared: metrics that each trial has one number of. All are tested together, so the
-    /// fewer, the sooner each is decided. Default: those that people ask for first, as `tcplab
-    /// compare` has them.
+    /// Metrics to compare, with one number per trial. All are tested together, so fewer metrics
+    /// need fewer trials. Default: the key metrics, as in `tcplab compare`.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>", extend("items" = names()))]
     metrics: Option<Spanned<Vec<Spanned<String>>>>,
-    /// What is too little to be called a difference: a share of the first level's median, such as
-    /// `"1 %"`; or of each metric that is named by itself, a share or an amount in its unit:
-    /// `{ transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
+    /// Equivalence margin, the smallest difference that matters: a share of the first level's
+    /// median, such as `"1 %"`; or for each named metric a share or an amount in its unit: `{
+    /// transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
     #[serde(default)]
     #[schemars(with = "Option<SameForm>")]
     same: Option<Spanned<Same>>,
 }
 
-/// What can be compared, for the schema.
+/// Metrics that can be compared, for the schema.
 fn names() -> serde_json::Value {
     let names: Vec<&str> = METRICS.iter().filter(|it| is_compared(it)).map(|it| it.name).collect();
     serde_json::json!({ "type": "string", "enum": names })
@@ -98,7 +97,7 @@ fn is_compared(info: &MetricInfo) -> bool {
 }
 
 impl CompareSpec {
-    /// The comparison with its factor, levels and metrics found.
+    /// Resolves the factor, levels and metrics.
     pub(crate) fn resolve(
         &self,
         matrix: &Matrix<'_>,
@@ -190,7 +189,7 @@ impl CompareSpec {
     }
 }
 
-/// The metric of this name, one number of each trial; what is wrong is told at `place`.
+/// The metric of this name, which needs one number per trial; errors show `place`.
 fn compared<T>(name: &str, place: &Spanned<T>) -> Result<&'static MetricInfo, Fault> {
     match metric(name) {
         None => Err(Fault::new(Problem::UnknownMetric(name.into()), place.span())),
@@ -206,7 +205,7 @@ fn share(text: &str) -> Result<Threshold, Problem> {
     Ok(Threshold::Share(share.as_f64()))
 }
 
-/// Whether any case of the first level has one of the second that differs from it in nothing else.
+/// Whether a case of the first level has a counterpart that differs in the second level alone.
 pub(crate) fn have_counterparts(
     cases: &[Case],
     factor: &str,
@@ -221,23 +220,23 @@ pub(crate) fn have_counterparts(
     })
 }
 
-/// What is the same, as it is written.
+/// The value of `same`.
 #[derive(Debug)]
 enum Same {
     /// A share of the median, for all metrics.
     Share(String),
-    /// By the names of metrics.
+    /// Margins by metric.
     Each(BTreeMap<String, Spanned<Operand>>),
 }
 
-/// The same for the schema.
+/// [`Same`] for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "for the schema")]
 enum SameForm {
     /// A share of the first level's median.
     Share(Probability),
-    /// Of each metric that is named by itself.
+    /// A margin for each named metric.
     Each(BTreeMap<String, Operand>),
 }
 
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_what_there_is() {
+    fn missing_keys_have_defaults() {
         let [compare] = &read("factor = \"stack\"").unwrap()[..] else { panic!("there is one") };
         assert_eq!(
             (&*compare.factor, &*compare.levels[0], &*compare.levels[1]),
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_metrics_and_thresholds_are_found() {
+    fn levels_metrics_and_margins_are_resolved() {
         let section = "factor = \"client.sysctl.net.ipv4.tcp_reordering\"\nlevels = [300, 3]\n\
                        metrics = [\"goodput\", \"transfer_time\", \"retransmissions\"]\n\
                        same = { goodput = \"2 %\", transfer_time = \"20 ms\", retransmissions = 3 }";
@@ -316,10 +315,10 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_told_with_its_line() {
+    fn impossible_comparison_is_refused_with_its_line() {
         const AT: usize = 13;
         for (section, line, why) in [
-            ("levels = [\"a\", \"b\"]", 0, "`factor` is missing"),
+            ("levels = [\"a\", \"b\"]", 0, "missing key `factor`"),
             ("factor = \"stick\"", 1, "`stick` is not varied"),
             (
                 "factor = \"client.sysctl.net.ipv4.tcp_reordering\"",
@@ -329,11 +328,11 @@ mod tests {
             ("factor = \"stack\"\nlevels = [\"old\"]", 2, "two levels of `stack`"),
             ("factor = \"stack\"\nlevels = [\"old\", \"mid\"]", 2, "no case has `stack` = `mid`"),
             ("factor = \"stack\"\nlevels = [\"old\", \"old\"]", 2, "the level `old` twice"),
-            ("factor = \"stack\"\nmetrics = []", 2, "`metrics` has an empty list"),
+            ("factor = \"stack\"\nmetrics = []", 2, "`metrics` is an empty list"),
             (
                 "factor = \"stack\"\nmetrics = [\n\"goodput\",\n\"speed\"]",
                 4,
-                "`speed` is not a metric",
+                "unknown metric `speed`",
             ),
             (
                 "factor = \"stack\"\nmetrics = [\"episode.type\"]",
@@ -342,7 +341,7 @@ mod tests {
             ),
             ("factor = \"stack\"\nmetrics = [\"lost\", \"lost\"]", 2, "`lost` is named twice"),
             ("factor = \"stack\"\nsame = \"much\"", 2, "much"),
-            ("factor = \"stack\"\nsame = { speed = 1 }", 2, "`speed` is not a metric"),
+            ("factor = \"stack\"\nsame = { speed = 1 }", 2, "unknown metric `speed`"),
             ("factor = \"stack\"\nsame = { transfer_time = 3 }", 2, "3"),
             ("factor = \"stack\"\nsome = \"1 %\"", 2, "unknown key `some`"),
         ] {
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_no_case_is_of_is_refused() {
+    fn pair_of_levels_without_case_is_refused() {
         let source = "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
                       \"path.delay\" = [\"1 ms\", \"9 ms\"]\n\"path.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n\
                       [design]\npairs = [[\"path.delay\", \"path.rate\"]]\n\

@@ -1,27 +1,28 @@
-//! Scenarios that programs write.
+//! Writes scenario files from programs.
 
 use serde_json::Value;
 
-/// The scenario file with these sections, as text: an object of what the file has at its top.
-/// Whether it makes sense shows when it is read.
+/// The text of a scenario file with these sections at its top. [`Scenario::parse`] checks it.
+///
+/// [`Scenario::parse`]: crate::Scenario::parse
 ///
 /// # Panics
-/// When `file` is no object, or holds a number that TOML has not (above 2⁶³).
+/// If `file` is not an object, or contains a number above 2⁶³, which TOML lacks.
 pub fn compose(file: &Value) -> String {
     assert!(file.is_object(), "a scenario file is a table");
-    toml::to_string(&without_nothing(file)).expect("TOML has what JSON has, but for null")
+    toml::to_string(&without_null(file)).expect("TOML has what JSON has, but for null")
 }
 
-/// TOML says nothing where JSON says null.
-fn without_nothing(value: &Value) -> Value {
+/// TOML leaves out what is null in JSON.
+fn without_null(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
             .iter()
             .filter(|(_, value)| !value.is_null())
-            .map(|(key, value)| (key.clone(), without_nothing(value)))
+            .map(|(key, value)| (key.clone(), without_null(value)))
             .collect(),
         Value::Array(items) => {
-            items.iter().filter(|item| !item.is_null()).map(without_nothing).collect()
+            items.iter().filter(|item| !item.is_null()).map(without_null).collect()
         }
         other => other.clone(),
     }
@@ -35,7 +36,7 @@ mod tests {
     use crate::{PathFile, Scenario, presets};
 
     #[test]
-    fn what_is_composed_can_be_read_and_is_the_same() {
+    fn composed_scenario_is_read_back() {
         for (name, _) in presets() {
             let path = PathFile::preset(name).unwrap().path;
             let source = compose(&json!({

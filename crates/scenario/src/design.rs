@@ -1,4 +1,4 @@
-//! The `[design]` section: which combinations of the matrix's levels are cases.
+//! The `[design]` section: which combinations of levels are cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,50 +14,49 @@ use crate::key::Key;
 use crate::matrix::{CASES_MAX, Matrix, Wanted, select};
 use crate::problem::Problem;
 
-/// So many combinations are looked at one by one; a larger space is sampled by drawing.
+/// Larger spaces are sampled without listing all combinations.
 const ENUMERATED_MAX: u128 = 100_000;
-/// How often a draw that is not wanted is made again, for each that is wanted.
+/// Draws per wanted combination before giving up.
 const DRAWS: usize = 1_000;
-/// How often a hypercube is begun anew whose levels cannot be exchanged so that it fits.
-const BEGINNINGS: usize = 20;
+/// Attempts at a hypercube before giving up.
+const ATTEMPTS: usize = 20;
 
-/// Which combinations of the matrix's levels are cases. Without this section all are.
+/// Which combinations of the matrix's levels are cases. Default: all.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DesignSpec {
     /// Keys of the matrix that advance together, as lists of two or more, such as
-    /// `[["path.rate", "path.delay"]]`: the first levels of each are in the same cases, and so
-    /// are the second, and all others. They have equally many levels.
+    /// `[["path.rate", "path.delay"]]`: the first level of one combines only with the first level
+    /// of the others, and so on. Paired keys need equally many levels.
     #[serde(default)]
     #[schemars(with = "Vec<Vec<String>>")]
     pairs: Vec<Spanned<Vec<Spanned<String>>>>,
-    /// Combinations that are left out, by keys of the matrix and their levels, or lists of
-    /// levels, such as `[{ "path.rate" = "1 Gbit/s", "client.socket.congestion" = "bbr" }]`. What
-    /// one of them fits is no case.
+    /// Combinations to leave out, by keys of the matrix and a level or a list of levels each, such
+    /// as `[{ "path.rate" = "1 Gbit/s", "client.socket.congestion" = "bbr" }]`.
     #[serde(default)]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
-    /// A sample of the combinations instead of all that are left, where those would be too many.
+    /// Run a sample of the remaining combinations instead of all.
     #[serde(default)]
     #[schemars(with = "Option<SampleSpec>")]
     sample: Option<Spanned<SampleSpec>>,
 }
 
-/// How many combinations are drawn, and how: one of `latin_hypercube` and `random`. The same file
+/// How many combinations to sample, and how: one of `latin_hypercube` and `random`. The same file
 /// gives the same sample.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SampleSpec {
-    /// So many cases in which every factor has each of its levels equally often (or once more, if
-    /// that does not come out even): most is learned of each factor from few cases.
+    /// A Latin hypercube of this many cases: every factor has each of its levels equally often (or
+    /// once more), so that few cases teach most about each factor.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     latin_hypercube: Option<usize>,
-    /// So many cases, each combination as likely as any other.
+    /// This many cases, all combinations equally likely.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     random: Option<usize>,
-    /// Another number draws another sample. Default: 1.
+    /// Seed of the sample. Default: 1.
     #[serde(default = "default_seed")]
     seed: u64,
 }
@@ -84,7 +83,7 @@ impl DesignSpec {
         read
     }
 
-    /// Chooses the cells of `matrix`; gives what was chosen, in words.
+    /// Chooses the cells of `matrix`; returns a description of the choice.
     pub(crate) fn apply(&self, matrix: &mut Matrix<'_>, source: &str) -> Result<String, Fault> {
         let mut space = Space::of(matrix, self.groups(matrix)?);
         for exclude in &self.exclude {
@@ -114,7 +113,7 @@ impl DesignSpec {
         Ok(told)
     }
 
-    /// The factors that advance together, by their index; one that does so alone is a group too.
+    /// Indices of the factors that advance together; a single factor is a group too.
     fn groups(&self, matrix: &Matrix<'_>) -> Result<Vec<Vec<usize>>, Fault> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut paired = BTreeSet::new();
@@ -152,7 +151,7 @@ impl DesignSpec {
     }
 }
 
-/// `where` is no word of this section.
+/// This section has no `where`.
 fn not_where(fault: Fault) -> Fault {
     match fault.problem {
         Problem::NotAFactor { key, factors } => {
@@ -162,16 +161,16 @@ fn not_where(fault: Fault) -> Fault {
     }
 }
 
-/// One level of each group, by its number.
+/// For each group the index of its level.
 type Row = Vec<usize>;
 
-/// All combinations, and which of them are no cases.
+/// All combinations, and the excluded ones.
 struct Space {
     /// Factors that advance together.
     groups: Vec<Vec<usize>>,
-    /// How many levels each group has.
+    /// The number of levels of each group.
     sizes: Vec<usize>,
-    /// Of each exclusion the levels of each group that it fits.
+    /// For each exclusion the matching levels of each group.
     exclusions: Vec<Vec<Vec<usize>>>,
 }
 
@@ -181,12 +180,12 @@ impl Space {
         Space { groups, sizes, exclusions: Vec::new() }
     }
 
-    /// How many combinations there are, those left out counted.
+    /// The number of combinations, including excluded ones.
     fn total(&self) -> u128 {
         self.sizes.iter().fold(1, |total: u128, &size| total.saturating_mul(size as u128))
     }
 
-    /// The levels of each group that `wanted` fits; of some group none: it fits no combination.
+    /// The levels of each group that match `wanted`. A group without any: no combination matches.
     fn excluded(&self, matrix: &Matrix<'_>, wanted: &[Wanted]) -> Vec<Vec<usize>> {
         let fits = |factor: usize, level: usize| {
             let (key, text) = matrix.text(factor, level);
@@ -205,7 +204,7 @@ impl Space {
         !self.exclusions.iter().any(fits)
     }
 
-    /// The combination of this number, the first group varying slowest.
+    /// The combination with this index, the first group varying slowest.
     fn row(&self, mut number: u128) -> Row {
         let mut row: Row = Vec::with_capacity(self.sizes.len());
         for &size in self.sizes.iter().rev() {
@@ -227,7 +226,7 @@ impl Space {
         levels
     }
 
-    /// All that are left, if they can be looked at one by one.
+    /// All combinations that are not excluded, if few enough to list.
     fn left(&self) -> Option<Vec<Row>> {
         let total = self.total();
         let all = (total <= ENUMERATED_MAX).then(|| (0..total).map(|number| self.row(number)));
@@ -242,14 +241,14 @@ impl Space {
         let told = match (self.total(), left.len()) {
             (1, _) => "one case".into(),
             (total, left) if total == left as u128 => format!("all {total} combinations"),
-            (total, left) => format!("{left} of {total} combinations, the others excluded"),
+            (total, left) => format!("{left} of {total} combinations, the rest excluded"),
         };
         Ok((left, told))
     }
 }
 
 impl SampleSpec {
-    /// Draws so many different combinations; they come in the order of the matrix.
+    /// Draws distinct combinations, sorted in the order of the matrix.
     fn draw(&self, space: &Space) -> Result<(Vec<Row>, String), Problem> {
         let (wanted, name) = match (self.latin_hypercube, self.random) {
             (Some(wanted), None) => (wanted, "a Latin hypercube sample"),
@@ -272,7 +271,7 @@ impl SampleSpec {
                 Some(left)
             }
             (Some(_), None) => rejecting(space, wanted, &mut rng),
-            (None, _) => (0..BEGINNINGS).find_map(|_| hypercube(space, wanted, &mut rng)),
+            (None, _) => (0..ATTEMPTS).find_map(|_| hypercube(space, wanted, &mut rng)),
         };
         let mut rows = rows.ok_or(Problem::NoSample { wanted })?;
         rows.sort_unstable();
@@ -281,7 +280,7 @@ impl SampleSpec {
     }
 }
 
-/// Draws from a space too large to be listed.
+/// Draws from a space too large to list, rejecting excluded rows.
 fn rejecting(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
     let mut rows = BTreeSet::new();
     for _ in 0..wanted * DRAWS {
@@ -296,14 +295,14 @@ fn rejecting(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
     (rows.len() == wanted).then(|| rows.into_iter().collect())
 }
 
-/// A Latin hypercube sample (McKay, Beckman and Conover 1979) over levels: of each group a column
-/// that has every level as often as the others, in random order. Rows that are excluded or there
-/// twice exchange a level with another row until none is left, so the balance stays.
+/// A Latin hypercube sample (McKay, Beckman and Conover 1979) over levels: for each group a column
+/// with every level equally often, in random order. Excluded and duplicate rows exchange levels
+/// with other rows until none is left, which keeps the balance.
 fn hypercube(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
     let mut rows: Vec<Row> = vec![Row::new(); wanted];
     for &size in &space.sizes {
         let mut column: Vec<usize> = (0..wanted / size).flat_map(|_| 0..size).collect();
-        // What does not come out even goes to levels that are drawn.
+        // Random levels fill the remainder.
         let mut rest: Vec<usize> = (0..size).collect();
         rng.shuffle(&mut rest);
         column.extend(&rest[..wanted % size]);
@@ -331,7 +330,7 @@ fn hypercube(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
     bad.is_empty().then_some(rows)
 }
 
-/// The rows that are no cases, or the same as one before.
+/// Excluded rows and duplicates.
 fn unwanted(space: &Space, rows: &[Row]) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_good = |row: &Row| space.is_case(row) && seen.insert(row.clone());

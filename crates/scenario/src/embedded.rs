@@ -1,7 +1,7 @@
-//! Files of the repository in the program itself.
+//! Files of the repository embedded into the program.
 
-/// Name and source of files `NAME.toml` in a folder of the repository, by name (`folder/name` of
-/// one in a folder of it): no file of the folder may be missing, which a test checks.
+/// Names and sources of the files `NAME.toml` in a folder of the repository (`folder/name` in a
+/// subfolder). A test checks that no file is missing.
 macro_rules! embedded {
     ($folder:literal: $($name:literal),* $(,)?) => {
         &[$((
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_forgotten() {
+    fn every_file_is_embedded() {
         let folders =
             [("scenarios", catalogue()), ("paths", presets()), ("stacks", crate::profile::FILES)];
         for (folder, embedded) in folders {

@@ -1,4 +1,4 @@
-//! What can be wrong with a scenario file, told with its place and what would be right.
+//! Errors in a scenario file, with the line and the remedy.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::problem::Problem;
 use crate::schema::description;
 
-/// A scenario that cannot be run. As a [`Diagnostic`] it shows the place in the file.
+/// A scenario that cannot run. As a [`Diagnostic`] it shows the place in the file.
 #[derive(Debug)]
 pub struct ScenarioError(Box<Inner>);
 
@@ -18,7 +18,7 @@ pub struct ScenarioError(Box<Inner>);
 struct Inner {
     problem: Problem,
     span: Range<usize>,
-    /// What is said at the place, and below it.
+    /// Shown at the place; the help stands below it.
     label: String,
     help: Option<String>,
     file: NamedSource<String>,
@@ -44,7 +44,7 @@ impl ScenarioError {
         }))
     }
 
-    /// The same error, naming the file as the reader of the message knows it.
+    /// Names the file by the path that the user gave.
     #[must_use]
     pub fn in_file(mut self, path: &str) -> ScenarioError {
         let source = self.0.file.inner().clone();
@@ -63,7 +63,7 @@ impl ScenarioError {
     }
 }
 
-/// A place that spans many lines is shown by its first.
+/// Cuts a span of several lines to its first.
 fn first_line(span: Range<usize>, source: &str) -> Range<usize> {
     let start = span.start.min(source.len());
     let text = source.get(start..span.end.min(source.len())).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 pub(crate) struct Fault {
     pub(crate) problem: Problem,
     pub(crate) span: Range<usize>,
-    /// The key it is about, where the message does not tell.
+    /// Its key, where the message does not contain it.
     pub(crate) key: Option<Key>,
 }
 
@@ -38,8 +38,7 @@ impl Fault {
         Fault::new(Problem::Syntax(error.message().into()), span)
     }
 
-    /// The TOML is not a scenario: turns what serde says into what a reader of `file` wants to
-    /// know.
+    /// The TOML is not a scenario: rewrites serde's message for the author of `file`.
     pub(crate) fn reading(error: &toml::de::Error, file: &Spanned<DeTable<'_>>) -> Fault {
         let span = error.span().unwrap_or_default();
         let key = Key::at(&span, file.get_ref());
@@ -62,7 +61,7 @@ impl Fault {
         Fault { problem, span, key }
     }
 
-    /// A key is missing from the table at `span`; `key` names that table, none is the whole file.
+    /// A key is missing from the table at `span`; `table` is that table's key, none the whole file.
     fn missing(missing: String, table: Option<Key>, span: Range<usize>) -> Fault {
         let span = if table.is_some() { span } else { 0..0 };
         let mut key = table.clone().unwrap_or_default();
@@ -72,7 +71,7 @@ impl Fault {
     }
 }
 
-/// Serde's words for a wrong type or number, in those of a reader who knows no Rust.
+/// Rewrites serde's message about a wrong type or number without Rust's terms.
 fn plain(message: &str) -> String {
     let Some((kind, rest)) = message.split_once(": ") else { return message.into() };
     if !matches!(kind, "invalid type" | "invalid value") {
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rust_words_become_plain_ones() {
+    fn serde_message_becomes_plain() {
         for (serde, ours) in [
             (
                 "invalid type: integer `5`, expected a string",

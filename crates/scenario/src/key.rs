@@ -1,4 +1,4 @@
-//! Keys with dots, and the places in a document that they name.
+//! Dotted keys and their places in a document.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ pub(crate) struct Key(pub(crate) Vec<String>);
 
 impl Key {
     /// Reads a dotted key by TOML's rules: parts of letters, digits, `_` and `-`, or quoted ones.
-    /// The name of a sysctl may go unquoted, for nothing else can follow `sysctl`.
+    /// The name of a sysctl needs no quotes: nothing else can follow `sysctl`.
     pub(crate) fn parse(text: &str) -> Option<Key> {
         let mut parts = Vec::new();
         let mut rest = text.trim();
@@ -49,8 +49,8 @@ impl Key {
         (depth > 0).then(|| Key(self.0[..depth].to_vec()))
     }
 
-    /// Where in `table` its value stands; of a value that is not there, its nearest ancestor. A
-    /// part that is a number counts the items of a list from 0.
+    /// The span of its value in `table`, or of the nearest ancestor that exists. A part that is a
+    /// number is an index into a list.
     pub(crate) fn span_in(&self, table: &Spanned<DeTable<'_>>) -> Range<usize> {
         let Some((first, below)) = self.0.split_first() else { return table.span() };
         let Some(mut value) = table.get_ref().get(first.as_str()) else { return table.span() };
@@ -68,8 +68,8 @@ impl Key {
         value.span()
     }
 
-    /// The key of the value, or of the key, that stands at `span` in `table`; the innermost, where
-    /// a level of the matrix has made several on its way.
+    /// The key whose name or value is at `span` in `table`. A level of the matrix can create
+    /// several keys with one span; the innermost counts.
     pub(crate) fn at(span: &Range<usize>, table: &DeTable<'_>) -> Option<Key> {
         table.iter().find_map(|(name, value)| {
             let inner = match value.get_ref() {
@@ -86,10 +86,10 @@ impl Key {
         })
     }
 
-    /// Puts `value` at its place in `table`, with this key's own `span`; makes tables on the way.
+    /// Inserts `value` into `table` with the key's `span`, and the tables on the way.
     ///
     /// # Errors
-    /// The key of the value on the way that is not a table.
+    /// The key of a value on the way that is not a table.
     pub(crate) fn put<'i>(
         &self,
         table: &mut DeTable<'i>,
@@ -108,7 +108,7 @@ impl Key {
             };
             place = next;
         }
-        // The map would keep the old key, and with it the old place in the file.
+        // The map would keep the old key with its old span.
         place.remove(last.as_str());
         place.insert(spanned(last), value);
         Ok(())
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_bare_and_quoted_parts() {
+    fn key_with_bare_and_quoted_parts_is_read() {
         for (text, written) in [
             ("path.delay", Some("path.delay")),
             (" path . delay ", Some("path.delay")),

@@ -1,8 +1,7 @@
-//! The scenario file: an experiment and what it claims, read into cases that can be run.
+//! The scenario file: an experiment and its claims, read into cases to run.
 //!
-//! [`Scenario::parse`] is the door. What comes out is checked: every path can be built, every
-//! workload run, every claim judged. What cannot be is a [`ScenarioError`], which shows the line
-//! of the file and what would be right there.
+//! [`Scenario::parse`] reads a file. The result is checked: every path can be built, every workload
+//! run, every claim evaluated. A [`ScenarioError`] shows the line of a mistake and its remedy.
 
 mod case;
 mod catalogue;
@@ -44,7 +43,7 @@ pub use metrics::{
 pub use operand::Value;
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Measure, Plot, as_numbers};
-pub use problem::Problem;
+pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};

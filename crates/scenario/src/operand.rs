@@ -1,4 +1,4 @@
-//! What a claim or a comparison holds a metric against.
+//! Values in claims and comparisons.
 
 use std::fmt;
 
@@ -18,11 +18,11 @@ use crate::problem::Problem;
 pub enum Value {
     /// In the metric's unit.
     Number(f64),
-    /// As the metric words it.
+    /// One of the metric's texts.
     Text(String),
 }
 
-/// Turns what is written into a value of the metric.
+/// Converts an operand to a value of the metric.
 pub(crate) fn value(
     operand: &Spanned<Operand>,
     metric: &'static MetricInfo,
@@ -56,7 +56,7 @@ pub(crate) fn value(
     }
 }
 
-/// Reads a number, which must have a unit if the metric's unit is one that can be written.
+/// Reads a number. It needs a unit if the metric has a time, rate or size.
 fn quantity(text: &str, metric: &'static MetricInfo) -> Result<Value, Problem> {
     let read = match metric.unit {
         "s" => text.parse().map(Span::as_secs_f64),
@@ -86,11 +86,11 @@ fn number_of(metric: &MetricInfo) -> String {
         "Mbit/s" => "a data rate such as \"4 Mbit/s\"".into(),
         "bytes" => "an amount of data such as \"450 kB\"".into(),
         "" => "a number, not negative".into(),
-        unit => format!("a number of {unit}, not negative and without a unit"),
+        unit => format!("a number of {unit} without the unit, not negative"),
     }
 }
 
-/// What a claim compares with: a number, a text or quantity, or a truth.
+/// A value as the file writes it: a number, a text or quantity, or a truth.
 #[derive(Debug)]
 pub(crate) enum Operand {
     Number(f64),

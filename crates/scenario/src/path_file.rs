@@ -1,4 +1,4 @@
-//! A path by itself: a file of its keys, or one of the presets that come with tcplab.
+//! Path files and the built-in presets.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use crate::fault::Fault;
 use crate::problem::Problem;
 use overrides::Override;
 
-/// A path with what is said of it.
+/// A path with its title and source.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct PathFile {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     pub name: String,
     /// What it is, in a line.
     pub title: Option<String>,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub reference: Option<String>,
-    /// Complete: presets are resolved, files read in.
+    /// The complete path: preset resolved, files read.
     pub path: PathSpec,
 }
 
-/// Gives the content of a file that a path refers to, or says why there is none.
+/// Returns the content of a file that a path refers to, or why it cannot be read.
 pub type ReadFile<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
 
 impl PathFile {
-    /// Reads a path file: the keys of a scenario's `[path]` at its top, beside `title` and
-    /// `reference`. Of a scenario file, its `[path]` is read.
+    /// Reads a path file: the keys of a scenario's `[path]`, `title` and `reference` at its top. Of
+    /// a scenario file it reads `[path]`.
     ///
     /// # Errors
-    /// The first thing in the file that cannot be, with its place and what would be right.
+    /// The first mistake in the file, with its line and remedy.
     pub fn parse(
         source: &str,
         name: &str,
@@ -43,13 +43,12 @@ impl PathFile {
         PathFile::parse_with(source, name, &[], read)
     }
 
-    /// The same, with some keys set otherwise: each of `overrides` is a `KEY=VALUE`, the key with
-    /// dots where it stands in a table, the value as in the file or, where TOML would want quotes,
-    /// without them (`rate=5 Mbit/s`). As beside a preset, a key for both directions takes the
-    /// place of the file's for either.
+    /// Reads a path file and overrides keys: each of `overrides` is a `KEY=VALUE` with a dotted key
+    /// and a value as in the file, or without its quotes (`rate=5 Mbit/s`). A key for both
+    /// directions replaces the file's keys of each direction, as it does beside a preset.
     ///
     /// # Errors
-    /// As for [`PathFile::parse`]. What is wrong with an override is shown below the file's lines.
+    /// As for [`PathFile::parse`]; a wrong override is shown below the file's lines.
     pub fn parse_with(
         source: &str,
         name: &str,
@@ -61,7 +60,7 @@ impl PathFile {
             .map_err(|fault| ScenarioError::new::<PathSpec>(fault, &source, name))
     }
 
-    /// The preset of that name.
+    /// The preset with this name.
     pub fn preset(name: &str) -> Option<PathFile> {
         let (name, source) = presets().iter().find(|(known, _)| *known == name)?;
         Some(PathFile::parse(source, name, &mut no_files).expect("a test reads every preset"))
@@ -95,7 +94,7 @@ fn read_path_file(
     let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
     let path = complete(path, files).map_err(at)?;
     if path.same_host {
-        let what = "both ends are on the same host: there is no path between them".into();
+        let what = "`same_host` has no path: name a file without it".into();
         let error = PathError { key: "same_host".into(), what };
         return Err(at((error.key.clone(), Problem::Path(error))));
     }
@@ -103,18 +102,17 @@ fn read_path_file(
     Ok(PathFile { name: name.into(), title, reference, path })
 }
 
-/// Takes a text out of the file.
+/// Removes a text from the file.
 fn text(document: &mut Spanned<DeTable<'_>>, key: &str) -> Result<Option<String>, Fault> {
     let Some(value) = document.get_mut().remove(key) else { return Ok(None) };
     let span = value.span();
     match value.into_inner() {
         DeValue::String(text) => Ok(Some(text.into_owned())),
-        _ => Err(Fault::new(Problem::Value(format!("`{key}` is a text")), span)),
+        _ => Err(Fault::new(Problem::Value(format!("`{key}` must be a text")), span)),
     }
 }
 
-/// The path with its preset resolved and its files read in; a fault comes with its key, relative
-/// to the path.
+/// Resolves the preset and reads the files; an error comes with its key below the path.
 pub(crate) fn complete(
     path: PathSpec,
     files: &mut Files<'_>,
@@ -135,7 +133,7 @@ pub(crate) fn complete(
     Ok(path)
 }
 
-/// Looks for values that are well written and make no sense.
+/// Finds values that are well-formed and impossible.
 pub(crate) fn check(path: &PathSpec) -> Result<(), (String, Problem)> {
     for direction in Direction::BOTH {
         path.link(direction).map_err(|error| (error.key.clone(), Problem::Path(error)))?;
@@ -147,7 +145,7 @@ pub(crate) fn check(path: &PathSpec) -> Result<(), (String, Problem)> {
         first.what = match refused.len() - 1 {
             0 => format!("with `backend = \"netem\"`: {}", first.what),
             others => format!(
-                "with `backend = \"netem\"`: {} (and {others} more: `tcplab path tc` tells all)",
+                "with `backend = \"netem\"`: {} (and {others} more: `tcplab path tc` lists all)",
                 first.what
             ),
         };
@@ -176,15 +174,15 @@ impl<'a> Files<'a> {
         Ok(content)
     }
 
-    /// All that were read.
+    /// All files that were read.
     pub(crate) fn seen(self) -> BTreeMap<String, Vec<u8>> {
         self.seen
     }
 }
 
-/// For a source that stands alone.
+/// For a source without other files.
 pub(crate) fn no_files(name: &str) -> Result<Vec<u8>, String> {
-    Err(format!("`{name}` is a file, and this path may refer to none"))
+    Err(format!("cannot read `{name}`: this path must not refer to files"))
 }
 
 /// Name and source of every file in `paths/`, by name.

@@ -1,4 +1,4 @@
-//! The `[[plot]]` sections: which metrics the report draws over a factor of the matrix.
+//! The `[[plot]]` sections: metrics over a factor of the matrix.
 
 use std::fmt;
 
@@ -15,42 +15,41 @@ use crate::matrix::{Factor, Matrix};
 use crate::metrics::{Better, METRICS, MetricInfo, metric, number_names};
 use crate::problem::Problem;
 
-/// Drawn where the scenario does not say what.
+/// Plotted by default.
 const USUAL: [&str; 1] = ["goodput"];
-/// The same of a load.
+/// Plotted by default for a load.
 const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
-/// A line through fewer levels says no more than the table.
+/// A line through fewer levels shows no more than the table.
 const LEVELS_WORTH_A_LINE: usize = 3;
 
-/// A picture of the report: a metric over a factor whose levels are numbers, a line for each level
-/// of another factor; or against another metric, a point for each level.
+/// A plot in the report: a metric over a factor whose levels are numbers, with a line for each
+/// level of another factor; or against another metric, with a point for each level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plot {
-    /// Names a metric of trials, a number.
+    /// A metric with one number per trial.
     pub metric: String,
-    /// Whose, of several flows; none: that of the trial.
+    /// Its flow; `None`: the trial's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
-    /// The factor that lies on the horizontal axis; against another metric, the one whose levels
-    /// are the points.
+    /// The factor on the horizontal axis; against another metric, the factor of the points.
     pub over: String,
-    /// The factor whose levels are the lines, or the colours of points; none: they are alike. For
-    /// each level of the others there is a picture of its own.
+    /// The factor of the lines, or of the points' colours; `None`: one line or colour. The levels
+    /// of all other factors get a plot each.
     pub by: Option<String>,
-    /// Another metric of trials, a number, on the horizontal axis.
+    /// Another metric with one number per trial, on the horizontal axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Whose that is.
+    /// Its flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_flow: Option<String>,
 }
 
-/// What lies on an axis.
+/// The metric on an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure<'p> {
-    /// Names a metric of trials, a number.
+    /// A metric with one number per trial.
     pub metric: &'p str,
-    /// Whose, of several flows; none: that of the trial.
+    /// Its flow; `None`: the trial's.
     pub flow: Option<&'p str>,
 }
 
@@ -63,57 +62,57 @@ impl fmt::Display for Measure<'_> {
 }
 
 impl Plot {
-    /// What is drawn.
+    /// The plotted metric.
     pub fn measure(&self) -> Measure<'_> {
         Measure { metric: &self.metric, flow: self.flow.as_deref() }
     }
 
-    /// What it is drawn against, if it is.
+    /// The metric that it is plotted against.
     pub fn other_measure(&self) -> Option<Measure<'_>> {
         let metric = self.against.as_deref()?;
         Some(Measure { metric, flow: self.against_flow.as_deref() })
     }
 }
 
-/// A picture in the report: a metric over a factor of the matrix, or against another metric, with
-/// intervals. Without such sections goodput (of a load its rate and response time) is drawn over
-/// the factor that has most numbers, if it has three.
+/// A plot in the report: a metric over a factor of the matrix, or against another metric, with
+/// confidence intervals. Default: goodput (for a load, its rate and response time) over the factor
+/// with most numbers, if it has three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
-    /// What is drawn: a metric that each trial has one number of.
+    /// The metric, which needs one number per trial.
     #[schemars(with = "String", extend("enum" = number_names()))]
     metric: Spanned<String>,
-    /// Whose, where there are several flows: the name of one; of several connections of a flow
-    /// the median. Default: the first flow written that is not in the background.
+    /// The flow of the metric, where there are several; the median of its connections. Default: the
+    /// first flow in the file that is not background.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     flow: Option<Spanned<String>>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
-    /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the one that has most.
-    /// With `against`, the factor whose levels are the points, numbers or not.
+    /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the factor with most
+    /// levels. With `against`, the factor of the points, numbers or not.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor whose levels are the lines. Default: of the others that with most levels. With
-    /// `against`, the factor whose levels have colours; by default none has.
+    /// The factor of the lines. Default: of the others, the one with most levels. With `against`,
+    /// the factor of the colours. Default: none.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
-    /// Another metric for the horizontal axis: each variant is a point, with its intervals in both
-    /// directions, and those that no other beats in both metrics are joined by a line and named.
-    /// Both metrics have a better direction.
+    /// Another metric on the horizontal axis: each variant is a point with confidence intervals in
+    /// both directions, and a line joins the Pareto-optimal variants. Both metrics need a better
+    /// direction.
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("enum" = compared_names()))]
     against: Option<Spanned<String>>,
-    /// Whose that metric is: the name of a flow, which may be another than `flow`: so that of two
-    /// flows in one trial each is on an axis of its own. Default: as for `flow`.
+    /// The flow of that metric, which may differ from `flow`: each of two flows can have its own
+    /// axis. Default: as for `flow`.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     against_flow: Option<Spanned<String>>,
 }
 
-/// What can be drawn against another metric, for the schema. The null is that of a key left out.
+/// Metrics that can be plotted against another, for the schema. Null stands for a missing key.
 fn compared_names() -> Vec<Option<&'static str>> {
     let compared =
         METRICS.iter().filter(|it| it.is_number_of_trial() && it.better != Better::Neither);
@@ -138,7 +137,7 @@ impl PlotSpec {
         Ok(Plot { flow: name(&self.flow), against_flow: name(&self.against_flow), ..plot })
     }
 
-    /// A metric against another.
+    /// A metric against another metric.
     fn resolve_against(
         &self,
         against: &Spanned<String>,
@@ -202,7 +201,7 @@ impl PlotSpec {
     }
 }
 
-/// The metric of this name, a number of trials.
+/// The metric of this name, which needs one number per trial.
 fn drawn(written: &Spanned<String>) -> Result<&'static MetricInfo, Fault> {
     let name = written.get_ref();
     let Some(info) = metric(name) else {
@@ -214,7 +213,7 @@ fn drawn(written: &Spanned<String>) -> Result<&'static MetricInfo, Fault> {
     Ok(info)
 }
 
-/// The factor of this name, which is not the one that is drawn over.
+/// The factor of this name, which must not be `over`.
 fn other_than(
     over: &Factor<'_>,
     written: &Spanned<String>,
@@ -227,7 +226,7 @@ fn other_than(
     Ok(factor.key.to_string())
 }
 
-/// What is drawn where the file does not say.
+/// The default plots.
 pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
     let Some(over) = longest(matrix).filter(|it| it.levels.len() >= LEVELS_WORTH_A_LINE) else {
         return Vec::new();
@@ -249,12 +248,12 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
     usual.iter().map(|metric| plot(metric)).collect()
 }
 
-/// The factor with most numbers, the first of them.
+/// The first factor with most numbers.
 fn longest<'m, 'i>(matrix: &'m Matrix<'i>) -> Option<&'m Factor<'i>> {
     most_levels(matrix.factors().filter(|factor| numbers(factor).is_some()))
 }
 
-/// That with most levels, the first of them.
+/// The first factor with most levels.
 fn most_levels<'m, 'i>(factors: impl Iterator<Item = &'m Factor<'i>>) -> Option<&'m Factor<'i>>
 where
     'i: 'm,
@@ -262,8 +261,8 @@ where
     factors.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
-/// Of the other factors that with most levels, the first of them: few pictures of many lines. One
-/// that advances with the axis would have a line for each point.
+/// Of the other factors, the first with most levels: few plots with many lines. A factor paired
+/// with the axis would have a line for each point.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
     let is_other = |key: &Key| key != over && !matrix.are_paired(key, over);
     let most = most_levels(matrix.factors().filter(|factor| is_other(&factor.key)));
@@ -275,8 +274,8 @@ fn numbers(factor: &Factor<'_>) -> Option<Vec<f64>> {
     as_numbers(&texts)
 }
 
-/// Levels as numbers, to be drawn over: plain ones, or quantities of one kind (bytes, seconds, bits
-/// per second, per cent). None if one of them is neither, or there is only one.
+/// Levels as numbers: plain ones, or quantities of one kind (bytes, seconds, bits per second, per
+/// cent). `None` if one is neither, or there is only one.
 pub fn as_numbers(levels: &[&str]) -> Option<Vec<f64>> {
     if levels.len() < 2 {
         return None;
@@ -307,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_is_drawn_over_what_is_varied() {
+    fn plot_without_over_takes_factor_with_most_numbers() {
         let plot = |metric: &str, over: &str, by: Option<&str>| Plot {
             metric: metric.into(),
             over: over.into(),
@@ -317,7 +316,7 @@ mod tests {
             against_flow: None,
         };
         let (size, congestion) = ("workload.write_size", Some("client.socket.congestion"));
-        assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "of itself");
+        assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "by default");
         for (section, expected) in [
             ("metric = \"lost\"", plot("lost", size, congestion)),
             ("metric = \"lost\"\nover = \"workload.write_size\"", plot("lost", size, congestion)),
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_is_drawn_against_another() {
+    fn plot_against_metric_has_points() {
         let plot = |over: &str, by: Option<&str>| Plot {
             metric: "goodput".into(),
             over: over.into(),
@@ -349,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_have_metrics_of_their_own() {
+    fn plot_of_flows_has_two_flows() {
         let flows =
             "[flow.bulk]\n[flow.keys]\nworkload.keystrokes = { count = 3, every = \"1 s\" }\n";
         let keys = "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"median_response\"\n\
@@ -362,27 +361,27 @@ mod tests {
             "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"goodput\"\nagainst_flow = \"keys\"";
         assert!(read(&format!("{flows}[[plot]]\n{both}")).is_ok(), "one flow against the other");
         for (section, why) in [
-            ("flow = \"bulky\"", "`bulky` is not one of the flows"),
-            ("against = \"lost\"\nagainst_flow = \"key\"", "`key` is not one of the flows"),
-            ("against_flow = \"keys\"", "`against_flow` without `against`"),
-            ("against = \"fairness\"\nagainst_flow = \"keys\"", "`flow` does not select among"),
+            ("flow = \"bulky\"", "unknown flow `bulky`"),
+            ("against = \"lost\"\nagainst_flow = \"key\"", "unknown flow `key`"),
+            ("against_flow = \"keys\"", "`against_flow` needs `against`"),
+            ("against = \"fairness\"\nagainst_flow = \"keys\"", "`flow` does not apply to"),
             (
                 "flow = \"keys\"\nagainst = \"goodput\"\nagainst_flow = \"keys\"",
-                "`goodput` against itself",
+                "`goodput` cannot be plotted against itself",
             ),
         ] {
             let told = read(&format!("{flows}[[plot]]\nmetric = \"goodput\"\n{section}"));
             assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
         }
         let told = read("[[plot]]\nmetric = \"goodput\"\nflow = \"bulk\"");
-        assert!(told.is_err_and(|told| told.contains("`bulk` is not one of the flows")));
+        assert!(told.is_err_and(|told| told.contains("unknown flow `bulk`")));
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_refused() {
+    fn impossible_plot_is_refused() {
         for (section, why) in [
-            ("metric = \"speed\"", "`speed` is not a metric"),
-            ("metric = \"episode.duration\"", "`episode.duration` cannot be drawn"),
+            ("metric = \"speed\"", "unknown metric `speed`"),
+            ("metric = \"episode.duration\"", "`episode.duration` cannot be plotted"),
             (
                 "metric = \"lost\"\nover = \"client.socket.congestion\"",
                 "the levels of `client.socket.congestion` are not all numbers",
@@ -392,9 +391,12 @@ mod tests {
                 "metric = \"lost\"\nby = \"workload.write_size\"",
                 "`workload.write_size` cannot be both",
             ),
-            ("metric = \"goodput\"\nagainst = \"speed\"", "`speed` is not a metric"),
+            ("metric = \"goodput\"\nagainst = \"speed\"", "unknown metric `speed`"),
             ("metric = \"goodput\"\nagainst = \"max_window\"", "`max_window` has no better"),
-            ("metric = \"goodput\"\nagainst = \"goodput\"", "`goodput` against itself"),
+            (
+                "metric = \"goodput\"\nagainst = \"goodput\"",
+                "`goodput` cannot be plotted against itself",
+            ),
         ] {
             let told = read(&format!("[[plot]]\n{section}"));
             assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
@@ -402,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_numbers_of_one_kind() {
+    fn levels_of_one_kind_become_numbers() {
         for (levels, numbers) in [
             (&["1", "4", "16"][..], Some(vec![1.0, 4.0, 16.0])),
             (&["1_000", "2.5"], Some(vec![1000.0, 2.5])),

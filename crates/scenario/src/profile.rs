@@ -1,4 +1,4 @@
-//! Named stacks: what each does otherwise than today's Linux, as data.
+//! Named stack models: their differences from today's Linux, as data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,30 +10,30 @@ use tcplab_stack::Config;
 
 use crate::embedded::embedded;
 
-/// A stack that can be modelled.
+/// A stack model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// Its name in scenarios, behind `model:`.
+    /// Its name in scenarios, after `model:`.
     pub name: &'static str,
-    /// Which stack it is, in a line.
+    /// Which stack it models, in a line.
     pub title: String,
-    /// From where its constants are known.
+    /// The source of its constants.
     pub source: String,
-    /// Whether the stack's source is closed, so that it is modelled by what is told of it.
+    /// Whether the stack's source is closed, so that the model follows descriptions of it.
     pub like: bool,
-    /// What it does.
+    /// Its settings.
     pub config: Config,
 }
 
-/// Why there is no such profile.
+/// Why a profile cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// Nothing of that name.
-    #[error("`{name}` is no model of a stack; there are {known}")]
+    /// No profile has this name.
+    #[error("unknown stack model `{name}`: use one of {known}")]
     Unknown {
-        /// What was asked for.
+        /// The name in question.
         name: String,
-        /// The names there are.
+        /// All names.
         known: String,
     },
 }
@@ -68,10 +68,10 @@ impl Profile {
         FILES.iter().map(|(name, _)| *name)
     }
 
-    /// The profile of that name.
+    /// The profile with this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn named(name: &str) -> Result<Profile, ProfileError> {
         let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = Profile::names().collect();
@@ -83,12 +83,12 @@ impl Profile {
     }
 }
 
-/// What a model does otherwise than its profile: sections and keys as in the files of `stacks/`.
+/// Settings that differ from a model's profile: sections and keys as in the files of `stacks/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ModelSettings(BTreeMap<String, BTreeMap<String, Value>>);
 
-/// A setting that no model has, or not so.
+/// An unknown setting, or a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelSettingError {
@@ -99,23 +99,23 @@ pub struct ModelSettingError {
 }
 
 impl ModelSettings {
-    /// The section that says how fast the machine is, whatever runs on it.
+    /// The section with the speed of the machine.
     pub(crate) const HOST: &str = "host";
 
-    /// Whether nothing is otherwise.
+    /// Whether there are no settings.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The sections that are named.
+    /// The sections with settings.
     pub(crate) fn sections(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The settings of a profile with these in the place of its own.
+    /// The settings of a profile with these overrides.
     ///
     /// # Errors
-    /// At the first that is none of a model's.
+    /// At the first unknown or wrong setting.
     pub fn applied_to(&self, profile: &str) -> Result<Config, ModelSettingError> {
         let text = FILES.iter().find(|(known, _)| *known == profile).map_or("", |(_, text)| text);
         let table: toml::Table = text.parse().expect("every profile is read by a test");
@@ -132,7 +132,7 @@ impl ModelSettings {
                     .or_insert_with(|| Value::Object(serde_json::Map::new()));
                 let fields = fields.as_object_mut().expect("a section of a profile is a table");
                 fields.insert(key.clone(), value.clone());
-                // One by one, so that the one that is wrong can be named.
+                // One by one, so that the error names the wrong one.
                 Config::deserialize(&whole).map_err(|error| ModelSettingError {
                     key: format!("{section}.{key}"),
                     message: error.to_string(),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_can_be_read() {
+    fn every_profile_is_read() {
         for name in Profile::names() {
             let profile = Profile::named(name).unwrap();
             assert!(!profile.title.is_empty() && !profile.source.is_empty(), "{name}");
@@ -167,7 +167,7 @@ mod tests {
 
     /// Unknown keys inside sections are refused in reading; those outside are not seen there.
     #[test]
-    fn no_section_is_misspelt() {
+    fn sections_of_profiles_are_known() {
         let known = [
             "title",
             "source",
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn linux_is_the_default() {
+    fn linux_profile_equals_default() {
         assert_eq!(Profile::named("linux-6.18").unwrap().config, Config::default());
     }
 
     #[test]
-    fn settings_take_the_place_of_the_profiles() {
+    fn settings_override_profile() {
         let read = |text: &str| toml::from_str::<ModelSettings>(text).unwrap();
         let settings = read("sending = { segments = 20 }\nhost = { processing = \"240 µs\" }");
         let config = settings.applied_to("netburner").unwrap();
@@ -217,10 +217,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_known_ones() {
+    fn unknown_profile_is_refused_with_known_ones() {
         let told = Profile::named("windows-95").unwrap_err().to_string();
-        assert!(
-            told.starts_with("`windows-95` is no model of a stack; there are haiku-2017-after")
-        );
+        assert!(told.starts_with("unknown stack model `windows-95`: use one of haiku-2017-after"));
     }
 }

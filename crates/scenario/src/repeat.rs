@@ -1,4 +1,4 @@
-//! The sections `[repeat]` and `[recording]`: how often each case is tried, and what is kept.
+//! The sections `[repeat]` and `[recording]`: the number of trials, and the packets to keep.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,39 +8,39 @@ use crate::case::Case;
 use crate::metrics::{MetricInfo, metric, number_names};
 use crate::problem::Problem;
 
-/// Trials are named with five digits at most.
+/// Names of trials have at most five digits.
 pub(crate) const TRIALS_MAX: u32 = 99_999;
-/// What fails so often will not become better.
+/// More retries do not help.
 const RETRIES_MAX: u32 = 99;
-/// Who warms up longer than this measures something else.
+/// More warm-up measures something else.
 const WARM_UP_MAX: u32 = 99;
-/// Fewer blocks say too little of the spread to stop by; see [`UntilSpec`].
+/// Fewer blocks estimate the spread too poorly to stop; see [`UntilSpec`].
 const MIN_LEAST: u32 = 3;
 
-/// How often each case is tried.
+/// How often each case runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RepeatSpec {
-    /// Trials of each case: 1 to 99999. Default: 5, enough to tell the spread.
+    /// Trials of each case: 1 to 99999. Default: 5, enough to show the spread.
     #[serde(default)]
     #[schemars(range(min = 1, max = 99999))]
     trials: Option<u32>,
-    /// In place of `trials`: blocks, each of them one trial of every case, are added until a
-    /// metric is known well enough in every case.
+    /// Instead of `trials`: add blocks (one trial of every case each) until a metric's confidence
+    /// interval is narrow enough in every case.
     #[serde(default)]
     until: Option<UntilSpec>,
-    /// So many blocks are run first and not counted, 0 to 99, each time that trials on the kernel
-    /// begin: caches, clocks and what the kernel remembers of paths are then as they stay. In
-    /// virtual time nothing warms up, so there are none. Default: 0.
+    /// Uncounted blocks before the trials on the kernel, 0 to 99, which warm up caches, clocks and
+    /// the kernel's memory of paths. Virtual time needs none. Default: 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 99))]
     warm_up: u32,
     /// The seed of all randomness. Default: 1.
     #[serde(default = "default_seed")]
     pub(crate) seed: u64,
-    /// How often a trial is run again, with the same seed, if its path misbehaved or it failed: 0
-    /// to 99. What is flawed even then is used, and flagged; what fails even then is reported, and
-    /// missing. In virtual time what fails once fails always and is not run again. Default: 2.
+    /// How often a trial is repeated with the same seed if it failed or its path missed its bounds:
+    /// 0 to 99. If the last attempt is flawed, it is used and flagged; if it failed, it is reported
+    /// and missing in the tables. In virtual time a failure would repeat, so there are no retries.
+    /// Default: 2.
     #[serde(default = "default_retries")]
     #[schemars(range(min = 0, max = 99))]
     pub(crate) retries: u32,
@@ -53,39 +53,39 @@ impl Default for RepeatSpec {
     }
 }
 
-/// When there are enough blocks: as soon as half the 95 % interval of the mean (Student's t) is no
-/// more than `ci` of that mean in every case, or there are `max`. To look after every block and
-/// stop at a good moment makes intervals narrower than they should be; `min` blocks at least keep
-/// that small (docs/designs.md has the figures).
+/// When to stop adding blocks: when half the 95 % confidence interval of the mean (Student's t) is
+/// at most `ci` of the mean in every case, or after `max` blocks. Stopping at a good moment makes
+/// intervals too narrow; at least `min` blocks keep the error small (docs/designs.md has the
+/// figures).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UntilSpec {
-    /// Half the width of the interval over the mean, such as `"2 %"`.
+    /// Half the width of the interval, divided by the mean, such as `"2 %"`.
     ci: Probability,
-    /// No more blocks than this: 3 to 99999. A case that is not known well enough by then is told.
+    /// At most this many blocks: 3 to 99999. The report names cases whose interval is still wide.
     #[schemars(range(min = 3, max = 99999))]
     max: u32,
-    /// No fewer blocks than this, from 3. Default: 10, or `max` if that is less.
+    /// At least this many blocks, from 3. Default: 10, or `max` if that is less.
     #[serde(default)]
     #[schemars(range(min = 3, max = 99999))]
     min: Option<u32>,
-    /// Whose interval: a metric that each trial has one number of. Default: `transfer_time`, of a
-    /// load `load.rate`, of datagrams `mean_response`.
+    /// The metric, which needs one number per trial. Default: `transfer_time`; for a load
+    /// `load.rate`, for datagrams `mean_response`.
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("enum" = number_names()))]
     metric: Option<String>,
 }
 
-/// When there are enough blocks.
+/// When to stop adding blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Until {
-    /// Half the width of the 95 % interval of the mean over the mean, at most.
+    /// Half the width of the mean's 95 % confidence interval, divided by the mean, at most.
     pub ci: Probability,
-    /// No fewer blocks than this.
+    /// At least this many blocks.
     pub min: u32,
-    /// No more than this.
+    /// At most this many blocks.
     pub max: u32,
-    /// Whose interval.
+    /// The metric.
     pub metric: String,
 }
 
@@ -106,7 +106,7 @@ fn default_seed() -> u64 {
 }
 
 impl RepeatSpec {
-    /// What makes no sense, and its key in the section.
+    /// Checks the values; an error comes with its key in the section.
     pub(crate) fn check(&self) -> Result<(), (&'static str, Problem)> {
         if self.trials.is_some_and(|trials| !(1..=TRIALS_MAX).contains(&trials)) {
             return Err(("trials", Problem::Trials { most: TRIALS_MAX }));
@@ -141,18 +141,18 @@ impl RepeatSpec {
         }
     }
 
-    /// How many trials each case has, at most.
+    /// The largest number of trials of each case.
     pub(crate) fn trials(&self) -> u32 {
         let fixed = self.trials.unwrap_or_else(default_trials);
         self.until.as_ref().map_or(fixed, |until| until.max)
     }
 
-    /// Blocks that are not counted.
+    /// Uncounted blocks.
     pub(crate) fn warm_up(&self) -> u32 {
         self.warm_up
     }
 
-    /// When to stop, where the number is not fixed; the first case says which metric is usual.
+    /// When to stop, if the number is not fixed; the first case gives the default metric.
     pub(crate) fn until(&self, cases: &[Case]) -> Option<Until> {
         let UntilSpec { ci, max, min, metric } = self.until.as_ref()?;
         let usual = match cases.first().map(|case| &case.workload) {
@@ -169,35 +169,35 @@ impl RepeatSpec {
     }
 }
 
-/// What stays of the trials' packets.
+/// Which packets the run keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordingSpec {
-    /// Whose captures, samples and path's log are kept. Those of failed and flawed trials always
-    /// are; of the others metrics, episodes, calls and all that is in tables. Default: `all`, or
-    /// `first` where there are more than 200 trials.
+    /// Which trials keep captures, samples and the path's log. Failed and flawed trials always do;
+    /// all trials keep what is in tables (metrics, episodes, calls). Default: `all`, or `first`
+    /// above 200 trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
-    /// How much of each packet the captures have, from its beginning: 96 B hold all headers.
-    /// Default: all of it.
+    /// Truncates packets in the captures to this size; 96 B hold all headers. Default: whole
+    /// packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snaplen: Option<Bytes>,
 }
 
-/// Of which trials the packets are kept.
+/// Which trials keep their packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
-    /// Of all.
+    /// All trials.
     All,
-    /// Of the first trial of each case.
+    /// The first trial of each case.
     First,
-    /// Of none.
+    /// No trial.
     None,
 }
 
 impl Keep {
-    /// As the file writes it.
+    /// The name in the file.
     pub fn name(self) -> &'static str {
         match self {
             Keep::All => "all",
@@ -206,7 +206,7 @@ impl Keep {
         }
     }
 
-    /// Whether the packets of the trial of this number are kept.
+    /// Whether the trial with this number keeps its packets.
     pub fn has(self, number: u32) -> bool {
         match self {
             Keep::All => true,
@@ -217,24 +217,25 @@ impl Keep {
 }
 
 impl RecordingSpec {
-    /// The largest headers of IPv4 and TCP are 20 and 60 bytes, and Ethernet's 14.
+    /// Headers take at most 14 (Ethernet), 20 (IPv4) and 60 bytes (TCP).
     const HEADERS: Bytes = Bytes::new(96);
-    /// More than this many trials are looked at in tables, not one by one.
+    /// Above this many trials, people read tables, not single trials.
     const LOOKED_AT: usize = 200;
 
-    /// What makes no sense, and its key in the section.
+    /// Checks the values; an error comes with its key in the section.
     pub(crate) fn check(&self) -> Result<(), (&'static str, Problem)> {
         let most = Bytes::new(65_535);
         match self.snaplen {
             Some(length) if !(RecordingSpec::HEADERS..=most).contains(&length) => {
-                let problem = format!("{length} is not from {} to {most}", RecordingSpec::HEADERS);
+                let problem =
+                    format!("{length} is out of range: use {} to {most}", RecordingSpec::HEADERS);
                 Err(("snaplen", Problem::Value(problem)))
             }
             _ => Ok(()),
         }
     }
 
-    /// What is kept of a run of so many trials.
+    /// Which trials keep their packets in a run of this many trials.
     pub fn kept_of(&self, trials: usize) -> Keep {
         let usual = if trials > RecordingSpec::LOOKED_AT { Keep::First } else { Keep::All };
         self.keep.unwrap_or(usual)

@@ -1,4 +1,4 @@
-//! A scenario, read and checked; its trials, their seeds and their order.
+//! A scenario, its trials, their seeds and their order.
 
 use std::collections::BTreeMap;
 
@@ -14,45 +14,45 @@ use crate::path_file::{Files, ReadFile, no_files};
 
 use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
-/// An experiment: its cases, how often each is tried, and what is claimed of the outcome.
+/// An experiment: cases, number of trials, claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scenario {
-    /// The file's name without its ending.
+    /// The file's name without its extension.
     pub name: String,
-    /// What it is, in a line.
+    /// What it tests, in a line.
     pub title: String,
     /// The document it comes from.
     pub reference: Option<String>,
-    /// The file as it was read.
+    /// The text of the file.
     pub source: String,
-    /// The files it refers to, by the names it has for them, as they were read.
+    /// The content of the files it refers to, by the names in the scenario.
     #[serde(skip)]
     pub files: BTreeMap<String, Vec<u8>>,
-    /// The seed that all others come from.
+    /// The seed of all other seeds.
     pub seed: u64,
-    /// How often each case is tried, at least once; at most so often, where `until` decides.
+    /// Trials of each case, at least one; with `until`, the maximum.
     pub trials: u32,
-    /// The number of the first trial of each case: 1, unless one is run again by itself. The last
-    /// has the number `trials`.
+    /// The number of the first trial of each case: 1, unless a single trial is repeated. The last
+    /// is `trials`.
     #[serde(skip)]
     pub first: u32,
-    /// When to stop, where the number of trials is not fixed.
+    /// When to stop, if the number of trials is not fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
-    /// Blocks of trials on the kernel that come first and do not count.
+    /// Uncounted blocks before the trials on the kernel.
     pub warm_up: u32,
-    /// How often a trial is run again that failed, or whose path misbehaved.
+    /// How often a trial that failed or was flawed is repeated.
     pub retries: u32,
-    /// What stays of the trials' packets.
+    /// Which packets the run keeps.
     pub recording: RecordingSpec,
-    /// Which combinations of levels the cases are, in words.
+    /// Which combinations of levels are cases, in words.
     pub design: String,
-    /// What the report draws over what is varied.
+    /// Plots in the report.
     pub plots: Vec<Plot>,
-    /// What is held against one another.
+    /// Comparisons of levels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub compares: Vec<Compare>,
-    /// What is claimed.
+    /// Claims.
     pub expects: Vec<Expectation>,
     /// The cells of the matrix, the first factor varying slowest; one case without a matrix.
     pub cases: Vec<Case>,
@@ -69,16 +69,16 @@ pub struct TrialId {
 
 impl Scenario {
     /// Reads a scenario file that refers to no other files. `name` is the file's name without its
-    /// ending; it also names the file in errors (see [`ScenarioError::in_file`]).
+    /// extension; errors show it (see [`ScenarioError::in_file`]).
     ///
     /// # Errors
-    /// The first thing in the file that cannot be, with its place and what would be right.
+    /// The first mistake in the file, with its line and remedy.
     pub fn parse(source: &str, name: &str) -> Result<Scenario, ScenarioError> {
         Scenario::parse_with_files(source, name, &mut no_files)
     }
 
-    /// Reads a scenario file; `read` gives the content of the files it refers to (rate traces,
-    /// distribution tables), by the names it has for them, or says why there is none.
+    /// Reads a scenario file; `read` returns the content of a file that it refers to (rate traces,
+    /// distribution tables), or why it cannot be read.
     ///
     /// # Errors
     /// As for [`Scenario::parse`].
@@ -94,9 +94,8 @@ impl Scenario {
             .map_err(|fault| ScenarioError::new::<ScenarioFile>(fault, source, name))
     }
 
-    /// The same with those of its cases alone that have these names. What needs any other of them,
-    /// claims that hold a case against another and comparisons, is gone; other claims are about
-    /// those that stay.
+    /// Keeps only the cases with these names. Removes comparisons and claims that need other cases;
+    /// other claims apply to the cases that remain.
     #[must_use]
     pub fn only(self, names: &[String]) -> Scenario {
         let stays = |case: &Case| names.contains(&case.name);
@@ -123,9 +122,8 @@ impl Scenario {
         Scenario { design, compares, expects, cases, ..self }
     }
 
-    /// All trials in the order to run them: complete blocks, each of which runs every case once,
-    /// each block in a random order of its own. So whatever drifts on the machine hits all cases
-    /// alike, and a run cut short has compared like with like.
+    /// All trials in running order: blocks that run every case once, each in its own random order.
+    /// A drift of the machine then affects all cases alike, and a stopped run has balanced cases.
     pub fn trial_order(&self, seed: u64) -> Vec<TrialId> {
         let mut rng = Rng::new(seed, "trial order");
         let mut order = Vec::with_capacity(self.cases.len() * self.trials as usize);
@@ -133,7 +131,7 @@ impl Scenario {
             let mut block: Vec<TrialId> =
                 (0..self.cases.len()).map(|case| TrialId { case, number }).collect();
             rng.shuffle(&mut block);
-            // The order of a block is the same whatever came before it.
+            // The order of a block does not depend on the first trial.
             if number >= self.first {
                 order.extend(block);
             }
@@ -142,9 +140,8 @@ impl Scenario {
     }
 }
 
-/// The seed of the trial with this number (from 1) in every case: cases are compared under the
-/// same impairments and payload, trial by trial. Below 2⁵³, so that every reader of JSON can hold
-/// it.
+/// The seed of the trial with this number (from 1) in every case, so that cases meet the same
+/// impairments and payload, trial by trial. Below 2⁵³, which every JSON reader can represent.
 pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
 }
@@ -161,7 +158,7 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
         files.iter().zip(matrix.cells()).map(|(f, cell)| f.case(&cell)).collect();
     let cases = matrix.named(cases);
 
-    // What is not varied is the same in all; there is at least one.
+    // The other sections are equal in all cells; there is at least one.
     let file = files.swap_remove(0);
     let expects = file
         .expect

@@ -1,11 +1,11 @@
-//! What the JSON Schema of a file says of its keys.
+//! Descriptions of keys from the JSON Schema.
 
 use schemars::JsonSchema;
 
 use crate::key::Key;
 
-/// What the schema says of a key: the doc comment of the field that reads it. Parts that are
-/// numbers are items of a list and say nothing.
+/// The schema's description of a key: the doc comment of its field. Parts that are numbers are
+/// indices into lists and are skipped.
 pub(crate) fn description<T: JsonSchema>(key: &Key) -> Option<String> {
     let schema = schemars::schema_for!(T).to_value();
     let mut places = forms(&schema, &schema);
@@ -19,7 +19,7 @@ pub(crate) fn description<T: JsonSchema>(key: &Key) -> Option<String> {
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// All that a value may be: references followed, alternatives told apart, lists opened.
+/// All forms of a value: follows references, splits alternatives, opens lists.
 fn forms<'s>(
     place: &'s serde_json::Value,
     schema: &'s serde_json::Value,
@@ -31,7 +31,7 @@ fn forms<'s>(
     if let Some(choices) = place["anyOf"].as_array() {
         return choices.iter().flat_map(|choice| forms(choice, schema)).collect();
     }
-    // A list that may be left out is of type array or null.
+    // An optional list has the type array or null.
     if let Some(items) = place.get("items") {
         return forms(items, schema);
     }
@@ -49,7 +49,7 @@ mod tests {
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
 
     #[test]
-    fn the_schema_in_docs_is_that_of_the_types() {
+    fn schema_in_docs_equals_types() {
         let made = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
         if std::env::var_os("TCPLAB_BLESS").is_some() {
             std::fs::create_dir_all(std::path::Path::new(FILE).parent().unwrap()).unwrap();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_sections_is_complete() {
+    fn list_of_sections_is_complete() {
         let schema = schema();
         let keys = schema["properties"].as_object().unwrap().keys().map(String::as_str);
         let listed = crate::sections::SECTIONS.iter().copied();

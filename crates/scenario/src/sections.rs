@@ -1,6 +1,6 @@
 //! The sections of the scenario file.
 
-/// What a file can have at its top.
+/// The keys at the top of a scenario file.
 pub(crate) const SECTIONS: &[&str] = &[
     "title",
     "reference",
@@ -20,6 +20,6 @@ pub(crate) const SECTIONS: &[&str] = &[
     "expect",
 ];
 
-/// Of these, what can differ from case to case.
+/// Those that can differ between cases.
 pub(crate) const VARIED_SECTIONS: &[&str] =
     &["path", "client", "server", "workload", "flow", "sampling", "limits"];

@@ -1,4 +1,4 @@
-//! Settings of a network namespace.
+//! Sysctls of a network namespace.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// Reads a table of settings; values become text as the kernel shows them.
+/// Reads a table of sysctls; values become text as the kernel prints them.
 pub(crate) fn read<'de, D>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error>
 where
     D: Deserializer<'de>,
@@ -17,23 +17,23 @@ where
     Ok(settings.into_iter().map(|(name, setting)| (name.0, setting.0)).collect())
 }
 
-/// A name such as `net.ipv4.tcp_sack`. Only `net.` belongs to a network namespace; everything
-/// else would change the whole machine.
+/// A name such as `net.ipv4.tcp_sack`. Only `net.` belongs to a network namespace; other sysctls
+/// would change the whole machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Name(String);
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
         let name = String::deserialize(deserializer)?;
-        // Names become file names below /proc/sys, so a part must not lead out of there.
+        // Names become file names below /proc/sys; no part may leave it.
         let part_is_plain = |part: &str| {
             !part.is_empty()
                 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
         };
         if !name.starts_with("net.") || !name.split('.').all(part_is_plain) {
             return Err(D::Error::custom(format!(
-                "`{name}` is not the name of a setting of the network: write it in quotes and in \
-                 full, such as \"net.ipv4.tcp_sack\""
+                "`{name}` is not a network sysctl: write its full name in quotes, such as \
+                 \"net.ipv4.tcp_sack\""
             )));
         }
         Ok(Name(name))
@@ -49,7 +49,7 @@ impl JsonSchema for Name {
     }
 }
 
-/// What a setting is set to: a text or a whole number.
+/// The value of a sysctl: a text or a whole number.
 pub(crate) struct Setting(String);
 
 impl<'de> Deserialize<'de> for Setting {
@@ -58,15 +58,15 @@ impl<'de> Deserialize<'de> for Setting {
         impl Visitor<'_> for TextOrNumber {
             type Value = Setting;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a whole number, as the kernel shows the setting")
+                f.write_str("a string or a whole number, as the kernel prints the sysctl")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Setting, E> {
                 if text.trim().is_empty() || text.chars().any(|c| c.is_control() && c != '\t') {
                     return Err(E::custom(
-                        "a setting is one line of text, as the kernel shows it, and not empty",
+                        "a sysctl needs one line of text, as the kernel prints it, not empty",
                     ));
                 }
-                // The kernel separates numbers by tabs or spaces, and takes either.
+                // The kernel accepts tabs and spaces between numbers.
                 Ok(Setting(text.split_whitespace().collect::<Vec<_>>().join(" ")))
             }
             fn visit_i64<E: Error>(self, number: i64) -> Result<Setting, E> {
@@ -87,7 +87,7 @@ impl JsonSchema for Setting {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": ["string", "integer"],
-            "description": "A setting as the kernel shows it, such as `1` or `\"4096 131072 6291456\"`."
+            "description": "A value as the kernel prints it, such as `1` or `\"4096 131072 6291456\"`."
         })
     }
 }

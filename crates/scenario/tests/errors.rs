@@ -88,7 +88,7 @@ fn one_below_the_other(pages: impl Iterator<Item = String>) -> String {
 }
 
 #[test]
-fn the_good_file_is_good() {
+fn good_file_is_valid() {
     assert_eq!(rendered(GOOD), "no error\n");
 }
 
@@ -393,7 +393,7 @@ fn claims() {
 }
 
 #[test]
-fn an_error_can_name_the_file_as_its_reader_knows_it() {
+fn error_names_file_as_given() {
     let source = spoiled("\"5 ms\"", "5");
     let error = Scenario::parse(&source, "example").unwrap_err().in_file("my/own/file.toml");
     assert_eq!(error.line(), 5);
@@ -409,7 +409,7 @@ proptest::proptest! {
 
     /// Whatever is written anywhere, the answer is a scenario or an error that can be shown.
     #[test]
-    fn any_edit_is_answered_without_panic(
+    fn any_edit_is_read_without_panic(
         at in 0usize..GOOD.len(), cut in 0usize..40, insert in "[ -~\n\"é\\[\\]{}=.#']{0,8}",
     ) {
         let end = (at + cut).min(GOOD.len());
@@ -439,5 +439,5 @@ fn same_host() {
     let alike = alone.replace("stack  = \"linux\"", settings);
     assert_eq!(rendered(&alike), "no error\n");
     let error = PathFile::parse("same_host = true", "path", &mut |_| Err(String::new()));
-    assert!(error.unwrap_err().to_string().contains("there is no path between them"));
+    assert!(error.unwrap_err().to_string().contains("`same_host` has no path"));
 }

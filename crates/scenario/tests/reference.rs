@@ -11,9 +11,9 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md"
 const INTRODUCTION: &str = "\
 # The scenario file
 
-An experiment in one [TOML](https://toml.io) file. `tcplab scenarios interruption` prints a complete one to start from.
-Editors that know JSON Schema complete and check it with [`scenario.schema.json`](scenario.schema.json).
-This page is made from the same types that read the file (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
+An experiment is one [TOML](https://toml.io) file. `tcplab scenarios interruption` prints a complete one to start from.
+Editors complete and check it with the JSON Schema [`scenario.schema.json`](scenario.schema.json).
+This page is generated from the types that read the file (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
 
 ";
 
@@ -22,17 +22,16 @@ const METRICS_PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metr
 const METRICS_INTRODUCTION: &str = "\
 # Metrics
 
-What a trial is measured by: the names that claims (`[[expect]]`), plots (`[[plot]]`), `tcplab compare`, tables and reports use.
-This page is made from the list that all of them draw on (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
+Claims (`[[expect]]`), plots (`[[plot]]`), `tcplab compare`, tables and reports use these names.
+This page is generated from the one list behind them (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
 
-*better* says which way is good; *of each* of what there is a value; *source* who tells it. A metric that cannot be had of a trial
-is left out: what needs a bottleneck of a path without one, what needs the kernel of a model, what needs round trips of a transfer
-without any.
+*better*: the better direction. *per*: what has a value. *source*: where the value comes from. A trial lacks a metric that it
+cannot have: one that needs a bottleneck, the kernel, or an RTT sample, where there is none.
 
 ";
 
 #[test]
-fn the_pages_say_what_the_types_say() {
+fn pages_equal_types() {
     for (place, page) in [(PAGE, page()), (METRICS_PAGE, metrics_page())] {
         if std::env::var_os("TCPLAB_BLESS").is_some() {
             std::fs::write(place, page).unwrap();
@@ -41,7 +40,7 @@ fn the_pages_say_what_the_types_say() {
         let written = std::fs::read_to_string(place).unwrap_or_default();
         assert!(
             written == page,
-            "{} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-scenario`",
+            "{} is out of date: regenerate it with `TCPLAB_BLESS=1 cargo test -p tcplab-scenario`",
             Path::new(place).display()
         );
     }
@@ -49,13 +48,12 @@ fn the_pages_say_what_the_types_say() {
 
 fn metrics_page() -> String {
     let mut page = METRICS_INTRODUCTION.to_owned();
-    page +=
-        "| metric | unit | better | of each | source | what it is |\n|---|---|---|---|---|---|\n";
+    page += "| metric | unit | better | per | source | meaning |\n|---|---|---|---|---|---|\n";
     for metric in METRICS {
         let MetricInfo { name, unit, better, scope, source, meaning, kind } = metric;
         let words = match kind {
             MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),
-            MetricKind::Truth => " 1 is true, 0 false.".into(),
+            MetricKind::Truth => " 1 is true, 0 is false.".into(),
             MetricKind::Number => String::new(),
         };
         let (better, scope, source) = (better.name(), scope.name(), source.name());
@@ -74,7 +72,7 @@ fn page() -> String {
     for (name, definition) in schema["$defs"].as_object().expect("definitions") {
         section(&mut page, name, definition);
     }
-    page += "## Metrics\n\nWhat an expectation can be about (`metric = …`): [metrics.md](metrics.md).\n";
+    page += "## Metrics\n\nMetrics for `metric = …`: [metrics.md](metrics.md).\n";
     page
 }
 

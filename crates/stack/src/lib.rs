@@ -13,20 +13,24 @@ mod info;
 mod jiffies;
 mod listener;
 mod receiver;
+mod reset;
 mod segment;
 mod send_buffer;
 mod sender;
+mod socket_option;
 mod state;
 
 pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
 pub use config::Config;
 pub use connection::{
-    Connection, ConnectionError, Opening, PathMtu, ReadError, Reuse, Send, SocketOption,
-    SocketOptions, Transmit, WriteError,
+    Connection, ConnectionError, Opening, PathMtu, ReadError, Reuse, Send, SocketOptions, Transmit,
+    WriteError,
 };
 pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
 pub use info::Info;
-pub use listener::{Listener, reset_for};
+pub use listener::Listener;
+pub use reset::reset_for;
 pub use segment::{Data, Segment};
+pub use socket_option::SocketOption;
 pub use state::State;

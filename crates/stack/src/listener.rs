@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_units::Instant;
-use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr};
+use tcplab_wire::TcpFlags;
 
 use crate::config::Config;
-use crate::connection::{Connection, Opening, SocketOption, SocketOptions, Transmit};
+use crate::connection::{Connection, Opening, SocketOptions, Transmit};
 use crate::fast_open::FastAnswer;
+use crate::reset::reset_for;
 use crate::state::State;
-use crate::{Segment, SendCause};
+use crate::{Segment, SendCause, SocketOption};
 
 /// A socket in LISTEN, with the connections that nobody has accepted yet. `Peer` is how the world
 /// tells apart who sends.
@@ -201,25 +202,6 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         }
         self.ready.clear();
     }
-}
-
-/// The RST that answers a segment of no connection; a RST is not answered (RFC 9293 section
-/// 3.10.7.1). Ports are the caller's affair.
-pub fn reset_for(segment: &Segment) -> Option<Segment> {
-    let header = &segment.header;
-    let flags = header.flags;
-    if flags.contains(TcpFlags::RST) {
-        return None;
-    }
-    let (seq, ack, answer) = if flags.contains(TcpFlags::ACK) {
-        (header.ack, SeqNumber::default(), TcpFlags::RST)
-    } else {
-        let controls =
-            u32::from(flags.contains(TcpFlags::SYN)) + u32::from(flags.contains(TcpFlags::FIN));
-        let end = header.seq.advanced_by(segment.len() + controls);
-        (SeqNumber::default(), end, TcpFlags::RST | TcpFlags::ACK)
-    };
-    Some(Segment::bare(TcpRepr { seq, ack, flags: answer, ..TcpRepr::default() }))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 mod bytes;
 mod endpoint;
+pub mod ends;
 pub mod number;
 mod offset;
 mod parse;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tcplab_lab::compare::{Asked, Metrics, Threshold, Verdict};
+use tcplab_lab::compare::{Asked, Metrics, Threshold};
+use tcplab_results::comparison::Outcome;
 
 use super::JsonArguments;
 
@@ -26,8 +27,8 @@ Method and verdicts: docs/statistics.md.";
 pub(crate) struct CompareArguments {
     /// A, the baseline: a run directory or a capture (pcap, pcapng)
     pub(crate) a: PathBuf,
-    /// B, the variant: another of the same kind; leave it out with --by, or where the run's scenario
-    /// has a `[[compare]]`
+    /// B, the variant: another of the same kind; leave it out with --by, or where the run's
+    /// scenario has a `[[compare]]`
     #[arg(conflicts_with = "by")]
     pub(crate) b: Option<PathBuf>,
     /// Compare two levels of this factor within run A; the last parts of its name are enough
@@ -36,8 +37,8 @@ pub(crate) struct CompareArguments {
     /// Compare these two levels, A first [default: the only two]
     #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
-    /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the key
-    /// metrics]; fewer metrics need fewer trials, since all are tested together
+    /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the
+    /// key metrics]; fewer metrics need fewer trials, since all are tested together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// Smallest difference that matters (equivalence margin): a share of A's median (`3%`), of one
@@ -142,12 +143,12 @@ pub(crate) enum FailOn {
 }
 
 impl FailOn {
-    pub(crate) fn fails(self, verdict: Verdict) -> bool {
-        match (self, verdict) {
-            (FailOn::Never, _) | (_, Verdict::Same { .. }) => false,
-            (_, Verdict::Worse)
-            | (FailOn::Undecided, Verdict::Undecided { .. })
-            | (FailOn::Different, Verdict::Better | Verdict::Different) => true,
+    pub(crate) fn fails(self, outcome: Outcome) -> bool {
+        match (self, outcome) {
+            (FailOn::Never, _) | (_, Outcome::Same { .. }) => false,
+            (_, Outcome::Worse)
+            | (FailOn::Undecided, Outcome::Undecided { .. })
+            | (FailOn::Different, Outcome::Better | Outcome::Different) => true,
             _ => false,
         }
     }
@@ -179,15 +180,15 @@ mod tests {
 
     #[test]
     fn equivalent_verdict_never_fails() {
-        let same = Verdict::Same { identical: false };
-        let undecided = Verdict::Undecided { more: 3, too_few: false };
+        let same = Outcome::Same { identical: false };
+        let undecided = Outcome::Undecided { more: 3, too_few: false };
         for (fail_on, expected) in [
             (FailOn::Worse, [true, false, false, false]),
             (FailOn::Undecided, [true, true, false, false]),
             (FailOn::Different, [true, false, true, false]),
             (FailOn::Never, [false; 4]),
         ] {
-            let found = [Verdict::Worse, undecided, Verdict::Better, same]
+            let found = [Outcome::Worse, undecided, Outcome::Better, same]
                 .map(|verdict| fail_on.fails(verdict));
             assert_eq!(found, expected, "{fail_on:?}");
         }

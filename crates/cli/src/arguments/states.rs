@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn states_have_many_names() {
+    fn state_accepts_aliases() {
         for (name, state) in [
             ("time-wait", TcpState::TimeWait),
             ("TIME_WAIT", TcpState::TimeWait),

@@ -8,18 +8,19 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    CompareError, Comparison, Row, Verdict, compare_as_written, compare_levels, compare_runs,
-    read_run,
+    CompareError, compare_as_written, compare_levels, compare_runs, read_run,
 };
-use tcplab_lab::{Run, RunDirectory, TrialData, load_trial};
+use tcplab_lab::{RunDirectory, load_trial};
 use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::{Run, TrialData};
 
 use crate::arguments::CompareArguments;
 use crate::exit::FAILED;
 use outputs::Outputs;
 
-/// So many cases are seen close, the worst.
-const CLOSE: usize = 2;
+/// Cases with packet graphs on the page, the worst first.
+const DETAILED_CASES: usize = 2;
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let places: Vec<&Path> =
@@ -27,16 +28,16 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     match places[..] {
         [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
         [a] if a.is_file() => {
-            bail!("{} is a file: name another capture to compare it with", a.display())
+            bail!("{} is a capture; pass a second capture to compare", a.display())
         }
         [a, b] if a.is_file() || b.is_file() => {
-            bail!("one is a file and the other is none: compare two runs, or two captures")
+            bail!("cannot compare a capture with a run; pass two runs or two captures")
         }
         _ => {}
     }
     let runs = places.iter().map(|place| read_run(place)).collect::<Result<Vec<Run>, _>>()?;
     let found = compared(arguments, &places, &runs)?;
-    let fails = |verdict: &Verdict| arguments.fail_on.fails(*verdict);
+    let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
     let mut outputs = Outputs::of(arguments);
     outputs
         .add(arguments.json.place.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
@@ -68,19 +69,19 @@ fn compared(
     }
 }
 
-/// The page, with the trials that tell best of the worst cases.
+/// The page, with the most typical trials of the worst cases.
 fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     let both = Opened::new(places)?;
     let mut cases: Vec<&Row> = Vec::new();
     for row in &found.rows {
-        if row.verdict == (Verdict::Same { identical: true }) && !cases.is_empty() {
+        if row.outcome == (Outcome::Same { identical: true }) && !cases.is_empty() {
             continue;
         }
         if !cases.iter().any(|known| known.case == row.case) {
             cases.push(row);
         }
     }
-    cases.truncate(CLOSE);
+    cases.truncate(DETAILED_CASES);
     let loaded = cases
         .into_iter()
         .map(|row| Ok((row, loaded(found, row, runs, &both)?)))
@@ -99,17 +100,17 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     compare_page(found, &close).context("cannot make the page")
 }
 
-/// The trials that show best what a row says.
+/// The most typical trials of a row.
 fn loaded(found: &Comparison, row: &Row, runs: &[Run], both: &Opened) -> Result<[TrialData; 2]> {
     let case = found.cases.iter().find(|case| case.name == row.case);
-    let names = case.map(|case| &case.names).context("a row has its case")?;
+    let names = case.map(|case| &case.names).context("no such case")?;
     let load = |side: usize| -> Result<TrialData> {
         // Two levels of one run have one run.
         let run = &runs[side.min(runs.len() - 1)];
         let case = run.cases.iter().find(|case| case.name == names[side]);
         let trials = case.map(|case| &case.trials[..]).unwrap_or_default();
         let trial = trials.iter().find(|trial| trial.number == row.telling[side]);
-        let trial = trial.context("a row tells of trials that there are")?;
+        let trial = trial.context("no such trial")?;
         Ok(load_trial(both.side(side), trial)?)
     };
     Ok([load(0)?, load(1)?])

@@ -19,7 +19,7 @@ fn written(name: &Path, text: &str) -> io::Result<Option<PathBuf>> {
 }
 
 #[test]
-fn a_file_is_there_when_it_is_whole() {
+fn file_appears_when_complete() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("it.svg");
     let mut output = Output::create(&place).unwrap();
@@ -32,7 +32,7 @@ fn a_file_is_there_when_it_is_whole() {
 }
 
 #[test]
-fn what_is_given_up_leaves_nothing_and_takes_nothing() {
+fn abandoned_file_leaves_the_old_one() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("it.svg");
     for before in [None, Some("old")] {
@@ -49,7 +49,7 @@ fn what_is_given_up_leaves_nothing_and_takes_nothing() {
 }
 
 #[test]
-fn a_new_file_has_the_permissions_of_the_one_it_replaces() {
+fn new_file_keeps_permissions_of_old_one() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("private");
     fs::write(&place, "old").unwrap();
@@ -60,7 +60,7 @@ fn a_new_file_has_the_permissions_of_the_one_it_replaces() {
 }
 
 #[test]
-fn links_stay_and_lead_to_the_new_file() {
+fn symbolic_links_lead_to_new_file() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name);
     fs::create_dir(at("below")).unwrap();
@@ -79,7 +79,7 @@ fn links_stay_and_lead_to_the_new_file() {
 }
 
 #[test]
-fn a_pipe_stays_a_pipe() {
+fn pipe_stays_a_pipe() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("pipe");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -94,7 +94,7 @@ fn a_pipe_stays_a_pipe() {
 }
 
 #[test]
-fn an_open_file_goes_on() {
+fn open_file_is_appended_to() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("log");
     fs::write(&place, "before\n").unwrap();
@@ -107,7 +107,7 @@ fn an_open_file_goes_on() {
 }
 
 #[test]
-fn errors_name_the_output() {
+fn error_names_the_output() {
     let home = tempfile::tempdir().unwrap();
     let at = |name: &str| home.path().join(name).display().to_string();
     for (name, said) in [

@@ -79,9 +79,10 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         conduct(scenario, arguments.world, &arguments.runs, stop)
     };
     let Conducted { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
-    let baseline = Baseline::of(&test, &directory, &first)?.with_context(|| {
-        format!("too little came through this path to measure it: see {}", report.display())
-    })?;
+    let baseline = Baseline::of(&test.path, test.direction, test.lasting, &directory, &first)?
+        .with_context(|| {
+            format!("too little came through this path to measure it: see {}", report.display())
+        })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
     let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
     let title = format!("{}, {way}, {world}", path_choice::description(&choice));

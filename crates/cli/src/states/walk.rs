@@ -4,11 +4,12 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
-use tcplab_lab::{RunDirectory, TrialData, load_recording};
+use tcplab_lab::{RunDirectory, load_recording};
 use tcplab_plot::{StateDiagram, state_diagram_svg};
 use tcplab_recording::Recording;
 use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
 use tcplab_report::trace::Chosen;
+use tcplab_results::TrialData;
 use tcplab_trace::{Analyzer, Note, StateWalks};
 
 use crate::arguments::StatesArguments;

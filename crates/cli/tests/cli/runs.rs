@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tcplab_lab::Run;
+use tcplab_results::Run;
 use tcplab_units::Rng;
 
 use crate::{command, everything, text};
@@ -114,7 +114,7 @@ fn read(run: &Path) -> Run {
 
 /// Kills runs fifty times, at moments from their beginning to their end, and goes on with them.
 #[test]
-fn a_killed_run_comes_out_as_one_that_nobody_disturbed() {
+fn killed_run_resumes_to_equal_results() {
     let home = tempfile::tempdir().unwrap();
     let mut random = Rng::new(1, "kill");
     let until = "[repeat]\nuntil = { ci = \"8 %\", min = 3, max = 5 }\n";
@@ -167,7 +167,7 @@ fn came_to_its_end(home: &Path, runs: &Path, after: u64) -> bool {
 
 /// Nothing that a kill leaves while tables and report are written looks whole, or stays.
 #[test]
-fn what_a_kill_left_of_tables_and_report_is_written_anew() {
+fn partial_tables_and_report_are_rewritten() {
     let home = tempfile::tempdir().unwrap();
     let plain = run(home.path(), "plain", "", &[]);
     let struck = run(home.path(), "struck", "", &[]);
@@ -229,7 +229,7 @@ fn is_killed_while_writing(run: &Path, changes: usize, moment: u64) -> bool {
 /// Kills what writes tables and report, at one file after the other: what has its name is whole,
 /// and to go on leaves all that an undisturbed run does, byte by byte.
 #[test]
-fn what_a_kill_interrupts_while_it_is_written_is_never_taken_for_whole() {
+fn interrupted_write_is_never_taken_as_complete() {
     let home = tempfile::tempdir().unwrap();
     let mut random = Rng::new(1, "kill while writing");
     let folder = "[repeat]\ntrials = 101\n[recording]\nkeep = \"none\"\n";
@@ -276,7 +276,7 @@ fn what_is_left_is_whole(run: &Path, whole: &[(PathBuf, Vec<u8>)]) {
 /// What the scenario asks to compare: the same as `tcplab compare` says, in every place where one
 /// looks.
 #[test]
-fn the_verdicts_that_a_scenario_asks_for_are_told_everywhere() {
+fn compare_section_appears_in_all_outputs() {
     let home = tempfile::tempdir().unwrap();
     let asked = format!("{COMPARE}metrics = [\"transfer_time\", \"lost\", \"cpu_per_byte\"]\n");
     let run = run(home.path(), "asked", &format!("{asked}[repeat]\ntrials = 8\n"), &[]);
@@ -324,7 +324,7 @@ fn the_verdicts_that_a_scenario_asks_for_are_told_everywhere() {
 }
 
 #[test]
-fn what_comes_out_does_not_depend_on_how_many_trials_run_at_once() {
+fn results_do_not_depend_on_jobs() {
     let home = tempfile::tempdir().unwrap();
     for (name, rest) in [
         ("fixed", "[repeat]\ntrials = 4\n"),
@@ -345,7 +345,7 @@ fn what_comes_out_does_not_depend_on_how_many_trials_run_at_once() {
 }
 
 #[test]
-fn an_extended_run_is_that_of_the_final_scenario() {
+fn extended_run_equals_run_of_final_scenario() {
     let home = tempfile::tempdir().unwrap();
     let small = "[repeat]\ntrials = 2\n";
     let extended = run(home.path(), "extended", small, &[]);
@@ -427,7 +427,7 @@ fn tables_do_not_depend_on_which_packets_are_kept() {
 }
 
 #[test]
-fn a_trial_that_fails_is_told_and_the_others_count() {
+fn failed_trial_is_reported_and_others_count() {
     let home = tempfile::tempdir().unwrap();
     // Some trials take longer than that.
     let rest = "[repeat]\ntrials = 8\n[limits]\ntrial = \"90 ms\"\n";
@@ -464,7 +464,7 @@ fn a_trial_that_fails_is_told_and_the_others_count() {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+fn dry_run_prints_plan_and_runs_nothing() {
     let home = tempfile::tempdir().unwrap();
     let rest = "[repeat]\ntrials = 4\nwarm_up = 2\n[design]\nexclude = [{ \
                 \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"9 ms\" }]\n";
@@ -501,7 +501,7 @@ fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// The command that the report of a run gives for a trial, run where the report says.
 #[test]
-fn a_trial_run_again_by_itself_is_that_of_the_whole_run() {
+fn single_trial_equals_that_of_whole_run() {
     let home = tempfile::tempdir().unwrap();
     // The path refers to a file, which is gone when the trial is run again.
     fs::write(home.path().join("rate.trace"), "1\n2\n4\n5\n9\n").unwrap();
@@ -548,7 +548,7 @@ fn a_trial_run_again_by_itself_is_that_of_the_whole_run() {
 
 /// Of trials whose packets were not kept: by itself it has them.
 #[test]
-fn a_trial_run_again_by_itself_has_its_packets() {
+fn single_trial_keeps_its_packets() {
     let home = tempfile::tempdir().unwrap();
     let rest = "[repeat]\ntrials = 2\n[recording]\nkeep = \"none\"\n";
     let whole = run(home.path(), "whole", rest, &[]);

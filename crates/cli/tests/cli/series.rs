@@ -31,7 +31,7 @@ at_least = "{least} Mbit/s"
 }
 
 #[test]
-fn a_directory_is_run_in_order_and_each_experiment_has_its_line() {
+fn directory_runs_in_order_with_a_line_each() {
     let home = home();
     fs::create_dir(home.path().join("series")).unwrap();
     // The second claims what cannot be.
@@ -56,7 +56,7 @@ fn a_directory_is_run_in_order_and_each_experiment_has_its_line() {
 }
 
 #[test]
-fn nothing_of_a_series_is_run_if_a_file_of_it_cannot_be_read() {
+fn series_with_unreadable_file_runs_nothing() {
     let home = home();
     fs::create_dir(home.path().join("series")).unwrap();
     fs::write(home.path().join("series/good.toml"), experiment(0)).unwrap();
@@ -68,7 +68,7 @@ fn nothing_of_a_series_is_run_if_a_file_of_it_cannot_be_read() {
 }
 
 #[test]
-fn a_folder_of_the_catalogue_is_listed_with_what_runs_it() {
+fn catalogue_folder_is_listed_with_its_command() {
     let home = home();
     let listed = text(&command(home.path(), &["scenarios"]).output().unwrap().stdout);
     assert!(listed.starts_with("  interruption "), "{listed}");
@@ -84,7 +84,7 @@ fn long() -> String {
 }
 
 #[test]
-fn a_series_that_is_stopped_ends_its_run_and_begins_no_other() {
+fn stopped_series_starts_no_other_run() {
     let home = home();
     fs::create_dir(home.path().join("series")).unwrap();
     for (name, source) in [("a", experiment(0)), ("b", long()), ("c", experiment(0))] {

@@ -38,7 +38,7 @@ equals   = "ECONNREFUSED"
 [[expect]]
 claim    = "Requests are lost, and sent again"
 where    = { channel = "lossy" }
-metric   = "resent"
+metric   = "request_retries"
 at_least = 2
 [[expect]]
 claim    = "What was read is what was sent"
@@ -47,13 +47,13 @@ equals   = true
 "#;
 
 #[test]
-fn both_worlds_lose_and_answer_the_same() {
+fn both_worlds_lose_and_answer_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
     let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    assert!(ended.stdout.contains("no TCP connection: the ends exchanged UDP datagrams"));
+    assert!(ended.stdout.contains("no TCP connection: the endpoints exchanged UDP datagrams"));
     let modelled = only_entry(&home.path().join("runs/made"));
     for trial in experiment.trials() {
         let own = Recording::open(&modelled.join(&trial.row.directory)).unwrap();

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_lab::{Run, Trial};
 use tcplab_path::{Cause, Direction, Fate};
 use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow, capture_file};
+use tcplab_results::{Run, Trial};
 use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 use tempfile::TempDir;

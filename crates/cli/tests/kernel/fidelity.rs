@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tcplab_lab::fidelity::Fidelity;
+use tcplab_results::fidelity::Fidelity;
 
 use crate::program::{Io, allowed, tcplab};
 
@@ -52,7 +52,7 @@ fn both_worlds_run_and_are_kept() {
 }
 
 #[test]
-fn a_model_is_not_compared_with_a_model() {
+fn model_is_not_compared_with_model() {
     let home = tempfile::tempdir().unwrap();
     let modelled = SCENARIO.replace("[client]", "[client]\nstack = \"model:netburner\"");
     fs::write(home.path().join("made.toml"), modelled).unwrap();

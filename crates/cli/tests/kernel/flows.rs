@@ -54,7 +54,7 @@ fn flow<'a>(flows: &'a [FlowLog], name: &str) -> &'a FlowLog {
 }
 
 #[test]
-fn flows_share_a_path_of_the_kernels_and_both_worlds_plan_the_same() {
+fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
     each_gets_what_the_path_carried(trial);
@@ -88,7 +88,7 @@ equals = true
 "#;
 
 #[test]
-fn a_client_that_vanishes_acknowledges_nothing_and_says_no_word() {
+fn vanished_client_sends_nothing() {
     let Some(experiment) = Experiment::run(VANISHING, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
     assert_eq!(flow(&trial.app.flows, "none").connections, []);

@@ -119,7 +119,7 @@ fn passes(home: &Path, mut bridged: Command) {
 }
 
 #[test]
-fn a_bridge_passes_everything_on() {
+fn bridge_forwards_everything() {
     if !able() {
         return;
     }
@@ -128,7 +128,7 @@ fn a_bridge_passes_everything_on() {
 }
 
 #[test]
-fn a_bridge_in_a_user_namespace() {
+fn bridge_in_user_namespace() {
     let Some(home) = nobodys_home() else { return };
     if !able() {
         return;
@@ -140,7 +140,7 @@ fn a_bridge_in_a_user_namespace() {
 }
 
 #[test]
-fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
+fn impossible_bridge_is_refused_and_disturbance_reported() {
     if !able() || !installed(&["setpriv"]) {
         return;
     }
@@ -162,7 +162,7 @@ fn what_cannot_be_bridged_is_refused_and_what_disturbs_is_told() {
 }
 
 #[test]
-fn a_path_that_cannot_be_is_told_first() {
+fn impossible_path_is_refused_first() {
     let home = tempfile::tempdir().unwrap();
     let run = tcplab(home.path(), &["bridge", "dsl-26", "a", "b"]);
     assert_eq!(run.code, Some(2));

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tcplab_lab::Run;
 use tcplab_recording::{Recording, capture_file};
+use tcplab_results::Run;
 use tcplab_units::{Endpoint, Rng};
 
 use crate::processes::{Family, Machine, await_that};
@@ -243,24 +243,24 @@ fn gone_on_with(home: &Path) {
 }
 
 #[test]
-fn a_kill() {
+fn kill_leaves_nothing() {
     survives(Signal::KILL, false);
 }
 
 #[test]
-fn a_request_to_terminate() {
+fn sigterm_leaves_nothing() {
     survives(Signal::TERM, false);
 }
 
 /// As a terminal sends it: to every process of the group.
 #[test]
-fn an_interrupt_from_the_keyboard() {
+fn sigint_leaves_nothing() {
     survives(Signal::INT, true);
 }
 
 /// The trial is run again, and what is left of it stands aside with the reason.
 #[test]
-fn the_death_of_a_trials_process() {
+fn death_of_trial_process_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
@@ -287,7 +287,7 @@ fn the_death_of_a_trials_process() {
 
 /// Two at once in one run: the second must not touch it.
 #[test]
-fn a_second_tcplab_in_the_same_run() {
+fn second_tcplab_in_same_run_is_refused() {
     if !namespaces_allowed() {
         return;
     }

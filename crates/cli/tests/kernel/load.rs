@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_capture::Reader;
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 use tcplab_units::Endpoint;
 
 use crate::experiment::Experiment;
@@ -30,7 +30,7 @@ trials = 1
 "#;
 
 #[test]
-fn each_design_answers_each_request_and_is_gone() {
+fn every_design_answers_all_requests_and_exits() {
     let Some(run) = Experiment::run(SCENARIO, Io::PacketSocket) else { return };
     let told = fs::read(run.directory().join("run.json")).unwrap();
     let told: Run = serde_json::from_slice(&told).unwrap();
@@ -79,7 +79,7 @@ fn each_design_answers_each_request_and_is_gone() {
 }
 
 #[test]
-fn a_server_that_splits_its_process_leaves_none_however_the_run_ends() {
+fn forking_server_leaves_no_process() {
     if !namespaces_allowed() {
         return;
     }

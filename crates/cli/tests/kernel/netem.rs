@@ -63,7 +63,7 @@ fn commands(keys: &[&str]) -> [Vec<String>; 2] {
 /// The rate is that of IP packets, all packets come one by one, and nobody claims to know what
 /// became of them.
 #[test]
-fn a_rate_is_kept_by_tbf() {
+fn tbf_keeps_the_rate() {
     if !tools_allowed() {
         return;
     }
@@ -131,7 +131,7 @@ fn replay_is_refused(run: &Experiment) {
 /// Where the kernel has no netem, nothing is run, and what is missing is told with what to do;
 /// where it has, the delay is there.
 #[test]
-fn what_the_kernel_lacks_is_told_before_anything_runs() {
+fn missing_kernel_feature_is_reported_first() {
     if !tools_allowed() {
         return;
     }
@@ -161,7 +161,7 @@ fn what_the_kernel_lacks_is_told_before_anything_runs() {
 /// Each kind of queue, as `tcplab path tc` prints it, is taken by tc and the kernel, and read back
 /// as asked. What this kernel does not have, tc must at least have understood.
 #[test]
-fn each_queue_is_taken_by_the_kernel() {
+fn kernel_accepts_every_queue() {
     if !tools_allowed() {
         return;
     }
@@ -218,7 +218,7 @@ fn kinds(told: &str) -> Vec<String> {
 
 /// What netem is told is at least understood by tc; where the kernel has it, taken.
 #[test]
-fn what_netem_is_told_is_understood() {
+fn netem_settings_are_read_back() {
     if !tools_allowed() {
         return;
     }

@@ -84,7 +84,7 @@ fn options_are_read_back_on_all_sockets() {
 }
 
 #[test]
-fn a_refused_option_ends_the_trial_unless_it_is_recorded() {
+fn refused_option_fails_trial_unless_recorded() {
     if !namespaces_allowed() {
         return;
     }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 
 use crate::experiment::{TINY, only_entry, tiny};
 use crate::program::{namespaces_allowed, tcplab};
@@ -16,7 +16,7 @@ fn run(rest: &str, options: &[&str]) -> (tempfile::TempDir, crate::program::Ende
 }
 
 #[test]
-fn a_broken_claim_exits_1_and_is_shown() {
+fn failed_claim_exits_with_1() {
     if !namespaces_allowed() {
         return;
     }
@@ -49,7 +49,7 @@ equals = true
 }
 
 #[test]
-fn json_is_all_that_is_printed() {
+fn json_is_the_only_output() {
     if !namespaces_allowed() {
         return;
     }
@@ -64,7 +64,7 @@ fn json_is_all_that_is_printed() {
 }
 
 #[test]
-fn kernel_settings_are_set_where_asked_and_recorded() {
+fn sysctls_are_set_and_recorded() {
     if !namespaces_allowed() {
         return;
     }
@@ -95,7 +95,7 @@ socket = { congestion = "cubic", maxseg = 1000 }
 
 /// What only the kernel can refuse is told with the cause and a remedy; nothing half-done stays.
 #[test]
-fn what_the_kernel_refuses_is_explained() {
+fn kernel_refusal_is_explained() {
     if !namespaces_allowed() {
         return;
     }
@@ -127,7 +127,7 @@ fn what_the_kernel_refuses_is_explained() {
 
 /// A trial that takes too long has failed, as often as it was run; the run goes on, and tells.
 #[test]
-fn a_trial_that_takes_too_long_is_missing() {
+fn trial_over_time_limit_is_missing() {
     if !namespaces_allowed() {
         return;
     }

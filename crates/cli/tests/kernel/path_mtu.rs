@@ -37,7 +37,7 @@ retries = 0
 const COMPARED: usize = 20;
 
 #[test]
-fn both_worlds_send_the_same_again() {
+fn both_worlds_retransmit_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();

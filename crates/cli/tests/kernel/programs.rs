@@ -12,7 +12,7 @@ const SCENARIO: &str = include_str!("programs.toml");
 
 /// The claims of the scenario hold, and the log is one.
 #[test]
-fn calls_return_what_they_promise() {
+fn calls_return_documented_results() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     for trial in experiment.trials() {
         for report in [&trial.app.client, &trial.app.server] {
@@ -30,7 +30,7 @@ fn calls_return_what_they_promise() {
 }
 
 #[test]
-fn and_the_same_in_virtual_time() {
+fn calls_return_documented_results_in_virtual_time() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
     let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);

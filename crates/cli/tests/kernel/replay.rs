@@ -62,16 +62,16 @@ fn the_log_is_replayed(path: &str, io: Io) {
 }
 
 #[test]
-fn a_lively_path_through_tun() {
+fn replay_of_tun_recording_matches() {
     the_log_is_replayed(LIVELY_PATH, Io::Tun);
 }
 
 #[test]
-fn a_lively_path_through_packet_sockets() {
+fn replay_of_packet_socket_recording_matches() {
     the_log_is_replayed(LIVELY_PATH, Io::PacketSocket);
 }
 
 #[test]
-fn a_path_that_only_sees_sizes() {
+fn replay_of_size_only_path_matches() {
     the_log_is_replayed(BLIND_PATH, Io::Tun);
 }

@@ -3,8 +3,8 @@
 use std::fs;
 
 use tcplab_capture::{Direction, Reader};
-use tcplab_lab::Run;
 use tcplab_recording::Recording;
+use tcplab_results::Run;
 use tcplab_units::Endpoint;
 use tcplab_wire::FrameView;
 
@@ -32,7 +32,7 @@ fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
 }
 
 #[test]
-fn the_loopback_is_captured_at_both_ends() {
+fn loopback_is_captured_at_both_endpoints() {
     let scenario = "title = \"Same host\"\n[path]\nsame_host = true\n\
                     [workload]\nupload = \"2 MB\"\n[sampling]\ntcp_info = \"1 ms\"\n\
                     [repeat]\ntrials = 1\n";
@@ -74,7 +74,7 @@ fn the_loopback_is_captured_at_both_ends() {
 }
 
 #[test]
-fn what_is_not_tcp_moves_the_same_bytes_without_a_packet() {
+fn pipes_and_memory_move_bytes_without_packets() {
     let scenario = "title = \"Baselines\"\n[path]\nsame_host = true\n\
                     [workload]\nupload = \"1 MB\"\nwrite_size = \"1 kB\"\n\
                     [matrix]\n\"workload.through\" = [\"unix\", \"pipe\", \"memory\"]\n\

@@ -18,7 +18,7 @@ use crate::tap::Tap;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]
-fn the_exit_code_is_the_programs() {
+fn exit_code_is_that_of_program() {
     for io in [Io::Tun, Io::PacketSocket] {
         if !allowed(io) {
             continue;
@@ -44,7 +44,7 @@ fn the_exit_code_is_the_programs() {
 }
 
 #[test]
-fn what_makes_no_shell_is_told() {
+fn impossible_shell_is_refused() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir_all(home.path().join("full/of")).unwrap();
     fs::write(home.path().join("bad.toml"), "rate = \"5 Mbit/s\"\ndelay = \"5 parsecs\"").unwrap();
@@ -70,7 +70,7 @@ fn what_makes_no_shell_is_told() {
 
 /// As the kernel tells it of sockets that nobody set: those that connect, and those accepted.
 #[test]
-fn the_congestion_control_is_that_of_the_shell_at_both_ends() {
+fn congestion_control_applies_to_both_ends() {
     if !namespaces_allowed() || !installed(&["python3"]) {
         return;
     }
@@ -93,7 +93,7 @@ fn the_congestion_control_is_that_of_the_shell_at_both_ends() {
 
 /// Both delays, both ways; and what is too much comes from the machine, which is not judged here.
 #[test]
-fn shells_inside_shells_add_up() {
+fn nested_shells_chain_their_paths() {
     if !installed(&["ping"]) {
         return;
     }
@@ -128,7 +128,7 @@ fn shells_inside_shells_add_up() {
 }
 
 #[test]
-fn a_program_finds_its_place() {
+fn program_sees_its_network() {
     if !namespaces_allowed() {
         return;
     }
@@ -149,7 +149,7 @@ fn a_program_finds_its_place() {
 }
 
 #[test]
-fn a_recording_is_left_that_anyone_can_read() {
+fn recording_of_shell_is_readable() {
     if !installed(&["nc"]) {
         return;
     }
@@ -203,7 +203,7 @@ fn a_recording_is_left_that_anyone_can_read() {
 }
 
 #[test]
-fn nobodys_shell() {
+fn unprivileged_shell() {
     let Some(home) = nobodys_home() else { return };
     if !namespaces_allowed() || !installed(&["nc"]) {
         return;
@@ -272,7 +272,7 @@ impl Staying {
 }
 
 #[test]
-fn however_a_shell_is_killed_nothing_is_left() {
+fn killed_shell_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
@@ -297,7 +297,7 @@ fn however_a_shell_is_killed_nothing_is_left() {
 }
 
 #[test]
-fn however_nobodys_shell_is_killed_nothing_is_left() {
+fn killed_unprivileged_shell_leaves_nothing() {
     let Some(home) = nobodys_home() else { return };
     if !namespaces_allowed() {
         return;
@@ -309,7 +309,7 @@ fn however_nobodys_shell_is_killed_nothing_is_left() {
 }
 
 #[test]
-fn a_program_hears_of_signals_and_its_leftovers_end_with_it() {
+fn program_gets_signals_and_its_children_end() {
     if !namespaces_allowed() {
         return;
     }
@@ -328,7 +328,7 @@ fn a_program_hears_of_signals_and_its_leftovers_end_with_it() {
 
 /// In a namespace of the test's own, as if it were the machine's.
 #[test]
-fn a_shell_that_joins_leaves_the_network_as_it_was() {
+fn joined_shell_restores_the_network() {
     if !namespaces_allowed() || !installed(&["ip", "ping"]) {
         return;
     }

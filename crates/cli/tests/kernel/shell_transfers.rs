@@ -161,7 +161,7 @@ fn iperf3_through_all_impairments() {
 
 /// Some of so many bit errors hit the version of IP; some devices refuse a packet that has none.
 #[test]
-fn packets_that_are_no_longer_ip_are_lost_like_others() {
+fn corrupted_ip_packets_count_as_lost() {
     arrives_intact(
         &NC,
         &[

@@ -41,7 +41,7 @@ pub(crate) fn as_nobody(home: &Path, program: &str) -> Command {
 }
 
 #[test]
-fn an_experiment_of_nobodys() {
+fn unprivileged_experiment_runs() {
     let Some(home) = nobodys_home() else { return };
     fs::write(home.path().join("tiny.toml"), TINY).unwrap();
     let allowed = as_nobody(home.path(), "unshare")
@@ -78,7 +78,7 @@ fn runs(io: &[&str]) -> String {
 /// A change of credentials on the way into a user namespace takes back the wish to die with the
 /// caller (prctl(2), PR_SET_PDEATHSIG), so this is not what root's tests show.
 #[test]
-fn a_kill_leaves_nothing_of_nobodys() {
+fn killed_unprivileged_experiment_leaves_nothing() {
     let Some(home) = nobodys_home() else { return };
     if !crate::program::namespaces_allowed() {
         return;
@@ -138,6 +138,6 @@ fn refused_namespaces_are_explained() {
     assert_eq!(case["stacks"][0]["for_kernel"], true);
     let run = within("run tiny.toml --quick").expect("it succeeds");
     let told = String::from_utf8(run.stdout).unwrap();
-    assert!(told.contains("virtual time: model linux-6.18 for the kernel at both ends"), "{told}");
+    assert!(told.contains("simulated: model linux-6.18 for the kernel at both ends"), "{told}");
     assert!(told.contains("! The model linux-6.18 stands for the kernel"), "{told}");
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_lab::{Calibration, Run};
 use tcplab_recording::Recording;
+use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_results::{Calibration, Run};
 use tcplab_units::Span;
 
 use crate::experiment::only_entry;
@@ -39,7 +39,7 @@ fn off(answer: &Answer) -> impl Iterator<Item = &CheckRow> {
 }
 
 #[test]
-fn a_path_does_what_it_promises() {
+fn path_verify_passes() {
     if !namespaces_allowed() {
         return;
     }
@@ -70,7 +70,7 @@ fn a_path_does_what_it_promises() {
 }
 
 #[test]
-fn a_rate_above_the_ceiling_is_refused_and_leaves_nothing() {
+fn rate_above_ceiling_is_refused() {
     if !namespaces_allowed() {
         return;
     }
@@ -97,7 +97,7 @@ fn a_rate_above_the_ceiling_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn a_run_tells_how_its_paths_were_verified() {
+fn run_reports_its_calibration() {
     if !namespaces_allowed() {
         return;
     }
@@ -127,7 +127,7 @@ fn a_run_tells_how_its_paths_were_verified() {
 
 /// Before the program runs, at the end, and in what is left: by a path of any kind.
 #[test]
-fn a_shell_above_the_ceiling_is_told_of() {
+fn shell_above_ceiling_is_warned() {
     if !namespaces_allowed() {
         return;
     }

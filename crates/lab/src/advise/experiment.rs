@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 use tcplab_path::PathSpec;
+use tcplab_results::Run;
 use tcplab_units::{Bytes, Span};
 
-use super::{Advice, Gain, Goal, Situation};
-use crate::Run;
+use super::advice::Advice;
+use super::gain::Gain;
+use super::situation::{Goal, Situation};
 
 /// A scenario that tries advice, and what to look at in its run.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,10 +1,9 @@
 //! What was gained, by measurement.
 
 use serde::Serialize;
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, metric};
 use tcplab_stats::student_t_quantile;
-
-use crate::{Case, Run};
 
 /// A metric before and after, trial by trial under the same impairments.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Rate, Span};
 
-use super::Situation;
+use super::situation::Situation;
 
 /// √(3/2): Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP congestion
 /// avoidance algorithm" (1997), equation 3, where every segment is counted, as Linux and RFC 3465

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 use tcplab_path::PathSpec;
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Case as Spec, Scenario, metric};
 use tcplab_units::Bytes;
 use tcplab_workload::WorkloadSpec;
 
-use super::{Gain, Goal};
-use crate::{Case, Run};
+use super::gain::Gain;
+use super::situation::Goal;
 
 /// Of variants that differ only in what can be chosen, the best by one metric.
 #[derive(Debug, Clone, PartialEq, Serialize)]

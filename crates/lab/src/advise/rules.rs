@@ -3,9 +3,10 @@
 use tcplab_trace::Limit;
 use tcplab_units::{Bytes, Rate, Span};
 
+use super::advice::{Advice, Change, Expected};
 use super::model::Law;
+use super::situation::{Goal, Situation};
 use super::words::{amount, span};
-use super::{Advice, Change, Expected, Goal, Situation};
 
 /// A formula must promise so much before a setting is changed for it.
 const WORTH_IT: f64 = 1.1;
@@ -17,6 +18,17 @@ const WINDOW_MAX: u64 = 65_535;
 const FELT: Span = Span::from_millis(20);
 /// The most that Linux delays an acknowledgement at first (`TCP_ATO_MIN` in include/net/tcp.h).
 const DELAYED_ACK: Span = Span::from_millis(40);
+
+/// What is to be done, the most useful first. Nothing is advised without a reason in the
+/// situation.
+pub fn advise(situation: &Situation, goal: Goal) -> Vec<Advice> {
+    let mut all = all(situation, goal);
+    all.sort_by(|one, other| {
+        let gain = |advice: &Advice| advice.expected.as_ref().map_or(1.0, Expected::factor);
+        gain(other).total_cmp(&gain(one))
+    });
+    all
+}
 
 /// What all rules say.
 pub(super) fn all(situation: &Situation, goal: Goal) -> Vec<Advice> {

@@ -4,8 +4,6 @@ use serde::Serialize;
 use tcplab_trace::{Connection, Flow, Limit, LimitShares, Sink, SynOptions};
 use tcplab_units::{Bytes, Rate, Span};
 
-use super::Situation;
-
 /// What was seen of a connection, in the direction that carried more.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
@@ -64,40 +62,9 @@ impl Seen {
 }
 
 /// The direction that carried more.
-fn busier(connection: &Connection) -> &Flow {
+pub(super) fn busier(connection: &Connection) -> &Flow {
     let Connection { forward, reverse, .. } = connection;
     if reverse.totals.unique > forward.totals.unique { reverse } else { forward }
-}
-
-impl Situation {
-    /// What a connection tells of its path; none where no round trip was seen.
-    ///
-    /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
-    /// data. Needed repetitions stand for losses: those of a queue that ran over too.
-    pub fn of_connection(connection: &Connection) -> Option<Situation> {
-        let flow = busier(connection);
-        let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
-        let causes = &flow.causes;
-        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
-        let lost = flow.totals.retransmissions.saturating_sub(needless);
-        let loss = lost as f64 / flow.totals.data_segments.max(1) as f64;
-        let largest = flow.marks.largest.as_u64();
-        // Of payload a second, bits of packets.
-        let rate = flow.transfer.capacity.map(|rate| {
-            let whole = (largest + 40) as f64 / largest.max(1) as f64;
-            Rate::from_bits_per_second((rate.bits_per_second() as f64 * whole) as u64)
-        });
-        let stood = flow.round_trips.max.map(|max| max.saturating_sub(rtt));
-        Some(Situation {
-            rate,
-            loss,
-            mtu: Bytes::new(largest.max(536) + 40),
-            queue: stood,
-            payload: flow.totals.unique,
-            seen: Some(Seen::of(connection)),
-            ..Situation::of_round_trip(rtt.max(Span::from_micros(1)))
-        })
-    }
 }
 
 /// Keeps, of all connections of a capture, the one that carried most, without its packets.

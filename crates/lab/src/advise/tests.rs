@@ -1,3 +1,6 @@
+use tcplab_path::PathSpec;
+use tcplab_units::{Bytes, Rate, Span};
+
 use super::*;
 
 fn fat_and_lossy() -> Situation {

@@ -2,53 +2,10 @@
 //!
 //! There is one of each, so nothing is said of chance: what differs is told, not judged.
 
-use serde::Serialize;
+use tcplab_results::comparison::{Fact, Value};
+use tcplab_scenario::Better;
 use tcplab_trace::{Causes, Connection, Flow, Limit, SynOptions};
 use tcplab_units::{Bytes, Span};
-
-use super::Direction;
-
-/// A property of a connection, in both captures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fact {
-    /// What it is about, such as `data to the server`.
-    pub about: String,
-    /// What it is.
-    pub name: String,
-    /// Of numbers: their unit.
-    pub unit: &'static str,
-    /// Which way is good, of numbers.
-    pub better: Direction,
-    /// What A and B have; none where a capture does not tell.
-    pub values: [Option<Value>; 2],
-}
-
-impl Fact {
-    /// Whether A and B differ in it.
-    pub fn differs(&self) -> bool {
-        self.values[0] != self.values[1]
-    }
-
-    /// By what share of A's number B's is larger.
-    pub fn change(&self) -> Option<f64> {
-        match &self.values {
-            [Some(Value::Number(a)), Some(Value::Number(b))] if *a != 0.0 => {
-                Some((b - a) / a.abs())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What is known of a property.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A number in the fact's unit.
-    Number(f64),
-    /// Words.
-    Text(String),
-}
 
 /// Which connection of B belongs to each of A, by places: the first with the first to the same port
 /// of a server, and so on; then what is left, in order.
@@ -91,7 +48,7 @@ struct Key {
     about: String,
     name: String,
     unit: &'static str,
-    better: Direction,
+    better: Better,
 }
 
 impl Key {
@@ -113,10 +70,10 @@ type Told = Vec<(Key, Option<Value>)>;
 fn told(connection: &Connection) -> Told {
     let mut told = Vec::new();
     let mut all = Facts { about: "connection".into(), told: &mut told };
-    all.time("duration", Direction::Lower, Some(connection.last.since(connection.first)));
-    all.time("handshake", Direction::Lower, connection.handshake.round_trip);
-    all.count("packets", Direction::Neither, connection.packets);
-    all.count("SYNs sent again", Direction::Lower, connection.handshake.client_repeats);
+    all.time("duration", Better::Lower, Some(connection.last.since(connection.first)));
+    all.time("handshake", Better::Lower, connection.handshake.round_trip);
+    all.count("packets", Better::Neither, connection.packets);
+    all.count("SYNs sent again", Better::Lower, connection.handshake.client_repeats);
     for (end, options) in
         [("client", &connection.handshake.client), ("server", &connection.handshake.server)]
     {
@@ -138,25 +95,25 @@ struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    fn add(&mut self, name: &str, unit: &'static str, better: Direction, value: Option<Value>) {
+    fn add(&mut self, name: &str, unit: &'static str, better: Better, value: Option<Value>) {
         let key = Key { about: self.about.clone(), name: name.into(), unit, better };
         self.told.push((key, value));
     }
 
-    fn count(&mut self, name: &str, better: Direction, count: u64) {
+    fn count(&mut self, name: &str, better: Better, count: u64) {
         self.add(name, "", better, Some(Value::Number(count as f64)));
     }
 
     fn bytes(&mut self, name: &str, bytes: Option<u64>) {
-        self.add(name, "bytes", Direction::Neither, bytes.map(|bytes| Value::Number(bytes as f64)));
+        self.add(name, "bytes", Better::Neither, bytes.map(|bytes| Value::Number(bytes as f64)));
     }
 
-    fn time(&mut self, name: &str, better: Direction, span: Option<Span>) {
+    fn time(&mut self, name: &str, better: Better, span: Option<Span>) {
         self.add(name, "s", better, span.map(|span| Value::Number(span.as_secs_f64())));
     }
 
     fn text(&mut self, name: &str, text: Option<String>) {
-        self.add(name, "", Direction::Neither, text.map(Value::Text));
+        self.add(name, "", Better::Neither, text.map(Value::Text));
     }
 
     fn options(&mut self, options: &SynOptions) {
@@ -173,7 +130,7 @@ impl Facts<'_> {
     }
 
     fn flow(&mut self, flow: &Flow) {
-        use Direction::{Higher, Lower, Neither};
+        use Better::{Higher, Lower, Neither};
         self.bytes("data", Some(flow.totals.unique.as_u64()));
         let transfer = &flow.transfer;
         self.time("time", Lower, Some(transfer.time));
@@ -225,10 +182,10 @@ impl Facts<'_> {
             ("needless, as D-SACK tells", &causes.spurious_by_dsack),
         ] {
             if seen.count > 0 {
-                self.count(&format!("sent again {name}"), Direction::Lower, seen.count);
+                self.count(&format!("sent again {name}"), Better::Lower, seen.count);
             }
         }
-        self.count("overtaken on the way", Direction::Lower, causes.out_of_order.count);
+        self.count("overtaken on the way", Better::Lower, causes.out_of_order.count);
     }
 }
 

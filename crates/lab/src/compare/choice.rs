@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use tcplab_results::Case;
 pub use tcplab_scenario::Threshold;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
 
-use super::CompareError;
-use crate::Case;
+use super::error::CompareError;
 
 /// What is asked of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]

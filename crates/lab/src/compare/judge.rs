@@ -1,20 +1,19 @@
 //! What is tested, and what is said of it.
 
-use tcplab_scenario::MetricInfo;
+use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
+use tcplab_results::{Case, Trial, median_interval};
+use tcplab_scenario::{Better, MetricInfo};
 use tcplab_stats::{
-    Bootstrap, Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values,
-    median, rank_sum, signed_rank, standard_deviation, trials_needed,
+    Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values, median, rank_sum,
+    signed_rank, standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 
-use super::choice::metrics;
+use super::choice::{Asked, metrics};
+use super::error::CompareError;
 use super::sides::{Matched, Matching};
 use super::surroundings;
-use super::{
-    ALPHA, Asked, CONFIDENCE, CompareError, ComparedCase, Comparison, Direction, Row, Side, Verdict,
-};
-use crate::worlds::SIM;
-use crate::{Case, Trial};
+use crate::plan::SIM;
 
 /// Compares what was matched.
 pub(super) fn comparison(
@@ -162,7 +161,7 @@ fn tested_of(
         case: compared.name.clone(),
         metric: info.name.into(),
         unit: info.unit.into(),
-        better: info.better.into(),
+        better: info.better,
         is_paired,
         telling: telling(numbered, is_paired.then_some(estimate), medians),
         medians,
@@ -175,7 +174,7 @@ fn tested_of(
         detectable: None,
         margin: threshold.margin(medians[0]),
         threshold,
-        verdict: Verdict::Same { identical: false },
+        outcome: Outcome::Same { identical: false },
         values,
     };
     Tested { row, is_virtual: compared.is_virtual, is_constant, spread, design }
@@ -213,17 +212,6 @@ fn pooled(values: &[Vec<f64>; 2]) -> f64 {
     if free > 0.0 { (squares / free).sqrt() } else { 0.0 }
 }
 
-/// The interval of the median of a metric's values; `stream` names what is drawn for it.
-pub(crate) fn median_interval(values: &[f64], stream: &str) -> Option<(f64, f64)> {
-    /// So many values are drawn for one interval, and so many samples at least and at most.
-    const DRAWS: usize = 2_000_000;
-    const SAMPLES: (usize, usize) = (200, 2_000);
-    let resamples = (DRAWS / values.len().max(1)).clamp(SAMPLES.0, SAMPLES.1);
-    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
-    let interval = bootstrap.median(values, &mut Rng::new(0, stream))?;
-    Some((interval.low, interval.high))
-}
-
 /// All rows with their verdicts, the worst first, and how many tests were made.
 ///
 /// A row in which nothing differs cannot be called different whatever the level, so it takes no
@@ -248,42 +236,42 @@ fn judged(mut tested: Vec<Tested>) -> (Vec<Row>, usize) {
             };
             test.row.detectable = observed.detectable(level, &mut Rng::new(0, "power"));
         }
-        test.row.verdict = verdict(test, level);
+        test.row.outcome = outcome(test, level);
     }
     let mut rows: Vec<Row> = tested.into_iter().map(|test| test.row).collect();
     let size = |row: &Row| {
         let harm = match row.better {
-            Direction::Higher => -row.difference,
-            Direction::Lower => row.difference,
-            Direction::Neither => row.difference.abs(),
+            Better::Higher => -row.difference,
+            Better::Lower => row.difference,
+            Better::Neither => row.difference.abs(),
         };
         // Of what was never there before, more than any share.
         row.relative(harm).unwrap_or(if harm == 0.0 { 0.0 } else { harm.signum() * f64::MAX })
     };
     rows.sort_by(|x, y| {
-        let order = x.verdict.rank().cmp(&y.verdict.rank());
+        let order = x.outcome.rank().cmp(&y.outcome.rank());
         order.then_with(|| size(y).total_cmp(&size(x)))
     });
     (rows, family.len())
 }
 
-fn verdict(test: &Tested, level: f64) -> Verdict {
+fn outcome(test: &Tested, level: f64) -> Outcome {
     let row = &test.row;
     // The same seeds in virtual time: nothing is left to chance, so one trial is enough to say it.
     if test.is_constant && test.is_virtual && row.is_paired {
-        return Verdict::Same { identical: true };
+        return Outcome::Same { identical: true };
     }
     let is_within = |(low, high): (f64, f64)| -row.margin <= low && high <= row.margin;
     if row.interval.is_some_and(is_within) {
-        return Verdict::Same { identical: test.is_constant };
+        return Outcome::Same { identical: test.is_constant };
     }
     if row.is_different() && !test.is_constant {
         let is_more = row.effect > 0.0;
         return match row.better {
-            Direction::Neither => Verdict::Different,
-            Direction::Higher if is_more => Verdict::Better,
-            Direction::Lower if !is_more => Verdict::Better,
-            _ => Verdict::Worse,
+            Better::Neither => Outcome::Different,
+            Better::Higher if is_more => Outcome::Better,
+            Better::Lower if !is_more => Outcome::Better,
+            _ => Outcome::Worse,
         };
     }
     undecided(test, level)
@@ -291,7 +279,7 @@ fn verdict(test: &Tested, level: f64) -> Verdict {
 
 /// How many more trials would decide: find the difference that there seems to be, or show that
 /// there is none beyond the margin, whichever takes fewer.
-fn undecided(test: &Tested, level: f64) -> Verdict {
+fn undecided(test: &Tested, level: f64) -> Outcome {
     let row = &test.row;
     let have = match test.design {
         Design::Pairs(n) => n,
@@ -311,7 +299,7 @@ fn undecided(test: &Tested, level: f64) -> Verdict {
     };
     // By the formula there may be enough already; then chance was against it, or the values are
     // further from normal than it thinks.
-    Verdict::Undecided { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
+    Outcome::Undecided { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
 }
 
 /// What was tested together.

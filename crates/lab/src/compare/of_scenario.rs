@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use tcplab_results::{Comparison, Run};
 use tcplab_scenario::Compare;
 
-use super::{Asked, CompareError, Comparison, Metrics, compare_levels, side};
-use crate::Run;
+use super::choice::{Asked, Metrics};
+use super::error::CompareError;
+use super::runs::{compare_levels, side};
 
 /// What came of a `[[compare]]` section. Of what trials do not have, and where nothing can be
 /// compared, that is told as a warning: a run does not fail for it. The run is in the directory

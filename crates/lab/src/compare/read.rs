@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
-use super::CompareError;
-use crate::Run;
-use crate::directory::RUN;
+use tcplab_results::Run;
+
+use super::error::CompareError;
+use crate::store::{PLAN, RUN};
 
 /// Reads what `tcplab run` or `tcplab report` made of a run, from its directory. Trials are not
 /// looked at.
@@ -28,7 +29,7 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
         Ok(file) => serde_json::from_reader(BufReader::new(file))
             .or_else(|error| unreadable(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            if path.join("plan.json").exists() {
+            if path.join(PLAN).exists() {
                 Err(CompareError::NoResults { path: path.into() })
             } else {
                 Err(what("it has no run.json"))

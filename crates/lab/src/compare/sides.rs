@@ -1,7 +1,8 @@
 //! Which case of B belongs to which of A.
 
-use super::CompareError;
-use crate::{Case, Run};
+use tcplab_results::{Case, Run};
+
+use super::error::CompareError;
 
 /// A case on both sides.
 pub(super) struct Matched<'a> {

@@ -1,11 +1,11 @@
 //! What else differs between two runs, or is less than perfect about them.
 
+use tcplab_results::{Case, Run};
 use tcplab_scenario::MetricKind;
 use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
 
 use super::sides::Matched;
-use crate::worlds::SIM;
-use crate::{Case, Run};
+use crate::plan::SIM;
 
 /// So many lines of two scenarios that differ are shown.
 const LINES: usize = 6;

@@ -1,11 +1,13 @@
 //! Verdicts, by runs that are made up.
 
+use std::path::Path;
+
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::{Case, Metric, Recovery, Run, Trial};
 use tcplab_stats::normal_quantile;
 use tcplab_units::Rng;
 
 use super::*;
-use crate::analyse::empty_trial;
-use crate::{Case, Metric, Trial};
 
 /// A metric's values over the trials of a case.
 type Values<'a> = (&'a str, &'a [f64]);
@@ -17,7 +19,7 @@ fn trial(number: u32, seed: u64, metrics: &[(&str, f64)]) -> Trial {
         value: *value,
     };
     let metrics = metrics.iter().map(metric).collect();
-    Trial { number, seed, metrics, ..empty_trial(Vec::new()) }
+    Trial { number, seed, metrics, ..Trial::empty(Vec::new()) }
 }
 
 fn case(
@@ -41,7 +43,7 @@ fn case(
             .collect(),
         failures: Vec::new(),
         summaries: Vec::new(),
-        forgotten: crate::Recovery::default(),
+        forgotten: Recovery::default(),
     }
 }
 
@@ -92,30 +94,30 @@ fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
 
 #[test]
 fn verdicts_follow_the_difference_and_the_threshold() {
-    let identical = Verdict::Same { identical: true };
-    let same = Verdict::Same { identical: false };
+    let identical = Outcome::Same { identical: true };
+    let same = Outcome::Same { identical: false };
     let base = simple(1, "transfer_time", &TIMES);
     for (factor, seed, expected) in [
-        (1.2, 1, Verdict::Worse),
-        (0.8, 1, Verdict::Better),
+        (1.2, 1, Outcome::Worse),
+        (0.8, 1, Outcome::Better),
         (1.01, 1, same),
-        (1.2, 50, Verdict::Worse),
-        (0.8, 50, Verdict::Better),
+        (1.2, 50, Outcome::Worse),
+        (0.8, 50, Outcome::Better),
     ] {
         let found = held(&base, &simple(seed, "transfer_time", &scaled(&TIMES, factor)));
         let row = only(&found);
-        assert_eq!(row.verdict, expected, "{factor} {seed}: {row:?}");
+        assert_eq!(row.outcome, expected, "{factor} {seed}: {row:?}");
         assert_eq!(row.is_paired, seed == 1);
         let relative = row.relative(row.difference).unwrap();
         assert!((relative - (factor - 1.0)).abs() < 0.02, "{relative} for {factor}");
     }
     let found = held(&base, &base);
-    assert_eq!(only(&found).verdict, identical);
+    assert_eq!(only(&found).outcome, identical);
     assert_eq!(found.tests, 0, "what cannot differ is not tested");
     // Large is good of a rate.
     let [slow, fast] = [1.0, 1.3].map(|f| simple(1, "goodput", &scaled(&TIMES, f)));
-    assert_eq!(only(&held(&slow, &fast)).verdict, Verdict::Better);
-    assert_eq!(only(&held(&fast, &slow)).verdict, Verdict::Worse);
+    assert_eq!(only(&held(&slow, &fast)).outcome, Outcome::Better);
+    assert_eq!(only(&held(&fast, &slow)).outcome, Outcome::Worse);
 }
 
 #[test]
@@ -123,16 +125,16 @@ fn too_few_trials_say_so() {
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..5], f)));
     let found = held(&a, &b);
     let row = only(&found);
-    assert_eq!(row.verdict, Verdict::Undecided { more: 2, too_few: true }, "{row:?}");
+    assert_eq!(row.outcome, Outcome::Undecided { more: 2, too_few: true }, "{row:?}");
     assert_eq!((row.interval, row.detectable), (None, None));
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..6], f)));
-    assert_eq!(only(&held(&a, &b)).verdict, Verdict::Worse);
+    assert_eq!(only(&held(&a, &b)).outcome, Outcome::Worse);
     // One trial of each, and the same: in virtual time that is certain, in real time nothing is.
     let one = simple(1, "timeouts", &[0.0]);
-    assert_eq!(only(&held(&one, &one)).verdict, Verdict::Same { identical: true });
+    assert_eq!(only(&held(&one, &one)).outcome, Outcome::Same { identical: true });
     let real = run(1, vec![case("only", &[], "kernel", 1, &[("timeouts", &[0.0])])]);
-    let undecided = only(&held(&real, &real)).verdict;
-    assert!(matches!(undecided, Verdict::Undecided { too_few: true, .. }), "{undecided:?}");
+    let undecided = only(&held(&real, &real)).outcome;
+    assert!(matches!(undecided, Outcome::Undecided { too_few: true, .. }), "{undecided:?}");
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn a_spread_that_hides_everything_asks_for_more() {
     };
     let [a, b] = [(1, 1), (90, 2)].map(|(s, r)| simple(s, "transfer_time", &wide(r)));
     let found = held(&a, &b);
-    let Verdict::Undecided { more, too_few: false } = only(&found).verdict else {
+    let Outcome::Undecided { more, too_few: false } = only(&found).outcome else {
         panic!("{found:?}");
     };
     assert!((20..5_000).contains(&more), "{more}");
@@ -170,7 +172,7 @@ fn cases_are_matched_by_their_levels() {
         ],
     );
     let found = held(&a, &b);
-    let names: Vec<_> = found.rows.iter().map(|row| (&*row.case, row.verdict.name())).collect();
+    let names: Vec<_> = found.rows.iter().map(|row| (&*row.case, row.outcome.name())).collect();
     assert_eq!(names, [("reno-fast", "worse"), ("cubic-fast", "same")]);
     assert!(found.warnings.iter().any(|told| told.contains("only A has reno-slow")), "{found:?}");
     // Two levels of a factor, of which one lacks a case.
@@ -178,7 +180,7 @@ fn cases_are_matched_by_their_levels() {
     let found = compare_levels((Path::new("A"), &a), "cc", None, &asked).unwrap();
     assert_eq!(found.by.as_deref(), Some("cc"));
     assert_eq!(found.rows.len(), 1);
-    assert_eq!((&*found.rows[0].case, found.rows[0].verdict), ("fast", Verdict::Better));
+    assert_eq!((&*found.rows[0].case, found.rows[0].outcome), ("fast", Outcome::Better));
     assert!(found.warnings.iter().any(|told| told.contains("reno-slow")), "{found:?}");
     for (factor, levels, told) in [
         ("speed", None, "`speed` is not varied in made-up"),

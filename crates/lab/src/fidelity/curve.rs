@@ -3,7 +3,7 @@
 use tcplab_recording::Sample;
 use tcplab_units::{Endpoint, Instant};
 
-use crate::metrics::ESTABLISHED;
+use crate::analysis::ESTABLISHED;
 
 /// The window at so many moments, evenly spaced over a transfer.
 pub(crate) const POINTS: usize = 200;

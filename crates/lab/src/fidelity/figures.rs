@@ -6,9 +6,8 @@ use tcplab_trace::Causes;
 use tcplab_workload::Role;
 
 use super::curve::{Curve, curve};
-use crate::LabError;
-use crate::analyse;
-use crate::metrics::Sources;
+use crate::analysis::{Sources, flaws_of, flow_of, sending_end, trace};
+use crate::error::LabError;
 
 /// Names and units of what is compared: metrics, and the trace engine's causes of retransmissions.
 pub(crate) const QUANTITIES: [(&str, &str); 13] = [
@@ -42,18 +41,18 @@ impl Figures {
     /// Those of a recording.
     pub(crate) fn of(recording: &Recording, path: &PathSpec) -> Result<Figures, LabError> {
         let (app, record, samples) = (recording.app()?, recording.record()?, recording.samples()?);
-        let sender = analyse::sending_end(&app);
+        let sender = sending_end(&app);
         let receiver = match app.client.role {
             Role::Sender => &app.server,
             Role::Receiver => &app.client,
         };
-        let is_flawed = !analyse::flaws_of(&record, path, samples.len()).is_empty();
+        let is_flawed = !flaws_of(&record, path, samples.len()).is_empty();
         let curve = receiver.last_byte.and_then(|end| curve(&samples, sender, end));
-        let trace = analyse::trace(recording, &record, sender)?;
-        let Some(connection) = trace.connections.first() else {
+        let captured = trace(recording, &record, sender)?;
+        let Some(connection) = captured.connections.first() else {
             return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
-        let flow = analyse::flow_of(connection, sender);
+        let flow = flow_of(connection, sender);
         let samples = &samples;
         let sources = Sources { app: &app, flow, samples, lost: None, ideal: None };
         let metrics = sources.metrics();

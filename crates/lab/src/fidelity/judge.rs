@@ -1,10 +1,9 @@
 //! Ratios, what they would be by chance, and whether they are good enough.
 
-use serde::{Deserialize, Serialize};
+use tcplab_results::fidelity::{Compared, Goal, Overall};
 use tcplab_stats::{median, quantile};
 use tcplab_units::Rng;
 
-use super::Compared;
 use super::figures::QUANTITIES;
 
 /// What is asked: a quantity, the share of cases (its quantile), and how far from 1 the ratio may
@@ -16,40 +15,6 @@ pub const GOALS: [(&str, f64, f64); 3] =
 const MOST: f64 = 0.9;
 /// So often chance is tried.
 const DRAWS: u32 = 200;
-
-/// A quantity over all cases.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Overall {
-    /// As in [`Quantity`](super::Quantity); also `cwnd_distance`, which is one, not a ratio's.
-    pub name: String,
-    /// Cases that have a ratio.
-    pub cases: usize,
-    /// Cases that have none though one world had something to count: they count as infinitely far.
-    pub undefined: usize,
-    /// The median over cases of the ratio's distance from 1; none if that is not finite.
-    pub median: Option<f64>,
-    /// The 90th percentile over cases.
-    pub most: Option<f64>,
-    /// What the median would be of the kernel against itself, with as many trials.
-    pub noise_median: Option<f64>,
-    /// And the 90th percentile.
-    pub noise_most: Option<f64>,
-}
-
-/// What is asked of the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Goal {
-    /// The quantity.
-    pub name: String,
-    /// Of the cases in order of their distance: 0.5 is the one in the middle.
-    pub quantile: f64,
-    /// The ratio may be so far from 1 there.
-    pub at_most: f64,
-    /// And is; none if that is not finite.
-    pub found: Option<f64>,
-    /// Whether it is within.
-    pub held: bool,
-}
 
 /// The median of the model's values over that of the kernel's.
 pub(crate) fn ratio(kernel: &[f64], model: &[f64]) -> Option<f64> {

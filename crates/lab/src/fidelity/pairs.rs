@@ -5,8 +5,10 @@ use std::path::Path;
 
 use tcplab_scenario::{Keep, Scenario};
 
-use crate::worlds::{KERNEL, SIM};
-use crate::{Instead, LabError, Plan, RunDirectory, World, begin, environment, plan};
+use crate::error::LabError;
+use crate::plan::{Instead, KERNEL, Plan, SIM, World, environment, plan};
+use crate::run::begin;
+use crate::store::RunDirectory;
 
 /// What is kept of each packet, bytes: the largest headers of IPv4 and TCP are 20 and 60. Nothing
 /// that is compared is read from the data, which makes up nearly all of a capture.

@@ -1,9 +1,9 @@
 //! The comparison as a table for other programs.
 
+use tcplab_results::fidelity::Fidelity;
 use tcplab_stats::median;
 
-use super::Fidelity;
-use crate::tables::row;
+use crate::store::row;
 
 /// A row per case and quantity: both medians, their ratio, the kernel's own noise, and, for all of
 /// a case, how many of the kernel's trials were flawed.

@@ -1,12 +1,17 @@
 //! The arithmetic of the comparison, by figures worked out by hand.
 
+use std::ops::ControlFlow;
+
 use tcplab_recording::Sample;
+use tcplab_results::fidelity::{Compared, Quantity};
 use tcplab_scenario::Scenario;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::curve::{POINTS, curve, distance};
+use super::figures::QUANTITIES;
 use super::judge::{goals, noise, ratio, summarise};
 use super::*;
+use crate::error::LabError;
 
 fn quantity(name: &str, kernel: &[f64], model: &[f64]) -> Quantity {
     Quantity {

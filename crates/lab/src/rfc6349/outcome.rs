@@ -2,11 +2,16 @@
 
 use serde::Serialize;
 use tcplab_path::Direction;
+use tcplab_results::{Run, Trial};
 use tcplab_trace::{Connection, Flow};
 use tcplab_units::{Bytes, Rate, Span};
 
-use super::{Baseline, Test};
-use crate::{LabError, Run, RunDirectory, Trial, load_trial};
+use super::baseline::Baseline;
+use super::test::Test;
+use crate::advise::amount;
+use crate::analysis::load_trial;
+use crate::error::LabError;
+use crate::store::RunDirectory;
 
 /// A test with one or several connections (RFC 6349 section 4): medians over its trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -148,7 +153,7 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
         && most.goodput > full.goodput * 1.05
     {
         let how = match most.connections {
-            1 => format!("a window of {}", crate::advise::amount(most.window)),
+            1 => format!("a window of {}", amount(most.window)),
             several => format!("{several} connections"),
         };
         told.push(format!(
@@ -169,7 +174,7 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
     if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
         told.push(format!(
             "From a window of {} on the queue more than doubles the round trip.",
-            crate::advise::amount(row.window)
+            amount(row.window)
         ));
     }
     told

@@ -1,3 +1,6 @@
+use tcplab_path::Direction;
+use tcplab_units::{Bytes, Rate, Span};
+
 use super::*;
 
 fn test() -> Test {

@@ -1,11 +1,9 @@
 //! Whether a path that is to be used by itself asks for more than this machine can model.
 
 use tcplab_path::PathSpec;
+use tcplab_results::verification::{fastest_rate, rounded, with_confidence};
 use tcplab_testbed::TrialError;
 use tcplab_units::Rate;
-
-use super::fastest_rate;
-use super::machine::{rounded, with_confidence};
 
 /// A path that is slower than this is not measured for before it is used. A full packet then takes
 /// 60 µs, twice what it takes a small machine to read it, wake up for it and write it; where that

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use tcplab_path::{Direction, HeldBack, JitterLaw, LinkPlan};
 use tcplab_recording::quality::tolerance;
+use tcplab_results::verification::{CheckRow, micros};
 use tcplab_stats::{KolmogorovSmirnov, binomial_range};
 use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
 use tcplab_units::{Bytes, Span};
 
 use super::asked::Asked;
 use super::loss_law::{self, CONFIDENCE};
-use super::machine::{at, micros};
+use super::machine::at;
 use super::rounds::{FEWEST, Plan};
-use super::{CheckRow, Outcome};
 
 /// A measured rate may differ by so much, in per mille: what a few late packets at both ends of a
 /// train of a quarter of a second do.
@@ -73,38 +73,6 @@ pub(super) fn round_trip(plan: &Plan, rounds: &[RoundRecord]) -> Option<Span> {
     };
     let both: Option<Vec<f64>> = probes.ways.iter().zip(&plan.asked).map(one_way).collect();
     Some(Span::from_secs_f64(both?.iter().sum::<f64>().max(0.0) / 1e9))
-}
-
-impl CheckRow {
-    pub(super) fn new(
-        quantity: &str,
-        asked: String,
-        achieved: String,
-        is_good: bool,
-        why: String,
-    ) -> CheckRow {
-        let outcome = Outcome::of(is_good);
-        CheckRow { quantity: quantity.into(), direction: None, asked, achieved, outcome, why }
-    }
-
-    pub(super) fn unknown(quantity: &str, asked: String, why: impl Into<String>) -> CheckRow {
-        CheckRow {
-            quantity: quantity.into(),
-            direction: None,
-            asked,
-            achieved: String::new(),
-            outcome: Outcome::NotMeasured,
-            why: why.into(),
-        }
-    }
-
-    fn not_measured(self, why: &str) -> CheckRow {
-        CheckRow { outcome: Outcome::NotMeasured, why: why.into(), ..self }
-    }
-
-    pub(super) fn in_direction(self, direction: Direction) -> CheckRow {
-        CheckRow { direction: Some(direction), ..self }
-    }
 }
 
 /// The probes of one direction that say something, by number.

@@ -1,7 +1,7 @@
 //! Verified before use: what a path promises against what comes out of it, on this machine and in
 //! virtual time.
 //!
-//! What was asked for is always reckoned from the numbers of the path's description, in closed
+//! What was asked for is always computed from the numbers of the path's description, in closed
 //! form, never by running the emulator. What was achieved is measured with the kernel's own stamps
 //! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
 
@@ -10,173 +10,15 @@ mod doubt;
 mod judge;
 mod loss_law;
 mod machine;
+mod measure;
 mod model;
 mod rounds;
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::AtomicBool;
-
-use serde::{Deserialize, Serialize};
-use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
-use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
-use tcplab_units::{Rate, Span};
-
-use crate::Bench;
-
 pub use doubt::doubt;
-pub use machine::{AboveCeiling, CEILING_SHARE, Machine};
+pub(crate) use machine::tuning_of;
+pub(crate) use measure::path_hash;
+pub use measure::{measure_machine, measure_path};
 pub use model::check_model;
-
-/// Whether something came out as asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// Within the stated bound.
-    Ok,
-    /// Not so.
-    Off,
-    /// It was not, or could not be, measured.
-    NotMeasured,
-}
-
-impl Outcome {
-    /// `ok`, `off` or `not measured`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Ok => "ok",
-            Outcome::Off => "off",
-            Outcome::NotMeasured => "not measured",
-        }
-    }
-
-    pub(crate) fn of(is_good: bool) -> Outcome {
-        if is_good { Outcome::Ok } else { Outcome::Off }
-    }
-}
-
-/// One thing that was asked for, and what came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckRow {
-    /// Such as `rate`.
-    pub quantity: String,
-    /// `forward` or `reverse`; none for what has no direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<Direction>,
-    /// With its unit.
-    pub asked: String,
-    /// With its unit; empty where it was not measured.
-    pub achieved: String,
-    /// The verdict.
-    pub outcome: Outcome,
-    /// The bound that it was held against, or why it was not measured.
-    pub why: String,
-}
-
-/// What came out of one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PathCheck {
-    /// BLAKE3 of what both directions do to packets, hexadecimal.
-    pub hash: String,
-    /// The cases of a run that have it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cases: Vec<String>,
-    /// Direction by direction.
-    pub rows: Vec<CheckRow>,
-    /// What a small packet takes for both ways on the idle path: the medians of what was measured.
-    /// None where too few probes came through.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub round_trip: Option<Span>,
-}
-
-impl PathCheck {
-    /// Whether nothing is off.
-    pub fn is_good(&self) -> bool {
-        self.rows.iter().all(|row| row.outcome != Outcome::Off)
-    }
-}
-
-/// Measures this machine.
-///
-/// # Errors
-/// When experiments cannot be run here, or `stop` ended it.
-pub fn measure_machine(bench: &Bench, stop: &AtomicBool) -> Result<Machine, TrialError> {
-    let request = CalibrationRequest {
-        device: bench.device,
-        tuning: bench.tuning(),
-        machine: true,
-        path: PathSpec::default(),
-        seed: 1,
-        rounds: Vec::new(),
-    };
-    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
-    Ok(Machine::of(&record, bench.spin))
-}
-
-/// Measures a path on this machine, for about as long as said.
-///
-/// # Errors
-/// When it cannot be run, or `stop` ended it.
-pub fn measure_path(
-    bench: &Bench,
-    machine: &Machine,
-    path: &PathSpec,
-    seed: u64,
-    lasting: Span,
-    stop: &AtomicBool,
-) -> Result<PathCheck, TrialError> {
-    let links = links(path)?;
-    let another = match path.backend {
-        _ if path.same_host => Some("both ends are on the same host: there is no path"),
-        Some(Backend::Netem) => {
-            Some("netem makes this path; what is verified here is tcplab's own")
-        }
-        _ => None,
-    };
-    if let Some(why) = another {
-        let rows = vec![CheckRow::unknown("path", "as described".into(), why)];
-        let (hash, cases) = (path_hash(path)?, Vec::new());
-        return Ok(PathCheck { hash, cases, rows, round_trip: None });
-    }
-    let plan = rounds::Plan::of(&links, lasting, seed);
-    let request = CalibrationRequest {
-        device: bench.device,
-        tuning: machine.tuning(),
-        machine: false,
-        path: path.clone(),
-        seed,
-        rounds: plan.rounds(),
-    };
-    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
-    let mut rows = vec![machine.ceiling_row(fastest(&links))];
-    rows.extend(judge::rows(&links, &plan, &record.rounds));
-    let round_trip = judge::round_trip(&plan, &record.rounds);
-    Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
-}
-
-/// The rate of the faster direction's bottleneck, if there is one, when it is highest.
-pub fn fastest_rate(path: &PathSpec) -> Option<Rate> {
-    fastest(&links(path).ok()?)
-}
-
-fn fastest(links: &[LinkPlan; 2]) -> Option<Rate> {
-    links.iter().filter_map(LinkPlan::peak).max()
-}
-
-/// What tells one path from another: the same, if both directions do the same to packets, by the
-/// same means.
-pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
-    let (links, backend) = (links(path)?, path.backend.unwrap_or_default());
-    let text = if path.same_host {
-        serde_json::to_vec("same host")
-    } else {
-        serde_json::to_vec(&(links, backend))
-    };
-    let text = text.expect("plans are plain data");
-    Ok(blake3::hash(&text).to_hex().to_string())
-}
-
-fn links(path: &PathSpec) -> Result<[LinkPlan; 2], TrialError> {
-    Ok([path.link(Direction::Forward)?, path.link(Direction::Reverse)?])
-}

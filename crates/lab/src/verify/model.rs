@@ -5,10 +5,10 @@ use tcplab_path::{
     Cause, Direction, ElementPlan, Fate, HeldBack, Link, LinkPlan, Packet, PathError, PathSpec,
     Verdict,
 };
+use tcplab_results::verification::CheckRow;
 use tcplab_stats::binomial_range;
 use tcplab_units::{Bytes, Instant, Span};
 
-use super::CheckRow;
 use super::asked::{Asked, transmission};
 use super::judge::{counted, law_row, per_cent};
 use super::loss_law::{self, CONFIDENCE};

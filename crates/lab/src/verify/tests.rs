@@ -1,9 +1,12 @@
 //! Verdicts on machines that are made up: a good one, and each that is bad in its own way.
 
+use tcplab_path::PathSpec;
 use tcplab_recording::{Lateness, MoverRecord, RingWait};
+use tcplab_results::verification::{CheckRow, Machine, Outcome};
 use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
-use tcplab_units::Rng;
+use tcplab_units::{Rate, Rng, Span};
 
+use super::measure::links;
 use super::rounds::Plan;
 use super::*;
 
@@ -195,7 +198,7 @@ fn a_rate_is_held_against_a_share_of_the_ceiling() {
     let flag = "--allow-above-ceiling";
     assert!(!refused.remedy().contains(flag));
     assert!(crate::LabError::from(refused).remedy().unwrap().contains(flag));
-    assert_eq!(machine.tuning().lead, Span::from_micros(16));
+    assert_eq!(tuning_of(&machine).lead, Span::from_micros(16));
     let late = Machine { error: (100_001, 200_000), ..machine.clone() };
     assert_eq!(
         (machine.timer_row().outcome, late.timer_row().outcome),

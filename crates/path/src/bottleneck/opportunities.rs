@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use super::hand_on;
 use crate::Transmission;
-use crate::element::{Behaviour, Outbox, Transit};
+use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::queue::Queue;
 
 /// What an opportunity carries (`PACKET_SIZE` in Mahimahi's src/frontend/link_queue.hh).
@@ -170,7 +169,7 @@ impl Behaviour for Opportunities {
             let Some((left, mut packet)) = self.next(now, out) else { break };
             if left <= room {
                 room -= left;
-                hand_on(now, packet, out);
+                out.hand_on(now, packet);
             } else {
                 let left = left - room;
                 let last = self.turn + left.div_ceil(OPPORTUNITY) - 1;

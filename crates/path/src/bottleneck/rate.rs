@@ -2,13 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Rate, Span};
 
-use super::{ServerPlan, TokenBucketPlan, TracePlan};
+use super::opportunities::TracePlan;
+use super::server::ServerPlan;
+use super::token_bucket::TokenBucketPlan;
+use crate::fault::Fault;
+use crate::mahimahi::{check_opportunities, parse_mahimahi};
 use crate::schedule::{Schedule, Step};
-use crate::spec::Fault;
 use crate::text_or_table::text_or_table;
-use crate::trace::{check_opportunities, parse_mahimahi};
 
 /// A rate as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -157,18 +159,4 @@ impl RateTable {
         }
         Ok(schedule)
     }
-}
-
-/// The mean over a repetition if there is one (of a ramp, the middle), else the start.
-pub(super) fn nominal(schedule: &Schedule<Rate>) -> Rate {
-    let Some(repeat) = schedule.repeat.filter(|repeat| !repeat.is_zero()) else {
-        return schedule.start;
-    };
-    schedule.mean(Instant::ZERO, Instant::ZERO + repeat)
-}
-
-/// The highest rate: a ramp ends at it or begins there.
-pub(super) fn peak(schedule: &Schedule<Rate>) -> Rate {
-    let later = schedule.steps.iter().map(|step| step.to);
-    later.chain([schedule.start]).max().expect("there is a start")
 }

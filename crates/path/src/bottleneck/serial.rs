@@ -1,11 +1,11 @@
 //! One packet after the other.
 
-use tcplab_units::{Bytes, Instant, Rate};
+use tcplab_units::{Instant, Rate};
 
 use super::supply::Supply;
 use super::token_bucket::{TokenBucket, TokenBucketPlan};
-use super::{BILLION, hand_on};
-use crate::element::{Behaviour, Outbox, Transit};
+use super::work::work;
+use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::queue::Queue;
 use crate::schedule::Schedule;
 use crate::{Cause, Transmission};
@@ -90,7 +90,7 @@ impl Behaviour for Serial {
 
     fn advance(&mut self, now: Instant, out: &mut Outbox) {
         if let Some((_, packet)) = self.sending.take() {
-            hand_on(now, packet, out);
+            out.hand_on(now, packet);
         }
         if let Some((queued, packet)) = self.queue.pop(now, out) {
             self.send(now, queued, packet);
@@ -106,9 +106,4 @@ impl Behaviour for Serial {
         into.extend(self.sending.take().map(|(_, packet)| packet));
         self.queue.release(into);
     }
-}
-
-/// The work of sending so much, in billionths of a bit.
-pub(crate) fn work(size: Bytes) -> u128 {
-    size.bits() * BILLION
 }

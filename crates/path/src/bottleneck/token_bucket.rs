@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate};
 
-use super::serial::work;
 use super::supply::Supply;
+use super::work::work;
 use crate::SMALLEST_QUEUE;
+use crate::fault::Fault;
 use crate::schedule::Schedule;
-use crate::spec::Fault;
 
 /// A token bucket, as Linux's tbf is one: packets wait until there are tokens for all their bits,
 /// and then leave at once. It is full at the world's zero.

@@ -2,9 +2,7 @@
 
 use tcplab_units::{Instant, Rate, Span};
 
-use crate::cross_traffic::CrossFlow;
-use crate::delay::{DelayPlan, DelaySpec};
-use crate::interruption::InterruptionTimes;
+use crate::elements::{CrossFlow, DelayPlan, DelaySpec, InterruptionTimes};
 use crate::queue::Standing;
 use crate::{ElementPlan, InterruptionPlan, LinkPlan, LossPlan, Schedule, ServerPlan};
 

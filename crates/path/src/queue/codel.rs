@@ -7,11 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
+use super::discipline::Discipline;
 use super::fifo::Fifo;
-use super::{Discipline, QueueLimit, QueueSize, limit_below};
-use crate::element::{Outbox, Transit};
-use crate::spec::Fault;
-use crate::{Cause, ecn, verdict};
+use super::limit::QueueLimit;
+use super::size::{QueueSize, limit_below};
+use crate::behaviour::ecn;
+use crate::behaviour::{Outbox, Transit};
+use crate::fault::Fault;
+use crate::{Cause, verdict};
 
 /// Controlled Delay, CoDel (RFC 8289): drops packets, at their turn to be sent, when the wait has
 /// been longer than the target for an interval, and then the sooner the more it has dropped.

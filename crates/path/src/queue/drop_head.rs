@@ -2,9 +2,10 @@
 
 use tcplab_units::Instant;
 
+use super::discipline::Discipline;
 use super::fifo::Fifo;
-use super::{Discipline, QueueLimit};
-use crate::element::{Outbox, Transit};
+use super::limit::QueueLimit;
+use crate::behaviour::{Outbox, Transit};
 
 /// A drop-head queue, as Linux's `pfifo_head_drop` (net/sched/sch_fifo.c): what is lost is old, and
 /// the sender learns of it a queue's length sooner.

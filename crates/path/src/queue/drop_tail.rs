@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use tcplab_units::Instant;
 
+use super::discipline::Discipline;
 use super::fifo::Fifo;
-use super::{Discipline, QueueLimit};
-use crate::ecn;
-use crate::element::{Outbox, Transit};
+use super::limit::QueueLimit;
+use crate::behaviour::ecn;
+use crate::behaviour::{Outbox, Transit};
 
 /// Drop-tail with marks above a threshold, as DCTCP wants it: a packet that finds more than so much
 /// waiting is marked, if it allows that (Alizadeh and others, SIGCOMM 2010, §3.1; RFC 8257 §3.1).

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant};
 
-use super::QueueLimit;
+use super::limit::QueueLimit;
 use crate::Cause;
-use crate::element::Transit;
+use crate::behaviour::Transit;
 
 /// First in, first out; knows since when each has waited, and how much they are together.
 #[derive(Debug, Default)]

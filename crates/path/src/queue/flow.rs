@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use tcplab_wire::{Fragment, FrameView, IpPacket, protocol};
 
-use crate::element::Transit;
+use crate::behaviour::Transit;
 
 /// A number that all packets of a flow have in common, any 64 bits, from a hash that `key` picks.
 ///

@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 use super::codel::{Codel, CodelControl};
+use super::discipline::Discipline;
 use super::fifo::{Fifo, count};
 use super::flow::flow_hash;
-use super::{Discipline, QueueLimit, QueueSize, limit_below};
-use crate::element::{Outbox, Transit};
-use crate::spec::Fault;
+use super::limit::QueueLimit;
+use super::size::{QueueSize, limit_below};
+use crate::behaviour::{Outbox, Transit};
+use crate::fault::Fault;
 use crate::{Cause, verdict};
 
 /// Flow Queue CoDel, FQ-CoDel (RFC 8290): packets are sorted into queues by a hash of addresses,

@@ -5,11 +5,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Probability, Rate, Rng, Span};
 
+use super::discipline::Discipline;
 use super::fifo::Fifo;
-use super::{Discipline, QueueLimit, QueueSize, limit_below};
-use crate::element::{Outbox, Transit};
-use crate::spec::Fault;
-use crate::{Cause, ecn, verdict};
+use super::limit::QueueLimit;
+use super::size::{QueueSize, limit_below};
+use crate::behaviour::ecn;
+use crate::behaviour::{Outbox, Transit};
+use crate::fault::Fault;
+use crate::{Cause, verdict};
 
 /// Proportional Integral controller Enhanced, PIE (RFC 8033): drops packets as they come, with a
 /// probability that grows while the wait is above the target or grows itself.

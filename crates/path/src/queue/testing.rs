@@ -6,7 +6,7 @@ use tcplab_units::{Instant, Rng, Span};
 use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
 
 use super::{Queue, QueuePlan};
-use crate::element::{Outbox, Transit};
+use crate::behaviour::{Outbox, Transit};
 use crate::{Cause, Direction, Fate, Packet, Verdict};
 
 pub(super) struct Hands {

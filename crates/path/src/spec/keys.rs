@@ -1,24 +1,15 @@
 //! The keys of a path, declared once, and which of them hold where.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Probability};
 
-use super::{Fault, PathError};
-use crate::bottleneck::RateSpec;
-use crate::corruption::CorruptSpec;
-use crate::cross_traffic::CrossSpec;
-use crate::delay::{DelaySpec, JitterSpec};
-use crate::drop_rules::DropSpec;
-use crate::duplication::DuplicateSpec;
-use crate::interruption::{BlackholeSpec, InterruptionsSpec};
-use crate::loss::LossSpec;
-use crate::mtu::MtuSpec;
-use crate::policer::PolicerSpec;
-use crate::reordering::ReorderSpec;
-use crate::wifi::WifiSpec;
+use crate::bottleneck::{RateSpec, WifiSpec};
+use crate::elements::{
+    BlackholeSpec, CorruptSpec, CrossSpec, DelaySpec, DropSpec, DuplicateSpec, InterruptionsSpec,
+    JitterSpec, LossSpec, MtuSpec, PolicerSpec, ReorderSpec,
+};
+use crate::fault::{Fault, PathError, Table};
 use crate::{Direction, QueueSpec};
 
 /// Declares the keys of a path once: for both directions together, for each alone, and for each
@@ -342,39 +333,5 @@ impl<T> Given<'_, T> {
         let dot = if fault.below.is_empty() { "" } else { "." };
         let key = format!("{}{}{dot}{}", self.table, self.key, fault.below);
         PathError { key, what: fault.what }
-    }
-}
-
-/// A table of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Table {
-    /// The path's own.
-    Path,
-    /// That of a direction.
-    Link(Direction),
-    /// That of a stage, by its index, of the path or of a direction.
-    Stage(Option<Direction>, usize),
-}
-
-impl Table {
-    /// The direction that alone it is about; none of the path's own.
-    pub(crate) fn direction(self) -> Option<Direction> {
-        match self {
-            Table::Path => None,
-            Table::Link(direction) => Some(direction),
-            Table::Stage(direction, _) => direction,
-        }
-    }
-}
-
-impl fmt::Display for Table {
-    /// What stands before a key in it, such as `forward.`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Table::Path => Ok(()),
-            Table::Link(direction) => write!(f, "{direction}."),
-            Table::Stage(None, index) => write!(f, "stages.{index}."),
-            Table::Stage(Some(direction), index) => write!(f, "{direction}.stages.{index}."),
-        }
     }
 }

@@ -5,50 +5,10 @@ mod stage;
 
 use tcplab_units::Span;
 
-pub(crate) use keys::Table;
 pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
-use crate::{Direction, LinkPlan, QueueSpec};
-
-/// The queue of a bottleneck whose scenario names none: Linux's `txqueuelen` of an Ethernet
-/// device (`DEFAULT_TX_QUEUE_LEN`), which is what its `pfifo` takes for a limit.
-pub const DEFAULT_QUEUE: QueueSpec = QueueSpec::Size(crate::QueueSize::Packets(1000));
-
-/// A path that cannot be.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct PathError {
-    /// The key at fault, relative to the path: `queue`, `forward.interruption.lasting`,
-    /// `stages.0.rate`.
-    pub key: String,
-    /// What is wrong with it, and what would be right.
-    pub what: String,
-}
-
-/// What is wrong with the value of a key: the key below its own (empty for itself) and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) below: &'static str,
-    pub(crate) what: String,
-}
-
-impl Fault {
-    /// The value itself is wrong.
-    pub(crate) fn here(what: impl Into<String>) -> Fault {
-        Fault { below: "", what: what.into() }
-    }
-    /// The value of the key `below` in it is.
-    pub(crate) fn below(below: &'static str, what: impl Into<String>) -> Fault {
-        Fault { below, what: what.into() }
-    }
-}
-
-impl From<(&'static str, String)> for Fault {
-    fn from((below, what): (&'static str, String)) -> Fault {
-        Fault { below, what }
-    }
-}
+use crate::{Direction, LinkPlan, PathError};
 
 impl PathSpec {
     /// The plan of one direction: its own keys before the path's, checked, in the order that

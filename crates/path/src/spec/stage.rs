@@ -3,19 +3,13 @@
 use tcplab_units::{Bytes, Probability, Span};
 
 use super::keys::{Given, Keys};
-use super::{DEFAULT_QUEUE, Fault, PathError};
-use crate::bottleneck::{BottleneckPlan, RateSpec, ServerPlan, check_burst};
-use crate::corruption::CorruptSpec;
-use crate::delay::{DelayPlan, DelaySpec, JitterSpec};
-use crate::drop_rules::DropSpec;
-use crate::duplication::DuplicateSpec;
-use crate::loss::LossSpec;
-use crate::mark::MarkPlan;
-use crate::mtu::MtuSpec;
-use crate::policer::PolicerSpec;
-use crate::reordering::ReorderSpec;
-use crate::wifi::WifiSpec;
-use crate::{Direction, ElementPlan};
+use crate::bottleneck::{BottleneckPlan, RateSpec, ServerPlan, WifiSpec, check_burst};
+use crate::elements::{
+    CorruptSpec, DelayPlan, DelaySpec, DropSpec, DuplicateSpec, JitterSpec, LossSpec, MarkPlan,
+    MtuSpec, PolicerSpec, ReorderSpec,
+};
+use crate::fault::{Fault, PathError};
+use crate::{DEFAULT_QUEUE, Direction, ElementPlan};
 
 /// One stage of one direction, to be planned.
 pub(super) struct Stage<'a> {

@@ -2,7 +2,9 @@
 
 use tcplab_units::{Probability, Rate, Span};
 
-use super::{Job, TcQdisc, TcTable, time, words};
+use super::job::Job;
+use super::plan::{TcQdisc, TcTable};
+use super::words::{time, words};
 use crate::{
     CorruptionPlan, DelayPlan, DelaySpec, DuplicationPlan, GilbertElliott, HeldBack, JitterLaw,
     JitterPlan, LossPlan, MarkPlan, PacketPart, ReorderingPlan,

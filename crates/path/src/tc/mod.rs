@@ -15,71 +15,22 @@
 //! What netem cannot do is refused, all of it at once and with its keys. Where it does nearly the
 //! same, a [`Note`] says what is different.
 
+mod job;
 mod line;
+mod plan;
 mod script;
 mod shaper;
+mod words;
 
-use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
+pub use plan::{Note, TcLink, TcPlan, TcQdisc, TcTable};
 pub use script::{Interfaces, TcCommand, TcScript, quoted};
 
 use crate::{Direction, ElementPlan, PathError, PathSpec};
+use job::Job;
 use line::Line;
 use shaper::Shaper;
-
-/// A path as tc takes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcPlan {
-    /// From client to server.
-    pub forward: TcLink,
-    /// From server to client.
-    pub reverse: TcLink,
-}
-
-/// One direction of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcLink {
-    /// Rate and queue: the arguments of the root qdisc and of the one in it.
-    pub shaper: Option<[TcQdisc; 2]>,
-    /// What comes behind: the arguments of netem.
-    pub line: Option<TcQdisc>,
-    /// A distribution that tc must be given as a file.
-    pub table: Option<TcTable>,
-    /// What is different from the path that was asked for.
-    pub notes: Vec<Note>,
-    /// A packet that has not come after so long, while nothing else comes either, does not come.
-    pub patience: Span,
-}
-
-/// A queueing discipline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcQdisc {
-    /// Its kind, as tc names it: `tbf`.
-    pub kind: String,
-    /// Its arguments, the kind included; before it those that hold for any kind.
-    pub words: Vec<String>,
-    /// What it stands for, a sentence each.
-    pub stands_for: Vec<String>,
-}
-
-/// A distribution in netem's format.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcTable {
-    /// The name that tc finds it by: that of the file without `.dist`.
-    pub name: String,
-    /// Its entries.
-    pub values: Vec<i32>,
-}
-
-/// Something that the kernel does nearly the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
-    /// The key that it is about, such as `forward.queue`.
-    pub key: String,
-    /// What is different.
-    pub what: String,
-}
 
 impl PathSpec {
     /// The path as commands of tc.
@@ -108,25 +59,7 @@ impl PathSpec {
     }
 }
 
-/// One direction, being compiled.
-struct Job<'a> {
-    path: &'a PathSpec,
-    direction: Direction,
-    refused: Vec<PathError>,
-    notes: Vec<Note>,
-}
-
 impl Job<'_> {
-    fn refuse(&mut self, key: &str, what: impl Into<String>) {
-        let key = self.path.written(self.direction, key);
-        self.refused.push(PathError { key, what: what.into() });
-    }
-
-    fn note(&mut self, key: &str, what: impl Into<String>) {
-        let key = self.path.written(self.direction, key);
-        self.notes.push(Note { key, what: what.into() });
-    }
-
     fn link(&mut self) -> TcLink {
         if !self.path.stages_given(self.direction).is_empty() {
             let what = "tc can put one shaper and one netem into a row, not several stages: leave \
@@ -207,40 +140,6 @@ impl Job<'_> {
             patience,
         }
     }
-}
-
-impl TcPlan {
-    /// Both directions, forward first.
-    pub fn links(&self) -> [(Direction, &TcLink); 2] {
-        [(Direction::Forward, &self.forward), (Direction::Reverse, &self.reverse)]
-    }
-
-    /// What is different from the path that was asked for; what is true of both directions is
-    /// there once.
-    pub fn notes(&self) -> Vec<&Note> {
-        let mut notes: Vec<&Note> = Vec::new();
-        for note in self.links().into_iter().flat_map(|(_, link)| &link.notes) {
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        notes
-    }
-}
-
-/// A time as tc reads it. In iproute2, times of netem are counted in ticks of 64 ns.
-fn time(span: Span) -> String {
-    let nanos = span.as_nanos();
-    match (nanos % 1_000_000, nanos % 1_000) {
-        (0, _) => format!("{}ms", nanos / 1_000_000),
-        (_, 0) => format!("{}us", nanos / 1_000),
-        (_, rest) => format!("{}.{rest:03}us", nanos / 1_000),
-    }
-}
-
-/// Words, of which some are several in one text.
-fn words(texts: &[&str]) -> Vec<String> {
-    texts.iter().flat_map(|text| text.split(' ')).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

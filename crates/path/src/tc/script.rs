@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::{TcLink, TcPlan, TcQdisc, TcTable};
+use super::plan::{TcLink, TcPlan, TcQdisc, TcTable};
 use crate::Direction;
 
 /// The interfaces of the box between the two.

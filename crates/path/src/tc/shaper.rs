@@ -2,7 +2,9 @@
 
 use tcplab_units::{Bytes, Probability, Rate, Span};
 
-use super::{Job, TcQdisc, time, words};
+use super::job::Job;
+use super::plan::TcQdisc;
+use super::words::{time, words};
 use crate::schedule::Schedule;
 use crate::{
     BottleneckPlan, CodelPlan, FqCodelPlan, PiePlan, QueueLimit, QueuePlan, RedPlan, ServerPlan,

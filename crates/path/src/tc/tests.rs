@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::Interfaces;
 use super::shaper::exponent_of;
-use super::{Interfaces, time};
+use super::words::time;
 use crate::{Direction, PathSpec};
 use tcplab_units::Span;
 

@@ -1,9 +1,9 @@
 //! The verdicts of a comparison by case and metric.
 
-use tcplab_lab::Run;
-use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_results::Run;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::change;
+use super::words::{change, name_of};
 use crate::summary::measure::short;
 
 /// The rows of a comparison by case and metric, the case with the worst first.
@@ -44,9 +44,8 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
 
 /// A verdict for a terminal.
 pub(crate) fn in_short(row: &Row) -> String {
-    match row.verdict {
-        Verdict::Same { identical: true } => "identical".into(),
-        Verdict::Same { .. } | Verdict::Undecided { .. } => row.verdict.name().into(),
+    match row.outcome {
+        Outcome::Same { .. } | Outcome::Undecided { .. } => name_of(row.outcome).into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }

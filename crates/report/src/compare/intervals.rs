@@ -1,9 +1,9 @@
 //! By how much B differs from A, drawn: intervals around zero.
 
-use tcplab_lab::compare::{Comparison, Row, Verdict};
 use tcplab_plot::{ForestRow, csv, csv_number, forest};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{difference, percent};
+use super::words::{difference, name_of, signed_percent};
 use crate::html::figure::Shown;
 use crate::number::title;
 
@@ -18,7 +18,7 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<Shown> {
     }
     let picture = |metric: &&str| {
         let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
-        let moves = rows.iter().any(|row| row.verdict != Verdict::Same { identical: true });
+        let moves = rows.iter().any(|row| row.outcome != Outcome::Same { identical: true });
         moves.then(|| drawn(metric, &rows))
     };
     metrics.iter().filter_map(picture).collect()
@@ -33,16 +33,16 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
     };
     let shown = |row: &&Row| ForestRow {
         name: row.case.clone(),
-        told: match (row.verdict, row.relative(row.difference)) {
-            (Verdict::Undecided { .. }, _) => "undecided".into(),
-            (Verdict::Same { identical: true }, _) => "identical".into(),
-            (verdict, Some(share)) if is_relative => {
-                let sign = if share > 0.0 { "+" } else { "" };
-                format!("{}, {sign}{}", verdict.name(), percent(share))
+        told: match (row.outcome, row.relative(row.difference)) {
+            (Outcome::Undecided { .. } | Outcome::Same { identical: true }, _) => {
+                name_of(row.outcome).into()
             }
-            (verdict, _) => format!("{}, {}", verdict.name(), difference(row)),
+            (verdict, Some(share)) if is_relative => {
+                format!("{}, {}", name_of(verdict), signed_percent(share))
+            }
+            (verdict, _) => format!("{}, {}", name_of(verdict), difference(row)),
         },
-        class: row.verdict.name(),
+        class: row.outcome.name(),
         value: scaled(row, row.difference),
         interval: row.interval.map(|(low, high)| (scaled(row, low), scaled(row, high))),
         margin: scaled(row, row.margin),
@@ -62,7 +62,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
         ]
     });
     let difference = format!("difference ({})", if unit.is_empty() { "count" } else { unit });
-    let columns = ["case", "verdict", &difference, "from", "until", "same within"];
+    let columns = ["case", "verdict", &difference, "from", "until", "equivalent within"];
     let table = csv(&columns, numbers);
     let svg = forest(&format!("B against A: {name}"), unit, &shown);
     Shown::new(&name, svg, &table)

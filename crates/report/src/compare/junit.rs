@@ -1,13 +1,13 @@
 //! JUnit XML: a test case for each metric of each case, as those who run tests read it.
 
-use tcplab_lab::compare::{Comparison, Row, Verdict};
 use tcplab_plot::escape;
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{change, good, interval, median, probability, sentence, trials, verdict};
 
 /// The comparison as a test suite. What `fails` picks is a failure; what is undecided otherwise
 /// counts as skipped.
-pub fn junit(found: &Comparison, fails: impl Fn(&Verdict) -> bool) -> String {
+pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
     let failures = found.count(&fails);
     let skipped = found.count(|verdict| is_skipped(*verdict, &fails));
     let counts = format!(
@@ -37,11 +37,11 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Verdict) -> bool) -> String {
     xml
 }
 
-fn is_skipped(verdict: Verdict, fails: impl Fn(&Verdict) -> bool) -> bool {
-    matches!(verdict, Verdict::Undecided { .. }) && !fails(&verdict)
+fn is_skipped(outcome: Outcome, fails: impl Fn(&Outcome) -> bool) -> bool {
+    matches!(outcome, Outcome::Undecided { .. }) && !fails(&outcome)
 }
 
-fn case(row: &Row, fails: impl Fn(&Verdict) -> bool) -> String {
+fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
     let mut xml = format!(
         "    <testcase classname=\"tcplab.compare.{}\" name=\"{}\" time=\"0\">\n",
         attribute(&row.case),
@@ -49,14 +49,14 @@ fn case(row: &Row, fails: impl Fn(&Verdict) -> bool) -> String {
     );
     let verdict_text = verdict(row);
     let told = told(row);
-    if fails(&row.verdict) {
+    if fails(&row.outcome) {
         xml += &format!(
             "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
-            row.verdict.name(),
+            row.outcome.name(),
             attribute(&format!("{verdict_text}: {}", change(row))),
             escape(&told)
         );
-    } else if is_skipped(row.verdict, &fails) {
+    } else if is_skipped(row.outcome, &fails) {
         xml += &format!("      <skipped message=\"{}\"/>\n", attribute(&verdict_text));
         xml += &format!("      <system-out>{}</system-out>\n", escape(&told));
     } else {
@@ -67,7 +67,7 @@ fn case(row: &Row, fails: impl Fn(&Verdict) -> bool) -> String {
 
 fn told(row: &Row) -> String {
     format!(
-        "{}: A {}, B {}, {} ({}); 95 % interval of the difference {}; p = {} corrected, {} alone; \
+        "{}: A {}, B {}, {} ({}); 95 % CI of the difference {}; p = {} (Holm), {} uncorrected; \
          {}; {}",
         verdict(row),
         median(row, 0),

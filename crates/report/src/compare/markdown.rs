@@ -1,6 +1,6 @@
 //! Markdown for a pull request.
 
-use tcplab_lab::compare::{Comparison, Row, Verdict};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{
     detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
@@ -13,16 +13,16 @@ const SHOWN: usize = 8;
 
 /// The verdict, the rows that matter, and everything else folded away.
 pub fn markdown(found: &Comparison) -> String {
-    let worst = found.rows.first().map(|row| row.verdict);
+    let worst = found.rows.first().map(|row| row.outcome);
     let sign = match worst {
-        Some(Verdict::Worse) => "❌",
-        Some(Verdict::Different | Verdict::Undecided { .. }) | None => "❔",
-        Some(Verdict::Better | Verdict::Same { .. }) => "✅",
+        Some(Outcome::Worse) => "❌",
+        Some(Outcome::Different | Outcome::Undecided { .. }) | None => "❔",
+        Some(Outcome::Better | Outcome::Same { .. }) => "✅",
     };
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
     let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
     if !loud.is_empty() {
-        text += "| case | metric | A | B | change | 95 % interval | verdict |\n";
+        text += "| case | metric | A | B | change | 95 % CI | verdict |\n";
         text += "|---|---|--:|--:|--:|--:|---|\n";
         for row in loud.iter().take(SHOWN) {
             text += &line(&[
@@ -49,7 +49,7 @@ pub fn markdown(found: &Comparison) -> String {
         found.rows.len(),
         escaped(&found.family)
     );
-    text += "| case | metric | trials | A | B | B − A | 95 % interval | p (corrected) | could find | \
+    text += "| case | metric | trials | A | B | B − A | 95 % CI | p (Holm) | min. detectable (90 % power) | \
              verdict |\n|---|---|---|--:|--:|--:|--:|--:|--:|---|\n";
     for row in &found.rows {
         text += &line(&[
@@ -65,14 +65,14 @@ pub fn markdown(found: &Comparison) -> String {
             &verdict(row),
         ]);
     }
-    text += "\nMedians; difference by Hodges and Lehmann; tests by ranks, corrected after Holm.\n";
+    text += "\nMedians; Hodges–Lehmann differences; rank tests, corrected by Holm.\n";
     text += "\n</details>\n";
     text
 }
 
 fn bold(row: &Row) -> String {
     let verdict = verdict(row);
-    if row.verdict == Verdict::Worse { format!("**{verdict}**") } else { verdict }
+    if row.outcome == Outcome::Worse { format!("**{verdict}**") } else { verdict }
 }
 
 fn line(cells: &[&str]) -> String {

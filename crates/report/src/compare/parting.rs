@@ -1,8 +1,8 @@
 //! Where two transfers part, drawn.
 
-use tcplab_lab::TrialData;
-use tcplab_lab::compare::{Course, Divergence, divergence};
 use tcplab_plot::{Figure, LadderScene, Laid, View, ladder, overlay, time_sequence};
+use tcplab_results::TrialData;
+use tcplab_results::comparison::{Divergence, PacketSequence, divergence};
 use tcplab_trace::{Connection, Flow, LadderLine};
 use tcplab_units::{Endpoint, Span};
 
@@ -49,7 +49,7 @@ impl<'a> CloseUp<'a> {
     /// Where the two part.
     pub fn divergence(&self) -> Option<Divergence> {
         let courses = self.connections.map(|connection| {
-            let course = Course::of(connection, self.is_from_client);
+            let course = PacketSequence::of(connection, self.is_from_client);
             if self.is_virtual { course } else { course.of_data() }
         });
         divergence(&courses[0], &courses[1], self.ends())
@@ -77,7 +77,7 @@ impl<'a> CloseUp<'a> {
             flow: self.flow(side),
             began: self.connections[side].first,
         };
-        overlay("Data of A and B over one another", [laid(0), laid(1)], self.lasting())
+        overlay("Data of A and B, overlaid", [laid(0), laid(1)], self.lasting())
     }
 
     /// One beside the other, over the same stretch of time.

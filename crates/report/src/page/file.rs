@@ -3,7 +3,7 @@
 use std::io;
 
 use askama::Template;
-use tcplab_lab::{Case, Run};
+use tcplab_results::{Case, Run};
 
 use super::body::TrialBody;
 use super::gathered::{Gathered, Seen};

@@ -1,6 +1,6 @@
 //! What the head of the page keeps of each trial.
 
-use tcplab_lab::{Case, Trial, TrialData};
+use tcplab_results::{Case, Trial, TrialData};
 
 use super::links::Links;
 use super::overview::{MOST, MOST_ALONE, Transferred};

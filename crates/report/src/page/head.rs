@@ -1,7 +1,7 @@
 //! The beginning and the end of a run's page.
 
 use askama::Template;
-use tcplab_lab::{Case, Run};
+use tcplab_results::{Case, Run};
 
 use super::gathered::{Gathered, Warnings};
 use super::links::{Links, Look, Rerun};

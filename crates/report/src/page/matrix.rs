@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tcplab_lab::{EpisodeRow, Run};
+use tcplab_results::{EpisodeRow, Run};
 
 use super::recordings::{Recordings, whole};
 use crate::html::anchor::anchor;

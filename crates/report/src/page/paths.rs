@@ -1,8 +1,8 @@
 //! What the paths of a run do over time, drawn.
 
-use tcplab_lab::{Trial, TrialData};
 use tcplab_path::{Direction, PathSpec};
 use tcplab_plot::{PathPicture, path_picture};
+use tcplab_results::{Trial, TrialData};
 use tcplab_units::{Instant, Span};
 
 /// So many are drawn; more would not be looked at one by one.
@@ -65,11 +65,8 @@ impl Seen {
             self.path.link(direction).ok().map(|link| link.outlook(until, self.seed, POINTS))
         };
         let (forward, reverse) = (outlook(Direction::Forward)?, outlook(Direction::Reverse)?);
-        let title = if is_one {
-            "The path".into()
-        } else {
-            format!("The path of {}", self.cases.join(", "))
-        };
+        let title =
+            if is_one { "Path".into() } else { format!("Path of {}", self.cases.join(", ")) };
         Some(path_picture(&PathPicture { title: &title, forward: &forward, reverse: &reverse }))
     }
 }

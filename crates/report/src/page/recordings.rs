@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::error::Error;
 
-use tcplab_lab::{Case, Trial, TrialData};
+use tcplab_results::{Case, Trial, TrialData};
 
 use crate::html::error::ReportError;
 

@@ -1,12 +1,12 @@
 //! The comparisons that the scenario asks for: a grid of verdicts, for a page and for a terminal.
 
-use tcplab_lab::compare::{Comparison, Row, Verdict};
-use tcplab_lab::{Case, Run};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::{Case, Run};
 
 use crate::compare::grid::{Grid, name, rest};
 use crate::compare::page::{HEAD, cells};
 use crate::compare::pictures;
-use crate::compare::words::{change, counts, good, interval, median, remark, verdict};
+use crate::compare::words::{change, counts, good, interval, median, name_of, remark, verdict};
 use crate::html::anchor::anchor;
 use crate::html::figure::Shown;
 use crate::number::title;
@@ -64,11 +64,11 @@ pub(crate) struct VerdictCell {
 
 impl VerdictCell {
     fn of(row: &Row) -> VerdictCell {
-        let is_identical = row.verdict == Verdict::Same { identical: true };
+        let is_identical = row.outcome == Outcome::Same { identical: true };
         let [a, b] = [0, 1].map(|side| median(row, side));
         VerdictCell {
-            class: row.verdict.name(),
-            word: if is_identical { "identical" } else { row.verdict.name() },
+            class: row.outcome.name(),
+            word: name_of(row.outcome),
             change: if is_identical { String::new() } else { change(row) },
             interval: if is_identical { String::new() } else { interval(row) },
             medians: if a == b { a } else { format!("{a} → {b}") },

@@ -1,6 +1,6 @@
 //! What a run is judged by: its main metric, and the values of that by factor and level.
 
-use tcplab_lab::{Case, Run};
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
 use tcplab_stats::Observation;
 
@@ -45,7 +45,7 @@ fn has(run: &Run, name: &str) -> bool {
 
 /// The finite values of a metric, with the numbers of the trials.
 pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
-    let value = |trial: &tcplab_lab::Trial| {
+    let value = |trial: &tcplab_results::Trial| {
         let value = trial.metrics.value(name)?;
         value.is_finite().then_some((trial.number, value))
     };

@@ -1,6 +1,6 @@
 //! Recovery episodes: how many there are of each type, and how a type looks.
 
-use tcplab_lab::{Recovery, Run};
+use tcplab_results::{Recovery, Run};
 
 /// Whether any trial is not one of datagrams alone.
 pub(crate) fn has_connections(run: &Run) -> bool {

@@ -1,7 +1,7 @@
 //! Metrics over a number that was varied: pictures, and the numbers under them.
 
-use tcplab_lab::{Case, Run, Summary};
 use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, decimal, trend, trend_csv};
+use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{Plot, as_numbers, metric};
 
 use super::measure::{distinct, level_of, name_of_measure};

@@ -1,6 +1,6 @@
 //! What was measured of each end, beside one another.
 
-use tcplab_lab::{EndRow, Trial};
+use tcplab_results::{EndRow, Trial};
 
 use crate::number::{title, with_unit};
 

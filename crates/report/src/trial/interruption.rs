@@ -1,8 +1,8 @@
 //! What became of each interruption: its name above the graphs, the time worth seeing around it,
 //! and the graph close by.
 
-use tcplab_lab::{EpisodeRow, Trial, TrialData};
 use tcplab_plot::{Band, Pane, Plane, pane};
+use tcplab_results::{EpisodeRow, Trial, TrialData};
 use tcplab_trace::Episode;
 use tcplab_units::{Instant, Span};
 

@@ -1,6 +1,6 @@
 //! The transfer of a trial among what was captured.
 
-use tcplab_lab::TrialData;
+use tcplab_results::TrialData;
 use tcplab_trace::{Connection, Flow, Trace};
 use tcplab_units::{Endpoint, Instant};
 

@@ -1,7 +1,7 @@
 //! One trial: its graphs and its episodes.
 
-use tcplab_lab::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
 use tcplab_plot::{Band, Figure, View};
+use tcplab_results::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
 use tcplab_scenario::{MetricInfo, metric as metric_info};
 use tcplab_units::{Endpoint, Instant};
 
@@ -135,7 +135,7 @@ impl<'a> TrialView<'a> {
             (Some(transfer), Some(figure)) => close_ups(&met, transfer, &figure.plane),
             _ => vec![],
         };
-        let episode = |row: &'a tcplab_lab::EpisodeRow| {
+        let episode = |row: &'a tcplab_results::EpisodeRow| {
             let id = anchor(case_index, Some(trial.number), Some(row.number));
             EpisodeView::new(id, row, transfer.as_ref(), data)
         };

@@ -54,7 +54,7 @@ addEventListener('load', async () => {
 #[test]
 fn the_page_works_in_a_browser() {
     let (run, recordings) = synthetic::run(1);
-    let load = |trial: &tcplab_lab::Trial| {
+    let load = |trial: &tcplab_results::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or("no such trial")
     };
@@ -107,7 +107,7 @@ addEventListener('load', async () => {
 #[test]
 fn figures_are_saved_and_what_is_packed_is_unpacked() {
     let (run, recordings) = synthetic::run(3);
-    let load = |trial: &tcplab_lab::Trial| {
+    let load = |trial: &tcplab_results::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or("no such trial")
     };
@@ -191,7 +191,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
 #[test]
 fn the_page_is_printed() {
     let (run, recordings) = synthetic::run(1);
-    let load = |trial: &tcplab_lab::Trial| {
+    let load = |trial: &tcplab_results::Trial| {
         let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
         found.map(|(_, data)| data.clone()).ok_or("no such trial")
     };

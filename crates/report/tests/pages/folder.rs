@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tcplab_lab::{Trial, TrialData};
 use tcplab_report::{ONE_FILE, write_folder};
+use tcplab_results::{Trial, TrialData};
 
 use super::synthetic;
 

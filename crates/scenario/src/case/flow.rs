@@ -10,44 +10,42 @@ use super::endpoint::EndpointSpec;
 /// A flow by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// The part behind `flow.`
+    /// The part after `flow.`
     pub name: String,
-    /// What it is.
+    /// Its settings.
     pub spec: FlowSpec,
 }
 
-/// One of several flows that share the path, each with a connection of its own. Where there are
-/// flows, they are all there is: `[workload]` says what those do that do not say it themselves, and
-/// `[client]` and `[server]` have the options that they do not set themselves.
+/// One of several flows that share the path, each with its own connection. A scenario with flows
+/// has no other connection: `[workload]`, `[client]` and `[server]` are the defaults of its flows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
-    /// When it begins, after the beginning of the trial. Default: 0 s.
+    /// When it starts, after the start of the trial. Default: 0 s.
     #[serde(default, skip_serializing_if = "is_at_once")]
     pub start: Span,
-    /// So many flows, all alike, begin together: 1 to 100, or 0 for none, where that is a level of
-    /// what is varied. Default: 1.
+    /// How many equal flows start together: 1 to 100, or 0 for none (useful as a level of the
+    /// matrix). Default: 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(max = 100))]
     pub count: u64,
-    /// Whether it is only there for the others to meet: the trial does not wait for its end, its
-    /// calls may fail, and it is no part of `fairness` and `convergence`. Default: false.
+    /// Whether it is background traffic: the trial does not wait for its end, its calls may fail,
+    /// and `fairness` and `convergence` exclude it. Default: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// What it does. Default: as `[workload]` says.
+    /// What it does. Default: `[workload]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSpec>,
-    /// What it does by a rule, in place of a workload.
+    /// Traffic by a rule, instead of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
-    /// Of traffic: for how long, from its start; nothing is begun after that. Default: until the
-    /// trial ends.
+    /// For `traffic`: how long after its start it starts transfers. Default: until the trial ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasting: Option<Span>,
-    /// What is otherwise at its client.
+    /// Its own options at the client.
     #[serde(default, skip_serializing_if = "FlowEnd::is_empty")]
     pub client: FlowEnd,
-    /// What is otherwise at its server.
+    /// Its own options at the server.
     #[serde(default, skip_serializing_if = "FlowEnd::is_empty")]
     pub server: FlowEnd,
 }
@@ -67,13 +65,11 @@ impl Default for FlowSpec {
     }
 }
 
-/// What one end of a flow has otherwise than the host that it is on. The stack and the settings
-/// of the network namespace are of the host.
+/// Options of one end of a flow that differ from its host's. Stack and sysctls belong to the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowEnd {
-    /// Options of its socket, the server's of the one it listens on; they go before those of the
-    /// host.
+    /// Options of its socket (on the server, of the listening socket); they override the host's.
     #[serde(default, skip_serializing_if = "SocketOptions::is_empty")]
     pub socket: SocketOptions,
     /// Options of the sockets that the server accepts.

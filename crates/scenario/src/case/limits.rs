@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
-/// What is looked at while a trial runs.
+/// What is sampled while a trial runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplingSpec {
-    /// The time between two looks at `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
+    /// Interval between samples of `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
     #[serde(default = "default_tcp_info")]
     pub tcp_info: Span,
 }
 
 impl SamplingSpec {
-    /// The shortest time between two looks: more often, looking would slow down what it looks at.
+    /// The shortest interval: more frequent samples would slow down the sockets.
     pub(crate) const SHORTEST: Span = Span::from_millis(1);
 }
 
@@ -28,12 +28,11 @@ fn default_tcp_info() -> Span {
     Span::from_millis(10)
 }
 
-/// When to give up.
+/// Time limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
-    /// The longest that one trial may take; one that takes longer is ended and counts as failed.
-    /// Default: 120 s.
+    /// Longest duration of a trial. A longer one is stopped and counts as failed. Default: 120 s.
     #[serde(default = "default_trial")]
     pub trial: Span,
 }

@@ -1,4 +1,4 @@
-//! One cell of the matrix: everything that decides what its trials do.
+//! One cell of the matrix: all settings of its trials.
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
@@ -16,36 +16,35 @@ pub use flow::{Flow, FlowEnd, FlowSpec};
 pub use limits::{LimitsSpec, SamplingSpec};
 pub use stack::{STANDS_FOR_THE_KERNEL, Stack};
 
-/// One cell of the matrix, checked and complete. As JSON it is what a trial's process is given.
+/// One cell of the matrix, checked and complete. A trial's process reads it as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
-    /// Its levels joined, such as `reno`; fit for a file name, unique in its scenario.
+    /// Its joined levels, such as `reno`: usable as a file name, unique in its scenario.
     pub name: String,
-    /// The factors and their levels in the order of the matrix: (`client.socket.congestion`,
-    /// `reno`).
+    /// Factors and levels in the order of the matrix: (`client.socket.congestion`, `reno`).
     pub levels: Vec<(String, String)>,
-    /// The end that opens the connection.
+    /// The endpoint that opens the connection.
     pub client: EndpointSpec,
-    /// The end that accepts it.
+    /// The endpoint that accepts it.
     pub server: EndpointSpec,
-    /// What lies between them.
+    /// The path between them.
     pub path: PathSpec,
-    /// What the applications do; of several flows, those that do not say it themselves.
+    /// What the applications do; of several flows, those without a workload of their own.
     pub workload: WorkloadSpec,
     /// The flows in the order of the file, where there are several; else there is one connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<Flow>,
-    /// What is looked at while it runs.
+    /// What is sampled while it runs.
     pub sampling: SamplingSpec,
-    /// When to give up.
+    /// Time limits.
     pub limits: LimitsSpec,
-    /// BLAKE3 of all that decides what its trials do, hexadecimal: the same hash, the same
-    /// experiment. Name and levels are only words for it and do not count.
+    /// BLAKE3 of all settings, hexadecimal: equal hashes mean equal experiments. Name and levels do
+    /// not count.
     pub hash: String,
 }
 
 impl Case {
-    /// What the path does to packets, forward and then reverse.
+    /// The forward and the reverse link of the path.
     ///
     /// # Errors
     /// None for a case of a parsed scenario.
@@ -53,19 +52,19 @@ impl Case {
         Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
     }
 
-    /// Whether a model speaks TCP at one of its ends, so that it runs in virtual time.
+    /// Whether an endpoint is a model, so that the case runs in virtual time.
     pub fn is_modelled(&self) -> bool {
         [&self.client, &self.server].iter().any(|end| matches!(end.stack, Stack::Model(_)))
     }
 
-    /// The hash that belongs into `hash`.
-    pub(crate) fn reckon_hash(&self) -> String {
+    /// Computes `hash`.
+    pub(crate) fn compute_hash(&self) -> String {
         let mut case = serde_json::to_value(self).expect("a case is plain data");
         let fields = case.as_object_mut().expect("a case is a struct");
         for word in ["name", "levels", "hash"] {
             fields.remove(word);
         }
-        // One text for one value: without spaces, keys in order.
+        // Canonical text: no spaces, sorted keys.
         case.sort_all_objects();
         blake3::hash(case.to_string().as_bytes()).to_hex().to_string()
     }

@@ -1,4 +1,4 @@
-//! Whose TCP an endpoint speaks.
+//! The TCP stack of an endpoint.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::profile::Profile;
 
-/// What stands for the machine's own kernel in virtual time.
+/// The profile that models this machine's kernel in virtual time.
 pub const STANDS_FOR_THE_KERNEL: &str = "linux-6.18";
 
-/// Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, or `model:NAME`,
-/// which is a model of a stack in virtual time.
+/// The TCP stack of an endpoint: `linux` (this machine's kernel) or `model:NAME` (a stack model in
+/// virtual time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stack {
-    /// This machine's own kernel.
+    /// This machine's kernel.
     #[default]
     Linux,
     /// The model of that [`Profile`].
@@ -24,7 +24,7 @@ pub enum Stack {
 }
 
 impl Stack {
-    /// What stands before the name of a model.
+    /// The prefix of a model's name.
     const MODEL: &str = "model:";
 }
 
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Stack {
                 .map(|profile| Stack::Model(profile.name))
                 .map_err(D::Error::custom),
             None => Err(D::Error::custom(format!(
-                "`{name}` is not a stack: there is `linux`, and `model:` with a model's name"
+                "unknown stack `{name}`: use `linux`, or `model:` with a model's name"
             ))),
         }
     }
@@ -71,8 +71,8 @@ impl JsonSchema for Stack {
             .map(|stack| stack.to_string())
             .collect();
         json_schema!({
-            "description": "Whose TCP an endpoint speaks: `linux`, which is this machine's own kernel, \
-                            or `model:` and a model's name, in virtual time.",
+            "description": "The TCP stack of an endpoint: `linux` (this machine's kernel), \
+                            or `model:` and the name of a model, in virtual time.",
             "enum": names,
         })
     }

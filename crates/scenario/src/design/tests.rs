@@ -23,7 +23,7 @@ fn counts(cases: &[Case]) -> BTreeMap<(String, String), usize> {
 }
 
 #[test]
-fn keys_in_a_pair_advance_together() {
+fn paired_keys_advance_together() {
     let three = format!("{TWO}\"path.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\", \"3 Mbit/s\"]\n");
     let paired = names(&format!("{three}[design]\npairs = [[\"path.rate\", \"path.delay\"]]"));
     assert_eq!(
@@ -40,7 +40,7 @@ fn keys_in_a_pair_advance_together() {
 }
 
 #[test]
-fn what_is_excluded_is_no_case() {
+fn excluded_combination_is_no_case() {
     for (exclude, expected) in [
         (
             r#"{ "client.socket.congestion" = "reno", "path.delay" = ["1 ms", "3 ms"] }"#,
@@ -57,7 +57,7 @@ fn what_is_excluded_is_no_case() {
 }
 
 #[test]
-fn a_case_is_the_same_experiment_in_any_design() {
+fn case_hash_does_not_depend_on_design() {
     let all = parse(TWO).unwrap();
     let sampled = parse(&format!("{TWO}[design]\nsample = {{ random = 2 }}")).unwrap();
     for case in &sampled.cases {
@@ -81,7 +81,7 @@ fn large() -> String {
 }
 
 #[test]
-fn a_latin_hypercube_has_every_level_equally_often() {
+fn latin_hypercube_balances_levels() {
     for wanted in [12, 40, 100] {
         let drawn = |seed: u32| {
             let sample = format!("sample = {{ latin_hypercube = {wanted}, seed = {seed} }}");
@@ -99,7 +99,7 @@ fn a_latin_hypercube_has_every_level_equally_often() {
 }
 
 #[test]
-fn samples_have_different_cases_and_none_that_is_excluded() {
+fn sample_has_distinct_cases_without_excluded() {
     // Nearly all combinations of a small space, so that draws must be repaired.
     let exclude = r#"exclude = [{ "client.socket.congestion" = "reno", "path.delay" = "1 ms" }]"#;
     for (sample, expected) in [("latin_hypercube = 4", 4), ("random = 5", 5), ("random = 1", 1)] {
@@ -114,7 +114,7 @@ fn samples_have_different_cases_and_none_that_is_excluded() {
 }
 
 #[test]
-fn claims_are_about_cases_that_are_there() {
+fn claim_without_case_in_design_is_refused() {
     let claim = |select: &str| {
         format!("[[expect]]\nclaim = \"c\"\nmetric = \"goodput\"\nat_least = {select}")
     };
@@ -128,12 +128,12 @@ fn claims_are_about_cases_that_are_there() {
     for (rest, why) in [
         (
             "\"1 Mbit/s\"\nwhere = { \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"1 ms\" }",
-            "the claim is about no case",
+            "the claim applies to no case",
         ),
         (
             "1.1\nrelative_to = { \"client.socket.congestion\" = \"reno\" }\n\
              where = { \"path.delay\" = \"1 ms\" }",
-            "there is nothing to compare with",
+            "nothing to compare with",
         ),
     ] {
         let told = scenario(rest).unwrap_err();
@@ -148,7 +148,7 @@ fn claims_are_about_cases_that_are_there() {
 }
 
 #[test]
-fn a_picture_has_no_line_for_each_point() {
+fn plot_ignores_factor_paired_with_axis() {
     let paired = format!(
         "{TWO}\"path.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\", \"3 Mbit/s\"]\n\
          [design]\npairs = [[\"path.delay\", \"path.rate\"]]\n"
@@ -161,7 +161,7 @@ fn a_picture_has_no_line_for_each_point() {
 
 /// docs/designs.md shows parts of a file; each of them can be read.
 #[test]
-fn the_examples_of_the_page_are_good() {
+fn examples_of_page_are_valid() {
     let page = include_str!("../../../../docs/designs.md");
     let examples: Vec<&str> = page.split("```toml\n").skip(1).collect();
     assert!(examples.len() >= 6, "{}", examples.len());

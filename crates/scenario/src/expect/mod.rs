@@ -1,4 +1,4 @@
-//! Claims: what the outcome must be for the scenario to hold.
+//! The `[[expect]]` sections: claims about the outcome.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ mod selection;
 pub use selection::Selection;
 pub(crate) use selection::check_flow;
 
-/// What is checked of a metric that is compared with another case's.
+/// Stands for a metric relative to another case's.
 const RATIO: MetricInfo = MetricInfo {
     name: "the ratio",
     unit: "",
@@ -31,31 +31,31 @@ const RATIO: MetricInfo = MetricInfo {
     source: Source::Applications,
 };
 
-/// A claim about a metric. It is judged case by case, over the values of all trials of the case
+/// A claim about a metric. It is evaluated case by case, over the values of all trials of the case
 /// (and of all their episodes, for a metric of episodes).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
-    /// In the scenario's words.
+    /// The scenario's text.
     pub claim: String,
-    /// Names a metric of [`METRICS`].
+    /// A name in [`METRICS`].
     pub metric: String,
-    /// What of its values is looked at.
+    /// The statistic of its values.
     pub of: Statistic,
-    /// Which of its values, where they belong to endpoints or calls.
+    /// Which of its values, if they belong to endpoints or calls.
     #[serde(default)]
     pub selection: Selection,
-    /// What they must be: all of these, at least one.
+    /// Conditions that all must hold, at least one.
     pub checks: Vec<Check>,
-    /// Indices into the scenario's cases: those that the claim is about, at least one.
+    /// Indices of the cases that the claim applies to, at least one.
     pub cases: Vec<usize>,
-    /// What each of them is held against, trial by trial: the checks are then about the ratio.
-    /// Empty: nothing.
+    /// For each of them the case to divide by, trial by trial: the checks then apply to the ratio.
+    /// Empty: none.
     #[serde(default)]
     pub baselines: Vec<usize>,
 }
 
 impl Expectation {
-    /// What is known of its metric.
+    /// The definition of its metric.
     pub fn metric_info(&self) -> &'static MetricInfo {
         metric(&self.metric).expect("claims name metrics that exist")
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Expectation {
         let (relative, unit) = if self.baselines.is_empty() {
             ("", info.unit)
         } else {
-            (" ÷ that of what it is compared with", "times")
+            (" ÷ that of the baseline", "times")
         };
         f.write_str(relative)?;
         for (i, check) in self.checks.iter().enumerate() {
@@ -83,7 +83,7 @@ impl fmt::Display for Expectation {
     }
 }
 
-/// What of a metric's values a claim looks at.
+/// Which statistic of a metric's values a claim checks.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -94,7 +94,7 @@ pub enum Statistic {
     All,
     /// Their arithmetic mean.
     Mean,
-    /// The middle one.
+    /// Their median.
     Median,
     /// The smallest.
     Min,
@@ -103,7 +103,7 @@ pub enum Statistic {
 }
 
 impl Statistic {
-    /// As the file writes it.
+    /// The name in the file.
     pub fn name(self) -> &'static str {
         match self {
             Statistic::All => "all",
@@ -115,17 +115,17 @@ impl Statistic {
     }
 }
 
-/// What values must be.
+/// A condition on values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {
-    /// None is below.
+    /// No value is below.
     AtLeast(f64),
-    /// None is above.
+    /// No value is above.
     AtMost(f64),
-    /// Each is this one.
+    /// Each value equals this.
     Equals(Value),
-    /// Each is one of these.
+    /// Each value is one of these.
     OneOf(Vec<Value>),
     /// Each of these occurs.
     Includes(Vec<Value>),
@@ -134,8 +134,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// Whether `values` are as they must be. No values at all prove nothing: only `excludes` holds
-    /// of them.
+    /// Whether the condition holds for `values`. Without any value, only `excludes` holds.
     pub fn holds(&self, values: &[Value]) -> bool {
         let each = |good: &dyn Fn(&Value) -> bool| !values.is_empty() && values.iter().all(good);
         match self {
@@ -166,59 +165,57 @@ impl Check {
     }
 }
 
-/// A claim that the run proves or breaks. Needs at least one of `at_least`, `at_most`, `equals`,
-/// `one_of`, `includes` and `excludes`.
+/// A claim, which passes or fails. Needs at least one of `at_least`, `at_most`, `equals`, `one_of`,
+/// `includes` and `excludes`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExpectSpec {
-    /// The claim in words.
+    /// The claim as text.
     claim: String,
-    /// The cases it is about, by keys of the matrix and their levels, or lists of levels. Default:
-    /// every case.
+    /// The cases it applies to, by keys of the matrix and a level or a list of levels each.
+    /// Default: all cases.
     #[serde(default, rename = "where")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     only: BTreeMap<String, Spanned<toml::Value>>,
-    /// With what the cases are compared, by keys of the matrix and a level of each: of each case
-    /// the one that differs from it in these levels alone. What is checked is then the metric
-    /// divided by that of the other, trial by trial, a number without unit. For metrics of
-    /// trials.
+    /// The baseline, by keys of the matrix and one level each: for each case, the one that differs
+    /// in these levels alone. The claim then checks the metric divided by the baseline's, trial by
+    /// trial, a number without unit. Only for metrics of trials.
     #[serde(default)]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
-    /// What is measured.
+    /// The metric.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
-    /// Whose values, where there are several flows: the name of one. Of metrics of trials those
-    /// that belong to a connection, one value for each that the flow has. Default: the first flow
-    /// written that is not in the background.
+    /// The flow whose values count, where there are several. Metrics of trials then have a value
+    /// for each of its connections. Default: the first flow in the file that is not background.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     flow: Option<Spanned<String>>,
-    /// Of metrics that each end has: whose values, `client` or `server`. Default: those of both.
+    /// For metrics of endpoints: whose values count, `client` or `server`. Default: both.
     #[serde(default)]
     #[schemars(with = "Option<Endpoint>")]
     endpoint: Option<Spanned<Endpoint>>,
-    /// Of metrics of calls: which calls, as the log names them, such as `close` or `read`, and, if
-    /// only those that ask for one thing, that too: `read MSG_OOB`. Default: all.
+    /// For metrics of calls: which calls count, by the log's names, such as `close`, `read` or
+    /// `read MSG_OOB`. Default: all.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     call: Option<Spanned<String>>,
-    /// Of what is left of each end's values only one: 1 is the first. Default: all.
+    /// Use only the nth of each endpoint's remaining values, from 1. Default: all.
     #[serde(default)]
     #[schemars(with = "Option<u64>", range(min = 1))]
     nth: Option<Spanned<u64>>,
-    /// What of its values is looked at. Default: `all`.
+    /// The statistic to check. Default: `all`.
     #[serde(default)]
     of: Statistic,
-    /// No value is below this one.
+    /// No value is below this.
     #[serde(default)]
     #[schemars(with = "Option<Operand>")]
     at_least: Option<Spanned<Operand>>,
-    /// No value is above this one.
+    /// No value is above this.
     #[serde(default)]
     #[schemars(with = "Option<Operand>")]
     at_most: Option<Spanned<Operand>>,
-    /// Every value is this one.
+    /// Every value equals this.
     #[serde(default)]
     #[schemars(with = "Option<Operand>")]
     equals: Option<Spanned<Operand>>,
@@ -226,18 +223,18 @@ pub(crate) struct ExpectSpec {
     #[serde(default)]
     #[schemars(with = "Option<Vec<Operand>>")]
     one_of: Option<Spanned<Vec<Spanned<Operand>>>>,
-    /// Each of these is among the values.
+    /// Each of these occurs.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Operand>>")]
     includes: Option<Spanned<Vec<Spanned<Operand>>>>,
-    /// None of these is among the values.
+    /// None of these occurs.
     #[serde(default)]
     #[schemars(with = "Option<Vec<Operand>>")]
     excludes: Option<Spanned<Vec<Spanned<Operand>>>>,
 }
 
 impl ExpectSpec {
-    /// The claim with its values in the metric's unit and its cases found.
+    /// The claim with values in the metric's unit and indices of cases.
     pub(crate) fn resolve(
         &self,
         matrix: &Matrix<'_>,
@@ -316,7 +313,7 @@ impl ExpectSpec {
         Ok(checks)
     }
 
-    /// Whether a check that looks for values suits what `of` leaves of them.
+    /// Refuses checks that do not fit `of`.
     fn fits(
         &self,
         check: &'static str,
@@ -337,8 +334,8 @@ impl ExpectSpec {
         Ok(())
     }
 
-    /// Of each case what it is held against: the one that differs from it in these levels alone,
-    /// and in those that advance with them. A case whose other is not in the design is left out.
+    /// For each case its baseline: the case that differs in these levels alone, and in those paired
+    /// with them. Cases without a baseline in the design are left out.
     fn baselines(
         &self,
         matrix: &Matrix<'_>,
@@ -372,7 +369,7 @@ impl ExpectSpec {
     }
 }
 
-/// Whether a case has one of the wanted levels of each factor.
+/// Whether a case has a wanted level of each factor.
 fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
     let has = |key: &String, texts: &[String]| {
         case.levels.iter().any(|(of, level)| of == key && texts.contains(level))
@@ -380,7 +377,7 @@ fn is_selected(case: &Case, wanted: &[Wanted]) -> bool {
     wanted.iter().all(|(key, texts)| has(key, texts))
 }
 
-/// Makes a check of the values it looks for.
+/// Builds a check from its values.
 type OfValues = fn(Vec<Value>) -> Check;
 
 #[cfg(test)]

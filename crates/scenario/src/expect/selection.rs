@@ -1,4 +1,4 @@
-//! Which of a metric's values a claim is about.
+//! Which of a metric's values a claim checks.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,25 +15,25 @@ use crate::problem::Problem;
 
 use super::ExpectSpec;
 
-/// Of values that belong to an endpoint or a call, those that count.
+/// Which values of endpoints, calls or flows count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// Those of this flow; none: of the one that metrics of a trial are about.
+    /// Those of this flow; `None`: of the flow that a trial's metrics belong to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<String>,
-    /// Those of this end; none: of both.
+    /// Those of this endpoint; `None`: of both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Endpoint>,
-    /// Those of these calls, such as `close` or `read MSG_OOB`; none: of all.
+    /// Those of these calls, such as `close` or `read MSG_OOB`; `None`: of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Of each end and trial only so manyth that is left, from 1; none: all of them.
+    /// Only the nth of each endpoint and trial, from 1; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<u64>,
 }
 
 impl Selection {
-    /// What of the values of one end of a trial counts.
+    /// The values of one endpoint of a trial that count.
     pub fn of<T>(&self, end: Endpoint, values: impl Iterator<Item = T>) -> Vec<T> {
         if self.endpoint.is_some_and(|wanted| wanted != end) {
             return Vec::new();
@@ -44,7 +44,7 @@ impl Selection {
         }
     }
 
-    /// Whether a call counts, which is named `call` and asks for `asked`.
+    /// Whether the call `call` with the argument `asked` counts.
     pub fn has_call(&self, call: &str, asked: &str) -> bool {
         let Some(wanted) = &self.call else { return true };
         match wanted.strip_prefix(call) {
@@ -74,11 +74,11 @@ impl fmt::Display for Selection {
     }
 }
 
-/// What all flows are together.
+/// Metrics of all flows together.
 const OF_ALL_FLOWS: [&str; 4] =
     ["fairness", "convergence", "aggregate_goodput", "path_utilisation"];
 
-/// Whether there is that flow, and it has such a metric.
+/// Checks that the flow exists and has this metric.
 pub(crate) fn check_flow(
     flow: &Spanned<String>,
     metric: &MetricInfo,

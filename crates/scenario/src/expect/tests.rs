@@ -14,7 +14,7 @@ fn numbers(values: &[f64]) -> Vec<Value> {
 }
 
 #[test]
-fn quantities_come_in_the_unit_of_the_metric() {
+fn quantity_is_converted_to_unit_of_metric() {
     for (lines, told) in [
         ("metric = 'transfer_time'\nat_most = '2 min'", "transfer_time at most 120 s"),
         ("metric = 'mean_rtt'\nat_most = '0.5 s'", "mean_rtt at most 500 ms"),
@@ -37,7 +37,7 @@ fn quantities_come_in_the_unit_of_the_metric() {
 }
 
 #[test]
-fn checks_hold_or_break() {
+fn check_passes_or_fails() {
     let two_or_three = numbers(&[2.0, 3.0]);
     for (check, values, held) in [
         (Check::AtLeast(2.0), numbers(&[2.0, 3.0]), true),
@@ -66,7 +66,7 @@ fn checks_hold_or_break() {
 }
 
 #[test]
-fn claims_survive_being_written_down() {
+fn claim_survives_serialisation() {
     let claim = claim("metric = 'episode.type'\nincludes = ['with time lag']");
     let json = serde_json::to_string(&claim).unwrap();
     assert_eq!(serde_json::from_str::<Expectation>(&json).unwrap(), claim);

@@ -4,19 +4,19 @@ use tcplab_workload::{SocketRole, Traffic, WorkloadSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::case::{Case, Flow};
+use crate::case::{Case, Flow, FlowSpec};
 use crate::problem::Problem;
 
-/// So many flows there can be.
+/// Most flows of a scenario.
 const FLOWS_MAX: usize = 32;
-/// So many alike.
+/// Largest `count`.
 const COUNT_MAX: u64 = 100;
-/// So many connections in all, by the most that each flow can have.
+/// Most connections of all flows together.
 const CONNECTIONS_MAX: u64 = 2_000;
-/// It is in names of files.
+/// Longest name of a flow: it becomes part of file names.
 const NAME_MAX: usize = 32;
 
-/// The names of the flows in the order in which they are written.
+/// The names of the flows in the order of the file.
 pub(crate) fn written(file: &DeTable<'_>) -> Vec<String> {
     let Some(DeValue::Table(flows)) = file.get("flow").map(Spanned::get_ref) else {
         return Vec::new();
@@ -27,22 +27,21 @@ pub(crate) fn written(file: &DeTable<'_>) -> Vec<String> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// What cannot be of flows, with its key.
+/// Checks the flows; an error comes with its key.
 pub(crate) fn check(case: &Case) -> Result<(), (String, Problem)> {
     if case.flows.is_empty() {
         return Ok(());
     }
     let refused = |key: String, why: &str| Err((key, Problem::Value(why.into())));
     if case.path.same_host {
-        let why =
-            "flows share a path, and with `same_host` there is none: leave one of the two out";
+        let why = "flows share a path, and `same_host` has none: leave one of them out";
         return refused("path.same_host".into(), why);
     }
     if case.flows.len() > FLOWS_MAX {
-        return refused("flow".into(), "more than 32 flows: flows that are alike are a `count`");
+        return refused("flow".into(), "more than 32 flows: use `count` for equal ones");
     }
     if case.subject().is_none() {
-        let why = "all flows are in the background: there is none that the trial is about";
+        let why = "all flows are background: leave `background` out of one";
         return refused("flow".into(), why);
     }
     fits_flows("workload", &case.workload)?;
@@ -66,21 +65,24 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
     let refused = |below: &str, why: &str| Err((key(below), Problem::Value(why.into())));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
-        let why = "a flow's name has 1 to 32 letters, digits, `-` and `_`: it is in names of files";
+        let why = "invalid flow name: use 1 to 32 letters, digits, `-` and `_`";
         return refused("", why);
     }
     if spec.count > COUNT_MAX {
-        return refused(".count", "there can be 100 flows at most that are alike, or 0 for none");
+        return refused(".count", "too many equal flows: use 0 to 100");
     }
     if spec.count == 0 && case.subject() == Some(flow) {
-        return refused(".count", "the trial is about this flow: there has to be one at least");
+        return refused(".count", "the metrics belong to this flow: use at least 1");
     }
     if spec.start >= case.limits.trial {
-        return refused(".start", "the trial's time is over by then (`limits.trial`)");
+        return refused(
+            ".start",
+            "the flow starts after the end of the trial: start it earlier, or raise `limits.trial`",
+        );
     }
     match (&spec.workload, &spec.traffic) {
         (Some(_), Some(_)) => {
-            return refused(".traffic", "`workload` and `traffic` exclude one another: keep one");
+            return refused(".traffic", "`workload` and `traffic` exclude each other: keep one");
         }
         (Some(workload), None) => {
             workload.check().map_err(|error| {
@@ -94,8 +96,8 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
                 .check()
                 .map_err(|(below, why)| (key(&format!(".traffic.{below}")), Problem::Value(why)))?;
             if traffic.is_endless() && !spec.background && spec.lasting.is_none() {
-                let why = "it never ends, and the trial waits for it: write `lasting = \"20 s\"` \
-                           beside it, or `background = true`";
+                let why = "the trial would wait forever for this traffic: add `lasting = \"20 s\"` \
+                           or `background = true`";
                 return refused(".traffic", why);
             }
         }
@@ -103,16 +105,25 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
     }
     match spec.lasting {
         Some(_) if spec.traffic.is_none() => {
-            return refused(".lasting", "a workload ends by itself: it is of `traffic` only");
+            return refused(
+                ".lasting",
+                "`lasting` applies to `traffic` only: a workload ends by itself",
+            );
         }
         Some(lasting) if lasting.is_zero() => {
-            return refused(".lasting", "in no time nothing begins");
+            return refused(".lasting", "`lasting` must be above zero");
         }
         _ => {}
     }
+    check_options(name, spec)
+}
+
+/// Checks the socket options of a flow.
+fn check_options(name: &str, spec: &FlowSpec) -> Result<(), (String, Problem)> {
+    let key = |below: &str| format!("flow.{name}.{below}");
     if !spec.client.accepted.is_empty() {
-        let why = "a client accepts nothing: its options are `client.socket`";
-        return refused(".client.accepted", why);
+        let why = "a client accepts no connections: use `client.socket`";
+        return Err((key("client.accepted"), Problem::Value(why.into())));
     }
     for (below, options, role) in [
         ("client.socket", &spec.client.socket, SocketRole::Client),
@@ -121,12 +132,12 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
     ] {
         options
             .check(role)
-            .map_err(|error| (key(&format!(".{below}.{}", error.key())), Problem::Socket(error)))?;
+            .map_err(|error| (key(&format!("{below}.{}", error.key())), Problem::Socket(error)))?;
     }
     Ok(())
 }
 
-/// A flow is one connection of TCP, to a server that is there.
+/// A flow is one TCP connection to a listening server.
 fn fits_flows(key: &str, workload: &WorkloadSpec) -> Result<(), (String, Problem)> {
     let unfit = [
         ("datagrams", workload.datagrams.is_some()),
@@ -138,8 +149,8 @@ fn fits_flows(key: &str, workload: &WorkloadSpec) -> Result<(), (String, Problem
     match unfit.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((below, _)) => {
-            let why = "a flow is one TCP connection to a server that is there; several alike are a \
-                       `count`";
+            let why = "a flow is one TCP connection to a listening server; use `count` for \
+                       several";
             Err((format!("{key}.{below}"), Problem::Value(why.into())))
         }
     }

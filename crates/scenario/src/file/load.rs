@@ -1,19 +1,19 @@
-//! What a scenario whose workload is a load cannot have.
+//! Checks of a scenario whose workload is a load.
 
 use crate::case::{EndpointSpec, Stack};
 use crate::problem::Problem;
 
-/// Refuses what an end under load does not do.
+/// Refuses settings that a load cannot have.
 pub(crate) fn check_end(name: &str, end: &EndpointSpec) -> Result<(), (String, Problem)> {
     let refused = |key: String, why: &str| Err((key, Problem::Value(why.into())));
     if let Stack::Model(_) = end.stack {
         return refused(
             format!("{name}.stack"),
-            "a server under load is processes and threads of the kernel: a model has none",
+            "a load needs the kernel's processes and threads: write `stack = \"linux\"`",
         );
     }
-    let why = "the sockets of a load are opened as its server's design has it: set what is to hold \
-               for all of them as `sysctl`, such as \"net.ipv4.tcp_wmem\"";
+    let why = "the server design opens the sockets of a load: set `sysctl` for all of them, such \
+               as \"net.ipv4.tcp_wmem\"";
     let has_backlog = end.socket.backlog().is_some();
     if name == "client" && !end.socket.is_empty() || end.socket.len() > usize::from(has_backlog) {
         return refused(format!("{name}.socket"), why);
@@ -29,17 +29,17 @@ mod tests {
     use crate::Scenario;
 
     #[test]
-    fn what_a_load_does_not_do_is_refused() {
+    fn impossible_setting_of_load_is_refused() {
         for (ends, why) in [
             ("[server]\nsocket = { backlog = 16 }\n", None),
             ("[server]\nsysctl = { \"net.core.somaxconn\" = \"64\" }\n", None),
-            ("[client]\nstack = \"model:linux-6.18\"\n", Some("a model has none")),
-            ("[client]\nsocket = { nodelay = true }\n", Some("as its server's design has it")),
+            ("[client]\nstack = \"model:linux-6.18\"\n", Some("the kernel's processes")),
+            ("[client]\nsocket = { nodelay = true }\n", Some("the server design opens")),
             (
                 "[server]\nsocket = { backlog = 16, rcvbuf = \"8 KiB\" }\n",
-                Some("as its server's design has it"),
+                Some("the server design opens"),
             ),
-            ("[server]\naccepted = { nodelay = true }\n", Some("as its server's design has it")),
+            ("[server]\naccepted = { nodelay = true }\n", Some("the server design opens")),
         ] {
             let load = "[workload]\nload = { design = \"epoll\" }\n";
             let source = format!("title = \"t\"\n[path]\n{ends}{load}");

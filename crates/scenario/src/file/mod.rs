@@ -1,4 +1,4 @@
-//! The file as it is written: what serde reads, what the schema describes.
+//! The scenario file as serde reads it and the schema describes it.
 
 use std::collections::BTreeMap;
 
@@ -28,88 +28,85 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(ScenarioFile).to_value()
 }
 
-/// An experiment on TCP: two endpoints, the path between them, what the applications do, what is
-/// varied, and what is claimed of the outcome.
+/// An experiment on TCP: two endpoints, the path between them, what the applications do, what
+/// varies, and claims about the outcome.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "tcplab scenario")]
 pub(crate) struct ScenarioFile {
-    /// What the experiment is, in a line.
+    /// What the experiment tests, in a line.
     pub(crate) title: String,
     /// The document it comes from.
     #[serde(default)]
     pub(crate) reference: Option<String>,
     /// The network path between client and server.
     path: PathSpec,
-    /// The end that opens the connection.
+    /// The endpoint that opens the connection.
     #[serde(default)]
     client: EndpointSpec,
-    /// The end that accepts it.
+    /// The endpoint that accepts it.
     #[serde(default)]
     server: EndpointSpec,
     /// What the applications at both ends do.
     workload: WorkloadSpec,
-    /// Several flows that share the path, by names of your own: `[flow.first]`, `[flow.second]`.
-    /// Where there are any, they are all there is, and the first written that is not in the
-    /// background is the one that metrics of a trial are about. Default: one connection, which does
-    /// what `[workload]` says.
+    /// Several flows that share the path, with names of your choice: `[flow.first]`,
+    /// `[flow.second]`. Metrics of a trial belong to the first flow in the file that is not
+    /// background. Default: one connection, which runs `[workload]`.
     #[serde(default)]
     flow: BTreeMap<String, FlowSpec>,
-    /// Their names in the order in which they are written.
+    /// Their names in the order of the file.
     #[serde(skip)]
     flows_written: Vec<String>,
-    /// What is varied: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
-    /// `limits`, in quotes and with dots between their parts (`"client.socket.congestion"`), each
-    /// with the list of its levels. Every combination is a case, unless `[design]` says otherwise.
-    /// To change several keys together,
-    /// give the factor a name of your own and each of its levels a name and the keys it sets:
+    /// What varies: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
+    /// `limits`, in quotes with dots between their parts (`"client.socket.congestion"`), each with
+    /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
+    /// several keys together, name the factor, and give each level a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
     #[serde(default, rename = "matrix")]
     #[schemars(with = "BTreeMap<String, Levels>")]
-    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     matrix: Option<serde::de::IgnoredAny>,
     /// Which combinations of the matrix are cases.
     #[serde(default, rename = "design")]
     #[schemars(with = "DesignSpec")]
-    #[expect(dead_code, reason = "taken out with its spans before; here for the schema")]
+    #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     design: Option<serde::de::IgnoredAny>,
-    /// How often.
+    /// How often each case runs.
     #[serde(default)]
     pub(crate) repeat: RepeatSpec,
-    /// What stays of the trials' packets.
+    /// Which packets the run keeps.
     #[serde(default)]
     pub(crate) recording: RecordingSpec,
-    /// What is looked at while a trial runs.
+    /// What is sampled while a trial runs.
     #[serde(default)]
     sampling: SamplingSpec,
-    /// When to give up.
+    /// Time limits.
     #[serde(default)]
     limits: LimitsSpec,
-    /// Pictures in the report: metrics over what is varied.
+    /// Plots in the report: metrics over a factor.
     #[serde(default)]
     pub(crate) plot: Option<Vec<PlotSpec>>,
-    /// Comparisons that the report begins with: which of two levels is better.
+    /// Comparisons at the top of the report: which of two levels is better.
     #[serde(default)]
     pub(crate) compare: Vec<CompareSpec>,
-    /// Claims that the run proves or breaks.
+    /// Claims about the outcome; each passes or fails.
     #[serde(default)]
     pub(crate) expect: Vec<ExpectSpec>,
 }
 
-/// The levels of a factor of the matrix: a list of a key's values, or names and the keys that each
-/// sets.
+/// The levels of a factor: a list of values, or names with the keys that each sets.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "read with their spans; here for the schema")]
 enum Levels {
-    /// The values of a key.
+    /// Values of a key.
     Values(Vec<serde_json::Value>),
-    /// Names, and the keys that each sets.
+    /// Names with the keys that each sets.
     Named(BTreeMap<String, BTreeMap<String, serde_json::Value>>),
 }
 
 impl ScenarioFile {
-    /// Reads the file as one cell of the matrix has it, and checks everything in it but claims.
+    /// Reads the file with the levels of one cell, and checks all but claims.
     pub(crate) fn read<'i>(
         mut file: Spanned<DeTable<'i>>,
         cell: &Cell<'_, 'i>,
@@ -136,13 +133,13 @@ impl ScenarioFile {
         Ok(read)
     }
 
-    /// Looks for values that are well written and make no sense.
+    /// Finds values that are well-formed and impossible.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
         if self.path.same_host {
             self.check_same_host()?;
         } else if !self.workload.through.is_tcp() {
-            let why = "what is not TCP needs both ends on the same host: write `same_host = true` in \
+            let why = "only TCP works over a path: write `same_host = true` in \
                        `[path]`, and nothing else there";
             return Err(("workload.through".into(), Problem::Value(why.into())));
         }
@@ -162,7 +159,7 @@ impl ScenarioFile {
             };
             checked("socket", &endpoint.socket, role)?;
             if !accepts && !endpoint.accepted.is_empty() {
-                let problem = "a client accepts nothing: its options are `[client] socket`";
+                let problem = "a client accepts no connections: use `[client] socket`";
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
@@ -191,13 +188,13 @@ impl ScenarioFile {
         self.recording.check().map_err(|fault| of("recording", fault))
     }
 
-    /// What cannot be where both ends are in one network namespace of the kernel's.
+    /// Checks settings that two endpoints in one network namespace cannot have.
     fn check_same_host(&self) -> Result<(), (String, Problem)> {
         let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
         for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
             if end.stack != Stack::Linux {
-                let why = "with `same_host` both ends are this machine's kernel: what its loopback \
-                           costs is processor time, of which a model has none";
+                let why = "`same_host` needs this machine's kernel at both ends: write \
+                           `stack = \"linux\"`, or leave `same_host` out";
                 return refused(key, why);
             }
         }
@@ -208,21 +205,18 @@ impl ScenarioFile {
         ];
         let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
         if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
-            return refused(
-                key,
-                "what is not TCP has no TCP socket with such options: leave it out",
-            );
+            return refused(key, "only TCP sockets have these options: leave it out");
         }
         if self.client.sysctl != self.server.sysctl {
-            let why = "with `same_host` both ends share one namespace, so there is one value of each \
-                       setting: write the same in `[client]` and `[server]`";
+            let why = "with `same_host` both endpoints share one namespace: write the same \
+                       sysctls in `[client]` and `[server]`";
             let is_at_server = self.client.sysctl.is_empty();
             return refused(if is_at_server { "server.sysctl" } else { "client.sysctl" }, why);
         }
         Ok(())
     }
 
-    /// A packet larger than the path takes would go on in fragments, which nobody here follows.
+    /// Larger packets would become fragments, which tcplab does not follow.
     fn carries(&self, datagrams: &Datagrams) -> Result<(), (String, Problem)> {
         let largest = datagrams.largest_packet();
         let links = Direction::BOTH.into_iter().filter_map(|way| self.path.link(way).ok());
@@ -233,8 +227,8 @@ impl ScenarioFile {
         match limits.min() {
             Some(limit) if limit < largest => {
                 let problem = format!(
-                    "datagrams make packets of {largest} with their headers, and the path takes \
-                     {limit}: they would be cut into fragments"
+                    "the datagrams need packets of {largest} with headers, and the path's MTU is \
+                     {limit}: use smaller datagrams or a larger MTU"
                 );
                 Err(("workload.datagrams".into(), Problem::Value(problem)))
             }
@@ -248,7 +242,7 @@ impl ScenarioFile {
         self.flows_written.iter().filter_map(of).collect()
     }
 
-    /// The case that it describes, in the given cell; without a name yet.
+    /// The case of a cell, still without a name.
     pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
         let levels =
             cell.iter().map(|(factor, level)| (factor.key.to_string(), level.text.clone()));
@@ -264,22 +258,22 @@ impl ScenarioFile {
             limits: self.limits.clone(),
             hash: String::new(),
         };
-        case.hash = case.reckon_hash();
+        case.hash = case.compute_hash();
         case
     }
 }
 
-/// A socket of datagrams has no options of TCP, and its waiting is told by the workload.
+/// A datagram socket has no TCP options, and the workload sets its timeout.
 fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Problem)> {
     if !endpoint.accepted.is_empty() {
-        let problem = "there is nothing to accept: datagrams have no connection";
+        let problem = "datagrams have no connections to accept: leave it out";
         return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
     }
     for (key, info, _) in endpoint.socket.iter() {
         let problem = if !matches!(info.level, Level::Socket | Level::Ip) {
-            format!("{} is an option of TCP: datagrams have none", info.name)
+            format!("{} is a TCP option: datagram sockets do not have it", info.name)
         } else if matches!(key, "rcvtimeo" | "sndtimeo") {
-            format!("`workload.datagrams.timeout` says how long to wait, not {}", info.name)
+            format!("{} does not apply: set `workload.datagrams.timeout`", info.name)
         } else {
             continue;
         };

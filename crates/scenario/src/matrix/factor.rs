@@ -1,4 +1,4 @@
-//! What is varied: a factor and its levels.
+//! A factor and its levels.
 
 use std::ops::Range;
 
@@ -10,32 +10,31 @@ use crate::key::Key;
 use crate::problem::Problem;
 use crate::sections::{SECTIONS, VARIED_SECTIONS};
 
-/// A key and the values it takes in turn; or a free name, and what several keys are set to
-/// together.
+/// A key and its values; or a free name, and the settings of several keys.
 #[derive(Debug)]
 pub(crate) struct Factor<'i> {
     pub(crate) key: Key,
-    /// Where the key stands.
+    /// The key's span.
     pub(crate) span: Range<usize>,
     pub(crate) levels: Vec<Level<'i>>,
 }
 
-/// One of the values.
+/// One value of a factor.
 #[derive(Debug)]
 pub(crate) struct Level<'i> {
-    /// As people call it: a string without its quotes, anything else as it is written.
+    /// A string without its quotes, anything else as written.
     pub(crate) text: String,
-    /// Whether the text tells by itself what it is of.
+    /// Whether the text is a word, which needs no key beside it.
     pub(super) is_word: bool,
-    /// What it sets, in the order written.
+    /// What it sets, in the order of the file.
     pub(crate) settings: Vec<Setting<'i>>,
 }
 
-/// What a level does to the file.
+/// A key that a level sets.
 #[derive(Debug)]
 pub(crate) struct Setting<'i> {
     pub(crate) key: Key,
-    /// Where the key stands.
+    /// The key's span.
     pub(crate) span: Range<usize>,
     pub(crate) value: Spanned<DeValue<'i>>,
 }
@@ -76,7 +75,7 @@ impl<'i> Factor<'i> {
     }
 }
 
-/// Whether a key can differ from case to case.
+/// Refuses keys that cannot differ between cases.
 fn may_vary(key: &Key, span: &Range<usize>) -> Result<(), Fault> {
     if !SECTIONS.contains(&key.section()) {
         return Err(Fault::new(unknown_section(key), span.clone()));
@@ -95,7 +94,7 @@ fn unknown_section(key: &Key) -> Problem {
     }
 }
 
-/// The values that one key takes.
+/// Levels that are values of one key.
 fn plain_levels<'i>(
     key: &Key,
     span: &Range<usize>,
@@ -116,7 +115,7 @@ fn plain_levels<'i>(
     Ok(levels)
 }
 
-/// Levels that have names, and set several keys each.
+/// Levels with names, which set several keys each.
 fn named_levels(table: DeTable<'_>) -> Result<Vec<Level<'_>>, Fault> {
     let mut named: Vec<_> = table.into_iter().collect();
     named.sort_by_key(|(name, _)| name.span().start);
@@ -141,8 +140,7 @@ fn named_levels(table: DeTable<'_>) -> Result<Vec<Level<'_>>, Fault> {
     Ok(levels)
 }
 
-/// What people call a value: a string without its quotes, anything else as it is written, in one
-/// line.
+/// The text of a value: a string without its quotes, anything else as written, in one line.
 fn text_at(value: &Spanned<DeValue<'_>>, source: &str) -> String {
     match value.get_ref() {
         DeValue::String(text) => text.to_string(),
@@ -150,12 +148,12 @@ fn text_at(value: &Spanned<DeValue<'_>>, source: &str) -> String {
     }
 }
 
-/// What is written at `span`, in one line.
+/// The source at `span`, in one line.
 pub(crate) fn written_at(span: &Range<usize>, source: &str) -> String {
     source[span.clone()].split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What people call a level.
+/// The text of a level.
 pub(crate) fn text_of(level: &toml::Value) -> String {
     match level {
         toml::Value::String(text) => text.clone(),

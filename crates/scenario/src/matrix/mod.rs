@@ -1,4 +1,4 @@
-//! The `[matrix]` section: what is varied, and the cases that come of it.
+//! The `[matrix]` section: the factors and their combinations.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,18 +18,18 @@ mod select;
 pub(crate) use factor::{Cell, Factor, text_of, written_at};
 pub(crate) use select::{Wanted, select};
 
-/// More cases than this are a slip of the pen.
+/// More cases than this are a typing error.
 pub(crate) const CASES_MAX: usize = 1_000;
 
-/// The factors in the order they are written, and which combinations of their levels are cases.
+/// The factors in the order of the file, and the combinations of levels that are cases.
 #[derive(Debug, Default)]
 pub(crate) struct Matrix<'i> {
     factors: Vec<Factor<'i>>,
-    /// Where the section stands.
+    /// The section's span.
     span: Range<usize>,
-    /// Of each cell the level of every factor, by its number.
+    /// For each cell the index of each factor's level.
     cells: Vec<Vec<usize>>,
-    /// Factors that advance together, by their number; one alone is a group too.
+    /// Indices of factors that advance together; a single factor is a group too.
     groups: Vec<Vec<usize>>,
 }
 
@@ -61,7 +61,7 @@ impl<'i> Matrix<'i> {
         Ok(Matrix { factors, span, ..Matrix::default() })
     }
 
-    /// Makes these combinations the cells, with the factors of each group advancing together.
+    /// Sets the combinations that are cases, and the groups of factors that advance together.
     pub(crate) fn choose(&mut self, cells: Vec<Vec<usize>>, groups: Vec<Vec<usize>>) {
         (self.cells, self.groups) = (cells, groups);
     }
@@ -75,28 +75,28 @@ impl<'i> Matrix<'i> {
         self.cells.iter().map(of).collect()
     }
 
-    /// Where the section stands.
+    /// The section's span.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// The number of the factor of this key.
+    /// The index of the factor with this key.
     pub(crate) fn index(&self, key: &Key) -> Option<usize> {
         self.factors.iter().position(|factor| factor.key == *key)
     }
 
-    /// How many levels a factor has.
+    /// The number of levels of a factor.
     pub(crate) fn count(&self, factor: usize) -> usize {
         self.factors[factor].levels.len()
     }
 
-    /// The key of a factor, and how one of its levels is called.
+    /// The key of a factor, and the text of one of its levels.
     pub(crate) fn text(&self, factor: usize, level: usize) -> (String, &String) {
         let factor = &self.factors[factor];
         (factor.key.to_string(), &factor.levels[level].text)
     }
 
-    /// The factors that advance with this one, itself among them.
+    /// The factors that advance with this one, including itself.
     fn group(&self, key: &str) -> impl Iterator<Item = &Factor<'i>> {
         let is_it = |index: &usize| self.factors[*index].key.to_string() == key;
         let group = self.groups.iter().find(|group| group.iter().any(is_it));
@@ -108,8 +108,7 @@ impl<'i> Matrix<'i> {
         one != other && self.group(&one.to_string()).any(|factor| factor.key == *other)
     }
 
-    /// The levels that a case has in all factors which advance with the one of this key, where it
-    /// has this level there.
+    /// The levels of all factors in the group of `key` when that factor has `level`.
     pub(crate) fn with_partners(&self, key: &str, level: &str) -> Vec<(String, String)> {
         let own = self.factors.iter().find(|factor| factor.key.to_string() == key);
         let number = own.and_then(|own| own.levels.iter().position(|it| it.text == level));
@@ -119,17 +118,17 @@ impl<'i> Matrix<'i> {
         self.group(key).filter_map(of).collect()
     }
 
-    /// The factors in the order they are written.
+    /// The factors in the order of the file.
     pub(crate) fn factors(&self) -> impl Iterator<Item = &Factor<'i>> {
         self.factors.iter()
     }
 
-    /// The factor of this key.
+    /// The factor with this key.
     pub(crate) fn factor(&self, key: &Key) -> Option<&Factor<'i>> {
         self.factors.iter().find(|factor| factor.key == *key)
     }
 
-    /// The factor of the key that is written.
+    /// The factor with a key of the file.
     pub(crate) fn find(&self, written: &Spanned<String>) -> Result<&Factor<'i>, Fault> {
         Key::parse(written.get_ref()).and_then(|key| self.factor(&key)).ok_or_else(|| {
             let (key, factors) = (written.get_ref().clone(), self.keys());
@@ -142,14 +141,14 @@ impl<'i> Matrix<'i> {
         self.factors.iter().map(|factor| factor.key.to_string()).collect()
     }
 
-    /// Gives the cases of [`Matrix::cells`] names that tell them apart.
+    /// Names the cases of [`Matrix::cells`] uniquely.
     pub(crate) fn named(&self, mut cases: Vec<Case>) -> Vec<Case> {
         let mut taken = BTreeSet::new();
         for (case, cell) in cases.iter_mut().zip(self.cells()) {
             let wanted = names::name(&cell);
             let mut name = wanted.clone();
             let mut copy = 1;
-            // File systems that fold letters are common enough.
+            // Some file systems ignore case.
             while !taken.insert(name.to_ascii_lowercase()) {
                 copy += 1;
                 name = format!("{wanted}-{copy}");

@@ -1,23 +1,23 @@
-//! Names of cases, made of their levels.
+//! Names of cases.
 
 use super::factor::Cell;
 
-/// What a file name of a case may take, bytes.
+/// Longest name of a case, bytes; it becomes part of file names.
 const NAME_MAX: usize = 80;
 
-/// The levels of a cell, fit for a file name: `reno`, `5Mbit-s_nodelay=true`.
+/// The levels of a cell as a file name: `reno`, `5Mbit-s_nodelay=true`.
 pub(super) fn name(cell: &Cell<'_, '_>) -> String {
     let parts: Vec<String> = cell
         .iter()
         .map(|(factor, level)| {
             let plain = slug(&level.text);
-            // A word speaks for itself, and so does a quantity; a bare number or truth does not.
-            let speaks = level.is_word
+            // Words and quantities are clear alone; a bare number or truth needs its key.
+            let is_clear = level.is_word
                 && !plain.starts_with('-')
                 && plain.contains(|c: char| c.is_ascii_alphabetic());
             let last = factor.key.0.last().expect("a key has parts");
             match last.rsplit('.').next() {
-                Some(what) if !speaks => format!("{what}={plain}"),
+                Some(what) if !is_clear => format!("{what}={plain}"),
                 _ => plain,
             }
         })
@@ -27,11 +27,12 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
     name
 }
 
-/// Letters, digits and `.` of a text; the gap between a number and its unit closes, everything
-/// else becomes `-`. ASCII only.
+/// Letters, digits and `.` of a text in ASCII (`µ` as `u`); the space between a number and its unit
+/// disappears, everything else becomes `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
-    let mut chars = text.trim().chars().peekable();
+    let text = text.trim().replace('µ', "u");
+    let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c.is_ascii_alphanumeric() || (c == '.' || c == '_') && !slug.is_empty() {
             slug.push(c);

@@ -1,4 +1,4 @@
-//! Levels that a claim or an exclusion selects by.
+//! Levels that a claim or an exclusion selects.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::fault::Fault;
 use crate::key::Key;
 use crate::problem::Problem;
 
-/// A factor's key, and the levels of it that are selected.
+/// A factor's key and its selected levels.
 pub(crate) type Wanted = (String, Vec<String>);
 
-/// Factors and their levels as they are selected by.
+/// Finds the factors and levels in `only`.
 pub(crate) fn select(
     only: &BTreeMap<String, Spanned<toml::Value>>,
     matrix: &Matrix<'_>,

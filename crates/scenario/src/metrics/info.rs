@@ -1,34 +1,33 @@
-//! What is known of a metric.
+//! The definition of a metric.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// A metric's name and what to make of it.
+/// The definition of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MetricInfo {
-    /// As claims and tables name it, such as `goodput`.
+    /// The name in claims and tables, such as `goodput`.
     pub name: &'static str,
     /// Such as `Mbit/s`; empty for counts, truths and texts.
     pub unit: &'static str,
     /// What it measures, in a sentence.
     pub meaning: &'static str,
-    /// Which way is good.
+    /// Which direction is better.
     pub better: Better,
-    /// What one value of it is about.
+    /// What one value belongs to.
     pub scope: Scope,
-    /// What its values are.
+    /// The type of its values.
     pub kind: MetricKind,
-    /// Who tells it.
+    /// Where its values come from.
     pub source: Source,
 }
 
 impl MetricInfo {
-    /// Whether each trial has one number of it.
+    /// Whether it has one number per trial.
     pub fn is_number_of_trial(&self) -> bool {
         self.scope == Scope::Trial && self.kind == MetricKind::Number
     }
 
-    /// Whether it is one to look up when the others ask for it: not among those that are shown
-    /// first.
+    /// Whether it is a detail, not one of the key metrics.
     pub fn is_detail(&self) -> bool {
         const ALONE: [&str; 6] = [
             "throughput",
@@ -38,48 +37,48 @@ impl MetricInfo {
             "p95_response",
             "retransmitted",
         ];
-        // Shares, causes and quantiles of what stands beside them.
+        // Shares, causes and quantiles of a key metric.
         let of_another = ["retransmissions.", "rtt.", "limit."];
         ALONE.contains(&self.name) || of_another.iter().any(|it| self.name.starts_with(it))
     }
 }
 
-/// Who tells the values of a metric.
+/// Where the values of a metric come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The logs of the applications.
     Applications,
-    /// The capture at the end that sends the payload.
+    /// The capture at the endpoint that sends the payload.
     Capture,
-    /// The capture at the end that it is of.
+    /// The capture at the endpoint that the value belongs to.
     OwnCapture,
-    /// The captures at the ends that receive.
+    /// The captures at the receiving endpoints.
     Captures,
-    /// The path's own log.
+    /// The path's log.
     Path,
-    /// What the path is asked for, and its measurement before the trials where there was one.
+    /// The path's configuration, or its calibration before the trials.
     Plan,
-    /// `TCP_INFO` of the sender's socket, looked at from time to time.
+    /// Samples of `TCP_INFO` of the sender's socket.
     TcpInfo,
-    /// Other accounts of the kernel (of a model, its own): socket options, processor time.
+    /// Other figures of the kernel or model: socket options, processor time.
     Kernel,
-    /// The applications against the plan of the path.
+    /// The applications' logs and the path's configuration.
     ApplicationsAndPlan,
-    /// The capture at the end that sends the payload, against the plan of the path.
+    /// The capture at the endpoint that sends the payload, and the path's configuration.
     CaptureAndPlan,
 }
 
 impl Source {
-    /// In words.
+    /// The name in text.
     pub fn name(self) -> &'static str {
         match self {
             Source::Applications => "applications",
             Source::Capture => "capture at the sender",
-            Source::OwnCapture => "capture at that end",
+            Source::OwnCapture => "capture at that endpoint",
             Source::Captures => "captures at the receivers",
             Source::Path => "path's log",
-            Source::Plan => "path as asked for or measured",
+            Source::Plan => "configured or calibrated path",
             Source::TcpInfo => "TCP_INFO of the sender",
             Source::Kernel => "kernel or model",
             Source::ApplicationsAndPlan => "applications and path",
@@ -88,20 +87,20 @@ impl Source {
     }
 }
 
-/// Which values of a metric are good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// Which values of a metric are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Small ones.
     Lower,
     /// Large ones.
     Higher,
-    /// It is a description, not a merit.
+    /// Neither: it describes.
     Neither,
 }
 
 impl Better {
-    /// In a word.
+    /// The name in text.
     pub fn name(self) -> &'static str {
         match self {
             Better::Lower => "lower",
@@ -111,7 +110,7 @@ impl Better {
     }
 }
 
-/// What one value of a metric is about.
+/// What one value of a metric belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -121,22 +120,22 @@ pub enum Scope {
     Episode,
     /// One value per interruption of the path.
     Interruption,
-    /// Values of each end, mostly one.
+    /// One or more values per endpoint.
     Endpoint,
     /// One value per request of an application.
     Request,
-    /// One value per row of an application's log: a call, or equal ones in a row.
+    /// One value per row of an application's log: a call, or successive equal calls.
     Call,
 }
 
 impl Scope {
-    /// Of what there is a value.
+    /// The name in text.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Trial => "trial",
             Scope::Episode => "recovery episode",
             Scope::Interruption => "interruption",
-            Scope::Endpoint => "end",
+            Scope::Endpoint => "endpoint",
             Scope::Request => "request",
             Scope::Call => "row of calls",
         }
@@ -155,7 +154,7 @@ pub enum MetricKind {
     Text(&'static [&'static str]),
 }
 
-/// The types of recovery episodes, in the words of the interruption paper (sections III, IV).
+/// The types of recovery episodes, with the names of the interruption paper (sections III, IV).
 pub(super) const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
 
 pub(super) const fn of_trial(
@@ -225,7 +224,7 @@ pub(super) const fn of_episode(
     MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
 }
 
-/// How a connection can end, as a capture shows it.
+/// How a connection can end, as seen in a capture.
 pub const CONNECTION_ENDS: &[&str] = &[
     "closed",
     "half closed",

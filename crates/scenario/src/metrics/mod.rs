@@ -1,4 +1,4 @@
-//! What a trial can be measured by: the one list that claims, tables and reports draw on.
+//! Metrics: the one list for claims, tables and reports.
 
 mod ends;
 mod info;
@@ -9,10 +9,10 @@ use list::LIST;
 
 pub use info::{Better, CONNECTION_ENDS, MetricInfo, MetricKind, Scope, Source};
 
-/// Every metric there is, in the order that tables show them.
+/// All metrics, in the order of tables.
 pub const METRICS: &[MetricInfo] = &joined::<{ LIST.len() + OF_ENDS.len() }>();
 
-/// Both lists, one behind the other.
+/// Joins both lists.
 const fn joined<const ALL: usize>() -> [MetricInfo; ALL] {
     let mut all = [LIST[0]; ALL];
     let mut at = 0;
@@ -23,12 +23,12 @@ const fn joined<const ALL: usize>() -> [MetricInfo; ALL] {
     all
 }
 
-/// The metric of this name.
+/// The metric with this name.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
     METRICS.iter().find(|metric| metric.name == name)
 }
 
-/// Those that each trial has one number of, for the schema.
+/// Metrics with one number per trial, for the schema.
 pub(crate) fn number_names() -> Vec<&'static str> {
     METRICS.iter().filter(|it| it.is_number_of_trial()).map(|it| it.name).collect()
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_tell_their_scope() {
+    fn names_are_unique_and_show_their_scope() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.name != metric.name), "{}", metric.name);
             let of_requests =

@@ -1,4 +1,4 @@
-//! Keys of a path that the command line sets otherwise.
+//! Keys of a path that the command line overrides.
 
 use std::fmt::Write;
 
@@ -7,17 +7,16 @@ use toml::de::{DeTable, DeValue};
 
 use crate::fault::Fault;
 
-/// A `KEY=VALUE` as a line of TOML below the file, so that what is wrong with it has a place that
-/// can be shown as any other.
+/// A `KEY=VALUE` as a line of TOML below the file, so that errors can show it.
 #[derive(Debug)]
 pub(super) struct Override {
-    /// Where its line begins.
+    /// The offset of its line.
     pub(super) at: usize,
-    /// As much white space as stands before it, and the line: its spans are those in the whole.
+    /// The line after as many spaces as precede it, so that spans fit the whole text.
     padded: String,
 }
 
-/// The file with a line for each override, and these.
+/// The file with a line for each override, and the overrides.
 pub(super) fn appended(source: &str, overrides: &[String]) -> (String, Vec<Override>) {
     let mut whole = source.to_owned();
     if !whole.is_empty() && !whole.ends_with('\n') && !overrides.is_empty() {
@@ -34,8 +33,7 @@ pub(super) fn appended(source: &str, overrides: &[String]) -> (String, Vec<Overr
     (whole, all)
 }
 
-/// The text itself where it is TOML; or else with its value in quotes, which are a burden on a
-/// command line.
+/// The text itself if it is TOML, else with its value in quotes, which command lines leave out.
 fn as_toml(text: &str) -> String {
     let text = text.trim();
     if DeTable::parse(text).is_ok() {
@@ -53,16 +51,16 @@ fn as_toml(text: &str) -> String {
         }
     }
     line.push('"');
-    // Of two texts that are both wrong, people know the one they wrote.
+    // If both are wrong, show the one that the user wrote.
     if DeTable::parse(&line).is_ok() { line } else { text.to_owned() }
 }
 
 impl Override {
-    /// Sets its keys in `table`.
+    /// Overrides its keys in `table`.
     pub(super) fn put_over<'i>(&'i self, table: &mut Spanned<DeTable<'i>>) -> Result<(), Fault> {
         let own = DeTable::parse(&self.padded).map_err(|error| Fault::syntax(&error))?.into_inner();
         for key in own.keys().map(|key| key.get_ref().to_string()) {
-            // A key of the path is for both directions; `stages` of a direction likewise.
+            // A key of the path applies to both directions; so does `stages`.
             for direction in ["forward", "reverse"] {
                 if let Some(link) = table.get_mut().get_mut(direction)
                     && let DeValue::Table(link) = link.get_mut()
@@ -76,7 +74,7 @@ impl Override {
     }
 }
 
-/// Tables are merged, all else takes the place of what was there.
+/// Merges tables and replaces all other values.
 fn merge<'i>(into: &mut DeTable<'i>, from: DeTable<'i>) {
     for (key, value) in from {
         if let (Some(DeValue::Table(inner)), DeValue::Table(_)) =
@@ -87,7 +85,7 @@ fn merge<'i>(into: &mut DeTable<'i>, from: DeTable<'i>) {
             }
             continue;
         }
-        // The map would keep the old key, and with it the old place in the file.
+        // The map would keep the old key with its old span.
         into.remove(key.get_ref().as_ref());
         into.insert(key, value);
     }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_preset_can_be_read_and_is_documented() {
+fn every_preset_is_read_and_documented() {
     for (name, source) in presets() {
         let preset = PathFile::parse(source, name, &mut no_files)
             .unwrap_or_else(|error| panic!("{name}: {error}, line {}", error.line()));
@@ -21,7 +21,7 @@ fn parse(source: &str) -> Result<PathFile, ScenarioError> {
 }
 
 #[test]
-fn keys_take_the_place_of_the_presets() {
+fn keys_replace_those_of_preset() {
     let file = parse("preset = \"dsl-25\"\ndelay = \"5 ms\"\nforward = { rate = \"1 Mbit/s\" }");
     let path = file.unwrap().path;
     let words = |direction| path.link(direction).unwrap().describe().join(" ");
@@ -42,7 +42,7 @@ fn keys_take_the_place_of_the_presets() {
 }
 
 #[test]
-fn a_scenario_is_read_for_its_path_and_files_are_read_in() {
+fn path_of_scenario_is_read_with_its_files() {
     let scenario =
         "title = \"x\"\n[path]\nrate = { trace = \"up\" }\n[workload]\nupload = \"1 MB\"";
     let file = parse(scenario).unwrap();
@@ -52,17 +52,17 @@ fn a_scenario_is_read_for_its_path_and_files_are_read_in() {
 }
 
 #[test]
-fn faults_are_told_with_their_line() {
+fn mistake_is_reported_with_its_line() {
     for (source, line, message) in [
         ("delay = \"5 ms\"\nrat = \"1 Mbit/s\"", 2, "unknown key `rat`"),
-        ("preset = \"dsl\"", 1, "`dsl` is not a preset"),
+        ("preset = \"dsl\"", 1, "unknown preset `dsl`"),
         ("delay = \"5 ms\"\nrate = { trace = \"none\" }", 2, "there is no file `none`"),
         (
             "delay = \"5 ms\"\nrate = { trace = \"hole\" }",
             2,
             "the trace `hole`, line 3: falls from 5 to 3",
         ),
-        ("title = 5", 1, "`title` is a text"),
+        ("title = 5", 1, "`title` must be a text"),
         ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "a rate of zero"),
         ("rate = \"1 Mbit/s\"\nqueue = \"2 B\"", 2, "a queue of 2 B cannot hold a packet"),
     ] {
@@ -88,14 +88,14 @@ forward = { loss = \"1 %\", delay = \"1 ms\" }";
         ("", &["rate=5 Mbit/s"][..], r#"{"rate":"5 Mbit/s"}"#),
         ("", &["rate = \"5 Mbit/s\"", "delay=2 ms"], r#"{"rate":"5 Mbit/s","delay":"2 ms"}"#),
         ("", &["forward.rate=5 Mbit/s"], r#"{"forward":{"rate":"5 Mbit/s"}}"#),
-        // The last one holds.
+        // The last one wins.
         ("", &["delay=1 ms", "delay=2 ms"], r#"{"delay":"2 ms"}"#),
         (
             slow,
             &["rate=2 Mbit/s", "forward.delay=2 ms"],
             r#"{"rate":"2 Mbit/s","forward":{"delay":"2 ms","loss":"1 %"}}"#,
         ),
-        // For both directions means for both.
+        // A key of both directions replaces one of a single direction.
         (both, &["rate=3 Mbit/s"], r#"{"rate":"3 Mbit/s","forward":{"queue":"9 packets"}}"#),
         (
             "title = \"x\"\n[path]\nrate = \"1 Mbit/s\"\n[workload]\nupload = \"1 MB\"",
@@ -108,26 +108,26 @@ forward = { loss = \"1 %\", delay = \"1 ms\" }";
 }
 
 #[test]
-fn what_is_wrong_with_an_override_is_shown_in_its_line() {
+fn wrong_override_is_reported_with_its_line() {
     for (overrides, line, message) in [
         (&["delay=1 ms", "rat=5 Mbit/s"][..], 3, "unknown key `rat`"),
         (&["rate=5 parsecs"], 2, "`parsecs` is not a unit"),
-        (&["rate"], 2, "not TOML"),
+        (&["rate"], 2, "invalid TOML"),
         (&["queue=0 packets"], 2, "packet"),
-        (&["a b=5"], 2, "not TOML"),
+        (&["a b=5"], 2, "invalid TOML"),
     ] {
         let (at, said) = overridden("rate = \"1 Mbit/s\"", overrides).unwrap_err();
         assert!(said.contains(message), "{overrides:?}: {said}");
         assert_eq!(at, line, "{overrides:?}: {said}");
     }
-    // A fault of the file stays one.
+    // A mistake in the file keeps its line.
     let (at, said) = overridden("\nrat = 1", &["delay=1 ms"]).unwrap_err();
     assert_eq!((at, said.contains("`rat`")), (2, true), "{said}");
 }
 
 proptest::proptest! {
     #[test]
-    fn any_override_is_taken_or_refused(text in ".{0,40}") {
+    fn any_override_is_read_or_refused(text in ".{0,40}") {
         let _ = overridden("rate = \"1 Mbit/s\"", &[&text]);
     }
 }

@@ -6,7 +6,7 @@ use crate::metrics::METRICS;
 use crate::sections::VARIED_SECTIONS;
 
 impl Problem {
-    /// What would be right, where the message does not say.
+    /// What to do, where the message does not say it.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Problem::UnknownKey { key, allowed, .. } => suggest(key, allowed, "the keys here are"),
@@ -48,12 +48,12 @@ impl Problem {
                 suggest(key, factors, "the matrix varies")
             }
             Problem::NotAFactor { .. } => "leave `where` out: there is only one case".into(),
-            Problem::NotSelected { .. } => "`endpoint` and `nth` are for metrics of endpoints, \
+            Problem::NotSelected { .. } => "use `endpoint` and `nth` for metrics of endpoints, \
                  requests and calls, `call` for those of calls, `flow` for numbers of trials and \
                  requests"
                 .into(),
             Problem::NoSuchFlow { name, flows } if flows.is_empty() => {
-                format!("there are no flows: leave it out, or write `[flow.{name}]`")
+                format!("the scenario has no flows: leave it out, or add `[flow.{name}]`")
             }
             Problem::NoSuchFlow { name, flows } => suggest(name, flows, "the flows are"),
             Problem::NoSuchLevel { level, levels, .. } => suggest(level, levels, "its levels are"),
@@ -65,7 +65,7 @@ impl Problem {
         Some(help)
     }
 
-    /// The same of what is wrong with what the report draws and compares.
+    /// Help with plots and comparisons.
     fn help_with_pictures(&self) -> Option<String> {
         Some(match self {
             Problem::NotVariedHere { factors, .. } if factors.is_empty() => {
@@ -80,33 +80,33 @@ impl Problem {
                     _ => format!("its only level is {all}"),
                 }
             }
-            Problem::NotDrawn(_) => "draw a metric of trials, such as `goodput`".into(),
+            Problem::NotDrawn(_) => "plot a metric of trials, such as `goodput`".into(),
             Problem::NothingToDrawOver => {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
                     .into()
             }
-            Problem::NoMerit(_) => "`tcplab metrics` says of which less or more is better".into(),
+            Problem::NoMerit(_) => "choose a metric that has one: `tcplab metrics` lists them".into(),
             Problem::AgainstItself(_) => "name another metric, or another flow's".into(),
-            Problem::AgainstNothing => "write `flow` for that of `metric`".into(),
+            Problem::AgainstNothing => "add `against`, or write `flow` for the flow of `metric`".into(),
             Problem::OnePoint => "vary something, or leave `against` out".into(),
             Problem::NoNumbers(_) => {
-                "numbers, or quantities of one kind, such as \"1 kB\" and \"64 KiB\"".into()
+                "use numbers, or quantities of one kind such as \"1 kB\" and \"64 KiB\"".into()
             }
             Problem::OverItself(_) => "name another factor, or leave `by` out".into(),
             _ => return None,
         })
     }
 
-    /// The same of what is wrong with how cases are chosen and repeated.
+    /// Help with the choice and repetition of cases.
     fn help_with_design(&self) -> Option<&'static str> {
         Some(match self {
             Problem::TrialsAndUntil => {
-                "leave `trials` out: `until.min` and `until.max` are its bounds"
+                "leave `trials` out: `until.min` and `until.max` bound the number of trials"
             }
             Problem::NoWidth => "write a share of the mean, such as \"2 %\"",
             Problem::NoNumberOfTrials(_) => "name one such as `transfer_time` or `goodput`",
             Problem::TooManyCases { .. } => {
-                "leave combinations out with `exclude` in `[design]`, \
+                "exclude combinations with `exclude` in `[design]`, \
                  or take a sample of them, such as\n\
                  sample = { latin_hypercube = 100 }"
             }
@@ -114,27 +114,27 @@ impl Problem {
                 "write lists of keys, such as\npairs = [[\"path.rate\", \"path.delay\"]]"
             }
             Problem::ExcludesNothing => {
-                "leave it out, or look at `pairs`: what advances together \
-                 never meets another's level"
+                "leave it out, or check `pairs`: paired factors \
+                 never combine freely"
             }
             Problem::ExcludesAll => {
-                "write the levels of what is to be left out, such as\n\
+                "write the levels to exclude, such as\n\
                  exclude = [{ \"path.delay\" = \"500 ms\", \"client.socket.congestion\" = \"bbr\" }]"
             }
             Problem::NotOneSample => {
                 "write one of them, such as\nsample = { latin_hypercube = 40 }"
             }
             Problem::SampleTooLarge { .. } => "leave `sample` out to run them all",
-            Problem::NoSample { .. } => "take fewer, exclude less, or use `random`",
+            Problem::NoSample { .. } => "take a smaller sample, exclude less, or use `random`",
             Problem::NoCaseLeft | Problem::NothingToCompare => {
-                "`exclude`, `pairs` and `sample` in `[design]` say which combinations are cases; \
-                 `tcplab run --dry-run` lists them"
+                "check `exclude`, `pairs` and `sample` in `[design]`; \
+                 `tcplab run --dry-run` lists the cases"
             }
             _ => return None,
         })
     }
 
-    /// Whether what the schema says of the key helps.
+    /// Whether the schema's description of the key helps.
     pub(crate) fn wants_description(&self) -> bool {
         matches!(
             self,
@@ -145,7 +145,7 @@ impl Problem {
 
 fn missing(key: &str, table: Option<&str>) -> String {
     let example = match (table, key) {
-        (None, "title") => "title = \"What the experiment is, in a line\"",
+        (None, "title") => "title = \"What the experiment tests, in a line\"",
         (None, "path") => "[path]\nrate  = \"5 Mbit/s\"\ndelay = \"5 ms\"",
         (None, "workload") => "[workload]\nupload = \"10 MB\"",
         // In a scenario or in a file of a path, for both directions or one, in a stage or not.

@@ -6,24 +6,26 @@ use tcplab_workload::{SocketError, WorkloadError};
 mod help;
 mod suggest;
 
+pub use suggest::nearest;
+
 /// What can be wrong with a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "each variant and field is told in the message above it")]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum Problem {
-    #[error("not TOML: {0}")]
+    #[error("invalid TOML: {0}")]
     Syntax(String),
     #[error("unknown key `{key}`{}", within(.table.as_deref()))]
     UnknownKey { key: String, table: Option<String>, allowed: Vec<String> },
-    #[error("`{key}` is missing{}", within(.table.as_deref()))]
+    #[error("missing key `{key}`{}", within(.table.as_deref()))]
     MissingKey { key: String, table: Option<String> },
     #[error("{0}")]
     Value(String),
-    #[error("`{word}` is not known here")]
+    #[error("unknown value `{word}`")]
     UnknownWord { word: String, allowed: Vec<String> },
     #[error(transparent)]
     Path(PathError),
-    #[error("`{name}` is not a preset")]
+    #[error("unknown preset `{name}`")]
     NoSuchPreset { name: String, known: Vec<String> },
     #[error("{0}")]
     File(String),
@@ -31,35 +33,34 @@ pub enum Problem {
     Workload(WorkloadError),
     #[error(transparent)]
     Socket(SocketError),
-    #[error("looking at sockets more often than every 1 ms would slow down what is looked at")]
+    #[error("sampling more often than every 1 ms would slow down the sockets")]
     SampledTooOften,
-    #[error("a trial that may take no time cannot be run")]
+    #[error("the time limit of a trial must be above zero")]
     NoTime,
-    #[error("the number of trials must be from 1 to {most}")]
+    #[error("`trials` must be 1 to {most}")]
     Trials { most: u32 },
-    /// More retries than make sense.
-    #[error("a flawed trial is run again at most {most} times: give `retries` from 0 to {most}")]
+    #[error("`retries` must be 0 to {most}")]
     Retries { most: u32 },
-    #[error("the number of blocks that do not count must be from 0 to {most}")]
+    #[error("`warm_up` must be 0 to {most} blocks")]
     WarmUp { most: u32 },
-    #[error("`trials` fixes the number of trials, which `until` finds out")]
+    #[error("`trials` and `until` exclude each other")]
     TrialsAndUntil,
-    #[error("an interval without width is never reached")]
+    #[error("`ci` must be above zero")]
     NoWidth,
-    #[error("the number of blocks must be from {least} to {most}")]
+    #[error("the number of blocks must be {least} to {most}")]
     Blocks { least: u32, most: u32 },
-    #[error("`{0}` is no number that each trial has, so it has no interval over trials")]
+    #[error("`{0}` has no interval over trials: it is not one number per trial")]
     NoNumberOfTrials(String),
 
     #[error("`matrix` is not a table")]
     MatrixNotATable,
-    #[error("`{0}` is not a key")]
+    #[error("invalid key `{0}`")]
     NotAKey(String),
-    #[error("`{0}` is the same for all cases and cannot be varied")]
+    #[error("`{0}` cannot be varied: it is the same for all cases")]
     NotVaried(String),
-    #[error("the levels of `{0}` are not a list")]
+    #[error("the levels of `{0}` must be a list")]
     LevelsNotAList(String),
-    #[error("the level `{0}` is not a table of the keys that it sets")]
+    #[error("the level `{0}` must be a table of keys to set")]
     LevelNotATable(String),
     #[error("`{0}` has no levels")]
     NoLevels(String),
@@ -69,82 +70,82 @@ pub enum Problem {
     FactorTwice(String),
     #[error("the matrix has more than {most} cases")]
     TooManyCases { most: usize },
-    #[error("`{0}` advances with two lists of keys")]
+    #[error("`{0}` is in two pairs")]
     PairedTwice(String),
     #[error("{0} cannot advance together: they have {1} and {2} levels")]
     PairsUnequal(String, usize, usize),
-    #[error("what advances together are two keys or more")]
+    #[error("a pair needs at least two keys")]
     NoPair,
-    #[error("this leaves out nothing: no case has these levels together")]
+    #[error("this excludes nothing: no case has these levels together")]
     ExcludesNothing,
-    #[error("this leaves no case")]
+    #[error("this excludes all cases")]
     ExcludesAll,
-    #[error("a sample is either a `latin_hypercube` or `random`")]
+    #[error("a sample needs one of `latin_hypercube` and `random`")]
     NotOneSample,
-    #[error("a sample has from 1 to {most} cases")]
+    #[error("a sample must have 1 to {most} cases")]
     SampleSize { most: usize },
-    #[error("a sample of {wanted} cannot be drawn: there are only {there} combinations")]
+    #[error("a sample of {wanted} is too large: there are {there} combinations")]
     SampleTooLarge { wanted: usize, there: usize },
-    #[error("no sample of {wanted} was found that has none of the excluded combinations")]
+    #[error("found no sample of {wanted} without excluded combinations")]
     NoSample { wanted: usize },
-    #[error("`{0}` is not a table, so there is no `{1}`")]
+    #[error("`{0}` is not a table, so `{1}` cannot be set")]
     NotATable(String, String),
 
-    #[error("`{0}` is not a metric")]
+    #[error("unknown metric `{0}`")]
     UnknownMetric(String),
-    #[error("the claim says nothing of `{0}`")]
+    #[error("the claim on `{0}` checks nothing")]
     NothingClaimed(String),
-    #[error("`{check}` does not fit `{metric}`, whose values are texts")]
+    #[error("`{check}` needs numbers, and the values of `{metric}` are texts")]
     NotForTexts { check: &'static str, metric: String },
-    #[error("`{check}` looks at every value, `of` picks one number")]
+    #[error("`{check}` needs all values, and `of` picks one number")]
     NotForStatistic { check: &'static str },
     #[error("`{found}` is not a value of `{metric}`")]
     NotAValue { found: String, metric: &'static str, wanted: String },
     #[error("{message}")]
     Quantity { message: String, metric: &'static str },
-    #[error("`at_least` is above `at_most`: nothing can be both")]
+    #[error("`at_least` is above `at_most`: no value satisfies both")]
     NothingBetween,
-    #[error("`{check}` has an empty list")]
+    #[error("`{check}` is an empty list")]
     EmptyList { check: &'static str },
-    #[error("`{key}` is not varied, so `where` cannot select by it")]
+    #[error("`where` cannot select by `{key}`: it is not varied")]
     NotAFactor { key: String, factors: Vec<String> },
-    #[error("`relative_to` takes one level of each factor it names, and at least one")]
+    #[error("`relative_to` needs one level of each factor it names")]
     NotOneLevel,
-    #[error("`{0}` cannot be compared with another case's: it is no number that each trial has")]
+    #[error("`{0}` cannot be relative to another case: it is not one number per trial")]
     NotRelative(String),
-    #[error("`{key}` does not select among values of `{metric}`")]
+    #[error("`{key}` does not apply to `{metric}`")]
     NotSelected { key: &'static str, metric: &'static str },
-    #[error("`{name}` is not one of the flows")]
+    #[error("unknown flow `{name}`")]
     NoSuchFlow { name: String, flows: Vec<String> },
     #[error("`nth` counts from 1")]
     NoZeroth,
-    #[error("`{0}` cannot be drawn: it is no number that each trial has")]
+    #[error("`{0}` cannot be plotted: it is not one number per trial")]
     NotDrawn(String),
-    #[error("the matrix varies no number over which this could be drawn")]
+    #[error("the matrix varies no number to plot over")]
     NothingToDrawOver,
     #[error("the levels of `{0}` are not all numbers")]
     NoNumbers(String),
     #[error("`{0}` has no better direction")]
     NoMerit(String),
-    #[error("`{0}` against itself is a line that says nothing")]
+    #[error("`{0}` cannot be plotted against itself")]
     AgainstItself(String),
-    #[error("`against_flow` without `against` is the flow of nothing")]
+    #[error("`against_flow` needs `against`")]
     AgainstNothing,
-    #[error("nothing is varied, so there would be one point")]
+    #[error("the plot would have one point: nothing is varied")]
     OnePoint,
     #[error("`{key}` is not varied")]
     NotVariedHere { key: String, factors: Vec<String> },
     #[error("`{0}` cannot be both the axis and the lines")]
     OverItself(String),
-    #[error("`{0}` cannot be compared: it is not one number for each trial")]
+    #[error("`{0}` cannot be compared: it is not one number per trial")]
     NotCompared(String),
     #[error("`{0}` is named twice")]
     NamedTwice(String),
-    #[error("what is compared are two levels of `{key}`")]
+    #[error("a comparison needs two levels of `{key}`")]
     WhichLevels { key: String, levels: Vec<String> },
-    #[error("the claim is about no case: none with these levels is in the design")]
+    #[error("the claim applies to no case: the design has none with these levels")]
     NoCaseLeft,
-    #[error("there is nothing to compare with: no case with these levels is in the design")]
+    #[error("nothing to compare with: the design has no case with these levels")]
     NothingToCompare,
     #[error("no case has `{key}` = `{level}`")]
     NoSuchLevel { key: String, level: String, levels: Vec<String> },

@@ -1,6 +1,6 @@
-//! Which word was meant.
+//! Suggests the word that the user meant.
 
-/// The likeliest of the `known` words, and all of them.
+/// The most similar of the `known` words, and all of them.
 pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
     let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     match nearest(word, known.iter().map(String::as_str)) {
@@ -9,8 +9,8 @@ pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
     }
 }
 
-/// The likeliest of the `known` words, if one is like it at all.
-pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+/// The most similar of the `known` words, if one is similar enough.
+pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let like = known
         .map(|known| (distance(word, known), known))
         .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
@@ -18,8 +18,8 @@ pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> O
     like.map(|(_, near)| near)
 }
 
-/// How many letters must be added, left out, changed or swapped with their neighbour to make one
-/// word of the other (Damerau 1964, in the restricted form); capitals do not count.
+/// The restricted edit distance (Damerau 1964), ignoring case: how many letters must be added,
+/// removed, changed or swapped with a neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let [a, b] = [a, b].map(|word| word.to_lowercase().chars().collect::<Vec<_>>());
     // rows[i][j] is the distance of the first i letters of one to the first j of the other.
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_counted_letter_by_letter() {
+    fn distance_counts_edits() {
         for (a, b, expected) in [
             ("delay", "delay", 0),
             ("dealy", "delay", 1),
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_near_is_suggested() {
+    fn distant_words_are_not_suggested() {
         let known = ["rate", "delay", "queue"].map(String::from);
         assert_eq!(
             suggest("dlay", &known, "use"),

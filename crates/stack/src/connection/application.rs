@@ -52,7 +52,7 @@ impl Connection {
         if let Some(error) = self.error {
             return Err(error.into());
         }
-        if self.closed_half || self.orphaned || !self.state.may_write() {
+        if self.writer.closed_half || self.writer.orphaned || !self.state.may_write() {
             return Err(WriteError::Closed);
         }
         let len = offered.len();
@@ -81,7 +81,7 @@ impl Connection {
             }
         }
         if !more || self.is_push_forced() {
-            self.pushed_to = self.buffer.end();
+            self.writer.pushed_to = self.buffer.end();
         }
         if accepted < len {
             self.buffer.set_full();
@@ -91,9 +91,9 @@ impl Connection {
         if accepted == 0 {
             return Err(WriteError::WouldBlock);
         }
-        self.more_follows = more && accepted == len;
+        self.writer.more_follows = more && accepted == len;
         if how.urgent && accepted == len {
-            self.urgent_end = self.buffer.end();
+            self.writer.urgent_end = self.buffer.end();
         }
         Ok(accepted)
     }
@@ -103,7 +103,7 @@ impl Connection {
     /// `tcp_sendmsg_locked`).
     fn push_full_chunk(&mut self, now: Instant) {
         if self.is_push_forced() {
-            self.pushed_to = self.buffer.end();
+            self.writer.pushed_to = self.buffer.end();
             self.buffer.push();
             while self.push_one(now) {}
         } else if self.buffer.tail_start() == Some(self.sent()) {
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     fn is_push_forced(&self) -> bool {
-        self.buffer.end() > self.pushed_to + self.counters.largest_window / 2
+        self.buffer.end() > self.writer.pushed_to + self.counters.largest_window / 2
     }
 
     /// TCP_NOTSENT_LOWAT.
@@ -136,7 +136,7 @@ impl Connection {
     pub fn is_writable(&self) -> bool {
         match self.state {
             State::SynSent | State::SynReceived => false,
-            _ if self.closed_half || !self.state.may_write() => true,
+            _ if self.writer.closed_half || !self.state.may_write() => true,
             _ => self.buffer.is_writable() && self.has_few_unsent(),
         }
     }
@@ -145,13 +145,13 @@ impl Connection {
     /// is when there is much of it (`sk_stream_wait_memory`, `sk_stream_write_space`).
     pub fn awaits_space(&self) -> bool {
         let relieved = self.awaits_buffers() && !self.buffer.is_pool_empty();
-        self.buffer.is_full() && self.state.may_write() && !self.closed_half && !relieved
+        self.buffer.is_full() && self.state.may_write() && !self.writer.closed_half && !relieved
     }
 
     /// Whether it waits for a buffer of the machine's pool, whoever frees it: when one is free, the
     /// application is to be called.
     pub fn awaits_buffers(&self) -> bool {
-        self.buffer.awaits_pool() && self.state.may_write() && !self.closed_half
+        self.buffer.awaits_pool() && self.state.may_write() && !self.writer.closed_half
     }
 
     /// Takes bytes in order; how many. 0: the peer has closed (or `into` is empty).
@@ -272,9 +272,9 @@ impl Connection {
         let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
         let room = u64::from(self.config.sending.header_room) + STRUCTURES[0];
         let segment = (mss + room).next_power_of_two() + STRUCTURES[1];
-        let reordering = self.sender.figures().reordering + 1;
+        let reordering = self.sender.reordering() + 1;
         let segments = u64::from(window.cwnd.max(LEAST_WINDOW).max(reordering));
-        let wanted = segments * segment * u64::from(self.windows_of_buffer);
+        let wanted = segments * segment * u64::from(self.writer.windows_of_buffer);
         if self.buffer.capacity().as_u64() < wanted {
             self.buffer.set_capacity(Bytes::new(wanted.min(most.as_u64())));
         }

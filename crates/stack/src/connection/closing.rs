@@ -13,10 +13,10 @@ impl Connection {
     pub fn shutdown(&mut self, now: Instant) {
         match self.state {
             // The FIN waits for the handshake.
-            State::SynReceived => self.closed_half = true,
+            State::SynReceived => self.writer.closed_half = true,
             State::Established | State::CloseWait => self.close_half(now),
             State::SynSent => {
-                self.outbox.clear();
+                self.output.queue.clear();
                 self.enter(now, State::Closed);
             }
             _ => {}
@@ -26,8 +26,8 @@ impl Connection {
     fn close_half(&mut self, now: Instant) {
         let (state, fin) = self.state.after_close();
         if fin {
-            self.closed_half = true;
-            self.more_follows = false;
+            self.writer.closed_half = true;
+            self.writer.more_follows = false;
             self.buffer.push();
             self.enter(now, state);
         }
@@ -40,16 +40,16 @@ impl Connection {
     /// With SO_LINGER the caller waits: until [`Connection::has_unacknowledged`] is false, or until
     /// the time is over.
     pub fn close(&mut self, now: Instant) {
-        if self.orphaned {
+        if self.writer.orphaned {
             return;
         }
         let unread = self.receiver.discard();
         if self.state == State::Closed {
-            self.orphaned = true;
+            self.writer.orphaned = true;
             return;
         }
         if unread || self.options.linger == Some(Span::ZERO) {
-            self.orphaned = true;
+            self.writer.orphaned = true;
             if self.state.resets_on_abort() || unread {
                 self.send_reset(now);
             }
@@ -58,7 +58,7 @@ impl Connection {
             return;
         }
         self.shutdown(now);
-        self.orphaned = true;
+        self.writer.orphaned = true;
         if self.state == State::FinWait2 {
             self.begin_fin_wait_2(now);
         }
@@ -76,7 +76,7 @@ impl Connection {
             self.send_reset(now);
         }
         self.receiver.discard();
-        self.orphaned = true;
+        self.writer.orphaned = true;
         self.fail(now, ConnectionError::Aborted);
     }
 
@@ -92,17 +92,17 @@ impl Connection {
         let mut header = self.header(now, self.sent(), TcpFlags::ACK | TcpFlags::RST);
         header.sack = tcplab_wire::SackBlocks::default();
         self.counters.segments_out += 1;
-        self.outbox.clear();
+        self.output.queue.clear();
         let segment = Segment::bare(header);
-        self.outbox.push_back(Transmit::single(segment, SendCause::Reset));
+        self.output.queue.push_back(Transmit::single(segment, SendCause::Reset));
     }
 
     /// FIN-WAIT-2 ends by itself once the application has let go (`tcp_fin_timeout`), not before.
     pub(super) fn begin_fin_wait_2(&mut self, now: Instant) {
-        if self.orphaned {
+        if self.writer.orphaned {
             let least = self.sender.rto() * 7 / 2;
             let span = self.options.fin_wait_2.unwrap_or(self.config.handshake.fin_wait_2);
-            self.over_at = Some(self.jiffies.deadline(now, span.max(least)));
+            self.timers.over_at = Some(self.timers.jiffies.deadline(now, span.max(least)));
         }
     }
 }

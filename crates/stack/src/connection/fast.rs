@@ -1,44 +1,28 @@
 //! Fast Open (RFC 7413): a handshake that carries data.
 
 use tcplab_units::Instant;
-use tcplab_wire::{Cookie, TcpFlags, TcpRepr};
+use tcplab_wire::{TcpFlags, TcpRepr};
 
 use super::Connection;
 use crate::fast_open::FastLesson;
 use crate::{Segment, SendCause};
 
-/// What Fast Open makes of the handshake.
-#[derive(Debug, Default)]
-pub(super) struct Fast {
-    /// What the first SYN, or the SYN-ACK, carries.
-    pub(super) cookie: Option<Cookie>,
-    /// Data bytes that go with the first SYN.
-    pub(super) with_syn: u32,
-    /// The application waits to give more.
-    pub(super) more: bool,
-    /// The application has the connection, but the SYN-ACK is not acknowledged.
-    pub(super) pending: bool,
-    /// The data of the SYN was taken (TCPI_OPT_SYN_DATA).
-    pub(super) taken: bool,
-    pub(super) lesson: Option<FastLesson>,
-}
-
 impl Connection {
     /// What the SYN-ACK taught, to be remembered of the server; told once.
     pub fn take_fast_lesson(&mut self) -> Option<FastLesson> {
-        self.fast.lesson.take()
+        self.handshake.fast.lesson.take()
     }
 
     /// Whether data was taken with the SYN, and the handshake is not over.
     pub fn is_opening_fast(&self) -> bool {
-        self.fast.pending
+        self.handshake.fast.pending
     }
 
     /// The SYN-ACK acknowledges `position`: what of the data arrived with the SYN, and what is to
     /// be remembered (`tcp_rcv_fastopen_synack`). What did not arrive is sent again at once.
     pub(super) fn hear_fast_answer(&mut self, now: Instant, syn_ack: &Segment, position: u64) {
         let header = &syn_ack.header;
-        let fast = &mut self.fast;
+        let fast = &mut self.handshake.fast;
         if fast.cookie.is_none() && fast.with_syn == 0 {
             return;
         }
@@ -46,8 +30,8 @@ impl Connection {
         fast.taken = all && fast.with_syn > 0;
         let asked = fast.cookie;
         let given = header.fast_open.filter(|given| asked.is_some() && !given.is_request());
-        let in_vain = given.is_none() && fast.with_syn == 0 && self.handshake.repetitions() == 0;
-        self.fast.lesson = Some(FastLesson {
+        let in_vain = given.is_none() && fast.with_syn == 0 && self.handshake.retransmissions == 0;
+        self.handshake.fast.lesson = Some(FastLesson {
             mss: header.mss.unwrap_or(super::opening::DEFAULT_MSS as u16),
             cookie: given,
             refused: asked.filter(|_| in_vain).map(|cookie| cookie.is_experimental()),
@@ -67,7 +51,7 @@ impl Connection {
         }
         let closed = self.receiver.take_with_syn(&syn.data, fin);
         self.counters.bytes_received += u64::from(syn.len());
-        self.fast.taken |= !self.active;
+        self.handshake.fast.taken |= !self.handshake.is_active;
         if closed {
             self.handle_fin(now);
         }
@@ -76,12 +60,12 @@ impl Connection {
     /// The first acknowledgement of a connection that took data with the SYN
     /// (`tcp_rcv_synrecv_state_fastopen`).
     pub(super) fn finish_fast_handshake(&mut self, now: Instant, header: &TcpRepr) {
-        if !std::mem::take(&mut self.fast.pending) {
+        if !std::mem::take(&mut self.handshake.fast.pending) {
             return;
         }
         let rtt = self.finish_handshake(now, header.timestamps);
         self.sender.hear_handshake(now, rtt);
-        self.sender.set_first_pace();
+        self.sender.set_first_pacing_rate();
     }
 
     /// Whether a segment is the SYN of a connection whose SYN-ACK was lost; if so, it is answered
@@ -90,7 +74,8 @@ impl Connection {
         let flags = segment.header.flags;
         let control = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
         let is_syn = flags.without(flags.without(control)) == TcpFlags::SYN;
-        let again = self.fast.pending && is_syn && self.peer_position(segment.header.seq) == 0;
+        let again =
+            self.handshake.fast.pending && is_syn && self.peer_position(segment.header.seq) == 0;
         if again && self.may_challenge(now) {
             self.send_syn(now, SendCause::HandshakeAgain);
         }

@@ -3,50 +3,27 @@
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Connection;
-use crate::Segment;
 use crate::info::Info;
+use crate::sender::DeliveryRate;
 use crate::state::State;
-
-/// What no other part counts.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    pub(super) segments_out: u64,
-    segments_in: u64,
-    data_segments_in: u64,
-    pub(super) bytes_acked: u64,
-    pub(super) bytes_received: u64,
-    /// The largest window that the peer ever offered (`max_window`).
-    pub(super) largest_window: u64,
-    /// Segments that an acknowledgement with ECE delivered.
-    pub(super) delivered_ce: u64,
-    pub(super) last_ack: Instant,
-    pub(super) last_sent: Instant,
-}
-
-impl Counters {
-    pub(super) fn segment_arrived(&mut self, segment: &Segment) {
-        self.segments_in += 1;
-        self.data_segments_in += u64::from(!segment.is_empty());
-    }
-}
 
 impl Connection {
     /// How the connection stands (`TCP_INFO`).
     pub fn info(&self, now: Instant) -> Info {
         let (figures, window) = (self.sender.figures(), self.sender.window());
         let counters = &self.counters;
-        let since = |at: Instant| self.jiffies.now(now).since(self.jiffies.now(at));
-        let [busy_time, rwnd_limited, sndbuf_limited] = self.limits.times(now);
+        let since = |at: Instant| self.timers.jiffies.now(now).since(self.timers.jiffies.now(at));
+        let [busy_time, rwnd_limited, sndbuf_limited] = self.counters.limits.times(now);
         let synchronized = self.state.is_synchronized();
-        let repetitions = u32::from(self.handshake.repetitions());
-        let retransmits = if synchronized { figures.timeouts } else { repetitions };
+        let repetitions = u32::from(self.handshake.retransmissions);
+        let retransmits = if synchronized { figures.timeout.in_a_row } else { repetitions };
         Info {
-            state: if self.fast.pending { State::SynReceived } else { self.state },
-            syn_data: self.fast.taken,
+            state: if self.handshake.fast.pending { State::SynReceived } else { self.state },
+            syn_data: self.handshake.fast.taken,
             ca_state: window.state,
             retransmits,
-            probes: figures.probes + u32::from(self.keep_alive.probes()),
-            backoff: figures.backoff,
+            probes: figures.probes + u32::from(self.timers.keep_alive.probes),
+            backoff: figures.timeout.backoff,
             timestamps: self.terms.timestamps,
             sack: self.terms.sack,
             window_scaling: self.terms.scaling,
@@ -54,15 +31,15 @@ impl Connection {
             ecn_seen: self.receiver.ecn.is_seen(),
             snd_wscale: self.terms.peer_scale,
             rcv_wscale: self.receiver.window_scale(),
-            delivery_rate_app_limited: figures.delivery.is_some_and(|(_, _, limited)| limited),
+            delivery_rate_app_limited: figures.delivery.is_some_and(|rate| rate.app_limited),
             rto: self.sender_rto(),
             ato: self.receiver.acks.interval(),
             snd_mss: self.terms.sending_mss,
             rcv_mss: self.receiver.peer_mss(),
-            unacked: figures.unacked,
-            sacked: figures.sacked,
-            lost: figures.lost,
-            retrans: figures.retrans,
+            unacked: figures.outstanding.segments,
+            sacked: figures.outstanding.sacked,
+            lost: figures.outstanding.lost,
+            retrans: figures.outstanding.retransmitted,
             last_data_sent: since(counters.last_sent),
             last_data_recv: since(self.receiver.acks.last_arrival()),
             last_ack_recv: since(counters.last_ack),
@@ -76,8 +53,8 @@ impl Connection {
             reordering: figures.reordering,
             rcv_rtt: self.receiver.window.round_trip().unwrap_or_default(),
             rcv_space: self.receiver.read_per_round_trip(),
-            total_retrans: figures.total_retrans,
-            pacing_rate: window.pacing_rate,
+            total_retrans: figures.counters.retransmissions,
+            pacing_rate: window.pacing.rate,
             bytes_acked: Bytes::new(counters.bytes_acked),
             bytes_received: Bytes::new(counters.bytes_received),
             segs_out: counters.segments_out,
@@ -85,27 +62,27 @@ impl Connection {
             notsent_bytes: Bytes::new(self.buffer.end().saturating_sub(self.sent())),
             min_rtt: figures.min_rtt,
             data_segs_in: counters.data_segments_in,
-            data_segs_out: figures.data_segments,
-            delivery_rate: figures.delivery.and_then(|delivery| self.delivery_rate(delivery)),
+            data_segs_out: figures.counters.data_segments,
+            delivery_rate: figures.delivery.and_then(|rate| self.delivery_rate(rate)),
             busy_time,
             rwnd_limited,
             sndbuf_limited,
             delivered: figures.delivered,
             delivered_ce: counters.delivered_ce,
-            bytes_sent: Bytes::new(figures.bytes_sent),
-            bytes_retrans: Bytes::new(figures.bytes_retrans),
+            bytes_sent: Bytes::new(figures.counters.bytes_sent),
+            bytes_retrans: Bytes::new(figures.counters.bytes_retransmitted),
             dsack_dups: figures.dsacks,
             reord_seen: figures.reorderings,
             rcv_ooopack: self.receiver.out_of_order_segments(),
             snd_wnd: if synchronized { self.sender.peer_window() } else { 0 },
             rcv_wnd: self.receiver.window_offered(),
-            total_rto: figures.total_timeouts,
+            total_rto: figures.timeout.total,
         }
     }
 
     /// `tcp_compute_delivery_rate`.
-    fn delivery_rate(&self, (segments, micros, _): (u64, u64, bool)) -> Option<Rate> {
-        let bytes = Bytes::new(segments * u64::from(self.terms.sending_mss));
-        Rate::of(bytes, Span::from_micros(micros))
+    fn delivery_rate(&self, rate: DeliveryRate) -> Option<Rate> {
+        let bytes = Bytes::new(rate.segments * u64::from(self.terms.sending_mss));
+        Rate::of(bytes, Span::from_micros(rate.micros))
     }
 }

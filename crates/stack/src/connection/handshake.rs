@@ -13,53 +13,6 @@ use crate::sender::Negotiated;
 use crate::state::State;
 use crate::{Segment, SendCause};
 
-/// The timer of SYN and SYN-ACK.
-#[derive(Debug)]
-pub(super) struct Handshake {
-    /// When the SYN or SYN-ACK is repeated.
-    again_at: Option<Instant>,
-    timeout: Span,
-    /// SYNs or SYN-ACKs that were sent again (`num_retrans`).
-    repetitions: u8,
-    /// How often its time was over (`num_timeout`); more where an acknowledgement came that
-    /// TCP_DEFER_ACCEPT let pass.
-    timeouts: u8,
-    /// Whether one did (`acked`).
-    was_acknowledged: bool,
-    /// When it was first sent, and that time of the timestamp clock.
-    sent: Instant,
-    first_clock: u32,
-    /// The peer's window, from its SYN.
-    peer_window: u64,
-}
-
-impl Handshake {
-    pub(super) fn new(config: &Config) -> Handshake {
-        Handshake {
-            again_at: None,
-            timeout: config.timeout.initial,
-            repetitions: 0,
-            timeouts: 0,
-            was_acknowledged: false,
-            sent: Instant::ZERO,
-            first_clock: 0,
-            peer_window: 0,
-        }
-    }
-
-    pub(super) fn poll_at(&self) -> Option<Instant> {
-        self.again_at
-    }
-
-    pub(super) fn timeout(&self) -> Span {
-        self.timeout
-    }
-
-    pub(super) fn repetitions(&self) -> u8 {
-        self.repetitions
-    }
-}
-
 impl Connection {
     /// Answers a SYN with a SYN-ACK, which leaves with the next [`Connection::poll_transmit`].
     /// `None` for what is no SYN: see [`crate::reset_for`].
@@ -109,10 +62,10 @@ impl Connection {
         connection.choose_window(connection.terms.timestamps);
         connection.receiver.start();
         if let FastAnswer::Give(cookie) | FastAnswer::Take(Some(cookie)) = answer {
-            connection.fast.cookie = Some(cookie);
+            connection.handshake.fast.cookie = Some(cookie);
         }
         if takes {
-            connection.fast.pending = true;
+            connection.handshake.fast.pending = true;
             connection.establish(now, None, 1);
             connection.take_data_of_syn(now, syn);
         } else {
@@ -133,7 +86,7 @@ impl Connection {
         self.handshake.sent = now;
         self.handshake.first_clock = self.timestamps.clock(now);
         let timeout = self.handshake.timeout;
-        self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+        self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
     }
 
     /// The window of the SYN: whole segments. Whether the peer's have timestamps a client does not
@@ -147,7 +100,7 @@ impl Connection {
 
     /// The peer's SYN, with or without ACK.
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
-        self.peer_numbers = Some(SeqUnwrapper::new(syn.header.seq));
+        self.numbers.peer = Some(SeqUnwrapper::new(syn.header.seq));
         self.terms.agree(&syn.header);
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
@@ -163,7 +116,7 @@ impl Connection {
 
     /// Sends the SYN or SYN-ACK of the state.
     pub(super) fn send_syn(&mut self, now: Instant, cause: SendCause) {
-        let answers = self.peer_numbers.is_some();
+        let answers = self.numbers.peer.is_some();
         let mut flags = TcpFlags::SYN;
         if answers {
             flags |= TcpFlags::ACK;
@@ -184,11 +137,15 @@ impl Connection {
         // A SYN that is repeated does without Fast Open (RFC 7413 section 4.1.3).
         let first = cause == SendCause::Handshake;
         let asks = first && !answers;
-        let fast_open = self.fast.cookie.filter(|_| if self.active { asks } else { answers });
-        let with_syn = if asks { self.fast.with_syn } else { 0 };
+        let fast_open = self
+            .handshake
+            .fast
+            .cookie
+            .filter(|_| if self.handshake.is_active { asks } else { answers });
+        let with_syn = if asks { self.handshake.fast.with_syn } else { 0 };
         let expected = self.receiver.next();
         let header = TcpRepr {
-            seq: self.numbers.initial(),
+            seq: self.numbers.own.initial(),
             ack: self.peer_number(expected).filter(|_| answers).unwrap_or_default(),
             flags,
             window: self.receiver.window_offered().min(0xffff) as u16,
@@ -208,7 +165,7 @@ impl Connection {
         }
         self.counters.segments_out += 1;
         let segment = Segment { data, ..Segment::bare(header) };
-        self.outbox.push_back(Transmit::single(segment, cause));
+        self.output.queue.push_back(Transmit::single(segment, cause));
     }
 
     /// A segment in SYN-SENT (RFC 9293 section 3.10.7.3, `tcp_rcv_synsent_state_process`).
@@ -232,7 +189,7 @@ impl Connection {
             return;
         }
         if acks {
-            let position = self.numbers.position(header.ack) as u64;
+            let position = self.numbers.own.position(header.ack) as u64;
             self.terms.hear_ecn(segment);
             self.take_syn(now, segment);
             self.receiver.start();
@@ -253,18 +210,20 @@ impl Connection {
     fn acknowledges_syn(&self, now: Instant, header: &TcpRepr) -> bool {
         let echo = header.timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let since_syn = |echo: u32| echo.wrapping_sub(self.handshake.first_clock);
-        (1..=1 + i64::from(self.fast.with_syn)).contains(&self.numbers.position(header.ack))
+        (1..=1 + i64::from(self.handshake.fast.with_syn))
+            .contains(&self.numbers.own.position(header.ack))
             && echo.is_none_or(|echo| since_syn(echo) <= since_syn(self.timestamps.clock(now)))
     }
 
     /// The third segment of the handshake; data may take its place if it waits already.
     fn acknowledge_syn_ack(&mut self, now: Instant) {
-        if self.fast.with_syn > 0 && !self.fast.taken {
+        if self.handshake.fast.with_syn > 0 && !self.handshake.fast.taken {
             // What did not arrive with the SYN is sent again, small as it may be.
             if self.push_one(now) {
                 self.sender.forget_small();
             }
-        } else if self.buffer.len() > 0 || self.fast.more || self.options.defer_accept > 0 {
+        } else if self.buffer.len() > 0 || self.handshake.fast.more || self.options.defer_accept > 0
+        {
             self.receiver.wait_for_data(now);
         } else {
             self.send_ack(now, SendCause::Ack);
@@ -285,21 +244,22 @@ impl Connection {
             if self.may_challenge(now) {
                 self.send_syn(now, SendCause::HandshakeAgain);
                 let timeout = self.handshake.timeout;
-                self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+                self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
             }
             return false;
         }
         let acks = flags.contains(TcpFlags::ACK);
         let resets = flags.contains(TcpFlags::RST);
-        let position = self.numbers.position(header.ack);
-        let sent = 1..=1 + i64::from(self.fast.with_syn);
+        let position = self.numbers.own.position(header.ack);
+        let sent = 1..=1 + i64::from(self.handshake.fast.with_syn);
         if acks && !resets && !sent.contains(&position) {
             self.send_reset_for(segment);
             return false;
         }
         let end = start + i64::from(segment.len() + u32::from(flags.contains(TcpFlags::FIN)));
         // A SYN-ACK that crossed the own one begins below the window by its SYN.
-        let crossing = start == 0 && only(TcpFlags::SYN | TcpFlags::ACK) && self.active;
+        let crossing =
+            start == 0 && only(TcpFlags::SYN | TcpFlags::ACK) && self.handshake.is_active;
         let first = start + i64::from(crossing);
         let window = self.receiver.window_offered() as i64;
         let inside =
@@ -316,7 +276,7 @@ impl Connection {
         }
         if flags.contains(TcpFlags::SYN) && !crossing {
             // RFC 9293 section 3.10.7.4, fourth: back to LISTEN; RFC 5961 section 4.2 otherwise.
-            if self.active {
+            if self.handshake.is_active {
                 self.challenge(now);
             } else {
                 self.send_reset_for(segment);
@@ -341,8 +301,8 @@ impl Connection {
     /// Whether TCP_DEFER_ACCEPT lets an ACK without data pass unheard (`tcp_check_req`).
     fn defers(&mut self, segment: &Segment) -> bool {
         let bare = segment.is_empty() && !segment.header.flags.contains(TcpFlags::FIN);
-        let defers = !self.active
-            && !self.fast.pending
+        let defers = !self.handshake.is_active
+            && !self.handshake.fast.pending
             && bare
             && self.handshake.timeouts < self.options.defer_accept;
         self.handshake.was_acknowledged |= defers;
@@ -353,7 +313,7 @@ impl Connection {
     fn reset_in_syn_received(&mut self, now: Instant, exact: bool) {
         if !exact {
             self.challenge(now);
-        } else if self.active {
+        } else if self.handshake.is_active {
             self.fail(now, ConnectionError::Reset);
         } else {
             self.enter(now, State::Closed);
@@ -368,7 +328,7 @@ impl Connection {
     ) -> Option<Span> {
         let echo = timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let echo = echo.filter(|_| self.terms.timestamps);
-        let rtt = if self.handshake.repetitions == 0 {
+        let rtt = if self.handshake.retransmissions == 0 {
             Some(now.since(self.handshake.sent))
         } else {
             echo.and_then(|echo| self.timestamps.ago(now, echo))
@@ -376,15 +336,16 @@ impl Connection {
         // The first SYN was answered after all: the timeout was too short, nothing was lost
         // (`tcp_try_undo_spurious_syn`).
         if echo == Some(self.handshake.first_clock) {
-            self.handshake.repetitions = 0;
+            self.handshake.retransmissions = 0;
         }
-        self.handshake.again_at = None;
+        self.handshake.retransmit_at = None;
         rtt
     }
 
     /// The handshake is over, or as good as that; the peer has everything below `first`.
     fn establish(&mut self, now: Instant, timestamps: Option<(u32, u32)>, first: u64) {
-        let rtt = if self.fast.pending { None } else { self.finish_handshake(now, timestamps) };
+        let rtt =
+            if self.handshake.fast.pending { None } else { self.finish_handshake(now, timestamps) };
         let asked = self.terms.asked_mss - self.terms.options_len();
         self.receiver.establish(now, asked, self.terms.sending_mss);
         self.sender.establish(
@@ -398,25 +359,25 @@ impl Connection {
                 sequence: 0,
                 first,
                 rtt,
-                repetitions: self.handshake.repetitions,
+                retransmissions: self.handshake.retransmissions,
             },
         );
-        if self.active || self.fast.pending {
+        if self.handshake.is_active || self.handshake.fast.pending {
             self.counters.largest_window = self.handshake.peer_window;
         }
-        if self.fast.pending {
+        if self.handshake.fast.pending {
             self.sender.await_handshake();
         } else {
             // The handshake's round trip tells the pace, and so how large the first bursts are
             // (`tcp_rcv_state_process`; `tcp_ack` of the SYN-ACK).
-            self.sender.set_first_pace();
+            self.sender.set_first_pacing_rate();
         }
         self.counters.last_ack = now;
         self.counters.last_sent = now;
         self.enter(now, State::Established);
         self.expand_send_buffer();
         self.restart_keep_alive(now);
-        if self.closed_half {
+        if self.writer.closed_half {
             self.enter(now, State::FinWait1);
         }
     }
@@ -430,21 +391,21 @@ impl Connection {
         let doubled = (most.as_nanos() / first.as_nanos().max(1)).max(1).ilog2();
         let doublings = u32::from(retries).min(doubled);
         let rest = u64::from(u32::from(retries) - doublings);
-        self.active.then(|| first * ((2 << doublings) - 1) + most * rest)
+        self.handshake.is_active.then(|| first * ((2 << doublings) - 1) + most * rest)
     }
 
     /// The timer of SYN or SYN-ACK ran out (`tcp_retransmit_timer`, `reqsk_timer_handler`).
     pub(super) fn handle_handshake_timeout(&mut self, now: Instant) {
-        if self.handshake.again_at.is_none_or(|at| at > now) {
+        if self.handshake.retransmit_at.is_none_or(|at| at > now) {
             return;
         }
         let config = &self.config;
         let linear =
             if self.state == State::SynSent { config.handshake.syn_linear_timeouts } else { 0 };
-        let most = if self.fast.pending {
+        let most = if self.handshake.fast.pending {
             // `tcp_fastopen_synack_timer` tries once more.
             config.handshake.synack_retries.saturating_add(1)
-        } else if self.active {
+        } else if self.handshake.is_active {
             self.options.syn_retries.unwrap_or(config.handshake.syn_retries).saturating_add(linear)
         } else {
             // TCP_SYNCNT of the listening socket (`reqsk_timer_handler`).
@@ -454,13 +415,13 @@ impl Connection {
         let most_time = if user_timeout.is_zero() { self.most_time() } else { Some(user_timeout) };
         let waited = now.since(self.handshake.sent);
         let too_long =
-            self.handshake.repetitions > 0 && most_time.is_some_and(|most| waited >= most);
+            self.handshake.retransmissions > 0 && most_time.is_some_and(|most| waited >= most);
         // `syn_ack_recalc`: with TCP_DEFER_ACCEPT, data is waited for all its time.
         let deferred = self.options.defer_accept;
         let is_deferring = self.handshake.was_acknowledged && self.handshake.timeouts < deferred;
         if self.handshake.timeouts >= most && !is_deferring || too_long {
-            self.handshake.again_at = None;
-            if self.active || self.fast.pending {
+            self.handshake.retransmit_at = None;
+            if self.handshake.is_active || self.handshake.fast.pending {
                 self.fail(now, ConnectionError::TimedOut);
             } else {
                 self.enter(now, State::Closed);
@@ -473,13 +434,13 @@ impl Connection {
             self.handshake.timeout = (self.handshake.timeout * 2).min(config.timeout.most);
         }
         let mut timeout = self.handshake.timeout;
-        if !user_timeout.is_zero() && self.active {
+        if !user_timeout.is_zero() && self.handshake.is_active {
             let left = user_timeout.saturating_sub(now.since(self.handshake.sent));
             timeout = timeout.min(left.max(self.config.host.tick));
         }
-        self.handshake.again_at = Some(self.jiffies.deadline(now, timeout));
+        self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
         if !is_quiet {
-            self.handshake.repetitions = self.handshake.repetitions.saturating_add(1);
+            self.handshake.retransmissions = self.handshake.retransmissions.saturating_add(1);
             self.send_syn(now, SendCause::HandshakeAgain);
         }
     }

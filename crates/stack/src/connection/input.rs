@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr};
 
 use super::{Connection, ConnectionError, Transmit};
-use crate::listener::reset_for;
+use crate::reset::reset_for;
 use crate::state::State;
 use crate::{Segment, SendCause};
 
@@ -15,7 +15,7 @@ impl Connection {
     /// A segment arrives. Poll for what is to be sent before the next is handled. Where the machine
     /// has no buffer for it, it is dropped.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
-        if self.pool.as_ref().is_some_and(|pool| pool.admit().is_none()) {
+        if self.output.pool.as_ref().is_some_and(|pool| pool.admit().is_none()) {
             return;
         }
         self.counters.segment_arrived(segment);
@@ -38,12 +38,12 @@ impl Connection {
 
     /// Where one of the peer's numbers stands; 0 is its SYN.
     pub(super) fn peer_position(&self, seq: SeqNumber) -> i64 {
-        self.peer_numbers.as_ref().map_or(0, |numbers| numbers.position(seq))
+        self.numbers.peer.as_ref().map_or(0, |numbers| numbers.position(seq))
     }
 
     /// The peer's number at `position`.
     pub(super) fn peer_number(&self, position: u64) -> Option<SeqNumber> {
-        self.peer_numbers.as_ref().map(|numbers| numbers.sequence_number(position as i64))
+        self.numbers.peer.as_ref().map(|numbers| numbers.sequence_number(position as i64))
     }
 
     /// Whether a segment's timestamp is not too old (RFC 7323 section 5.3; a duplicate
@@ -61,7 +61,7 @@ impl Connection {
             && self.peer_position(header.seq) == self.receiver.next() as i64;
         let duplicate = in_place
             && self.state.is_synchronized()
-            && self.numbers.position(header.ack) == self.sender.una() as i64
+            && self.numbers.own.position(header.ack) == self.sender.una() as i64
             && self.window_of(header) == self.sender.peer_window();
         let replay = self.sender_rto().as_micros() * CLOCK_PER_SECOND / 1_000_000;
         duplicate && i64::from(self.timestamps.behind(value)) <= replay as i64
@@ -69,7 +69,7 @@ impl Connection {
 
     /// The sender's timeout; before there is one, that of the handshake.
     pub(super) fn sender_rto(&self) -> Span {
-        if self.state.is_synchronized() { self.sender.rto() } else { self.handshake.timeout() }
+        if self.state.is_synchronized() { self.sender.rto() } else { self.handshake.timeout }
     }
 
     /// The window that a segment offers, bytes.
@@ -115,7 +115,7 @@ impl Connection {
             self.challenge(now);
             return false;
         }
-        if let Some(numbers) = &mut self.peer_numbers {
+        if let Some(numbers) = &mut self.numbers.peer {
             numbers.advance(header.seq);
         }
         true
@@ -168,11 +168,11 @@ impl Connection {
 
     /// Whether the last such answer is long enough ago (`__tcp_oow_rate_limited`).
     pub(super) fn may_challenge(&mut self, now: Instant) -> bool {
-        let now = self.jiffies.now(now);
+        let now = self.timers.jiffies.now(now);
         let interval = self.config.handshake.challenge_ack_interval;
-        let allowed = self.last_challenge.is_none_or(|last| now.since(last) >= interval);
+        let allowed = self.timers.last_challenge.is_none_or(|last| now.since(last) >= interval);
         if allowed {
-            self.last_challenge = Some(now);
+            self.timers.last_challenge = Some(now);
         }
         allowed
     }
@@ -181,7 +181,7 @@ impl Connection {
     pub(super) fn send_reset_for(&mut self, segment: &Segment) {
         if let Some(reset) = reset_for(segment) {
             self.counters.segments_out += 1;
-            self.outbox.push_back(Transmit::single(reset, SendCause::Reset));
+            self.output.queue.push_back(Transmit::single(reset, SendCause::Reset));
         }
     }
 }

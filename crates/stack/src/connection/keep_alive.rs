@@ -7,50 +7,27 @@ use super::{Connection, ConnectionError, Transmit};
 use crate::state::State;
 use crate::{Segment, SendCause};
 
-/// The timer and the probes that were not answered.
-#[derive(Debug, Default)]
-pub(super) struct KeepAlive {
-    at: Option<Instant>,
-    probes: u8,
-}
-
-impl KeepAlive {
-    pub(super) fn poll_at(&self) -> Option<Instant> {
-        self.at
-    }
-
-    /// Probes that were not answered.
-    pub(super) fn probes(&self) -> u8 {
-        self.probes
-    }
-
-    /// The peer answers.
-    pub(super) fn heard(&mut self) {
-        self.probes = 0;
-    }
-}
-
 impl Connection {
     /// The option or its time changed, or the connection is new.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
         let asks = self.options.keep_alive
             && self.state.is_synchronized()
             && self.state != State::TimeWait;
-        self.keep_alive.at = asks.then(|| {
+        self.timers.keep_alive.at = asks.then(|| {
             let left = self.options.keep_idle.saturating_sub(self.silent_for(now));
-            self.jiffies.deadline(now, left)
+            self.timers.jiffies.deadline(now, left)
         });
     }
 
     /// How long ago anything of the peer was heard (`keepalive_time_elapsed`).
     fn silent_for(&self, now: Instant) -> Span {
-        let now = self.jiffies.now(now);
-        let heard = self.jiffies.now(self.counters.last_ack);
+        let now = self.timers.jiffies.now(now);
+        let heard = self.timers.jiffies.now(self.counters.last_ack);
         now.since(heard.max(self.receiver.acks.last_arrival()))
     }
 
     pub(super) fn handle_keep_alive_timeout(&mut self, now: Instant) {
-        if self.keep_alive.at.is_none_or(|at| at > now) {
+        if self.timers.keep_alive.at.is_none_or(|at| at > now) {
             return;
         }
         let idle = self.options.keep_idle;
@@ -64,33 +41,33 @@ impl Connection {
         } else if self.is_given_up(silent) {
             self.send_reset(now);
             self.fail(now, ConnectionError::TimedOut);
-            self.keep_alive.at = None;
+            self.timers.keep_alive.at = None;
             return;
         } else {
             self.send_keep_alive(now);
             self.options.keep_interval
         };
-        self.keep_alive.at = Some(self.jiffies.deadline(now, next));
+        self.timers.keep_alive.at = Some(self.timers.jiffies.deadline(now, next));
     }
 
     /// Enough probes, or, with TCP_USER_TIMEOUT, enough time.
     fn is_given_up(&self, silent: Span) -> bool {
         let user_timeout = self.options.user_timeout;
         if user_timeout.is_zero() {
-            self.keep_alive.probes >= self.options.keep_probes
+            self.timers.keep_alive.probes >= self.options.keep_probes
         } else {
-            silent >= user_timeout && self.keep_alive.probes > 0
+            silent >= user_timeout && self.timers.keep_alive.probes > 0
         }
     }
 
     /// A segment that the peer must answer: its number was acknowledged already
     /// (`tcp_xmit_probe_skb`).
     fn send_keep_alive(&mut self, now: Instant) {
-        self.keep_alive.probes = self.keep_alive.probes.saturating_add(1);
+        self.timers.keep_alive.probes = self.timers.keep_alive.probes.saturating_add(1);
         let header = self.header(now, self.sender.una() - 1, TcpFlags::ACK);
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
         let segment = Segment::bare(header);
-        self.outbox.push_back(Transmit::single(segment, SendCause::KeepAlive));
+        self.output.queue.push_back(Transmit::single(segment, SendCause::KeepAlive));
     }
 }

@@ -23,12 +23,12 @@ mod figures;
 mod handshake;
 mod input;
 mod keep_alive;
-mod limits;
 mod opening;
 mod options;
 mod output;
+mod parts;
 mod path_mtu;
-mod paws;
+mod set_option;
 mod synchronized;
 mod time_wait;
 mod timers;
@@ -37,7 +37,6 @@ mod transmit;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tcplab_units::Instant;
@@ -46,7 +45,7 @@ use tcplab_wire::SeqUnwrapper;
 pub use application::Send;
 pub use error::{ConnectionError, ReadError, WriteError};
 pub use opening::Opening;
-pub use options::{SocketOption, SocketOptions};
+pub use options::SocketOptions;
 pub use path_mtu::PathMtu;
 pub use time_wait::Reuse;
 pub use transmit::Transmit;
@@ -60,64 +59,28 @@ use crate::segment::Offered;
 use crate::send_buffer::SendBuffer;
 use crate::sender::Sender;
 use crate::state::State;
-use fast::Fast;
-use figures::Counters;
-use handshake::Handshake;
-use keep_alive::KeepAlive;
-use limits::Limits;
 use opening::Terms;
-use paws::Timestamps;
+use parts::{Counters, Fast, Handshake, Numbers, Output, Timers, Timestamps, Writer};
 
 /// One end of a connection; see the module's documentation for how to drive it.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Connection {
     config: Arc<Config>,
     options: SocketOptions,
-    jiffies: Jiffies,
     state: State,
     error: Option<ConnectionError>,
-    /// Whether this end sent the first SYN.
-    active: bool,
-    /// The own sequence numbers.
-    numbers: SeqUnwrapper,
-    /// The peer's, once its SYN was seen.
-    peer_numbers: Option<SeqUnwrapper>,
+    numbers: Numbers,
     /// What both ends agreed on, or this end offers.
     terms: Terms,
     handshake: Handshake,
-    fast: Fast,
     timestamps: Timestamps,
     sender: Sender,
-    /// How many congestion windows the send buffer should hold.
-    windows_of_buffer: u32,
     receiver: Receiver,
     buffer: SendBuffer,
-    /// The buffers that it shares with the machine's other connections, where they are counted.
-    pool: Option<BufferPool>,
-    /// Segments that leave before anything else, in their order.
-    outbox: VecDeque<Transmit>,
-    /// The application closed its half; the FIN stands behind the last byte written.
-    closed_half: bool,
-    /// Something was acknowledged while the application had more than there was room for.
-    space_made: bool,
-    /// The application let go of the connection (`SOCK_DEAD`).
-    orphaned: bool,
-    /// Position behind the last urgent byte written (`snd_up`).
-    urgent_end: u64,
-    /// The last write announced that more follows (MSG_MORE).
-    more_follows: bool,
-    /// Up to here data was pushed (`pushed_seq`).
-    pushed_to: u64,
-    /// Up to here data leaves in spite of cork and MSG_MORE (`TCP_NAGLE_PUSH`).
-    uncorked_to: u64,
-    keep_alive: KeepAlive,
-    /// When FIN-WAIT-2 or TIME-WAIT is over.
-    over_at: Option<Instant>,
-    /// When something that could be an attack was last answered.
-    last_challenge: Option<Instant>,
+    writer: Writer,
+    output: Output,
+    timers: Timers,
     counters: Counters,
-    limits: Limits,
 }
 
 impl Connection {
@@ -148,7 +111,8 @@ impl Connection {
         fast: &FastClient,
     ) -> Connection {
         let mut connection = Connection::new(config, options, opening, true);
-        connection.fast = Fast { cookie: fast.cookie, more: fast.more, ..Fast::default() };
+        connection.handshake.fast =
+            Fast { cookie: fast.cookie, more: fast.more, ..Fast::default() };
         let (mut taken, len) = (0, fast.data.len());
         while taken < len {
             let offered = Offered::Shared(&fast.data);
@@ -158,8 +122,8 @@ impl Connection {
             }
             taken += some;
         }
-        connection.pushed_to = connection.buffer.end();
-        connection.fast.with_syn = taken;
+        connection.writer.pushed_to = connection.buffer.end();
+        connection.handshake.fast.with_syn = taken;
         connection.begin_active(now);
         connection
     }
@@ -171,40 +135,26 @@ impl Connection {
         active: bool,
     ) -> Connection {
         let jiffies = Jiffies::new(&config.host);
+        let numbers = Numbers { own: SeqUnwrapper::new(opening.initial_sequence), peer: None };
         let mut connection = Connection {
             options: *options,
-            jiffies,
             state: State::Closed,
             error: None,
-            active,
-            numbers: SeqUnwrapper::new(opening.initial_sequence),
-            peer_numbers: None,
+            numbers,
             terms: Terms::offered(config, options, &opening),
-            handshake: Handshake::new(config),
-            fast: Fast::default(),
+            handshake: Handshake::new(config, active),
             timestamps: Timestamps::new(config.host.timestamp_tick, opening.timestamp_offset),
-            windows_of_buffer: opening.congestion.windows_of_send_buffer(),
+            writer: Writer::new(opening.congestion.windows_of_send_buffer()),
             sender: Sender::new(config, opening.congestion),
             receiver: Receiver::new(config, jiffies),
             buffer: SendBuffer::new(config),
-            pool: None,
-            outbox: VecDeque::new(),
-            closed_half: false,
-            space_made: false,
-            orphaned: false,
-            urgent_end: 0,
-            more_follows: false,
-            pushed_to: 1,
-            uncorked_to: 0,
-            keep_alive: KeepAlive::default(),
-            over_at: None,
-            last_challenge: None,
+            output: Output::default(),
+            timers: Timers::new(jiffies),
             counters: Counters::default(),
-            limits: Limits::default(),
             config: Arc::clone(config),
         };
         connection.sender.set_user_timeout(options.user_timeout);
-        connection.sender.set_most_pace(options.most_pace);
+        connection.sender.set_max_pacing_rate(options.most_pace);
         connection.apply_buffers();
         connection.apply_receive_low();
         connection
@@ -214,7 +164,7 @@ impl Connection {
     pub fn draw_from(&mut self, pool: &BufferPool) {
         self.buffer.draw_from(pool);
         self.receiver.draw_from(pool);
-        self.pool = Some(pool.clone());
+        self.output.pool = Some(pool.clone());
     }
 
     /// Its state.
@@ -229,7 +179,7 @@ impl Connection {
 
     /// Whether nothing will ever happen again.
     pub fn is_over(&self) -> bool {
-        self.state == State::Closed && self.outbox.is_empty()
+        self.state == State::Closed && self.output.queue.is_empty()
     }
 
     /// The largest segment this end sends, data bytes.
@@ -252,7 +202,7 @@ impl Connection {
             State::TimeWait => self.begin_time_wait(now),
             State::FinWait2 => self.begin_fin_wait_2(now),
             State::Closed => {
-                self.over_at = None;
+                self.timers.over_at = None;
                 self.receiver.forget_gap();
             }
             _ => {}

@@ -1,8 +1,8 @@
 //! Socket options.
 
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Rate, Span};
 
-use super::Connection;
+use crate::SocketOption;
 use crate::config::{Config, Nagle};
 
 /// What an application may set, as it stands. Values are the effective ones.
@@ -47,51 +47,6 @@ pub struct SocketOptions {
     pub defer_accept: u8,
     /// SO_MAX_PACING_RATE; `None`: no limit.
     pub most_pace: Option<Rate>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SocketOption {
-    /// TCP_NODELAY.
-    NoDelay(bool),
-    /// TCP_CORK.
-    Cork(bool),
-    /// SO_KEEPALIVE.
-    KeepAlive(bool),
-    /// TCP_KEEPIDLE.
-    KeepIdle(Span),
-    /// TCP_KEEPINTVL.
-    KeepInterval(Span),
-    /// TCP_KEEPCNT.
-    KeepProbes(u8),
-    /// TCP_USER_TIMEOUT.
-    UserTimeout(Span),
-    /// SO_LINGER.
-    Linger(Option<Span>),
-    /// SO_OOBINLINE.
-    UrgentInline(bool),
-    /// SO_RCVBUF.
-    ReceiveBuffer(Bytes),
-    /// SO_SNDBUF.
-    SendBuffer(Bytes),
-    /// TCP_MAXSEG.
-    MaxSegment(u16),
-    /// TCP_WINDOW_CLAMP.
-    WindowClamp(Bytes),
-    /// TCP_SYNCNT.
-    SynRetries(u8),
-    /// TCP_LINGER2.
-    FinWait2(Span),
-    /// TCP_NOTSENT_LOWAT; 0: none.
-    UnsentLow(Bytes),
-    /// TCP_QUICKACK: true, acknowledgements are not delayed for now; false, they are.
-    QuickAck(bool),
-    /// SO_RCVLOWAT.
-    ReceiveLow(Bytes),
-    /// TCP_DEFER_ACCEPT: rounded up to a number of timeouts of the SYN-ACK.
-    DeferAccept(Span),
-    /// SO_MAX_PACING_RATE.
-    MostPace(Option<Rate>),
 }
 
 /// `SOCK_MIN_RCVBUF`, `SOCK_MIN_SNDBUF`.
@@ -206,78 +161,4 @@ fn timeouts_of(span: Span) -> u8 {
         goes_on
     });
     short.count() as u8
-}
-
-impl Connection {
-    /// The socket options as they stand.
-    pub fn options(&self) -> &SocketOptions {
-        &self.options
-    }
-
-    /// The receive buffer at present (SO_RCVBUF as read).
-    pub fn receive_buffer(&self) -> Bytes {
-        self.receiver.buffer()
-    }
-
-    /// The send buffer at present (SO_SNDBUF as read).
-    pub fn send_buffer(&self) -> Bytes {
-        self.buffer.capacity()
-    }
-
-    /// Sets an option; what it holds back may leave now (poll for it).
-    pub fn set_option(&mut self, now: Instant, option: SocketOption) {
-        self.options.set(option);
-        match option {
-            // What waits leaves at once, cork or not (`__tcp_sock_set_nodelay`).
-            SocketOption::NoDelay(true) => self.uncorked_to = self.buffer.end(),
-            // "If the cork is taken off, what waits is sent" (tcp(7)).
-            SocketOption::Cork(false) => self.more_follows = false,
-            SocketOption::KeepAlive(_) | SocketOption::KeepIdle(_) => self.restart_keep_alive(now),
-            SocketOption::UserTimeout(span) => self.sender.set_user_timeout(span),
-            SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => self.apply_buffers(),
-            SocketOption::WindowClamp(bytes) => self.receiver.set_clamp(bytes),
-            SocketOption::MostPace(rate) => self.sender.set_most_pace(rate),
-            SocketOption::ReceiveLow(_) => self.apply_receive_low(),
-            SocketOption::QuickAck(quick) => {
-                self.receiver.acks.set_quick(quick);
-                if quick && self.state.is_synchronized() {
-                    self.after_read(now, 1);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The bytes that SO_RCVLOWAT waits for: never more than half of what the buffer is or may
-    /// grow to (`tcp_set_rcvlowat`).
-    pub fn receive_low(&self) -> Bytes {
-        let window = &self.receiver.window;
-        let most = if window.is_locked() {
-            self.receiver.buffer().as_u64()
-        } else {
-            self.config.receiving.buffer[1].as_u64()
-        };
-        self.options.receive_low.min(Bytes::new((most / 2).max(1)))
-    }
-
-    /// Up to where the window may grow now (TCP_WINDOW_CLAMP as read).
-    pub fn window_clamp(&self) -> Bytes {
-        self.receiver.window.most()
-    }
-
-    /// A buffer that is not set becomes large enough for what is waited for
-    /// (`tcp_set_rcvlowat`).
-    pub(super) fn apply_receive_low(&mut self) {
-        let low = self.receive_low();
-        self.receiver.make_room_for(low);
-    }
-
-    pub(super) fn apply_buffers(&mut self) {
-        if let Some(bytes) = self.options.effective_receive_buffer(&self.config) {
-            self.receiver.set_buffer(bytes);
-        }
-        if let Some(bytes) = self.options.effective_send_buffer(&self.config) {
-            self.buffer.set_capacity(bytes);
-        }
-    }
 }

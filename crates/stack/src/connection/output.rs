@@ -3,7 +3,7 @@
 use tcplab_units::Instant;
 use tcplab_wire::{Ecn, SackBlocks, TcpFlags, TcpRepr};
 
-use super::limits::Limit;
+use super::parts::Limit;
 use super::{Connection, Transmit};
 use crate::sender::ToSend;
 use crate::state::State;
@@ -27,14 +27,14 @@ impl Connection {
         loop {
             let transmit = self.next_transmit(now)?;
             let needs_buffer = |_: &&BufferPool| transmit.is_empty();
-            if self.pool.as_ref().filter(needs_buffer).is_none_or(BufferPool::lets_out) {
+            if self.output.pool.as_ref().filter(needs_buffer).is_none_or(BufferPool::lets_out) {
                 return Some(transmit);
             }
         }
     }
 
     fn next_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        if let Some(transmit) = self.outbox.pop_front() {
+        if let Some(transmit) = self.output.queue.pop_front() {
             return Some(transmit);
         }
         if self.state.is_sending() {
@@ -46,12 +46,12 @@ impl Connection {
             self.note_limit(now);
         }
         if self.state.is_synchronized() && self.state != State::TimeWait {
-            let srtt = self.sender.window().srtt;
+            let srtt = self.sender.window().rtt.srtt;
             if let Some(cause) = self.receiver.check_acks(now, srtt) {
                 self.send_ack(now, cause);
             }
         }
-        self.outbox.pop_front()
+        self.output.queue.pop_front()
     }
 
     /// Sends at most one burst of data, behind what waits to leave; whether it did.
@@ -62,7 +62,7 @@ impl Connection {
         let stream = self.stream();
         let Some(to_send) = self.sender.next(now, &stream) else { return false };
         let transmit = self.transmit(now, &to_send);
-        self.outbox.push_back(transmit);
+        self.output.queue.push_back(transmit);
         true
     }
 
@@ -80,7 +80,7 @@ impl Connection {
         header.sack = self.sack_option(self.blocks_that_fit());
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
-        self.outbox.push_back(Transmit::single(Segment::bare(header), cause));
+        self.output.queue.push_back(Transmit::single(Segment::bare(header), cause));
     }
 
     /// A header as all segments of this state have it, without SACK.
@@ -90,7 +90,7 @@ impl Connection {
             flags |= TcpFlags::ECE;
         }
         TcpRepr {
-            seq: self.numbers.sequence_number(position as i64),
+            seq: self.numbers.own.sequence_number(position as i64),
             ack: self.peer_number(self.receiver.next()).unwrap_or_default(),
             flags,
             window: self.receiver.offer_window(),
@@ -104,7 +104,7 @@ impl Connection {
     }
 
     fn sack_option(&mut self, most: usize) -> SackBlocks {
-        match &self.peer_numbers {
+        match &self.numbers.peer {
             Some(numbers) => self.receiver.sack_option(numbers, most),
             None => SackBlocks::default(),
         }
@@ -156,8 +156,8 @@ impl Connection {
     /// URG and its pointer, which points behind the urgent byte (RFC 6093 section 3), as long as
     /// that is not acknowledged (`tcp_urg_mode`).
     fn mark_urgent(&self, header: &mut TcpRepr, start: u64) {
-        if self.urgent_end > start && self.urgent_end > self.sender.una() {
-            let distance = (self.urgent_end - start).min(POINTER);
+        if self.writer.urgent_end > start && self.writer.urgent_end > self.sender.una() {
+            let distance = (self.writer.urgent_end - start).min(POINTER);
             header.urgent_pointer = distance as u16;
             header.flags |= TcpFlags::URG;
         }
@@ -170,7 +170,7 @@ impl Connection {
         let window = self.sender.window();
         let limit = if una >= end {
             Limit::Idle
-        } else if window.in_flight >= window.cwnd {
+        } else if window.flight.in_flight >= window.cwnd {
             Limit::Busy
         } else if sent < end
             && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))
@@ -181,6 +181,6 @@ impl Connection {
         } else {
             Limit::Busy
         };
-        self.limits.set(now, limit);
+        self.counters.limits.set(now, limit);
     }
 }

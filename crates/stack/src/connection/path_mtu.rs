@@ -29,7 +29,7 @@ impl Connection {
         mtu: u32,
     ) -> Option<PathMtu> {
         let config = &self.config.path_mtu;
-        let position = self.numbers.position(sequence);
+        let position = self.numbers.own.position(sequence);
         let una = if self.state.is_synchronized() { self.sender.una() } else { 0 };
         let is_outstanding = (una as i64..=self.sent() as i64).contains(&position);
         let is_over = matches!(self.state, State::Closed | State::TimeWait);

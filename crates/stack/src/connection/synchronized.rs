@@ -7,7 +7,7 @@ use tcplab_wire::{SackBlocks, TcpFlags};
 
 use super::{Connection, ConnectionError};
 use crate::receiver::Arriving;
-use crate::sender::{Ack, Stream};
+use crate::sender::{Ack, Block, Stream};
 use crate::state::State;
 use crate::{Data, Segment, SendCause};
 
@@ -15,12 +15,12 @@ impl Connection {
     /// What is to be sent, for the sender.
     pub(super) fn stream(&self) -> Stream {
         Stream {
-            end: self.buffer.end() + u64::from(self.closed_half),
-            fin: self.closed_half,
+            end: self.buffer.end() + u64::from(self.writer.closed_half),
+            fin: self.writer.closed_half,
             corked: self.is_corked(),
             nodelay: self.options.no_delay,
-            urgent: self.urgent_end > self.sender.una(),
-            orphaned: self.orphaned,
+            urgent: self.writer.urgent_end > self.sender.una(),
+            orphaned: self.writer.orphaned,
             buffer_full: self.buffer.is_full(),
             boundary: self.buffer.seal_after(self.sender.sent()),
             has_boundaries: self.buffer.has_seals(),
@@ -28,8 +28,8 @@ impl Connection {
     }
 
     fn is_corked(&self) -> bool {
-        let held = self.options.cork || self.more_follows;
-        held && self.sender.sent() >= self.uncorked_to
+        let held = self.options.cork || self.writer.more_follows;
+        held && self.sender.sent() >= self.writer.uncorked_to
     }
 
     /// RFC 9293 section 3.10.7.4 from the fifth on, `tcp_rcv_state_process` from step 5 on.
@@ -48,7 +48,7 @@ impl Connection {
         let (foreign, data) = self.own_part(segment, position);
         let fin = header.flags.contains(TcpFlags::FIN);
         let end = start + u64::from(data.len());
-        if self.orphaned && end > self.receiver.next() && self.state.may_receive() {
+        if self.writer.orphaned && end > self.receiver.next() && self.state.may_receive() {
             // Nobody will read it (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section 2.17).
             self.send_reset_for(segment);
             self.fail(now, ConnectionError::Reset);
@@ -116,7 +116,7 @@ impl Connection {
     /// The acknowledgement; whether the rest of the segment is worked on (`tcp_ack`).
     fn handle_ack(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         let header = &segment.header;
-        let position = self.numbers.position(header.ack);
+        let position = self.numbers.own.position(header.ack);
         let una = self.sender.una();
         // RFC 5961 section 5.2: neither what was never sent nor what is too old.
         let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
@@ -126,7 +126,7 @@ impl Connection {
         }
         self.finish_fast_handshake(now, header);
         // MSG_MORE holds back no longer than until the next acknowledgement.
-        self.more_follows = false;
+        self.writer.more_follows = false;
         let position = position as u64;
         self.note_timestamps(now, segment, start);
         if header.flags.contains(TcpFlags::CWR) {
@@ -151,21 +151,21 @@ impl Connection {
             ece: self.terms.ecn && flags.contains(TcpFlags::ECE),
         };
         let stream = self.stream();
-        let delivered = self.sender.window().delivered;
-        let heard = self.sender.handle_ack(now, &ack, &stream);
+        let delivered = self.sender.window().delivery.delivered;
+        let outcome = self.sender.handle_ack(now, &ack, &stream);
         if ack.ece {
-            self.counters.delivered_ce += self.sender.window().delivered - delivered;
+            self.counters.delivered_ce += self.sender.window().delivery.delivered - delivered;
         }
         self.counters.last_ack = now;
-        self.keep_alive.heard();
+        self.timers.keep_alive.probes = 0;
         if let Some(echo) = ack.echo
             && let Some(ago) = self.timestamps.ago(now, echo)
         {
             self.receiver.note_echo(echo, ago, segment.len());
         }
-        if heard.acked > 0 {
-            self.counters.bytes_acked += heard.acked;
-            self.numbers.advance(header.ack);
+        if outcome.acked > 0 {
+            self.counters.bytes_acked += outcome.acked;
+            self.numbers.own.advance(header.ack);
             self.release(now);
         }
         true
@@ -183,15 +183,15 @@ impl Connection {
     }
 
     /// Blocks as positions of what this end sent.
-    fn sack_positions(&self, sack: &SackBlocks) -> ([(u64, u64); SackBlocks::MOST], usize) {
-        let mut blocks = [(0, 0); SackBlocks::MOST];
+    fn sack_positions(&self, sack: &SackBlocks) -> ([Block; SackBlocks::MOST], usize) {
+        let mut blocks = [Block::default(); SackBlocks::MOST];
         let mut count = 0;
         if self.terms.sack {
             for block in sack {
-                let left = self.numbers.position(block.left);
-                let right = self.numbers.position(block.right);
-                if let (Ok(left), Ok(right)) = (u64::try_from(left), u64::try_from(right)) {
-                    blocks[count] = (left, right);
+                let left = self.numbers.own.position(block.left);
+                let right = self.numbers.own.position(block.right);
+                if let (Ok(start), Ok(end)) = (u64::try_from(left), u64::try_from(right)) {
+                    blocks[count] = Block { start, end };
                     count += 1;
                 }
             }
@@ -203,8 +203,8 @@ impl Connection {
     fn release(&mut self, now: Instant) {
         let una = self.sender.una();
         self.buffer.release(una);
-        self.space_made |= self.buffer.is_full();
-        if self.closed_half && una == self.stream().end {
+        self.writer.space_made |= self.buffer.is_full();
+        if self.writer.closed_half && una == self.stream().end {
             let state = self.state.after_all_acknowledged();
             self.enter(now, state);
         }
@@ -214,11 +214,11 @@ impl Connection {
     /// window is used up, and the application is called if it is worth its while
     /// (`tcp_data_snd_check`, `tcp_check_space`, `tcp_new_space`).
     pub(super) fn check_space(&mut self, now: Instant) {
-        if !std::mem::take(&mut self.space_made) {
+        if !std::mem::take(&mut self.writer.space_made) {
             return;
         }
         let window = self.sender.window();
-        if window.in_flight < window.cwnd {
+        if window.flight.in_flight < window.cwnd {
             self.expand_send_buffer();
             self.sender.note_window(now);
         }

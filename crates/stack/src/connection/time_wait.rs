@@ -53,7 +53,7 @@ impl Connection {
     }
 
     fn reuse(&self) -> Reuse {
-        let last = self.numbers.sequence_number(self.sent() as i64);
+        let last = self.numbers.own.sequence_number(self.sent() as i64);
         Reuse {
             initial_sequence: last.advanced_by(BEYOND),
             recent_timestamp: self.timestamps.recent().zip(self.timestamps.heard_at()),
@@ -70,7 +70,8 @@ impl Connection {
 
     pub(super) fn begin_time_wait(&mut self, now: Instant) {
         self.buffer.clear();
-        self.over_at = Some(self.jiffies.deadline(now, self.config.handshake.time_wait));
+        self.timers.over_at =
+            Some(self.timers.jiffies.deadline(now, self.config.handshake.time_wait));
     }
 
     /// `tcp_timewait_state_process`.

@@ -8,7 +8,7 @@ use crate::state::State;
 impl Connection {
     /// When to call [`Connection::handle_timeout`]; `None`: only something else makes it act.
     pub fn poll_at(&self) -> Option<Instant> {
-        let mut earliest = self.over_at;
+        let mut earliest = self.timers.over_at;
         let mut consider = |at: Option<Instant>| {
             earliest = match (earliest, at) {
                 (Some(a), Some(b)) => Some(a.min(b)),
@@ -17,14 +17,14 @@ impl Connection {
         };
         match self.state {
             State::Closed | State::TimeWait => {}
-            State::SynSent | State::SynReceived => consider(self.handshake.poll_at()),
-            _ if self.fast.pending => consider(self.handshake.poll_at()),
+            State::SynSent | State::SynReceived => consider(self.handshake.retransmit_at),
+            _ if self.handshake.fast.pending => consider(self.handshake.retransmit_at),
             _ => {
                 if self.state.is_sending() {
                     consider(self.sender.poll_at());
                 }
                 consider(self.receiver.acks.poll_at());
-                consider(self.keep_alive.poll_at());
+                consider(self.timers.keep_alive.at);
             }
         }
         earliest
@@ -36,11 +36,11 @@ impl Connection {
         match self.state {
             State::Closed | State::TimeWait => {}
             State::SynSent | State::SynReceived => self.handle_handshake_timeout(now),
-            _ if self.fast.pending => self.handle_handshake_timeout(now),
+            _ if self.handshake.fast.pending => self.handle_handshake_timeout(now),
             _ => self.handle_synchronized_timeout(now),
         }
-        if self.over_at.is_some_and(|at| at <= now) {
-            self.over_at = None;
+        if self.timers.over_at.is_some_and(|at| at <= now) {
+            self.timers.over_at = None;
             self.enter(now, State::Closed);
         }
     }

@@ -1,4 +1,5 @@
 use tcplab_units::Span;
+use tcplab_wire::{SeqNumber, TcpRepr};
 
 use super::*;
 use crate::congestion::{CongestionControl, Window};

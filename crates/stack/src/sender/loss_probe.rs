@@ -2,105 +2,83 @@
 
 use tcplab_units::{Instant, Span};
 
-use super::ack::Facts;
-use super::alarm::{Purpose, in_ticks};
-use super::{Sender, Stream, micros};
+use super::facts::Facts;
+use super::interface::Stream;
+use super::parts::Purpose;
+use super::{Sender, micros};
 use crate::SendCause;
 use crate::congestion::State;
 
-/// Added to two round trips (`TCP_TIMEOUT_MIN_US`), µs.
+/// Added to two RTTs (`TCP_TIMEOUT_MIN_US`), µs.
 const SLACK: u64 = 2_000;
-/// Before any round trip is known (`TCP_TIMEOUT_INIT`).
+/// Before any RTT is known (`TCP_TIMEOUT_INIT`).
 const UNMEASURED: Span = Span::from_secs(1);
 
-/// The probe outstanding.
-#[derive(Debug, Default)]
-pub(super) struct LossProbe {
-    /// Where new data began when it was sent (`tlp_high_seq`).
-    high: Option<u64>,
-    /// Whether it repeated something.
-    repeats: bool,
-}
-
-impl LossProbe {
-    pub(super) fn end(&mut self) {
-        self.high = None;
-    }
-
-    pub(super) fn is_repetition(&self) -> bool {
-        self.high.is_some() && self.repeats
-    }
-
-    pub(super) fn ends_at(&self, end: u64) -> bool {
-        self.high == Some(end)
-    }
-}
-
 impl Sender {
-    /// Sets the timer for a probe, where one may be sent (RFC 8985 section 7.2). `restarts`:
-    /// whether the timeout would run from now on.
+    /// Sets the timer for a probe, if one may be sent (RFC 8985 section 7.2). `restarts`: whether
+    /// the timeout would run from now on.
     pub(super) fn schedule_loss_probe(&mut self, now: Instant, restarts: bool) -> bool {
         if !self.config.recovery.tail_loss_probe
-            || !self.sack
+            || !self.agreed.sack
             || !matches!(self.window.state, State::Open | State::Cwr)
         {
             return false;
         }
-        let Some(head) = self.board.head() else { return false };
-        let host = &self.config.host;
-        let mut span = match self.trip.smoothed8() {
+        let Some(head) = self.scoreboard.head() else { return false };
+        let mut span = match self.rto.smoothed8() {
             0 => UNMEASURED,
             smoothed8 => {
                 // One segment alone may wait for a delayed acknowledgement.
-                let alone = self.board.packets_out() == 1;
+                let alone = self.scoreboard.packets_out() == 1;
                 let more = if alone { self.config.timeout.least.as_micros() } else { SLACK };
-                in_ticks(host, Span::from_micros((smoothed8 >> 2) + more))
+                self.alarm.round_up(Span::from_micros((smoothed8 >> 2) + more))
             }
         };
-        // A timeout that is due earlier makes the probe leave at its time.
+        // A timeout that is due earlier brings the probe forward.
         let left = if restarts {
-            self.timeout.now
+            self.rto.current
         } else {
-            let at = head.sent + self.timeout.now.as_micros();
+            let at = head.sent + self.rto.current.as_micros();
             Span::from_micros(at.saturating_sub(micros(now)))
         };
         if !left.is_zero() {
-            span = span.min(in_ticks(host, left));
+            span = span.min(self.alarm.round_up(left));
         }
         self.set_alarm(now, Purpose::LossProbe, span);
         true
     }
 
-    /// The timer ran out: new data if there is any, else the last segment (section 7.3).
+    /// The timer expired: new data if there is any, else the last segment (section 7.3).
     pub(super) fn send_loss_probe(&mut self, now: Instant, stream: &Stream) {
-        if self.probe.high.is_none() {
-            self.probe.repeats = false;
+        if self.recovery.loss_probe.high.is_none() {
+            self.recovery.loss_probe.retransmits = false;
             if self.can_send_new(stream) {
-                self.outbox = Some(self.send_probing(now, stream));
-            } else if !self.board.is_empty() {
-                let last = self.board.behind() - 1;
-                self.board.part(last);
-                self.outbox = self.repeat(now, stream, last, SendCause::TailLossProbe);
-                self.probe.repeats = self.outbox.is_some();
+                self.output.waiting = Some(self.send_probing(now, stream));
+            } else if !self.scoreboard.is_empty() {
+                let last = self.scoreboard.behind() - 1;
+                self.scoreboard.part(last);
+                self.output.waiting = self.retransmit(now, stream, last, SendCause::TailLossProbe);
+                self.recovery.loss_probe.retransmits = self.output.waiting.is_some();
             }
-            if self.outbox.is_some() {
-                self.probe.high = Some(self.window.nxt);
+            if self.output.waiting.is_some() {
+                self.recovery.loss_probe.high = Some(self.window.nxt);
             }
         }
-        let waited = self.outbox.is_none();
+        let waited = self.output.waiting.is_none();
         self.rearm(now, waited);
     }
 
-    /// What an acknowledgement says of the probe (section 7.4; `tcp_process_tlp_ack`).
+    /// Whether an acknowledgement answers the probe (section 7.4; `tcp_process_tlp_ack`).
     pub(super) fn process_probe_ack(&mut self, now: Instant, position: u64, facts: &Facts) {
-        let Some(high) = self.probe.high.filter(|&high| position >= high) else { return };
+        let probe = &self.recovery.loss_probe;
+        let Some(high) = probe.high.filter(|&high| position >= high) else { return };
         let plain_duplicate = !facts.advanced
             && !facts.acked
-            && !facts.carries_data
-            && !facts.window_update
-            && !facts.sacked;
-        if !self.probe.repeats || facts.dsack_of_probe {
-            self.probe.end();
+            && !facts.segment.carries_data
+            && !facts.segment.window_update
+            && !facts.sack.any;
+        if !self.recovery.loss_probe.retransmits || facts.sack.dsack_of_probe {
+            self.recovery.loss_probe.end();
         } else if position > high {
             // The probe repaired a loss, which counts as congestion.
             self.begin_reduction(now);
@@ -108,7 +86,7 @@ impl Sender {
             self.end_reduction(now);
             self.try_keep_open(now);
         } else if plain_duplicate {
-            self.probe.end();
+            self.recovery.loss_probe.end();
         }
     }
 }

@@ -1,22 +1,13 @@
-//! How the window comes down in recovery.
+//! How the window shrinks in recovery.
 
 use tcplab_units::Instant;
 
 use super::Sender;
-use super::ack::Facts;
+use super::facts::Facts;
+use super::parts::Delivered;
+use super::recovery::Reduction as Progress;
 use crate::config::Reduction;
 use crate::congestion::{Event, NO_THRESHOLD, State};
-
-/// A reduction under way.
-#[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// Segments delivered since it began, and sent.
-    delivered: u32,
-    pub(super) sent: u32,
-    /// Without rate halving, what may be sent beyond what was sent: one, and one more for each
-    /// acknowledgement.
-    earned: u32,
-}
 
 impl Sender {
     /// `tcp_in_cwnd_reduction`.
@@ -26,39 +17,41 @@ impl Sender {
 
     /// `tcp_init_cwnd_reduction`.
     pub(super) fn begin_reduction(&mut self, now: Instant) {
-        self.high = self.window.nxt;
-        self.probe.end();
+        self.recovery.high = self.window.nxt;
+        self.recovery.loss_probe.end();
         self.window.count = 0;
         self.window.prior_cwnd = self.window.cwnd;
-        self.progress = Progress { earned: 1, ..Progress::default() };
+        self.recovery.reduction = Progress { earned: 1, ..Progress::default() };
         self.window.ssthresh = self.ask_ssthresh(now);
         self.queue_cwr();
     }
 
-    /// An acknowledgement in a reduction.
-    pub(super) fn reduce(&mut self, delivered: u32, lost: u32, facts: &Facts) {
+    /// An acknowledgement during a reduction.
+    pub(super) fn reduce(&mut self, newly: Delivered, facts: &Facts) {
         match self.config.recovery.reduction {
-            Reduction::Proportional => self.reduce_in_proportion(delivered, lost, facts.advanced),
-            // In flight counts what duplicates stand for as delivered, so that a window of the
+            Reduction::Proportional => self.reduce_in_proportion(newly, facts.advanced),
+            // In flight counts what duplicate ACKs stand for as delivered, so a window of the
             // threshold's size grows by one for each as RFC 5681 section 3.2 has it.
             Reduction::Inflation => {
-                // The first repetition, and without SACK that of a partial acknowledgement (RFC
-                // 6582 section 3.2 step 3), leave whatever is in flight.
-                let due = self.progress.sent == 0 || (facts.advanced && !self.sack);
-                let least = if due { self.board.in_flight() + 1 } else { 1 };
+                // The first retransmission, and without SACK that of a partial ACK (RFC 6582
+                // section 3.2 step 3), leave whatever is in flight.
+                let sent = self.recovery.reduction.sent;
+                let due = sent == 0 || (facts.advanced && !self.agreed.sack);
+                let least = if due { self.scoreboard.in_flight() + 1 } else { 1 };
                 self.set_cwnd(self.window.ssthresh.max(least));
             }
             Reduction::OneSegment => self.reduce_to_one(facts),
         }
     }
 
-    /// RFC 6937 section 3, the slow start reduction bound, as `tcp_cwnd_reduction` has it.
-    fn reduce_in_proportion(&mut self, delivered: u32, lost: u32, advanced: bool) {
+    /// RFC 6937 section 3 with the slow start reduction bound, as `tcp_cwnd_reduction` has it.
+    fn reduce_in_proportion(&mut self, newly: Delivered, advanced: bool) {
+        let (delivered, lost) = (newly.segments as u32, newly.lost as u32);
         if delivered == 0 || self.window.prior_cwnd == 0 {
             return;
         }
-        let in_flight = self.board.in_flight();
-        let progress = &mut self.progress;
+        let in_flight = self.scoreboard.in_flight();
+        let progress = &mut self.recovery.reduction;
         progress.delivered += delivered;
         let behind = i64::from(progress.delivered) - i64::from(progress.sent);
         let (ssthresh, prior) =
@@ -77,13 +70,13 @@ impl Sender {
         self.set_cwnd(cwnd as u32);
     }
 
-    /// One segment to begin with, one more for each duplicate while less than the threshold is in
+    /// One segment at first, one more for each duplicate ACK while less than the threshold is in
     /// flight (xnu's `tcp_input` and `tcp_sack_partialack`).
     fn reduce_to_one(&mut self, facts: &Facts) {
-        let in_flight = self.board.in_flight();
-        let progress = &mut self.progress;
+        let in_flight = self.scoreboard.in_flight();
+        let progress = &mut self.recovery.reduction;
         if facts.advanced {
-            let two = facts.prior_una + 2 * u64::from(self.window.mss) < self.window.una;
+            let two = facts.before.una + 2 * u64::from(self.window.mss) < self.window.una;
             progress.earned = progress.sent + if two { 2 } else { 1 };
         } else if in_flight < self.window.ssthresh && progress.sent > 0 {
             progress.earned += 1;
@@ -94,33 +87,19 @@ impl Sender {
 
     /// `tcp_end_cwnd_reduction`.
     pub(super) fn end_reduction(&mut self, now: Instant) {
-        if self.controls {
+        if self.congestion.sets_window {
             return;
         }
         let stands = self.window.state == State::Cwr || self.undo.marker.is_some();
         if self.window.ssthresh < NO_THRESHOLD && stands {
             self.set_cwnd(self.window.ssthresh);
-            self.cwnd_since = now;
+            self.congestion.usage.since = now;
         }
-        self.tell_event(now, Event::ReductionComplete);
+        self.inform(now, Event::ReductionComplete);
     }
 
-    /// `tcp_current_ssthresh`.
-    pub(super) fn current_ssthresh(&self) -> u32 {
-        if self.is_reducing() {
-            self.window.ssthresh
-        } else {
-            self.window.ssthresh.max((self.window.cwnd >> 1) + (self.window.cwnd >> 2))
-        }
-    }
-
-    /// The next new segment says that the window was reduced (RFC 3168 section 6.1.2).
+    /// The next new segment carries CWR (RFC 3168 section 6.1.2).
     pub(super) fn queue_cwr(&mut self) {
-        self.cwr_queued = self.ecn;
-    }
-
-    /// Never less than one segment.
-    pub(super) fn set_cwnd(&mut self, cwnd: u32) {
-        self.window.cwnd = cwnd.max(1);
+        self.output.cwr_queued = self.agreed.ecn;
     }
 }

@@ -1,162 +1,170 @@
-//! Taking a reduction back that turned out needless: Eifel (RFC 3522) and D-SACK (RFC 3708).
+//! Undoing a reduction that was spurious: Eifel (RFC 3522), D-SACK (RFC 3708), F-RTO (RFC 5682),
+//! and BSD's bad retransmission.
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 
 use super::Sender;
-use super::ack::Facts;
+use super::facts::Facts;
+use super::parts::BadRetransmit;
 use crate::congestion::State;
-
-/// Most recoveries for which RACK keeps its wider window after a D-SACK
-/// (`TCP_RACK_RECOVERY_THRESH`).
-pub(super) const REORDERING_RECOVERIES: u8 = 16;
-
-/// What is needed to take a reduction back.
-#[derive(Debug, Default)]
-pub(super) struct Undo {
-    /// Where the first outstanding byte was when the window was reduced; `None`: nothing to take
-    /// back (`undo_marker`).
-    pub(super) marker: Option<u64>,
-    /// Repetitions since, less those told of by D-SACK; `None`: there were none yet
-    /// (`undo_retrans`).
-    pub(super) repeated: Option<u32>,
-    /// The threshold before; 0: the reduction stands.
-    pub(super) prior_ssthresh: u32,
-    /// The timestamp of the first repetition (`retrans_stamp`).
-    pub(super) stamp: Option<u32>,
-}
-
-impl Undo {
-    pub(super) fn clear(&mut self) {
-        self.marker = None;
-        self.stamp = None;
-    }
-
-    /// Whether each repetition was told to be needless.
-    fn all_needless(&self) -> bool {
-        self.repeated == Some(0)
-    }
-}
 
 impl Sender {
     /// A reduction begins (`tcp_init_undo`).
     pub(super) fn begin_undo(&mut self) {
         self.undo.marker = Some(self.window.una);
-        // Repetitions still under way can bring D-SACKs later, a loss probe too.
-        let under_way = self.board.retrans_out + u32::from(self.probe.is_repetition());
-        self.undo.repeated = (under_way > 0).then_some(under_way);
+        // Retransmissions in flight, a loss probe too, can bring D-SACKs later.
+        let probes = u32::from(self.recovery.loss_probe.is_retransmission());
+        let in_flight = self.scoreboard.retrans_out + probes;
+        self.undo.retransmitted = (in_flight > 0).then_some(in_flight);
     }
 
-    /// Whether the echoed timestamp is older than the first repetition, or there was none
+    /// Whether the echoed timestamp is older than the first retransmission, or there was none
     /// (`tcp_packet_delayed`).
     fn was_delayed(&self) -> bool {
         match self.undo.stamp {
-            Some(stamp) => self.echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0),
-            None => self.sack || self.window.una < self.high,
+            Some(stamp) => self.peer.echoes_before(stamp),
+            None => self.agreed.sack || self.window.una < self.recovery.high,
         }
     }
 
     fn may_undo(&self) -> bool {
         self.config.recovery.undo
             && self.undo.marker.is_some()
-            && (self.undo.all_needless() || self.was_delayed())
-    }
-
-    /// Whether anything outstanding was sent again (`tcp_any_retrans_done`).
-    pub(super) fn any_repeated(&self) -> bool {
-        self.board.retrans_out > 0
-            || self.board.head().is_some_and(super::scoreboard::Record::was_repeated)
+            && (self.undo.all_spurious() || self.was_delayed())
     }
 
     /// `tcp_undo_cwnd_reduction`.
     fn undo_reduction(&mut self, now: Instant, forget_losses: bool) {
         if forget_losses {
-            self.board.forget_losses(false);
+            self.scoreboard.forget_losses(false);
         }
         if self.undo.prior_ssthresh > 0 {
             self.refresh();
-            let cwnd = self.congestion.undo(&self.window);
+            let cwnd = self.congestion.control.undo(&self.window);
             self.set_cwnd(cwnd);
             if self.undo.prior_ssthresh > self.window.ssthresh {
                 self.window.ssthresh = self.undo.prior_ssthresh;
-                self.cwr_queued = false;
+                self.output.cwr_queued = false;
             }
         }
-        self.cwnd_since = now;
+        self.congestion.usage.since = now;
         self.undo.marker = None;
-        self.undone += 1;
-        self.rack.advanced = true;
+        self.undo.count += 1;
+        if let Some(rack) = self.recovery.method.rack() {
+            rack.advanced = true;
+        }
     }
 
-    /// Without SACK, recovery is held until something above `high` is acknowledged, or false fast
+    /// Without SACK, recovery holds until something above `high` is acknowledged, or false fast
     /// retransmits would follow (RFC 6582 section 4.1).
     fn must_hold(&mut self) -> bool {
-        if self.window.una != self.high || self.sack {
-            return false;
+        let holds = self.window.una == self.recovery.high && !self.agreed.sack;
+        if holds {
+            self.forget_stamp();
         }
-        if !self.any_repeated() {
-            self.undo.stamp = None;
-        }
-        true
+        holds
     }
 
-    /// All of the window is acknowledged (`tcp_try_undo_recovery`). `true`: the state is held.
+    /// All of the window is acknowledged (`tcp_try_undo_recovery`). `true`: the state holds.
     pub(super) fn try_undo_recovery(&mut self, now: Instant) -> bool {
         if self.may_undo() {
             self.undo_reduction(now, false);
-        } else {
-            self.rack.persist = self.rack.persist.saturating_sub(1);
+        } else if let Some(rack) = self.recovery.method.rack() {
+            rack.recovered();
         }
         if self.must_hold() {
             return true;
         }
-        self.set_state(now, State::Open);
-        self.reneged = false;
+        self.open(now);
         false
     }
 
-    /// `tcp_try_undo_dsack`.
+    fn open(&mut self, now: Instant) {
+        self.set_state(now, State::Open);
+        self.recovery.reneged = false;
+    }
+
+    /// Undoes a recovery that D-SACKs showed to be spurious (`tcp_try_undo_dsack`).
     pub(super) fn try_undo_dsack(&mut self, now: Instant) -> bool {
-        if !self.config.recovery.undo || self.undo.marker.is_none() || !self.undo.all_needless() {
+        if !self.config.recovery.undo || self.undo.marker.is_none() || !self.undo.all_spurious() {
             return false;
         }
-        self.rack.persist = (self.rack.persist + 1).min(REORDERING_RECOVERIES);
+        if let Some(rack) = self.recovery.method.rack() {
+            rack.was_spurious();
+        }
         self.undo_reduction(now, false);
         true
     }
 
-    /// After a timeout, on progress or as F-RTO found (`tcp_try_undo_loss`).
+    /// After a timeout, on progress or if F-RTO found it spurious (`tcp_try_undo_loss`).
     pub(super) fn try_undo_loss(&mut self, now: Instant, by_frto: bool) -> bool {
         if !by_frto && !self.may_undo() {
             return false;
         }
         self.undo_reduction(now, true);
-        self.timeout.in_a_row = 0;
+        self.rto.in_a_row = 0;
         if self.must_hold() {
             return true;
         }
-        if by_frto || self.sack {
-            self.set_state(now, State::Open);
-            self.reneged = false;
+        if by_frto || self.agreed.sack {
+            self.open(now);
         }
         true
     }
 
-    /// After a partial acknowledgement in fast recovery (`tcp_try_undo_partial`). `true`: nothing
-    /// more is to be held for lost now.
+    /// After a partial ACK in fast recovery (`tcp_try_undo_partial`). `true`: no more segments may
+    /// be marked lost now.
     pub(super) fn try_undo_partial(&mut self, now: Instant, facts: &Facts) -> bool {
         if !self.config.recovery.undo || self.undo.marker.is_none() || !self.was_delayed() {
             return false;
         }
-        // The hole was filled by what was only late.
-        self.learn_reordering(facts.prior_una);
-        if self.board.retrans_out > 0 {
+        // A segment that was only late filled the hole.
+        self.learn_reordering(facts.before.una);
+        if self.scoreboard.retrans_out > 0 {
             return true;
         }
-        if !self.any_repeated() {
-            self.undo.stamp = None;
-        }
+        self.forget_stamp();
         self.undo_reduction(now, true);
         self.try_keep_open(now);
         false
+    }
+
+    /// The first timeout in a row: remembers what to restore if it was spurious.
+    pub(super) fn remember_before(&mut self, now: Instant) {
+        let eighths = self.config.timeout.bad_retransmit_eighths;
+        if eighths == 0 {
+            return;
+        }
+        self.undo.before = (self.rto.in_a_row == 0).then(|| {
+            let smoothed = self.rto.smoothed().unwrap_or(0);
+            let within = Span::from_micros(smoothed * u64::from(eighths) / 8);
+            BadRetransmit {
+                until: now + within,
+                cwnd: self.window.cwnd,
+                ssthresh: self.window.ssthresh,
+                high: self.recovery.high,
+                state: self.window.state,
+            }
+        });
+    }
+
+    /// BSD's bad retransmission: the acknowledgement arrived too soon to answer the retransmission,
+    /// so window and threshold are restored and sending goes on after the highest byte sent, as if
+    /// nothing else were lost (`t_badrxtwin` in xnu's `tcp_input`).
+    pub(super) fn check_bad_retransmit(&mut self, now: Instant) {
+        let Some(before) = self.undo.before.take() else { return };
+        if now >= before.until {
+            return;
+        }
+        self.scoreboard.forget_losses(true);
+        self.set_cwnd(before.cwnd);
+        self.window.ssthresh = before.ssthresh;
+        self.recovery.high = before.high;
+        self.undo.count += 1;
+        let state = if before.state == State::Recovery { State::Recovery } else { State::Open };
+        self.set_state(now, state);
+        self.undo.clear();
+        self.rto.in_a_row = 0;
+        self.rto.restore();
     }
 }

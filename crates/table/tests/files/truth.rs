@@ -68,11 +68,11 @@ fn expected(line: &Value) -> Value {
     let detail = (!cause.is_null()).then(|| row(line).verdict.fate.to_string());
     json!({
         "frame": signed(&line["frame"]), "id": signed(&line["id"]), "direction": line["direction"],
-        "size_bytes": signed(&line["size"]), "entered_ns": signed(&line["entered"]),
-        "queued_ns": sent("queued"), "began_ns": sent("began"), "ended_ns": sent("ended"),
-        "left_ns": signed(&line["left"]), "fate": fate, "cause": cause, "detail": detail,
-        "origin_id": signed(&line["origin"]), "marked": line["marked"] == true,
-        "corrupted_bit": signed(&line["corrupted"]), "because": line["because"],
+        "size_bytes": signed(&line["size_bytes"]), "entered_ns": signed(&line["entered_ns"]),
+        "queued_ns": sent("queued_ns"), "began_ns": sent("began_ns"), "ended_ns": sent("ended_ns"),
+        "left_ns": signed(&line["left_ns"]), "fate": fate, "cause": cause, "detail": detail,
+        "origin_id": signed(&line["origin_id"]), "marked": line["marked"] == true,
+        "corrupted_bit": signed(&line["corrupted_bit"]), "because": line["because"],
     })
 }
 
@@ -106,8 +106,9 @@ fn read(file: &NamedTempFile) -> Vec<Value> {
 
 /// A packet each way, and one for each way to end.
 fn small_log() -> Vec<Value> {
-    let sent = json!({ "queued": 5, "began": 6, "ended": 120_006 });
-    let interruption = json!({ "number": 2, "from": 6_000_000_000_u64, "to": 6_200_000_000_u64 });
+    let sent = json!({ "queued_ns": 5, "began_ns": 6, "ended_ns": 120_006 });
+    let interruption =
+        json!({ "number": 2, "from_ns": 6_000_000_000_u64, "until_ns": 6_200_000_000_u64 });
     let fates = [
         ("forward", json!("delivered"), &sent),
         ("reverse", json!("still-on-link"), &sent),
@@ -122,15 +123,15 @@ fn small_log() -> Vec<Value> {
     let line = |(frame, (direction, fate, transmission)): (usize, (&str, Value, &Value))| {
         json!({
             "frame": frame + 1, "id": (1_u64 << 63) - 1 - frame as u64, "direction": direction,
-            "size": 1500, "entered": 5, "transmission": transmission, "left": 10_000_006,
+            "size_bytes": 1500, "entered_ns": 5, "transmission": transmission, "left_ns": 10_000_006,
             "fate": fate,
         })
     };
     let mut log: Vec<Value> = fates.into_iter().enumerate().map(line).collect();
     // A copy that the path made, marked and spoilt: no endpoint ever sent it.
     log.push(json!({
-        "id": 1_u64 << 63, "direction": "forward", "size": 40, "entered": 7, "left": 8,
-        "fate": "absorbed", "origin": 3, "marked": true, "corrupted": 17,
+        "id": 1_u64 << 63, "direction": "forward", "size_bytes": 40, "entered_ns": 7, "left_ns": 8,
+        "fate": "absorbed", "origin_id": 3, "marked": true, "corrupted_bit": 17,
     }));
     log
 }
@@ -141,7 +142,7 @@ fn any_line() -> impl Strategy<Value = Value> {
     let instants = (number(), number(), number());
     let transmission = proptest::option::of(instants).prop_map(|instants| {
         instants.map(
-            |(queued, began, ended)| json!({ "queued": queued, "began": began, "ended": ended }),
+            |(queued, began, ended)| json!({ "queued_ns": queued, "began_ns": began, "ended_ns": ended }),
         )
     });
     let fate = prop_oneof![
@@ -152,15 +153,15 @@ fn any_line() -> impl Strategy<Value = Value> {
             json!({ "dropped": { "queue-full": { "packets": packets, "bytes": bytes } } })
         }),
         (number(), number(), number()).prop_map(|(number, from, to)| {
-            json!({ "dropped": { "interruption": { "number": number, "from": from, "to": to } } })
+            json!({ "dropped": { "interruption": { "number": number, "from_ns": from, "until_ns": to } } })
         }),
     ];
     let direction = prop_oneof![Just("forward"), Just("reverse")];
     (number(), number(), direction, number(), number(), transmission, number(), fate).prop_map(
         |(frame, id, direction, size, entered, transmission, left, fate)| {
             json!({
-                "frame": frame, "id": id, "direction": direction, "size": size,
-                "entered": entered, "transmission": transmission, "left": left, "fate": fate,
+                "frame": frame, "id": id, "direction": direction, "size_bytes": size,
+                "entered_ns": entered, "transmission": transmission, "left_ns": left, "fate": fate,
             })
         },
     )
@@ -323,8 +324,8 @@ print(json.dumps({
 fn pyarrow_sees_the_same_table() {
     let (mut log, edge) = (small_log(), u64::MAX);
     log.push(json!({
-        "frame": edge, "id": 0, "direction": "reverse", "size": edge, "entered": 1_u64 << 63,
-        "left": edge, "fate": "delivered",
+        "frame": edge, "id": 0, "direction": "reverse", "size_bytes": edge, "entered_ns": 1_u64 << 63,
+        "left_ns": edge, "fate": "delivered",
     }));
     let file = table(&log);
     let ran = Command::new("python3").args(["-c", PYARROW]).arg(file.path()).output();

@@ -88,9 +88,13 @@ fn listed(count: u64, last: Option<u64>) -> u64 {
 
 impl Audit {
     fn retransmissions(&mut self, crossing: &Crossing, claim: &Claim) {
-        let last = listed(crossing.retransmissions, crossing.retransmitted.last().map(|r| r.frame));
-        let truth: BTreeMap<u64, bool> =
-            crossing.retransmitted.iter().map(|repeat| (repeat.frame, repeat.needed)).collect();
+        let last =
+            listed(crossing.retransmissions, crossing.retransmission_list.last().map(|r| r.frame));
+        let truth: BTreeMap<u64, bool> = crossing
+            .retransmission_list
+            .iter()
+            .map(|repeat| (repeat.frame, repeat.needed))
+            .collect();
         for (frame, needed) in &truth {
             match (claim.retransmissions.get(frame), needed) {
                 (Some(false), true) => self.needed += 1,

@@ -245,7 +245,7 @@ impl DirectionJoiner {
             self.raw.add(piece.at, piece.at - departed);
             if let Some(extent) = self.order.arrived(number) {
                 self.found.reordered += 1;
-                self.found.reordering_extent_max = self.found.reordering_extent_max.max(extent);
+                self.found.out_of_order_max = self.found.out_of_order_max.max(extent);
                 if self.found.reordered_frames.len() < NAMED {
                     self.found.reordered_frames.push(piece.frame);
                 }
@@ -326,7 +326,7 @@ impl DirectionJoiner {
         let needed = !self.delivered.covers(range);
         self.found.retransmissions += 1;
         self.found.spurious += u64::from(!needed);
-        let retransmitted = &mut self.found.retransmitted;
+        let retransmitted = &mut self.found.retransmission_list;
         if let Some(last) = retransmitted.last_mut().filter(|last| last.frame == piece.frame) {
             // Another piece of the same large packet.
             last.needed |= needed;

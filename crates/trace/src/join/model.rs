@@ -11,8 +11,10 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Joined {
     /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
+    #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,
     /// What each capture holds: the client's, the server's.
+    #[serde(with = "tcplab_units::ends")]
     pub captures: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
@@ -30,8 +32,10 @@ pub struct CaptureSummary {
     /// Of these, of TCP.
     pub tcp: u64,
     /// When the first was captured, nanoseconds since the Unix epoch by its own clock.
+    #[serde(rename = "first_unix_ns")]
     pub first_nanos: Option<u64>,
     /// The last.
+    #[serde(rename = "last_unix_ns")]
     pub last_nanos: Option<u64>,
 }
 
@@ -45,11 +49,14 @@ pub struct CaptureSummary {
 pub struct ClockEstimate {
     /// How far the server capture's clock is ahead when time is zero, nanoseconds; if packets went
     /// one way only, that at which the fastest took no time.
+    #[serde(rename = "offset_ns")]
     pub offset_nanos: Option<i64>,
-    /// The offset may be wrong by so much either way, half the least round trip between the
-    /// captures; none where packets went one way only: then nothing bounds it.
+    /// The offset may be wrong by so much either way, half the least round trip between the capture points;
+    /// none where packets went one way only: then nothing bounds it.
+    #[serde(rename = "error_ns", with = "tcplab_units::number")]
     pub error: Option<Span>,
     /// The sum of the least delays of both directions, which no offset changes.
+    #[serde(rename = "rtt_min_ns", with = "tcplab_units::number")]
     pub least_round_trip: Option<Span>,
     /// How much faster the server capture's clock runs, parts per million. 0 where what was
     /// measured is less than `skew_error`.
@@ -71,6 +78,7 @@ pub struct JoinedConnection {
     /// connections that were opened from there.
     pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
+    #[serde(with = "tcplab_units::ends")]
     pub first_frames: [Option<u64>; 2],
     /// What the client sent.
     pub forward: Crossing,
@@ -93,6 +101,7 @@ pub struct Crossing {
     /// Of these, with data.
     pub lost_data: u64,
     /// The data in them.
+    #[serde(with = "tcplab_units::number")]
     pub lost_bytes: Bytes,
     /// The first [`Crossing::LISTED`] of them, in the order sent.
     pub losses: Vec<Loss>,
@@ -108,19 +117,22 @@ pub struct Crossing {
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
+    #[serde(rename = "out_of_order")]
     pub reordered: u64,
     /// The most packets that one of them arrived behind (RFC 4737 section 4.2.2: extent); not
     /// more than 4,096 are counted.
-    pub reordering_extent_max: u64,
+    pub out_of_order_max: u64,
     /// The frames, in the receiver's capture, of the first 10 that were reordered.
+    #[serde(rename = "out_of_order_frames")]
     pub reordered_frames: Vec<u64>,
     /// Segments with data or FIN that repeat what had been sent before.
     pub retransmissions: u64,
     /// Of these, those all of whose data had arrived by an earlier transmission, or was already
     /// on its way and did arrive.
+    #[serde(rename = "retransmissions_spurious")]
     pub spurious: u64,
-    /// The first [`Crossing::LISTED`] retransmissions.
-    pub retransmitted: Vec<Retransmission>,
+    /// The first [`Crossing::LISTED`] repeats.
+    pub retransmission_list: Vec<Retransmission>,
     /// How long packets took, the clocks corrected; none where none arrived.
     pub delay: Option<Delays>,
     /// The delay over time, at most [`Crossing::POINTS`] intervals.
@@ -138,12 +150,14 @@ impl Crossing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Loss {
     /// When it passed the capture point on the sender's side.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
     /// Its frame there.
     pub frame: u64,
     /// Its sequence number, as in the header.
     pub sequence: u32,
     /// Its data.
+    #[serde(rename = "payload_bytes", with = "tcplab_units::number")]
     pub payload: Bytes,
     /// It carries data or FIN: it will have to be retransmitted.
     pub takes_room: bool,
@@ -164,12 +178,16 @@ pub struct Retransmission {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Delays {
     /// Least.
+    #[serde(rename = "min_ns", with = "tcplab_units::number")]
     pub min: Span,
     /// Half took no longer; of at most 2,048 packets taken evenly.
+    #[serde(rename = "median_ns", with = "tcplab_units::number")]
     pub median: Span,
     /// 95 of 100 took no longer; of the same.
+    #[serde(rename = "p95_ns", with = "tcplab_units::number")]
     pub p95: Span,
     /// Most.
+    #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 
@@ -177,14 +195,18 @@ pub struct Delays {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct DelayPoint {
     /// The interval's beginning.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
     /// How many arrived.
     pub packets: u64,
     /// Least.
+    #[serde(rename = "min_ns", with = "tcplab_units::number")]
     pub min: Span,
     /// Arithmetic mean.
+    #[serde(rename = "mean_ns", with = "tcplab_units::number")]
     pub mean: Span,
     /// Most.
+    #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 

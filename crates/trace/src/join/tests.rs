@@ -175,15 +175,9 @@ fn losses_copies_and_reordering_are_counted_as_they_were_made() {
     }
     let joined = world.join(7_000_000_000, 0.0);
     let Crossing {
-        lost,
-        duplicated,
-        reordered,
-        reordering_extent_max,
-        retransmissions,
-        spurious,
-        ..
+        lost, duplicated, reordered, out_of_order_max, retransmissions, spurious, ..
     } = joined.connections[0].forward;
-    assert_eq!((lost, duplicated, reordered, reordering_extent_max), (10, 10, 10, 3));
+    assert_eq!((lost, duplicated, reordered, out_of_order_max), (10, 10, 10, 3));
     assert_eq!((retransmissions, spurious), (20, 10));
     let crossing = &joined.connections[0].forward;
     assert_eq!(

@@ -4,12 +4,12 @@ mod transfer;
 
 use std::net::SocketAddr;
 
-use tcplab_lab::verify::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_lab::{
+use tcplab_path::{Direction, PathSpec};
+use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
+use tcplab_results::{
     Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, StackUsed,
     Summary, Trial, TrialData,
 };
-use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
     Segment, SegmentKind, Stall, StallCause, Trace,

@@ -11,7 +11,7 @@ fn parse(rest: &str) -> Scenario {
     Scenario::parse(&source, "t").unwrap_or_else(|error| panic!("{error}: {rest}"))
 }
 
-/// The message about a file that cannot be.
+/// The error of an impossible file.
 fn refusal(rest: &str) -> String {
     Scenario::parse(&format!("{HEAD}{rest}"), "t").unwrap_err().to_string()
 }
@@ -21,7 +21,7 @@ fn at(millis: u64) -> Instant {
 }
 
 #[test]
-fn flows_keep_the_order_of_the_file_and_the_first_that_counts_is_the_subject() {
+fn first_foreground_flow_in_file_is_subject() {
     let scenario = parse(
         "[flow.web]\nbackground = true\ntraffic = { bulk = \"download\" }\n[flow.b]\n\
          start = \"2 s\"\n[flow.a]\ncount = 2\n",
@@ -49,7 +49,7 @@ fn flows_keep_the_order_of_the_file_and_the_first_that_counts_is_the_subject() {
 }
 
 #[test]
-fn options_of_a_flow_go_before_those_of_its_host() {
+fn options_of_flow_override_those_of_host() {
     let scenario = parse("[flow.a]\n[flow.b]\nclient.socket.congestion = \"bbr\"\n");
     let case = &scenario.cases[0];
     let client = |flow: usize| {
@@ -61,7 +61,7 @@ fn options_of_a_flow_go_before_those_of_its_host() {
 }
 
 #[test]
-fn keys_of_flows_are_varied_by_their_names() {
+fn keys_of_flows_can_be_varied() {
     let scenario = parse(
         "[flow.first]\n[flow.second]\nstart = \"1 s\"\n[matrix]\n\
          \"flow.second.client.socket.congestion\" = [\"reno\", \"cubic\"]\n\
@@ -83,7 +83,7 @@ fn keys_of_flows_are_varied_by_their_names() {
 }
 
 #[test]
-fn a_seed_decides_what_comes_and_time_bounds_it() {
+fn arrivals_follow_seed_within_their_duration() {
     let scenario = parse(
         "[flow.main]\n[flow.web]\nbackground = true\nstart = \"1 s\"\nlasting = \"10 s\"\n\
          traffic.arrivals = { every = { exponential = \"500 ms\" }, size = \"10 kB\" }\n",
@@ -127,18 +127,18 @@ fn connections_of_a_workload_wait_for_a_place_and_share_a_payload() {
 }
 
 #[test]
-fn what_flows_cannot_be_is_refused() {
+fn impossible_flow_is_refused() {
     for (rest, told) in [
-        ("[flow.a]\nbackground = true\n", "all flows are in the background"),
-        ("[flow.\"a b\"]\n", "a flow's name has"),
-        ("[flow.a]\ncount = 0\n", "the trial is about this flow"),
-        ("[flow.a]\ncount = 101\n", "100 flows at most"),
-        ("[flow.a]\nstart = \"120 s\"\n", "the trial's time is over"),
+        ("[flow.a]\nbackground = true\n", "all flows are background"),
+        ("[flow.\"a b\"]\n", "invalid flow name"),
+        ("[flow.a]\ncount = 0\n", "the metrics belong to this flow"),
+        ("[flow.a]\ncount = 101\n", "too many equal flows"),
+        ("[flow.a]\nstart = \"120 s\"\n", "starts after the end of the trial"),
         ("[flow.a]\nworkload = { connect = \"closed\" }\n", "a flow is one TCP connection"),
         ("[flow.a]\nworkload = { upload = \"0 B\" }\n", "`upload` is 0"),
-        ("[flow.a]\ntraffic = { bulk = \"upload\" }\n", "it never ends"),
+        ("[flow.a]\ntraffic = { bulk = \"upload\" }\n", "the trial would wait forever"),
         ("[flow.a]\nlasting = \"1 s\"\n", "a workload ends by itself"),
-        ("[flow.a]\nclient.accepted.nodelay = true\n", "a client accepts nothing"),
+        ("[flow.a]\nclient.accepted.nodelay = true\n", "a client accepts no connections"),
         ("[flow.a]\nserver.accepted.backlog = 3\n", "`backlog` is set on"),
         ("[flow.a]\nstack = \"linux\"\n", "`stack`"),
         (
@@ -157,7 +157,7 @@ fn what_flows_cannot_be_is_refused() {
 }
 
 #[test]
-fn claims_name_flows() {
+fn claim_of_unknown_flow_is_refused() {
     let claim = |flow: &str, metric: &str| {
         format!(
             "[flow.a]\n[flow.b]\n[[expect]]\nclaim = \"c\"\nmetric = \"{metric}\"\n\
@@ -171,12 +171,11 @@ fn claims_name_flows() {
         assert!(error.help().is_some(), "{error}");
     }
     let none = "[[expect]]\nclaim = \"c\"\nmetric = \"timeouts\"\nflow = \"a\"\nat_most = 1\n";
-    assert!(refusal(none).contains("`a` is not one of the flows"));
+    assert!(refusal(none).contains("unknown flow `a`"));
 }
 
-/// The example of docs/flows.md is a scenario.
 #[test]
-fn the_example_in_the_documentation_can_be_read() {
+fn example_in_documentation_is_read() {
     let page = include_str!("../../../../../docs/flows.md");
     let example = page.split("```").nth(1).and_then(|block| block.strip_prefix("toml\n"));
     let scenario = Scenario::parse(example.expect("it has one"), "flows").unwrap();

@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use super::segments_in;
+use super::units::segments_in;
 use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
@@ -69,7 +69,7 @@ impl Aggregation {
 mod tests {
     use tcplab_units::Span;
 
-    use super::super::BW_UNIT;
+    use super::super::units::BW_UNIT;
     use super::*;
 
     /// One segment each 1,024 µs: a rate without a remainder.

@@ -1,6 +1,6 @@
 //! Whether the pipe is full.
 
-use super::UNIT;
+use super::units::UNIT;
 
 /// It is once bandwidth grew by less than a quarter (`bbr_full_bw_thresh`)…
 const GROWTH: u64 = UNIT * 5 / 4;

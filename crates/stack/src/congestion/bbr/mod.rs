@@ -4,6 +4,7 @@ mod aggregation;
 mod full_pipe;
 mod max_filter;
 mod policer;
+mod units;
 
 use std::cmp::Ordering;
 
@@ -15,13 +16,7 @@ use aggregation::Aggregation;
 use full_pipe::FullPipe;
 use max_filter::MaxFilter;
 use policer::{Policer, Verdict};
-
-/// Bandwidth is counted in segments a microsecond, in 2⁻²⁴ (`BW_SCALE`), below 2³² of them.
-const BW_SHIFT: u32 = 24;
-const BW_UNIT: u64 = 1 << BW_SHIFT;
-/// Gains are counted in 256ths (`BBR_SCALE`).
-const SHIFT: u32 = 8;
-const UNIT: u64 = 1 << SHIFT;
+use units::{BW_SHIFT, BW_UNIT, SHIFT, UNIT, bytes_per_second, segments_in};
 
 /// 2/ln 2: the least gain that doubles the rate each round (`bbr_high_gain`).
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
@@ -41,8 +36,6 @@ const RTT_SECONDS: u64 = 10;
 const PROBE_RTT: Span = Span::from_millis(200);
 /// What that is, and the least ever, segments (`bbr_cwnd_min_target`).
 const LEAST_CWND: u32 = 4;
-/// It paces below the bandwidth by so many per cent (`bbr_pacing_margin_percent`).
-const MARGIN_PERCENT: u128 = 1;
 /// Bursts are of one segment below this rate, bytes a second (`bbr_min_tso_rate`).
 const SLOW: u64 = 1_200_000 / 8;
 /// The most bytes of a burst: `GSO_LEGACY_MAX_SIZE` less one and `MAX_TCP_HEADER`.
@@ -175,7 +168,8 @@ impl Bbr {
     /// How much will be in the network when the next segment leaves by its pacing
     /// (`bbr_packets_in_net_at_edt`).
     fn in_flight_at_departure(&self, now: Instant, window: &Window, in_flight: u32) -> u32 {
-        let delivered = segments_in(self.bandwidth(), window.departure.since(now).as_micros());
+        let delivered =
+            segments_in(self.bandwidth(), window.pacing.departure.since(now).as_micros());
         let leaving = if self.pacing_gain > UNIT { burst_goal(window) } else { 0 };
         u64::from(in_flight + leaving).saturating_sub(delivered) as u32
     }
@@ -188,7 +182,7 @@ impl Bbr {
 
     /// `bbr_init_pacing_rate_from_rtt`.
     fn pace_by_window(&mut self, window: &mut Window) {
-        let rtt = match window.srtt {
+        let rtt = match window.rtt.srtt {
             Some(srtt) => {
                 self.has_seen_rtt = true;
                 srtt.as_micros().max(1)
@@ -196,17 +190,17 @@ impl Bbr {
             None => NOMINAL_RTT,
         };
         let bandwidth = (u64::from(window.cwnd) * BW_UNIT / rtt).min(u32::MAX.into());
-        window.pacing_rate = Some(pacing_rate(bandwidth, window.mss, HIGH_GAIN));
+        window.pacing.rate = Some(pacing_rate(bandwidth, window.mss, HIGH_GAIN));
     }
 
     /// `bbr_set_pacing_rate`: until the pipe is full, it never becomes slower.
     fn pace(&mut self, window: &mut Window, gain: u64) {
         let rate = pacing_rate(self.bandwidth(), window.mss, gain);
-        if !self.has_seen_rtt && window.srtt.is_some() {
+        if !self.has_seen_rtt && window.rtt.srtt.is_some() {
             self.pace_by_window(window);
         }
-        if self.pipe.is_full() || window.pacing_rate.is_none_or(|old| rate > old) {
-            window.pacing_rate = Some(rate);
+        if self.pipe.is_full() || window.pacing.rate.is_none_or(|old| rate > old) {
+            window.pacing.rate = Some(rate);
         }
     }
 
@@ -219,7 +213,7 @@ impl Bbr {
             return;
         }
         if rate.prior_delivered >= self.round.end {
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
             self.round.count += 1;
             self.round.has_begun = true;
             self.conserves = false;
@@ -288,7 +282,7 @@ impl Bbr {
             window.ssthresh = self.target_in_flight(window, UNIT);
         }
         if self.mode == Mode::Drain {
-            let in_flight = self.in_flight_at_departure(now, window, window.in_flight);
+            let in_flight = self.in_flight_at_departure(now, window, window.flight.in_flight);
             if in_flight <= self.target_in_flight(window, UNIT) {
                 self.probe_bandwidth();
             }
@@ -321,16 +315,17 @@ impl Bbr {
 
     fn probe_round_trip(&mut self, tick: u64, window: &mut Window) {
         // The rates shown meanwhile are none of the path's.
-        window.app_limited = Some((window.delivered + u64::from(window.in_flight)).max(1));
+        window.delivery.app_limited =
+            Some((window.delivery.delivered + u64::from(window.flight.in_flight)).max(1));
         if self.probe_rtt.end.is_some() {
             self.probe_rtt.round_is_done |= self.round.has_begun;
             if self.probe_rtt.round_is_done {
                 self.end_probe_rtt(tick, window);
             }
-        } else if window.in_flight <= LEAST_CWND {
+        } else if window.flight.in_flight <= LEAST_CWND {
             self.probe_rtt.end = Some(tick + self.ticks.of(PROBE_RTT));
             self.probe_rtt.round_is_done = false;
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
         }
     }
 
@@ -366,11 +361,11 @@ impl Bbr {
         if rate.losses > 0 {
             cwnd = cwnd.saturating_sub(rate.losses).max(1);
         }
-        let conserved = window.in_flight + rate.acked_sacked;
+        let conserved = window.flight.in_flight + rate.acked_sacked;
         let (before, state) = (self.prior_state, window.state);
         if state == State::Recovery && before != State::Recovery {
             self.conserves = true;
-            self.round.end = window.delivered;
+            self.round.end = window.delivery.delivered;
             cwnd = conserved;
         } else if before >= State::Recovery && state < State::Recovery {
             cwnd = cwnd.max(self.prior_cwnd);
@@ -402,7 +397,7 @@ impl Bbr {
         let target = self.with_bursts(window, target);
         let cwnd = if self.pipe.is_full() {
             (cwnd + acked).min(target)
-        } else if cwnd < target || window.delivered < u64::from(INITIAL_CWND) {
+        } else if cwnd < target || window.delivery.delivered < u64::from(INITIAL_CWND) {
             cwnd + acked
         } else {
             cwnd
@@ -418,9 +413,9 @@ impl CongestionControl for Bbr {
 
     fn init(&mut self, now: Instant, window: &mut Window) {
         window.ssthresh = NO_THRESHOLD;
-        self.round.end = window.delivered;
+        self.round.end = window.delivery.delivered;
         self.delivered_at = now;
-        self.min_rtt = window.min_rtt.map(micros_of);
+        self.min_rtt = window.rtt.min_rtt.map(micros_of);
         self.min_rtt_at = self.ticks.at(now);
         self.policer.reset(now, window);
         self.aggregation.restart(now);
@@ -455,7 +450,7 @@ impl CongestionControl for Bbr {
 
     /// `bbr_cwnd_event`.
     fn event(&mut self, now: Instant, window: &mut Window, event: Event) {
-        if event != Event::TransmitStart || window.app_limited.is_none() {
+        if event != Event::TransmitStart || window.delivery.app_limited.is_none() {
             return;
         }
         self.restarts_after_idle = true;
@@ -506,25 +501,13 @@ fn micros_of(rtt: Span) -> u64 {
     rtt.as_micros().min(u32::MAX.into())
 }
 
-/// Segments that come in `micros` µs at `bandwidth`; more than an hour counts as that.
-fn segments_in(bandwidth: u64, micros: u64) -> u64 {
-    (bandwidth * micros.min(u32::MAX.into())) >> BW_SHIFT
-}
-
-/// `bbr_rate_bytes_per_sec`.
-fn bytes_per_second(bandwidth: u64, mss: u32, gain: u64) -> u64 {
-    let scaled = (u128::from(bandwidth * u64::from(mss)) * u128::from(gain)) >> SHIFT;
-    let rate = (scaled * 10_000 * (100 - MARGIN_PERCENT)) >> BW_SHIFT;
-    u64::try_from(rate).unwrap_or(u64::MAX)
-}
-
 fn pacing_rate(bandwidth: u64, mss: u32, gain: u64) -> Rate {
     Rate::from_bits_per_second(bytes_per_second(bandwidth, mss, gain).saturating_mul(8))
 }
 
 /// Bytes a second.
 fn paced_at(window: &Window) -> u64 {
-    window.pacing_rate.map_or(0, |rate| rate.bits_per_second() / 8)
+    window.pacing.rate.map_or(0, |rate| rate.bits_per_second() / 8)
 }
 
 fn least_burst(window: &Window) -> u32 {

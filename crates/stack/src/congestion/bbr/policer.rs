@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use super::{BW_UNIT, UNIT, bytes_per_second};
+use super::units::{BW_UNIT, UNIT, bytes_per_second};
 use crate::congestion::{RateSample, Window};
 
 /// Rounds of an interval at least (`bbr_lt_intvl_min_rtts`); one of more than four times as many is
@@ -112,13 +112,17 @@ impl Policer {
 
     fn begin(&mut self, now: Instant, window: &Window) {
         self.rounds = 0;
-        self.start = Start { time: millis(now), delivered: window.delivered, lost: window.lost };
+        self.start = Start {
+            time: millis(now),
+            delivered: window.delivery.delivered,
+            lost: window.delivery.lost,
+        };
     }
 
     /// Ends the interval, if enough was lost in it (`bbr_lt_bw_interval_done`).
     fn measure(&mut self, now: Instant, window: &Window) -> Verdict {
-        let lost = window.lost - self.start.lost;
-        let delivered = window.delivered - self.start.delivered;
+        let lost = window.delivery.lost - self.start.lost;
+        let delivered = window.delivery.delivered - self.start.delivered;
         let elapsed = millis(now).saturating_sub(self.start.time);
         if delivered == 0 || lost * UNIT < LOSSY * delivered || elapsed == 0 {
             return Verdict::Nothing;
@@ -155,15 +159,15 @@ mod tests {
     /// Rounds of 10 ms in which `delivered` segments came and `lost` were lost, the losses known
     /// at the end of every fourth. What each said.
     fn rounds(policer: &mut Policer, window: &mut Window, each: &[(u64, u64)]) -> Vec<Verdict> {
-        let mut now = Instant::ZERO + Span::from_millis(10 * window.delivered);
+        let mut now = Instant::ZERO + Span::from_millis(10 * window.delivery.delivered);
         let mut lost = 0;
         each.iter()
             .enumerate()
             .map(|(i, &(delivered, losses))| {
                 now += Span::from_millis(10);
-                window.delivered += delivered;
+                window.delivery.delivered += delivered;
                 lost += losses;
-                window.lost += losses;
+                window.delivery.lost += losses;
                 let told = if i % 4 == 3 { std::mem::take(&mut lost) } else { 0 };
                 let rate = RateSample { losses: told as u32, ..RateSample::default() };
                 policer.sample(now, window, &rate, true, true)

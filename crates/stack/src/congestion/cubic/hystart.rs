@@ -84,7 +84,7 @@ impl HyStart {
         self.last_ack = now;
         let mut long = least + self.gathering(window);
         // Pacing spreads a window over half a round trip by itself.
-        if !window.is_paced {
+        if !window.pacing.is_on {
             long /= 2;
         }
         micros(now) - micros(self.round_start) > long
@@ -102,7 +102,7 @@ impl HyStart {
     /// How long four of the largest bursts take at the rate of pacing, which Linux reckons whether
     /// or not anything is paced (`hystart_ack_delay`), µs.
     fn gathering(&self, window: &Window) -> u64 {
-        let bytes_per_second = window.pacing_rate.map_or(0, |rate| rate.bits_per_second() / 8);
+        let bytes_per_second = window.pacing.rate.map_or(0, |rate| rate.bits_per_second() / 8);
         (self.burst * 4 * 1_000_000).checked_div(bytes_per_second).unwrap_or(0).min(MOST_GATHERING)
     }
 }

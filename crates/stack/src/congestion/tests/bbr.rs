@@ -15,7 +15,7 @@ fn seconds(n: u64) -> Instant {
 
 /// Its rate, as a multiple of the bottleneck's 8 Mbit/s.
 fn gain(driver: &Driver) -> f64 {
-    let bits = driver.window.pacing_rate.map_or(0, Rate::bits_per_second);
+    let bits = driver.window.pacing.rate.map_or(0, Rate::bits_per_second);
     bits as f64 / 8e6
 }
 
@@ -27,7 +27,7 @@ fn startup_doubles_the_rate_each_round_trip() {
     for _ in 0..9 {
         let end = driver.now + DELAY;
         driver.run_until(end);
-        delivered.push(driver.window.delivered);
+        delivered.push(driver.window.delivery.delivered);
     }
     let rates: Vec<u64> = delivered.windows(2).map(|pair| pair[1] - pair[0]).collect();
     for pair in rates[4..].windows(2) {
@@ -48,7 +48,7 @@ fn the_queue_of_startup_is_drained() {
     // Startup's window is 2.89 times what fits, and a few segments for bursts.
     assert!((100..=200).contains(&most), "{most}");
     assert!(driver.queue() <= 26, "{}", driver.queue());
-    assert_eq!(driver.window.lost, 0);
+    assert_eq!(driver.window.delivery.lost, 0);
 }
 
 /// The path is full, little waits, and the rate goes through its cycle of eight phases.
@@ -56,7 +56,7 @@ fn the_queue_of_startup_is_drained() {
 fn in_steady_state_the_path_is_full_and_the_queue_short() {
     let mut driver = Driver::new("bbr", path(10_000));
     driver.run_until(seconds(3));
-    let before = driver.window.delivered;
+    let before = driver.window.delivery.delivered;
     let (mut most, mut probes, mut last) = (0, 0, 0.0);
     while driver.now < seconds(9) {
         let end = driver.now + Span::from_millis(10);
@@ -73,7 +73,7 @@ fn in_steady_state_the_path_is_full_and_the_queue_short() {
         // Twice what fits, rounded up, and three bursts of two: 202 + 6, two more while probing.
         assert!((208..=212).contains(&driver.window.cwnd), "{}", driver.window.cwnd);
     }
-    let share = (driver.window.delivered - before) as f64 / 6_000.0;
+    let share = (driver.window.delivery.delivered - before) as f64 / 6_000.0;
     assert!(share > 0.98, "{share}");
     // Probing goes on until 1.25 times what fits is in flight, and bursts: 127 + 6 + 2.
     assert!((26..=36).contains(&most), "{most}");
@@ -108,13 +108,13 @@ fn after_ten_seconds_the_round_trip_is_probed() {
 fn losses_do_not_slow_it_down() {
     let mut driver = Driver::new("bbr", path(200));
     driver.run_until(seconds(2));
-    let before = driver.window.delivered;
+    let before = driver.window.delivery.delivered;
     while driver.now < seconds(9) {
         driver.drop_next();
         let end = driver.now + Span::from_millis(100);
         driver.run_until(end);
     }
-    let share = (driver.window.delivered - before) as f64 / 7_000.0;
+    let share = (driver.window.delivery.delivered - before) as f64 / 7_000.0;
     assert!(share > 0.95, "{share}");
 }
 
@@ -128,7 +128,11 @@ fn after_an_idle_time_it_goes_on_at_its_rate() {
     driver.run_until(begin + Span::from_millis(90));
     assert!((gain(&driver) - 0.99).abs() < 0.01, "{}", gain(&driver));
     assert!(driver.queue() <= 2, "{}", driver.queue());
-    assert!((85..=92).contains(&driver.window.in_flight), "{}", driver.window.in_flight);
+    assert!(
+        (85..=92).contains(&driver.window.flight.in_flight),
+        "{}",
+        driver.window.flight.in_flight
+    );
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn the_seed_decides_where_the_cycle_begins() {
             .map(|_| {
                 let end = driver.now + Span::from_millis(10);
                 driver.run_until(end);
-                driver.window.pacing_rate
+                driver.window.pacing.rate
             })
             .collect::<Vec<_>>()
     };
@@ -153,15 +157,15 @@ fn the_seed_decides_where_the_cycle_begins() {
 /// A control in steady state by hand: one segment a millisecond, 100 ms, 100 in flight.
 fn by_hand() -> (Bbr, Window, Instant) {
     let mut window = Window::new(MSS, 10);
-    window.srtt = Some(DELAY);
-    window.min_rtt = Some(DELAY);
+    window.rtt.srtt = Some(DELAY);
+    window.rtt.min_rtt = Some(DELAY);
     let mut control = Bbr::new(&Setup::default());
     let mut now = Instant::ZERO;
     control.init(now, &mut window);
     for _ in 0..2_000 {
         now += Span::from_millis(1);
-        window.in_flight = 100;
-        let rate = sample(&mut window.delivered, 0);
+        window.flight.in_flight = 100;
+        let rate = sample(&mut window.delivery.delivered, 0);
         control.control(now, &mut window, &rate);
     }
     (control, window, now)
@@ -196,9 +200,9 @@ fn the_first_round_of_recovery_conserves_segments() {
     let mut cwnds = Vec::new();
     for step in 0..120 {
         now += Span::from_millis(1);
-        window.in_flight = 97;
+        window.flight.in_flight = 97;
         let losses = if step == 0 { 3 } else { 0 };
-        let rate = sample(&mut window.delivered, losses);
+        let rate = sample(&mut window.delivery.delivered, losses);
         control.control(now, &mut window, &rate);
         cwnds.push(window.cwnd);
     }
@@ -206,7 +210,7 @@ fn the_first_round_of_recovery_conserves_segments() {
     assert_eq!(cwnds[99], 98);
     assert!(cwnds[119] > 110, "{cwnds:?}");
     window.state = State::Open;
-    let rate = sample(&mut window.delivered, 0);
+    let rate = sample(&mut window.delivery.delivered, 0);
     control.control(now, &mut window, &rate);
     assert!(window.cwnd.abs_diff(before) <= 2, "{} not {before}", window.cwnd);
 }
@@ -219,14 +223,14 @@ fn the_window_comes_back_after_a_timeout() {
     control.ssthresh(now, &mut window);
     control.event(now, &mut window, Event::Timeout);
     window.cwnd = 1;
-    window.in_flight = 0;
+    window.flight.in_flight = 0;
     control.enter(now, &mut window, State::Loss);
     window.state = State::Loss;
-    let rate = sample(&mut window.delivered, 0);
+    let rate = sample(&mut window.delivery.delivered, 0);
     control.control(now, &mut window, &rate);
     assert_eq!(window.cwnd, 4);
     window.state = State::Open;
-    let rate = sample(&mut window.delivered, 0);
+    let rate = sample(&mut window.delivery.delivered, 0);
     control.control(now, &mut window, &rate);
     assert!(window.cwnd.abs_diff(before) <= 2, "{} not {before}", window.cwnd);
 }

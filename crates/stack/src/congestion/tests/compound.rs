@@ -75,7 +75,7 @@ fn round(control: &mut Compound, window: &mut Window, millis: u64) {
 fn by_hand(cwnd: u32) -> (Compound, Window) {
     let mut window = Window::new(1_000, cwnd);
     window.ssthresh = cwnd;
-    window.is_cwnd_limited = true;
+    window.flight.is_cwnd_limited = true;
     let mut control = Compound::new();
     control.init(Instant::ZERO, &mut window);
     (control, window)

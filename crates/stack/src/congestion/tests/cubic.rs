@@ -156,7 +156,7 @@ fn hystart_ends_slow_start_at_a_long_train() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     let mut driver = Driver::new("cubic", path);
     driver.run_rounds(6);
-    assert_eq!(driver.window.lost, 0);
+    assert_eq!(driver.window.delivery.lost, 0);
     assert!(driver.window.ssthresh.abs_diff(132) <= 1, "{:?}", driver.window);
 }
 
@@ -166,10 +166,10 @@ fn hystart_ends_slow_start_at_a_long_train() {
 fn hystart_waits_for_a_longer_train_where_segments_are_paced() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     let mut driver = Driver::with(Box::new(Cubic::new(&setup())), path, |window| {
-        window.is_paced = true;
+        window.pacing.is_on = true;
     });
     driver.run_rounds(7);
-    assert_eq!(driver.window.lost, 0);
+    assert_eq!(driver.window.delivery.lost, 0);
     assert!(driver.window.ssthresh.abs_diff(263) <= 1, "{:?}", driver.window);
 }
 
@@ -181,7 +181,7 @@ fn hystart_ends_slow_start_at_a_queue() {
     let path = Path::bottleneck(Span::from_millis(4), Span::from_millis(100), 10_000);
     let mut driver = Driver::new("cubic", path);
     driver.run_rounds(6);
-    assert_eq!((driver.window.lost, driver.window.ssthresh), (0, 88));
+    assert_eq!((driver.window.delivery.lost, driver.window.ssthresh), (0, 88));
 }
 
 /// A timeout makes slow start lead to 0.7 of the window that was, and forgets the rest.

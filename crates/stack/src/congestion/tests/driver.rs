@@ -118,12 +118,12 @@ impl Driver {
         set: impl FnOnce(&mut Window),
     ) -> Driver {
         let mut window = Window::new(MSS, 10);
-        window.is_cwnd_limited = true;
+        window.flight.is_cwnd_limited = true;
         // The handshake told of the round trip.
         let rtt = path.delay + path.service;
-        window.srtt = Some(rtt);
-        window.min_rtt = Some(rtt);
-        window.is_paced = control.is_paced();
+        window.rtt.srtt = Some(rtt);
+        window.rtt.min_rtt = Some(rtt);
+        window.pacing.is_on = control.is_paced();
         set(&mut window);
         let now = Instant::ZERO + rtt;
         control.init(now, &mut window);
@@ -186,7 +186,7 @@ impl Driver {
         while !self.arriving.is_empty() {
             self.step();
         }
-        self.window.app_limited = Some(self.window.delivered);
+        self.window.delivery.app_limited = Some(self.window.delivery.delivered);
         self.now += span;
         self.is_idle = false;
     }
@@ -209,14 +209,15 @@ impl Driver {
     }
 
     fn leaves_at(&self) -> Option<Instant> {
-        let may = self.window.in_flight < self.window.cwnd;
-        let departure = if self.control.is_paced() { self.window.departure } else { self.now };
+        let may = self.window.flight.in_flight < self.window.cwnd;
+        let departure =
+            if self.control.is_paced() { self.window.pacing.departure } else { self.now };
         (may && !self.is_idle).then(|| departure.max(self.now))
     }
 
     fn send(&mut self, now: Instant) {
         self.now = now;
-        if self.window.packets_out == 0 {
+        if self.window.flight.packets_out == 0 {
             self.control.event(now, &mut self.window, Event::TransmitStart);
             self.first_sent = now;
             self.delivered_at = now;
@@ -229,18 +230,19 @@ impl Driver {
             is_repeated: repeated.is_some(),
             at: now,
             flight_start: self.first_sent,
-            delivered: self.window.delivered,
+            delivered: self.window.delivery.delivered,
             delivered_at: self.delivered_at,
-            app_limited: self.window.app_limited.is_some(),
+            app_limited: self.window.delivery.app_limited.is_some(),
         };
         self.sent += 1;
         self.next = self.next.max(segment + 1);
-        self.window.in_flight += 1;
+        self.window.flight.in_flight += 1;
         self.window.last_sent = now;
         self.note_outstanding();
-        if let Some(rate) = self.window.pacing_rate.filter(|_| self.control.is_paced()) {
+        if let Some(rate) = self.window.pacing.rate.filter(|_| self.control.is_paced()) {
             let nanos = u64::from(MSS) * 8 * 1_000_000_000 / rate.bits_per_second().max(1);
-            self.window.departure = self.window.departure.max(now) + Span::from_nanos(nanos);
+            self.window.pacing.departure =
+                self.window.pacing.departure.max(now) + Span::from_nanos(nanos);
         }
         self.pass(sent);
     }
@@ -260,24 +262,24 @@ impl Driver {
         let una = self.missing.first().copied().unwrap_or(u64::MAX).min(self.highest);
         self.window.una = una * u64::from(MSS);
         self.window.nxt = self.next * u64::from(MSS);
-        self.window.packets_out = (self.next - una) as u32;
-        self.window.max_packets_out = self.window.packets_out;
+        self.window.flight.packets_out = (self.next - una) as u32;
+        self.window.flight.max_packets_out = self.window.flight.packets_out;
     }
 
     fn hear(&mut self, now: Instant) {
         self.now = now;
         let (_, sent) = self.arriving.pop_front().expect("something arrives");
-        let prior_in_flight = self.window.in_flight;
+        let prior_in_flight = self.window.flight.in_flight;
         let prior_una = self.window.una;
-        self.window.in_flight -= 1;
-        self.window.delivered += 1;
+        self.window.flight.in_flight -= 1;
+        self.window.delivery.delivered += 1;
         self.missing.remove(&sent.segment);
         self.highest = self.highest.max(sent.segment + 1);
         let rtt = (!sent.is_repeated).then(|| now.since(sent.at));
         if let Some(rtt) = rtt {
             self.last_rtt = rtt;
-            self.window.srtt = self.window.srtt.map(|srtt| (srtt * 7 + rtt) / 8);
-            self.window.min_rtt = self.window.min_rtt.map(|least| least.min(rtt));
+            self.window.rtt.srtt = self.window.rtt.srtt.map(|srtt| (srtt * 7 + rtt) / 8);
+            self.window.rtt.min_rtt = self.window.rtt.min_rtt.map(|least| least.min(rtt));
         }
         let losses = self.hold_for_lost(sent.index);
         self.note_outstanding();
@@ -310,23 +312,24 @@ impl Driver {
             self.to_repeat.push_back(lost.segment);
             losses += 1;
         }
-        self.window.in_flight -= losses;
-        self.window.lost += u64::from(losses);
+        self.window.flight.in_flight -= losses;
+        self.window.delivery.lost += u64::from(losses);
         losses
     }
 
     /// As `tcp_rate_skb_delivered` and `tcp_rate_gen`.
     fn rate(&mut self, sent: Sent, rtt: Option<Span>, losses: u32, in_flight: u32) -> RateSample {
-        let app_limited = self.window.app_limited;
-        self.window.app_limited = app_limited.filter(|mark| self.window.delivered <= *mark);
+        let app_limited = self.window.delivery.app_limited;
+        self.window.delivery.app_limited =
+            app_limited.filter(|mark| self.window.delivery.delivered <= *mark);
         self.first_sent = sent.at;
         self.delivered_at = self.now;
         let sending = sent.at.since(sent.flight_start);
         let interval = sending.max(self.now.since(sent.delivered_at));
-        let is_valid = self.window.min_rtt.is_none_or(|least| interval >= least);
+        let is_valid = self.window.rtt.min_rtt.is_none_or(|least| interval >= least);
         RateSample {
             prior_delivered: sent.delivered,
-            delivered: is_valid.then(|| self.window.delivered - sent.delivered),
+            delivered: is_valid.then(|| self.window.delivery.delivered - sent.delivered),
             interval,
             rtt,
             losses,
@@ -365,8 +368,8 @@ impl Driver {
 
     /// Without selective acknowledgements nothing is known of what was sent: it is sent again.
     fn go_back(&mut self) {
-        self.window.in_flight -= self.dropped.len() as u32;
-        self.window.lost += self.dropped.len() as u64;
+        self.window.flight.in_flight -= self.dropped.len() as u32;
+        self.window.delivery.lost += self.dropped.len() as u64;
         self.to_repeat.extend(self.dropped.drain(..).map(|lost| lost.segment));
     }
 
@@ -380,9 +383,9 @@ impl Driver {
         }
         // As `tcp_update_pacing_rate`, whether or not anything is paced.
         let percent = if self.window.cwnd < self.window.ssthresh / 2 { 200 } else { 120 };
-        let segments = u64::from(self.window.cwnd.max(self.window.packets_out));
+        let segments = u64::from(self.window.cwnd.max(self.window.flight.packets_out));
         let bytes = Bytes::new(u64::from(MSS) * segments * percent / 100);
-        self.window.pacing_rate = self.window.srtt.and_then(|srtt| Rate::of(bytes, srtt));
+        self.window.pacing.rate = self.window.rtt.srtt.and_then(|srtt| Rate::of(bytes, srtt));
     }
 
     fn enter(&mut self, state: State) {
@@ -413,9 +416,9 @@ impl Driver {
             ssthresh: self.window.ssthresh,
             rtt: self.last_rtt,
             queue: self.queue(),
-            in_flight: self.window.in_flight,
+            in_flight: self.window.flight.in_flight,
             state: self.window.state,
-            delivered: self.window.delivered,
+            delivered: self.window.delivery.delivered,
         });
     }
 }

@@ -58,9 +58,9 @@ fn an_interruption_is_survived() {
         driver.interrupt(Span::from_millis(500));
         let begin = driver.now;
         driver.run_until(begin + Span::from_secs(2));
-        let before = driver.window.delivered;
+        let before = driver.window.delivery.delivered;
         driver.run_until(begin + Span::from_secs(22));
-        let shown = driver.window.delivered - before;
+        let shown = driver.window.delivery.delivered - before;
         assert!((10_000..=20_001).contains(&shown), "{name}: {shown} of 20,000");
     }
 }
@@ -90,10 +90,10 @@ proptest! {
                 }
                 prop_assert!(driver.window.cwnd >= 1 && driver.window.ssthresh >= 2, "{name}");
             }
-            let before = driver.window.delivered;
+            let before = driver.window.delivery.delivered;
             let end = driver.now + Span::from_secs(10);
             driver.run_until(end);
-            prop_assert!(driver.window.delivered > before, "{name}");
+            prop_assert!(driver.window.delivery.delivered > before, "{name}");
         }
     }
 }

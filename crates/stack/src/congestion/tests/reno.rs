@@ -48,8 +48,8 @@ fn the_saw_tooth_sends_three_eighths_of_the_square_of_its_window() {
         }
         driver.drop_next();
         driver.run_rounds(3);
-        sent.push(driver.window.delivered - before);
-        before = driver.window.delivered;
+        sent.push(driver.window.delivery.delivered - before);
+        before = driver.window.delivery.delivered;
     }
     for segments in &sent[1..] {
         let ratio = *segments as f64 / (0.375 * f64::from(peak).powi(2));

@@ -50,5 +50,5 @@ fn slow_start_ends_without_a_loss() {
     let cwnds: Vec<u32> = driver.run_rounds(8).iter().map(|row| row.cwnd).collect();
     // The round trip was 102 ms: 320 · 101.001 / 102.001 + 1 = 317.
     assert_eq!(cwnds, [20, 40, 80, 160, 320, 317, 316, 315]);
-    assert_eq!((driver.window.lost, driver.window.ssthresh), (0, 315));
+    assert_eq!((driver.window.delivery.lost, driver.window.ssthresh), (0, 315));
 }

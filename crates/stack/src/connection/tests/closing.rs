@@ -3,6 +3,7 @@ use tcplab_units::{Endpoint, Span};
 use super::pair::Pair;
 use super::peer::Bench;
 use super::*;
+use crate::SocketOption;
 
 const DELAY: Span = Span::from_millis(5);
 
@@ -175,7 +176,8 @@ fn time_wait_may_be_reopened() {
         let reuse = bench.connection.may_be_reopened_by(now, &syn);
         assert_eq!(reuse.is_some(), reopens, "seq {seq}, clock {clock}");
         if let Some(reuse) = reuse {
-            let beyond = reuse.initial_sequence.distance_from(bench.connection.numbers.initial());
+            let beyond =
+                reuse.initial_sequence.distance_from(bench.connection.numbers.own.initial());
             assert_eq!(beyond, 2 + 65_537);
         }
     }

@@ -3,6 +3,7 @@ use tcplab_units::{Bytes, Endpoint, Span};
 use super::pair::{Fate, Pair};
 use super::peer::Bench;
 use super::*;
+use crate::SocketOption;
 
 #[test]
 fn both_ends_agree() {

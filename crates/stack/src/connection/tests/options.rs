@@ -5,6 +5,7 @@ use tcplab_units::{Bytes, Rate, Span};
 use super::peer::Bench;
 use super::*;
 use crate::Data;
+use crate::SocketOption;
 use crate::connection::Send;
 
 fn with(options: &[SocketOption]) -> Config {

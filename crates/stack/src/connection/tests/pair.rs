@@ -109,12 +109,12 @@ impl Pair {
         let fate = (self.fate)(from, *number, &segment);
         *number += 1;
         let (own, other, arrow) = match from {
-            Endpoint::Client => (self.client.numbers.initial(), self.server_initial, '>'),
+            Endpoint::Client => (self.client.numbers.own.initial(), self.server_initial, '>'),
             Endpoint::Server => (SeqNumber::new(self.server_initial), 0, '<'),
         };
         let other = match from {
             Endpoint::Client => SeqNumber::new(other),
-            Endpoint::Server => self.client.numbers.initial(),
+            Endpoint::Server => self.client.numbers.own.initial(),
         };
         let ms = self.now.since(Instant::ZERO + Span::from_secs(1)).as_millis_f64();
         let text = written(&segment, own, Some(other));

@@ -4,6 +4,7 @@ use tcplab_units::Span;
 
 use super::peer::Bench;
 use super::*;
+use crate::SocketOption;
 
 fn keeping_alive(idle: u64, interval: u64, probes: u8) -> Bench {
     let mut config = Config::default();

@@ -4,6 +4,7 @@ use super::pair::Pair;
 use super::peer::Bench;
 use super::*;
 use crate::Data;
+use crate::SocketOption;
 
 fn urgent(now: Instant, connection: &mut Connection, bytes: &[u8]) {
     let how = Send { urgent: true, ..Send::default() };

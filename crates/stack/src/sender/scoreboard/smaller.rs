@@ -3,28 +3,29 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::{EVER, GOES_ON, LISTED, LOST, NONE, REPEATED, Record, SACKED, Scoreboard};
+use super::record::{EVER, GOES_ON, LISTED, LOST, NONE, RETRANSMITTED, SACKED};
+use super::{Record, Scoreboard};
 
 /// How what is outstanding is cut anew.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sender) struct Smaller {
+pub(crate) struct Smaller {
     /// The most data bytes of a segment.
-    pub(in crate::sender) most: u64,
+    pub(crate) most: u64,
     /// Where the first outstanding byte is.
-    pub(in crate::sender) una: u64,
+    pub(crate) una: u64,
     /// The position behind the last data byte: a FIN behind it takes no room.
-    pub(in crate::sender) data_end: u64,
+    pub(crate) data_end: u64,
     /// Whether only what left as one burst is cut as one; otherwise all that lies together is.
-    pub(in crate::sender) by_bursts: bool,
+    pub(crate) by_bursts: bool,
     /// Whether what was too large is lost.
-    pub(in crate::sender) is_lost: bool,
+    pub(crate) is_lost: bool,
 }
 
 impl Scoreboard {
     /// No segment that is not SACKed has more data than allowed any more. What has is cut anew
     /// from its burst's first byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`), with all
     /// of that burst.
-    pub(in crate::sender) fn make_smaller(&mut self, how: &Smaller) {
+    pub(crate) fn make_smaller(&mut self, how: &Smaller) {
         let old = std::mem::take(&mut self.records);
         let mut records = VecDeque::with_capacity(old.len());
         let mut at = 0;
@@ -43,9 +44,9 @@ impl Scoreboard {
         }
         self.records = records;
         self.lost_out = self.count(LOST);
-        self.retrans_out = self.count(REPEATED);
-        let to_repeat = self.records.iter().filter(|record| record.is_to_repeat());
-        self.to_repeat = to_repeat.map(|record| record.start).collect();
+        self.retrans_out = self.count(RETRANSMITTED);
+        let to_retransmit = self.records.iter().filter(|record| record.is_to_retransmit());
+        self.to_retransmit = to_retransmit.map(|record| record.start).collect();
         self.settle();
     }
 
@@ -57,7 +58,7 @@ impl Scoreboard {
 /// The number behind the last of the records from `first` on that are cut as one: nothing else
 /// became of one than of the others.
 fn behind_burst(records: &VecDeque<Record>, first: usize, by_bursts: bool) -> usize {
-    let fate = |record: &Record| record.marks & (SACKED | LOST | REPEATED);
+    let fate = |record: &Record| record.marks & (SACKED | LOST | RETRANSMITTED);
     let mut end = first + 1;
     while end < records.len()
         && (!by_bursts || records[end - 1].goes_on())
@@ -73,7 +74,7 @@ fn cut(old: &VecDeque<Record>, burst: Range<usize>, how: &Smaller, out: &mut Vec
     let ever = old.range(burst).fold(0, |ever, record| ever | record.marks & EVER);
     let mut marks = first.marks & !LISTED | ever | GOES_ON;
     if how.is_lost {
-        marks = marks & !REPEATED | LOST;
+        marks = marks & !RETRANSMITTED | LOST;
     }
     let mut start = first.start;
     while start < last.end() {

@@ -2,8 +2,11 @@
 
 use tcplab_units::{Instant, Span};
 
+use super::super::interface::AckOutcome;
 use super::super::*;
 use crate::config::Host;
+use crate::congestion::State;
+use crate::{SendCause, config};
 
 /// Data bytes of a segment on the bench.
 pub(super) const MSS: u64 = 1_000;
@@ -53,7 +56,7 @@ pub(super) fn agreed() -> Negotiated {
         window: 1_000_000,
         sequence: 1,
         rtt: Some(Span::from_millis(100)),
-        repetitions: 0,
+        retransmissions: 0,
     }
 }
 
@@ -121,10 +124,10 @@ impl Bench {
     }
 
     /// All below segment `next` has arrived, and the segments in the inclusive ranges.
-    pub(super) fn ack(&mut self, next: u64, sacked: &[(u64, u64)]) -> Heard {
-        let mut sack = [(0, 0); 4];
+    pub(super) fn ack(&mut self, next: u64, sacked: &[(u64, u64)]) -> AckOutcome {
+        let mut sack = [Block::default(); 4];
         for (to, &(from, last)) in sack.iter_mut().zip(sacked) {
-            *to = (start(from), start(last + 1));
+            *to = Block { start: start(from), end: start(last + 1) };
         }
         let ack = Ack {
             position: start(next),
@@ -169,12 +172,12 @@ impl Bench {
 impl Sender {
     /// Whether all counters tell what the records say.
     pub(super) fn audit(&self) {
-        self.board.audit(self.sack);
+        self.scoreboard.audit(self.agreed.sack);
         assert!(self.window.cwnd >= 1);
         assert!(self.window.una <= self.window.nxt);
-        let board = &self.board;
+        let board = &self.scoreboard;
         assert!(board.left_out() <= board.packets_out() || board.is_empty());
-        if self.sack || self.window.state == State::Open {
+        if self.agreed.sack || self.window.state == State::Open {
             assert!(board.lost_out == 0 || self.window.state != State::Open);
         }
         if let Some(head) = board.head() {

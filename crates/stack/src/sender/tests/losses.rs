@@ -1,5 +1,6 @@
 //! Losses found by SACK and time, and the window in recovery.
 
+use super::super::Block;
 use super::bench::*;
 use crate::SendCause::{FastRetransmit, LimitedTransmit, New, Rack, TailLossProbe};
 use crate::config::Detection;
@@ -57,7 +58,7 @@ fn proportional_reduction_sends_on_every_second_acknowledgement() {
         }
     }
     assert_eq!(sent, "NNR.N.N.N.N.N.N.N..");
-    assert_eq!(b.sender.figures().unacked, 29);
+    assert_eq!(b.sender.figures().outstanding.segments, 29);
     // Less than the threshold is in flight: as many leave as arrive.
     for arrived in 21..=22 {
         b.at(182 + arrived).ack(1, &[(2, arrived)]);
@@ -75,7 +76,7 @@ fn a_hole_that_is_filled_late_is_reordering_and_makes_patient() {
     b.ack(4, &[]);
     assert_eq!(b.state(), State::Open);
     assert_eq!(b.sender.figures().reorderings, 1);
-    assert_eq!(b.sender.figures().total_retrans, 0);
+    assert_eq!(b.sender.figures().counters.retransmissions, 0);
     b.leaving();
     // Now three SACKs are no proof any more: time is waited for.
     b.at(101).ack(4, &[(5, 7)]);
@@ -109,7 +110,7 @@ fn a_repetition_that_is_lost_is_repeated() {
     assert!(b.sent().iter().all(|s| s.0 > 10));
     b.at(215).ack(1, &[(2, 12)]);
     assert!(b.sent().contains(&(1, Rack)));
-    assert_eq!(b.sender.figures().total_retrans, 2);
+    assert_eq!(b.sender.figures().counters.retransmissions, 2);
 }
 
 #[test]
@@ -124,17 +125,17 @@ fn counting_sacks_marks_all_with_three_above() {
     assert_eq!(b.numbers(), NOTHING);
     b.ack(1, &[(6, 6), (4, 4), (2, 2)]);
     // Three above the first; two above the third.
-    assert_eq!(b.sender.figures().lost, 1);
+    assert_eq!(b.sender.figures().outstanding.lost, 1);
     assert_eq!(b.sent(), [(1, FastRetransmit)]);
     b.ack(1, &[(6, 7), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().lost, 2);
+    assert_eq!(b.sender.figures().outstanding.lost, 2);
     b.ack(1, &[(6, 8), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().lost, 3);
+    assert_eq!(b.sender.figures().outstanding.lost, 3);
     b.leaving();
     b.at(200).ack(5, &[(6, 8)]);
     assert_eq!(b.state(), State::Recovery);
     b.leaving();
-    assert_eq!(b.sender.figures().total_retrans, 3);
+    assert_eq!(b.sender.figures().counters.retransmissions, 3);
     b.at(300).ack(11, &[]);
     assert_eq!(b.state(), State::Open);
 }
@@ -145,7 +146,7 @@ fn an_acknowledgement_overtaken_still_tells_of_sacks() {
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(4, &[]);
     assert_eq!(b.ack(2, &[(6, 8)]).acked, 0);
-    assert_eq!((b.sender.una(), b.sender.figures().sacked), (start(4), 3));
+    assert_eq!((b.sender.una(), b.sender.figures().outstanding.sacked), (start(4), 3));
     // The window comes down with the next acknowledgement only.
     assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
     assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
@@ -163,7 +164,7 @@ fn sacked_data_thrown_away_is_sent_again() {
     assert!((200..=203).contains(&alarm), "{alarm}");
     b.ring().unwrap();
     assert_eq!(b.state(), State::Loss);
-    assert_eq!(b.sender.figures().sacked, 0);
+    assert_eq!(b.sender.figures().outstanding.sacked, 0);
     assert_eq!(b.numbers(), [3]);
     b.at(300).ack(4, &[]);
     assert_eq!(b.numbers(), [4, 5]);
@@ -173,12 +174,12 @@ fn sacked_data_thrown_away_is_sent_again() {
 fn blocks_that_make_no_sense_do_no_harm() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);
-    for block in [(0, u64::MAX), (5, 2), (9_000, 30_000), (0, 500), (1, 1)] {
+    for (left, right) in [(0, u64::MAX), (5, 2), (9_000, 30_000), (0, 500), (1, 1)] {
         let ack = super::super::Ack {
             position: 1,
             sequence: 1,
             window: 1_000_000,
-            sack: &[block; 4],
+            sack: &[Block { start: left, end: right }; 4],
             echo: None,
             carries_data: false,
             ece: false,
@@ -186,10 +187,10 @@ fn blocks_that_make_no_sense_do_no_harm() {
         b.at(100);
         b.sender.handle_ack(b.now, &ack, &b.stream);
         b.sender.audit();
-        assert_eq!(b.sender.figures().sacked, 0);
+        assert_eq!(b.sender.figures().outstanding.sacked, 0);
     }
     // A part of a segment is none.
-    let part = [(start(2) + 1, start(4) - 1)];
+    let part = [Block { start: start(2) + 1, end: start(4) - 1 }];
     let ack = super::super::Ack {
         position: 1,
         sequence: 1,
@@ -200,6 +201,6 @@ fn blocks_that_make_no_sense_do_no_harm() {
         ece: false,
     };
     b.sender.handle_ack(b.now, &ack, &b.stream);
-    assert_eq!(b.sender.figures().sacked, 0);
+    assert_eq!(b.sender.figures().outstanding.sacked, 0);
     assert!(b.sent().iter().all(|s| s.1 != TailLossProbe));
 }

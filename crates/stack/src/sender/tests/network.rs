@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::bench::*;
-use crate::config::{Detection, Nagle, Reduction, TimeoutAction, TimeoutRule};
+use crate::config::{Detection, Host, Nagle, Reduction, TimeoutAction, TimeoutRule};
 
 /// What a network does to packets, in 256ths of them.
 #[derive(Debug, Clone, Copy)]
@@ -197,11 +197,12 @@ fn step(
             });
         }
         Packet::Ack { position, window, sack, count, echo } => {
+            let blocks = sack.map(|(start, end)| Block { start, end });
             let ack = Ack {
                 position,
                 sequence: 1,
                 window,
-                sack: if agreed.sack { &sack[..count] } else { &[] },
+                sack: if agreed.sack { &blocks[..count] } else { &[] },
                 echo: agreed.timestamps.then_some(echo),
                 carries_data: false,
                 ece: false,
@@ -224,7 +225,7 @@ fn stacks() -> Vec<(&'static str, Config, bool)> {
         change("linux", true, |_| {}),
         change("linux without SACK", false, |_| {}),
         change("linux with bursts", true, |c| c.sending.burst = 65_536),
-        change("linux on its ticks", true, |c| c.host = config::Host::default()),
+        change("linux on its ticks", true, |c| c.host = Host::default()),
         change("paced", true, |c| c.sending.paced = true),
         change("counting SACKs", true, |c| c.recovery.detection = Detection::Sack),
         change("all unsacked", true, |c| {
@@ -307,7 +308,7 @@ fn a_network_that_only_delays_has_nothing_repeated() {
     for (name, config, sack) in stacks() {
         let agreed = Negotiated { sack, rtt: Some(millis(40)), ..agreed() };
         let (_, figures) = transfer(&config, &agreed, weather, 500_000).unwrap();
-        assert_eq!(figures.total_retrans, 0, "{name}");
+        assert_eq!(figures.counters.retransmissions, 0, "{name}");
         // The SYN, 500 segments, and the FIN where it did not go with the last of them.
         assert!((501..=502).contains(&figures.delivered), "{name}: {figures:?}");
     }
@@ -318,7 +319,7 @@ fn few_losses_cost_few_repetitions_and_no_timeout() {
     let weather = Weather { seed: 7, lost: 2, acks_lost: 0, late: 0, copied: 0, closes: false };
     let agreed = Negotiated { timestamps: true, rtt: Some(millis(40)), ..agreed() };
     let (_, figures) = transfer(&exact(), &agreed, weather, 4_000_000).unwrap();
-    assert!((10..100).contains(&figures.total_retrans), "{figures:?}");
-    assert_eq!(figures.total_timeouts, 0, "{figures:?}");
+    assert!((10..100).contains(&figures.counters.retransmissions), "{figures:?}");
+    assert_eq!(figures.timeout.total, 0, "{figures:?}");
     assert_eq!(figures.dsacks, 0, "each was lost indeed: {figures:?}");
 }

@@ -51,7 +51,7 @@ fn a_repetition_answered_within_a_round_trip_is_held_for_needless() {
     for lost in 2..=5 {
         time += 40;
         b.at(time).ack(lost, &[]);
-        assert_eq!((b.state(), b.sender.figures().lost), (State::Open, 0));
+        assert_eq!((b.state(), b.sender.figures().outstanding.lost), (State::Open, 0));
         assert_eq!((b.cwnd(), b.ssthresh()), (10, 5));
         // One new segment leaves for the one that was acknowledged...
         let new = 9 + lost;
@@ -63,7 +63,7 @@ fn a_repetition_answered_within_a_round_trip_is_held_for_needless() {
         time = b.now.as_nanos() / 1_000_000;
         assert_eq!(b.sent(), [(lost, Timeout(1))]);
     }
-    assert_eq!(b.sender.figures().total_timeouts, 5);
+    assert_eq!(b.sender.figures().timeout.total, 5);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn two_duplicates_start_sack_recovery_with_one_segment() {
     b.ack(1, &[(4, 8), (2, 2)]);
     b.ack(1, &[(4, 10), (2, 2)]);
     b.leaving();
-    assert_eq!(b.sender.figures().total_retrans, 2);
+    assert_eq!(b.sender.figures().counters.retransmissions, 2);
     b.at(200).ack(11, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
 }

@@ -1,16 +1,25 @@
 //! Retransmission timeouts: when, how often, what they mean.
 
+use tcplab_units::Span;
+
+use super::super::rto::{Measurement, Rto};
 use super::super::{GivenUp, Negotiated};
 use super::bench::*;
-use crate::Config;
 use crate::SendCause::{AfterTimeout, New, Timeout};
 use crate::config::{TimeoutAction, TimeoutRule};
 use crate::congestion::State;
+use crate::{Config, config};
 
 fn without_probe() -> Config {
     let mut config = exact();
     config.recovery.tail_loss_probe = false;
     config
+}
+
+/// The estimator of a stack with that rule and that least timeout, ms.
+fn rto(rule: TimeoutRule, least: u64) -> Rto {
+    let config = config::Timeout { rule, least: millis(least), ..config::Timeout::default() };
+    Rto::new(&config, Span::ZERO)
 }
 
 #[test]
@@ -57,27 +66,32 @@ fn the_timeout_follows_its_rule() {
         (TimeoutRule::Haiku, 200, &[100, 100], 250),
         (TimeoutRule::Haiku, 200, &[20, 20], 120),
     ] {
-        let mut trip = super::super::round_trip::RoundTrip::new(rule, millis(least));
+        let mut rto = rto(rule, least);
         for &measured in trips {
-            trip.measure(measured * 1_000, 1, 1);
+            rto.measure(Measurement { rtt: measured * 1_000, una: 1, nxt: 1 });
         }
-        assert_eq!(trip.timeout().unwrap() / 1_000, expected, "{rule:?} {trips:?}");
+        let measured = rto.measured().unwrap().as_micros() / 1_000;
+        assert_eq!(measured, expected, "{rule:?} {trips:?}");
     }
 }
 
 #[test]
 fn deviation_decays_by_a_quarter_each_round() {
-    let mut trip = super::super::round_trip::RoundTrip::new(TimeoutRule::Linux, millis(200));
-    trip.measure(400_000, 1, 10);
+    let mut rto = rto(TimeoutRule::Linux, 200);
+    let at = |una, nxt| Measurement { rtt: 400_000, una, nxt };
+    rto.measure(at(1, 10));
     // 400 + 4·200 = 1200.
-    assert_eq!(trip.timeout(), Some(1_200_000));
-    trip.measure(400_000, 11, 20);
+    assert_eq!(rto.measured(), Some(millis(1_200)));
+    rto.measure(at(11, 20));
     // Within a round nothing comes down; the first of a round takes a quarter of what is above
     // the round's largest, which was 800 from the start.
-    assert_eq!(trip.timeout(), Some(1_200_000));
-    trip.measure(400_000, 21, 30);
+    assert_eq!(rto.measured(), Some(millis(1_200)));
+    rto.measure(at(21, 30));
     // The largest of the second round: 450 (800·¾·¾).
-    assert_eq!(trip.timeout(), Some(400_000 + 800_000 - (800_000 - 450_000) / 4));
+    assert_eq!(
+        rto.measured(),
+        Some(Span::from_micros(400_000 + 800_000 - (800_000 - 450_000) / 4))
+    );
 }
 
 #[test]
@@ -108,7 +122,7 @@ fn timestamps_measure_repetitions_too() {
 
 #[test]
 fn an_unmeasured_handshake_leaves_three_seconds() {
-    let agreed = Negotiated { rtt: None, repetitions: 2, ..agreed() };
+    let agreed = Negotiated { rtt: None, retransmissions: 2, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 5);
     assert_eq!(b.numbers(), [1], "two SYNs were lost: one segment");
     assert_eq!(b.alarm(), Some(3_000));
@@ -121,7 +135,7 @@ fn slow_start_follows_a_timeout() {
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Timeout(1))]);
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, 1, 5));
-    assert_eq!(b.sender.figures().lost, 10);
+    assert_eq!(b.sender.figures().outstanding.lost, 10);
     // F-RTO: an acknowledgement of progress brings new data first...
     b.at(400).ack(2, &[]);
     assert_eq!(b.sent(), [(11, New), (12, New)]);
@@ -147,7 +161,7 @@ fn originals_that_come_after_all_undo_a_timeout() {
     assert_eq!(b.sent(), [(11, New), (12, New)]);
     b.at(351).ack(3, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
-    assert_eq!(b.sender.figures().lost, 0);
+    assert_eq!(b.sender.figures().outstanding.lost, 0);
     assert_eq!(b.sender.figures().undone, 1);
     assert_eq!(b.numbers(), [13], "ten are out, and one came back");
 }
@@ -204,8 +218,8 @@ fn all_unsacked_is_lost_where_the_rule_says_so() {
         b.ring().unwrap();
         b.leaving();
     }
-    assert_eq!(b.sender.figures().lost, 8);
-    assert_eq!(b.sender.figures().sacked, 2);
+    assert_eq!(b.sender.figures().outstanding.lost, 8);
+    assert_eq!(b.sender.figures().outstanding.sacked, 2);
     let at = b.now.as_nanos() / 1_000_000;
     b.at(at + 100).ack(2, &[(9, 10)]);
     assert_eq!(b.numbers(), [2, 3]);
@@ -222,7 +236,7 @@ fn what_was_sent_within_the_last_round_trip_is_not_lost_at_a_timeout() {
     // One that leaves 50 ms before the timeout may well be under way.
     assert_eq!(b.at(350).numbers(), [12]);
     b.ring().unwrap();
-    assert_eq!(b.sender.figures().lost, 2);
+    assert_eq!(b.sender.figures().outstanding.lost, 2);
     assert_eq!(b.cwnd(), 2);
 }
 
@@ -241,7 +255,10 @@ fn small_segments_go_together_when_sent_again() {
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].start, sent[0].len), (1, 1, 900));
     // Three became one.
-    assert_eq!((b.sender.figures().unacked, b.sender.figures().lost), (4, 4));
+    assert_eq!(
+        (b.sender.figures().outstanding.segments, b.sender.figures().outstanding.lost),
+        (4, 4)
+    );
     b.ring().unwrap();
     assert_eq!(b.leaving()[0].len, 900);
 }

@@ -1,11 +1,12 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
 mod plain;
+mod sack;
 
 use std::mem::take;
 
 use tcplab_units::{Bytes, Instant, Offset};
-use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
 use crate::direction::causes::CauseCounts;
@@ -21,6 +22,7 @@ use crate::fast_path;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
 use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Spurious, Totals};
+use sack::{NOTHING, blocks, offset};
 
 /// Numbers farther than this from what was seen cannot belong to the connection: windows are
 /// below 2³⁰ (RFC 7323 section 2.3).
@@ -560,8 +562,6 @@ fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
-
 /// How many segments on the wire a packet with so much data stands for, `full` being the data of a
 /// full one: the kernel hands large pieces to the capture point, which the network card cuts.
 fn pieces(payload: u64, full: u16) -> u64 {
@@ -569,43 +569,4 @@ fn pieces(payload: u64, full: u16) -> u64 {
         0 => 1,
         full => payload.div_ceil(u64::from(full)).max(1),
     }
-}
-
-/// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative
-/// acknowledgement or inside the second (RFC 2883 section 4).
-#[inline]
-fn blocks<'r>(
-    sack: &[SackBlock],
-    positions: &SeqUnwrapper,
-    ack: Offset,
-    room: &'r mut [Range; SackBlocks::MOST],
-) -> (&'r [Range], Option<Range>) {
-    if sack.is_empty() {
-        return (&[], None);
-    }
-    for (range, block) in room.iter_mut().zip(sack) {
-        *range = Range {
-            start: offset(positions.position(block.left)),
-            end: offset(positions.position(block.right)),
-        };
-    }
-    let again = match &room[..sack.len()] {
-        [first, ..] if first.start < ack => true,
-        [first, second, ..] => second.start <= first.start && first.end <= second.end,
-        _ => false,
-    };
-    let dsack = again.then_some(room[0]).filter(|range| !range.is_empty());
-    let mut count = 0;
-    for index in usize::from(again)..sack.len() {
-        if !room[index].is_empty() {
-            room[count] = room[index];
-            count += 1;
-        }
-    }
-    (&room[..count], dsack)
-}
-
-/// What stands before the capture's first byte has no offset; it is taken for the start.
-fn offset(position: i64) -> Offset {
-    Offset::new(position.max(0) as u64)
 }

@@ -1,0 +1,164 @@
+//! What is known of a path, of what is to be sent over it, and of who sends.
+
+use serde::{Deserialize, Serialize};
+use tcplab_path::{Direction, PathSpec};
+use tcplab_trace::Connection;
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+use super::seen::{Seen, busier};
+use crate::analysis::Ideal;
+
+/// What the settings are for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Goal {
+    /// Much data in little time.
+    Throughput,
+    /// Short answers soon.
+    Latency,
+    /// One beside the other.
+    #[default]
+    Both,
+}
+
+impl Goal {
+    /// Whether transfers are to be fast.
+    pub fn wants_throughput(self) -> bool {
+        self != Goal::Latency
+    }
+
+    /// Whether answers are to come soon.
+    pub fn wants_latency(self) -> bool {
+        self != Goal::Throughput
+    }
+}
+
+/// What is known of a path, of what is to be sent over it, and of who sends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Situation {
+    /// The round trip time of the idle path, above zero.
+    pub rtt: Span,
+    /// The rate of its bottleneck, bits of IP packets a second.
+    pub rate: Option<Rate>,
+    /// The share of packets that is lost at random, 0 to 1.
+    pub loss: f64,
+    /// The largest IP packet.
+    pub mtu: Bytes,
+    /// How much longer a packet takes through a full queue.
+    pub queue: Option<Span>,
+    /// What a transfer carries.
+    pub payload: Bytes,
+    /// The congestion control in use.
+    pub congestion: String,
+    /// Those that the sender's system offers.
+    pub available: Vec<String>,
+    /// What was seen of a connection that is to become better.
+    pub seen: Option<Seen>,
+}
+
+/// Where nothing tells how much is to be sent.
+const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
+/// A transfer that is tried takes so long where the path carries all it can: slow start is over by
+/// then, and trials with less than that do not take for ever.
+const WORTHWHILE: Span = Span::from_secs(4);
+/// Linux's own default (net.ipv4.tcp_congestion_control), where nobody chose another.
+const USUAL_CONGESTION: &str = "cubic";
+
+impl Situation {
+    /// A path of which only its round trip is known, with what is usual for the rest.
+    pub fn of_round_trip(rtt: Span) -> Situation {
+        Situation {
+            rtt,
+            rate: None,
+            loss: 0.0,
+            mtu: Bytes::new(1500),
+            queue: None,
+            payload: USUAL_PAYLOAD,
+            congestion: USUAL_CONGESTION.into(),
+            available: ["reno", "cubic", "bbr"].map(Into::into).to_vec(),
+            seen: None,
+        }
+    }
+
+    /// What the plan of a path says of the direction from client to server; none of a path that
+    /// cannot be, or that is none.
+    pub fn of_path(path: &PathSpec) -> Option<Situation> {
+        /// Paths that change are looked at for so long.
+        const LOOK: Span = Span::from_secs(60);
+        let until = Instant::ZERO + LOOK;
+        let ideal = Ideal::of(path, Direction::Forward, until, 1)?;
+        let links = [Direction::Forward, Direction::Reverse].map(|way| path.link(way).ok());
+        let outlook = links[0].as_ref()?.outlook(until, 1, 100);
+        let first = outlook.moments.first();
+        Some(Situation {
+            rate: ideal.rate,
+            loss: outlook.loss,
+            mtu: ideal.mtu,
+            queue: first.and_then(|moment| moment.queue).filter(|_| ideal.rate.is_some()),
+            ..Situation::of_round_trip(ideal.base_rtt.max(Span::from_micros(1)))
+        })
+    }
+
+    /// What a transfer carries that is long enough to tell one setting from another and no longer:
+    /// as much as the path carries in four seconds, 1 to 100 MB, one figure of it.
+    pub fn worthwhile_payload(&self) -> Bytes {
+        let most = self.rate.map_or(USUAL_PAYLOAD, |rate| rate.bytes_in(WORTHWHILE)).as_u64();
+        let most = most.clamp(1_000_000, 100_000_000);
+        let size = 10_u64.pow(most.ilog10());
+        Bytes::new(most / size * size)
+    }
+
+    fn ideal(&self) -> Ideal {
+        Ideal { mtu: self.mtu, base_rtt: self.rtt, rate: self.rate }
+    }
+
+    /// The payload of a full segment.
+    pub fn segment(&self) -> Bytes {
+        self.ideal().segment()
+    }
+
+    /// The most payload a second.
+    pub fn ideal_goodput(&self) -> Option<Rate> {
+        self.ideal().goodput()
+    }
+
+    /// The bandwidth-delay product.
+    pub fn bdp(&self) -> Option<Bytes> {
+        self.ideal().bdp()
+    }
+
+    pub(super) fn offers(&self, congestion: &str) -> bool {
+        self.available.iter().any(|name| name == congestion)
+    }
+}
+
+impl Situation {
+    /// What a connection tells of its path; none where no round trip was seen.
+    ///
+    /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
+    /// data. Needed repetitions stand for losses: those of a queue that ran over too.
+    pub fn of_connection(connection: &Connection) -> Option<Situation> {
+        let flow = busier(connection);
+        let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
+        let causes = &flow.causes;
+        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
+        let lost = flow.totals.retransmissions.saturating_sub(needless);
+        let loss = lost as f64 / flow.totals.data_segments.max(1) as f64;
+        let largest = flow.marks.largest.as_u64();
+        // Of payload a second, bits of packets.
+        let rate = flow.transfer.capacity.map(|rate| {
+            let whole = (largest + 40) as f64 / largest.max(1) as f64;
+            Rate::from_bits_per_second((rate.bits_per_second() as f64 * whole) as u64)
+        });
+        let stood = flow.round_trips.max.map(|max| max.saturating_sub(rtt));
+        Some(Situation {
+            rate,
+            loss,
+            mtu: Bytes::new(largest.max(536) + 40),
+            queue: stood,
+            payload: flow.totals.unique,
+            seen: Some(Seen::of(connection)),
+            ..Situation::of_round_trip(rtt.max(Span::from_micros(1)))
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! The captures of a recording, analysed.
+
+use tcplab_path::PathSpec;
+use tcplab_recording::{AppLog, Recording, TrialRecord};
+use tcplab_results::{Correspondence, Trial, TrialData};
+use tcplab_trace::{Connection, Trace};
+use tcplab_units::{Bytes, Endpoint};
+
+use super::datagrams;
+use super::interruptions::interruption_times;
+use crate::error::LabError;
+use crate::store::RunDirectory;
+
+/// So many frames of a capture are looked at: enough for the first connection, however many others
+/// begin beside it.
+pub(crate) const FRAMES: u64 = 5_000;
+
+/// The packets and samples of one trial, for looking at.
+///
+/// # Errors
+/// When the recording cannot be read.
+pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabError> {
+    let recording = Recording::open(&run.path().join(&trial.directory))?;
+    let path = run.case_of(trial).map(|case| &case.path);
+    load(&recording, path, trial.load.is_some())
+}
+
+/// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn load_recording(recording: &Recording) -> Result<TrialData, LabError> {
+    load(recording, None, false)
+}
+
+fn load(
+    recording: &Recording,
+    path: Option<&PathSpec>,
+    is_load: bool,
+) -> Result<TrialData, LabError> {
+    let record = recording.record()?;
+    let most = if is_load { FRAMES } else { u64::MAX };
+    let [mut client, mut server] = [
+        trace_of(recording, &record, Endpoint::Client, most)?,
+        trace_of(recording, &record, Endpoint::Server, most)?,
+    ];
+    if is_load {
+        keep_the_first(&mut client, &mut server);
+    }
+    let app = recording.app().ok();
+    if let Some(app) = &app {
+        subject_first(&mut client, app);
+        subject_first(&mut server, app);
+    }
+    Ok(TrialData {
+        client,
+        server,
+        samples: recording.samples()?,
+        interruptions: path
+            .map(|path| interruption_times(path, record.seed, record.duration))
+            .unwrap_or_default(),
+        path: path.unwrap_or(&record.path).clone(),
+        correspondence: correspondence(recording, &record, app.as_ref())?,
+        duration: record.duration,
+    })
+}
+
+/// What the ends said in datagrams, if they did.
+pub(super) fn correspondence(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: Option<&AppLog>,
+) -> Result<Option<Correspondence>, LabError> {
+    let report = app.and_then(|app| app.client.datagrams.as_ref());
+    report.map(|report| datagrams::read(recording, record, report)).transpose()
+}
+
+/// The captures at both ends, explained; the connection that the trial is about is the first.
+pub(super) fn traces(
+    recording: &Recording,
+    record: &TrialRecord,
+    app: &AppLog,
+) -> Result<[Trace; 2], LabError> {
+    let [mut client, mut server] =
+        [trace(recording, record, Endpoint::Client)?, trace(recording, record, Endpoint::Server)?];
+    subject_first(&mut client, app);
+    subject_first(&mut server, app);
+    Ok([client, server])
+}
+
+/// The capture at one end, explained; its times count from the trial's zero.
+pub(crate) fn trace(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+) -> Result<Trace, LabError> {
+    trace_of(recording, record, endpoint, u64::MAX)
+}
+
+/// The same of so many frames at most.
+pub(crate) fn trace_of(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+    most: u64,
+) -> Result<Trace, LabError> {
+    let (path, file) = recording.capture(endpoint)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
+    let mut analyzer = tcplab_trace::Analyzer::new().with_epoch(record.epoch_nanos);
+    analyzer.read_at_most(reader, most);
+    Ok(analyzer.finish())
+}
+
+/// Leaves of what was captured at both ends only the first connection that carried data.
+pub(crate) fn keep_the_first(client: &mut Trace, server: &mut Trace) {
+    let has_data = |connection: &&Connection| {
+        connection.forward.totals.unique + connection.reverse.totals.unique > Bytes::ZERO
+    };
+    let first = client.connections.iter().find(has_data);
+    let ends = first.map(|connection| (connection.client, connection.server));
+    for trace in [client, server] {
+        trace.connections.retain(|connection| Some((connection.client, connection.server)) == ends);
+        trace.connections.truncate(1);
+    }
+}
+
+/// Puts the connection first that the trial is about, where there are several flows.
+pub(crate) fn subject_first(trace: &mut Trace, app: &AppLog) {
+    let subject = app.flows.iter().find(|flow| !flow.background);
+    let Some(first) = subject.and_then(|flow| flow.connections.first()) else { return };
+    if let Some(at) = trace.connections.iter().position(|it| ports(it) == first.ports) {
+        trace.connections[..=at].rotate_right(1);
+    }
+}
+
+pub(super) fn ports(connection: &Connection) -> [u16; 2] {
+    [connection.client.port(), connection.server.port()]
+}

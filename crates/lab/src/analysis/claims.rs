@@ -1,0 +1,497 @@
+//! Judging a scenario's expectations by what was measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
+use tcplab_scenario::{Expectation, MetricKind, Scope, Selection, Statistic, Value};
+use tcplab_workload::CallRow;
+
+/// What trials say about each expectation: all that is needed of them to judge.
+pub(crate) struct Gathered<'e> {
+    expectations: &'e [Expectation],
+    /// Of each expectation by case and number; of one that compares cases the number that is
+    /// compared, of the cases on both sides.
+    values: Vec<BTreeMap<(usize, u32), Vec<Value>>>,
+}
+
+impl<'e> Gathered<'e> {
+    pub(crate) fn new(expectations: &'e [Expectation]) -> Gathered<'e> {
+        Gathered { expectations, values: vec![BTreeMap::new(); expectations.len()] }
+    }
+
+    /// A trial of the case at this index.
+    pub(crate) fn see(&mut self, case: usize, trial: &Trial) {
+        for (expectation, all) in self.expectations.iter().zip(&mut self.values) {
+            let is_about = |cases: &[usize]| cases.contains(&case);
+            if !is_about(&expectation.cases) && !is_about(&expectation.baselines) {
+                continue;
+            }
+            let found = if expectation.baselines.is_empty() {
+                values(expectation, trial)
+            } else {
+                compared(expectation, trial).map(Value::Number).into_iter().collect()
+            };
+            all.insert((case, trial.number), found);
+        }
+    }
+
+    /// How each expectation went. One that is about several cases holds if it holds in each.
+    pub(crate) fn judge(&self, cases: &[Case]) -> Vec<Claim> {
+        let of = |case: &Case| -> Vec<u32> {
+            let failed = case.failures.iter().map(|failure| failure.number);
+            case.trials.iter().map(|trial| trial.number).chain(failed).collect()
+        };
+        let numbers: BTreeSet<u32> = cases.iter().flat_map(of).collect();
+        let indices = 0..self.expectations.len();
+        indices
+            .map(|index| {
+                let expectation = &self.expectations[index];
+                let (held, found) = self.judged(index, cases, None);
+                let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).0);
+                Claim {
+                    claim: expectation.claim.clone(),
+                    check: expectation.to_string(),
+                    held,
+                    held_alone: alone.count() as u32,
+                    trials: numbers.len() as u32,
+                    found,
+                }
+            })
+            .collect()
+    }
+
+    /// Whether it holds in all trials together, or in those of one number alone, and what was
+    /// found. Of a case with a trial that failed nothing is proved: what is missing might have
+    /// been what breaks it.
+    fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> (bool, String) {
+        let expectation = &self.expectations[at];
+        let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        for (nth, &index) in expectation.cases.iter().enumerate() {
+            let Some(case) = cases.get(index) else { continue };
+            let other = expectation.baselines.get(nth).copied();
+            let against = other.and_then(|index| cases.get(index));
+            let trials = match number {
+                Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
+                None => &case.trials,
+            };
+            let values = trials.iter().flat_map(|trial| match other {
+                Some(other) => self.ratio(at, [index, other], trial.number).into_iter().collect(),
+                None => self.of(at, index, trial.number).to_vec(),
+            });
+            let values: Vec<Value> = values.collect();
+            if is_left_out(case, against, &values) {
+                left_out.push(format!("{}: impossible here", case.name));
+                continue;
+            }
+            let values = statistic(expectation.of, values);
+            let missing = [Some(case), against].into_iter().flatten();
+            let missing: Vec<String> = missing.filter_map(|it| missing_of(it, number)).collect();
+            let held = missing.is_empty() && expectation.checks.iter().all(|it| it.holds(&values));
+            failed.extend(
+                missing.into_iter().filter(|told| !failed.contains(told)).collect::<Vec<_>>(),
+            );
+            judged.push(Judged { case: &case.name, values, held });
+        }
+        let mut found = in_short(&judged, expectation);
+        found.extend(left_out);
+        found.extend(failed);
+        let held = !judged.is_empty() && judged.iter().all(|one| one.held);
+        (held, found.join("; "))
+    }
+
+    /// What is known for an expectation of a case's trial.
+    fn of(&self, at: usize, case: usize, number: u32) -> &[Value] {
+        self.values[at].get(&(case, number)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// A metric divided by that of the trial of another case with the same number, and so the same
+    /// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
+    fn ratio(&self, at: usize, cases: [usize; 2], number: u32) -> Option<Value> {
+        let [own, other] = cases.map(|case| match self.of(at, case, number) {
+            [Value::Number(value)] => Some(*value),
+            _ => None,
+        });
+        let other = other.filter(|value| *value > 0.0)?;
+        Some(Value::Number(own? / other))
+    }
+}
+
+/// That trials of a case failed, if any did; of this number alone, or of all.
+fn missing_of(case: &Case, number: Option<u32>) -> Option<String> {
+    let is_it = |failed: u32| number.is_none_or(|number| number == failed);
+    let failed = case.failures.iter().filter(|failure| is_it(failure.number)).count();
+    (failed > 0).then(|| format!("{}: {failed} of {} trials failed", case.name, case.count()))
+}
+
+/// Why no trial of a case could be run, if none could.
+fn impossible(case: &Case) -> Option<&str> {
+    let why = |trial: &'_ Trial| trial.load.as_ref()?.impossible.as_deref().map(|_| ());
+    let all = !case.trials.is_empty() && case.trials.iter().all(|trial| why(trial).is_some());
+    all.then(|| case.trials[0].load.as_ref()?.impossible.as_deref()).flatten()
+}
+
+/// Whether a claim about a case cannot be judged here, nor one that compares it with `other`.
+fn is_left_out(case: &Case, other: Option<&Case>, values: &[Value]) -> bool {
+    values.is_empty()
+        && [Some(case), other].into_iter().flatten().any(|it| impossible(it).is_some())
+}
+
+/// The trial of this number, if it did not fail; they are in order.
+fn trial(case: &Case, number: u32) -> Option<&Trial> {
+    let found = case.trials.binary_search_by_key(&number, |trial| trial.number);
+    found.ok().map(|index| &case.trials[index])
+}
+
+/// A case, what was found of it, and whether that is as expected.
+struct Judged<'c> {
+    case: &'c str,
+    values: Vec<Value>,
+    held: bool,
+}
+
+/// So many cases are told one by one.
+const TOLD_ALONE: usize = 8;
+
+/// What was found case by case; of many cases those that are not as expected, and the others as
+/// one.
+fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
+    let alone = |one: &Judged<'_>| format!("{}: {}", one.case, told(&one.values, expectation));
+    let (good, bad): (Vec<_>, Vec<_>) = judged.iter().partition(|one| one.held);
+    if judged.len() <= TOLD_ALONE || good.len() < 2 {
+        return judged.iter().map(alone).collect();
+    }
+    let values: Vec<Value> = good.iter().flat_map(|one| one.values.iter().cloned()).collect();
+    let others = if bad.is_empty() { "all" } else { "the other" };
+    let rest = format!("{others} {}: {}", good.len(), told(&values, expectation));
+    bad.into_iter().map(alone).chain([rest]).collect()
+}
+
+/// All values of the expectation's metric in a trial: one, or one per end, call or episode.
+fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
+    let name = expectation.metric.as_str();
+    if let Some(flow) = &expectation.selection.flow {
+        let rows = trial.flows.iter().filter(|row| row.name == *flow);
+        return rows.flat_map(|row| row.values(name)).map(Value::Number).collect();
+    }
+    match expectation.metric_info().scope {
+        Scope::Trial => of_trial(name, trial),
+        Scope::Endpoint | Scope::Request | Scope::Call => {
+            trial.ends.iter().flat_map(|end| of_end(end, name, &expectation.selection)).collect()
+        }
+        Scope::Interruption => {
+            trial.interruptions.iter().filter_map(|it| of_interruption(name, it)).collect()
+        }
+        Scope::Episode => {
+            trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
+        }
+    }
+}
+
+/// The number of a trial that is compared with that of another case. Of a flow with several values
+/// their median counts.
+fn compared(expectation: &Expectation, trial: &Trial) -> Option<f64> {
+    let name = expectation.metric.as_str();
+    match &expectation.selection.flow {
+        Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(name),
+        None => trial.metrics.value(name),
+    }
+}
+
+fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.into());
+    match name {
+        "connection.end" => return trial.ending.iter().map(|it| text(&it.how)).collect(),
+        "connection.closed_by" => {
+            let by = trial.ending.iter().filter_map(|ending| ending.by);
+            return by.map(|end| text(end.name())).collect();
+        }
+        _ => {}
+    }
+    trial
+        .metrics
+        .iter()
+        .filter(|metric| metric.name == name)
+        .map(|metric| Value::Number(metric.value))
+        .collect()
+}
+
+fn of_episode(name: &str, episode: &EpisodeRow) -> Option<Value> {
+    Some(match name {
+        "episode.type" => Value::Text(episode.kind.clone()),
+        "episode.duration" => Value::Number(episode.duration_s),
+        "episode.silence" => Value::Number(episode.silence_s),
+        "episode.lost" => Value::Number(episode.lost_segments as f64),
+        "episode.retransmissions" => Value::Number(episode.retransmissions as f64),
+        "episode.timeouts" => Value::Number(episode.timeouts as f64),
+        _ => return None,
+    })
+}
+
+fn of_interruption(name: &str, interruption: &InterruptionRow) -> Option<Value> {
+    let value = match name {
+        "interruption.recovery" => interruption.recovery_s,
+        "interruption.lost" => interruption.lost_bytes,
+        _ => None,
+    };
+    value.map(Value::Number)
+}
+
+/// The values of a metric of this end, of its requests or its calls.
+fn of_end(end: &EndRow, name: &str, selection: &Selection) -> Vec<Value> {
+    if name == "response.time" {
+        let times = end.response_times_ms.iter().map(|time| Value::Number(*time));
+        return selection.of(end.end, times);
+    }
+    if name == "request.tries" {
+        let tries = end.request_tries.iter().map(|tries| Value::Number(*tries as f64));
+        return selection.of(end.end, tries);
+    }
+    if let Some(what) = name.strip_prefix("call.") {
+        let calls = end.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
+        return selection.of(end.end, calls.filter_map(|row| of_call(row, what)));
+    }
+    let own = end.metrics.iter().filter(|metric| metric.name == name);
+    selection.of(end.end, own.map(|metric| Value::Number(metric.value)))
+}
+
+fn of_call(row: &CallRow, what: &str) -> Option<Value> {
+    Some(match what {
+        "result" => Value::Text(row.result.clone().into_owned()),
+        "duration" => Value::Number(row.longest.as_secs_f64()),
+        "began" => Value::Number(row.began.as_secs_f64()),
+        "moved" => Value::Number(row.bytes.as_u64() as f64),
+        "count" => Value::Number(row.count as f64),
+        _ => return None,
+    })
+}
+
+/// The statistic that the expectation looks at; texts have none and stay as they are.
+fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
+    let numbers: Vec<f64> = values
+        .iter()
+        .filter_map(|value| match value {
+            Value::Number(number) => Some(*number),
+            Value::Text(_) => None,
+        })
+        .collect();
+    let one = match of {
+        Statistic::All => return values,
+        Statistic::Mean => tcplab_stats::mean(&numbers),
+        Statistic::Median => tcplab_stats::median(&numbers),
+        Statistic::Min => numbers.iter().copied().reduce(f64::min),
+        Statistic::Max => numbers.iter().copied().reduce(f64::max),
+    };
+    one.map(Value::Number).into_iter().collect()
+}
+
+/// What was found, short: counted texts, or a number, or the span of several.
+fn told(values: &[Value], expectation: &Expectation) -> String {
+    let metric = expectation.metric_info();
+    let mut words: Vec<(&str, usize)> = Vec::new();
+    let mut numbers: Vec<f64> = Vec::new();
+    for value in values {
+        let word = match value {
+            Value::Text(text) => text.as_str(),
+            Value::Number(number) if metric.kind == MetricKind::Truth => match number {
+                0.0 => "false",
+                _ => "true",
+            },
+            Value::Number(number) => {
+                numbers.push(*number);
+                continue;
+            }
+        };
+        match words.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => words.push((word, 1)),
+        }
+    }
+    let mut told: Vec<String> =
+        words.iter().map(|(word, count)| format!("{count} × {word}")).collect();
+    let low = numbers.iter().copied().reduce(f64::min);
+    let high = numbers.iter().copied().reduce(f64::max);
+    if let Some((low, high)) = low.zip(high) {
+        let (low, high) = (short(low), short(high));
+        let range = if low == high { low } else { format!("{low} to {high}") };
+        let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
+        told.push(format!("{range} {unit}").trim_end().to_owned());
+    }
+    if told.is_empty() { "nothing".into() } else { told.join(", ") }
+}
+
+/// A number with as many decimals as it takes to tell it, at most three.
+fn short(number: f64) -> String {
+    let text = format!("{number:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_scenario::Check;
+
+    use super::*;
+
+    fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
+        let mut gathered = Gathered::new(expectations);
+        for (index, case) in cases.iter().enumerate() {
+            case.trials.iter().for_each(|trial| gathered.see(index, trial));
+        }
+        gathered.judge(cases)
+    }
+
+    fn case(name: &str, kinds: &[&str], time: f64) -> Case {
+        let episodes = kinds
+            .iter()
+            .map(|kind| EpisodeRow {
+                number: 1,
+                kind: (*kind).into(),
+                evidence: "sack".into(),
+                start_s: 1.0,
+                duration_s: 0.5,
+                silence_s: 0.2,
+                lost_segments: 88,
+                retransmissions: 88,
+                retransmitted_bytes: 127_424,
+                timeouts: 0,
+                repaired: true,
+                truth_lost: Some(88),
+                interruption: Some(1),
+                story: String::new(),
+            })
+            .collect();
+        let metric =
+            tcplab_results::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
+        let trial = Trial {
+            number: 1,
+            seed: 1,
+            directory: "trials/x-1".into(),
+            metrics: vec![metric].into(),
+            episodes,
+            interruptions: Vec::new(),
+            options: vec![],
+            findings: Vec::new(),
+            ends: Vec::new(),
+            ending: None,
+            flaws: Vec::new(),
+            load: None,
+            put_aside: 0,
+            warnings: Vec::new(),
+            medium: None,
+            has_packets: true,
+            flows: Vec::new(),
+        };
+        Case {
+            name: name.into(),
+            levels: Vec::new(),
+            world: "kernel".into(),
+            stacks: Vec::new(),
+            trials: vec![trial],
+            failures: Vec::new(),
+            summaries: Vec::new(),
+            forgotten: tcplab_results::Recovery::default(),
+        }
+    }
+
+    fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {
+        Expectation {
+            claim: "it is so".into(),
+            metric: metric.into(),
+            of,
+            selection: tcplab_scenario::Selection::default(),
+            checks: vec![check],
+            cases: vec![0, 1],
+            baselines: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn of_many_cases_those_are_told_that_are_not_as_expected() {
+        let scenario = |claim: &str| {
+            let delays: Vec<String> = (1..=9).map(|ms| format!("\"{ms} ms\"")).collect();
+            let source = format!(
+                "title = \"t\"\n[path]\n[workload]\nupload = \"1 B\"\n[matrix]\n\
+                 \"path.delay\" = [{}]\n[[expect]]\nclaim = \"c\"\n\
+                 metric = \"transfer_time\"\n{claim}",
+                delays.join(", ")
+            );
+            tcplab_scenario::Scenario::parse(&source, "t").unwrap()
+        };
+        let cases: Vec<Case> =
+            (1..=9).map(|n| case(&format!("{n}ms"), &[], f64::from(n))).collect();
+        for (claim, held, found) in [
+            ("at_most = \"9 s\"", true, "all 9: 1 to 9 s"),
+            ("at_most = \"8 s\"", false, "9ms: 9 s; the other 8: 1 to 8 s"),
+        ] {
+            let told = &judge(&scenario(claim).expects, &cases)[0];
+            assert_eq!((told.held, told.found.as_str()), (held, found));
+        }
+    }
+
+    #[test]
+    fn a_claim_about_two_cases_must_hold_in_both() {
+        let cases =
+            [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
+        let includes = Check::Includes(vec![Value::Text("with time lag".into())]);
+        for (expectation, held, found) in [
+            (
+                expectation("episode.type", Statistic::All, includes),
+                false,
+                "reno: 1 × with time lag; cubic: 1 × without time lag",
+            ),
+            (
+                expectation("transfer_time", Statistic::Mean, Check::AtMost(19.0)),
+                true,
+                "reno: 17 s; cubic: 18.5 s",
+            ),
+            (
+                expectation("transfer_time", Statistic::All, Check::AtMost(18.0)),
+                false,
+                "reno: 17 s; cubic: 18.5 s",
+            ),
+            (
+                expectation("goodput", Statistic::Max, Check::AtLeast(1.0)),
+                false,
+                "reno: nothing; cubic: nothing",
+            ),
+        ] {
+            let claim = &judge(&[expectation], &cases)[0];
+            assert_eq!((claim.held, claim.found.as_str()), (held, found));
+        }
+    }
+
+    /// What is missing might have been what breaks it.
+    #[test]
+    fn a_trial_that_failed_proves_nothing() {
+        let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
+        cases[1].failures.push(tcplab_results::Failure {
+            number: 2,
+            seed: 2,
+            directory: "trials/cubic-2".into(),
+            attempts: 3,
+            reason: "it took too long".into(),
+        });
+        let claim = |of| expectation("transfer_time", of, Check::AtMost(30.0));
+        for of in [Statistic::All, Statistic::Mean] {
+            let told = &judge(&[claim(of)], &cases)[0];
+            let found = "reno: 17 s; cubic: 18 s; cubic: 1 of 2 trials failed";
+            assert_eq!((told.held, told.found.as_str()), (false, found));
+            assert_eq!((told.held_alone, told.trials), (1, 2), "in the first it held");
+        }
+        let other = Expectation { cases: vec![0], ..claim(Statistic::All) };
+        assert!(judge(&[other], &cases)[0].held, "of the other case it is proved");
+        let against = Expectation { cases: vec![0], baselines: vec![1], ..claim(Statistic::All) };
+        assert!(!judge(&[against], &cases)[0].held);
+    }
+
+    #[test]
+    fn a_ratio_is_that_of_the_same_trial() {
+        let cases = [case("5", &[], 0.9), case("20", &[], 0.6)];
+        let claim = Expectation {
+            cases: vec![1],
+            baselines: vec![0],
+            ..expectation("transfer_time", Statistic::Mean, Check::AtMost(0.7))
+        };
+        let claim = &judge(&[claim], &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (true, "20: 0.667 times"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Datagrams of a trial without a connection: what the application says of each request, and what
+//! became of every datagram on its way.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use tcplab_path::{Direction, Fate};
+use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
+use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
+use tcplab_workload::{DatagramMark, DatagramReport};
+
+use super::metrics::{named, responses};
+use crate::error::LabError;
+
+/// What a capture shows of a packet.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    frame: u64,
+    at: Instant,
+    from: Endpoint,
+    kind: DatagramKind,
+    mark: Option<DatagramMark>,
+}
+
+/// That of a recording whose client tells of `report`.
+pub(crate) fn read(
+    recording: &Recording,
+    record: &TrialRecord,
+    report: &DatagramReport,
+) -> Result<Correspondence, LabError> {
+    let captures =
+        [seen(recording, record, Endpoint::Client)?, seen(recording, record, Endpoint::Server)?];
+    let mut datagrams =
+        if record.has_truth() { judged(&recording.truth()?, &captures) } else { untold(&captures) };
+    datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
+    number_frames(&mut datagrams, &captures[0]);
+    datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
+    Ok(Correspondence { requests: report.requests.clone(), datagrams })
+}
+
+/// The values that `METRICS` names.
+pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
+    let [Some(report), Some(server)] = [&app.client.datagrams, &app.server.datagrams] else {
+        return Vec::new();
+    };
+    let damaged = report.damaged + server.damaged;
+    let requests = &report.requests;
+    let times: Vec<f64> =
+        requests.iter().filter_map(|it| Some(it.response_time()?.as_millis_f64())).collect();
+    let share = 100.0 * report.unanswered() as f64 / requests.len().max(1) as f64;
+    let values = [
+        ("unanswered", report.unanswered() as f64),
+        ("unanswered_share", share),
+        ("request_retries", report.resent() as f64),
+        ("late_answers", report.late as f64),
+        ("duplicate_answers", report.duplicates as f64),
+        ("lost_datagrams", all.lost() as f64),
+        ("payload_intact", f64::from(u8::from(damaged == 0))),
+    ];
+    named(values.into_iter().chain(responses(&times))).collect()
+}
+
+/// What passed one end.
+fn seen(
+    recording: &Recording,
+    record: &TrialRecord,
+    endpoint: Endpoint,
+) -> Result<Vec<Seen>, LabError> {
+    let (path, file) = recording.capture(endpoint)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let mut reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
+    let client: Option<IpAddr> = record.client.address.parse().ok();
+    let mut all = Vec::new();
+    let mut frame = 0;
+    while let Ok(Some(packet)) = reader.next_record() {
+        frame += 1;
+        let nanos = packet.time.map_or(record.epoch_nanos, tcplab_capture::UnixTime::as_nanos);
+        let at = Instant::from_nanos(nanos.saturating_sub(record.epoch_nanos));
+        // Recordings of trials have no link header.
+        let view = FrameView::new(LinkType::RawIp, packet.captured, packet.original_len);
+        let Some(ip) = view.ip() else { continue };
+        let from = if Some(ip.src()) == client { Endpoint::Client } else { Endpoint::Server };
+        let (kind, mark) = match (UdpPacket::of(ip), port_unreachable(&ip)) {
+            (Some(udp), _) => {
+                let kind = match from {
+                    Endpoint::Client => DatagramKind::Request,
+                    Endpoint::Server => DatagramKind::Answer,
+                };
+                (kind, DatagramMark::read(udp.payload()))
+            }
+            (None, Some(quoted)) => {
+                let about = FrameView::new(LinkType::RawIp, quoted, 0xffff);
+                let udp = about.ip().and_then(UdpPacket::of);
+                let mark = udp.and_then(|udp| DatagramMark::read(udp.payload()));
+                (DatagramKind::Unreachable, mark)
+            }
+            (None, None) => continue,
+        };
+        all.push(Seen { frame, at, from, kind, mark });
+    }
+    Ok(all)
+}
+
+/// The path's own word on each datagram.
+fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+    let end = |direction| match direction {
+        Direction::Forward => 0,
+        Direction::Reverse => 1,
+    };
+    let mut sent: BTreeMap<u64, Seen> = BTreeMap::new();
+    for row in truth {
+        let capture = &captures[end(row.verdict.direction)];
+        let Some(frame) = row.frame else { continue };
+        if let Ok(at) = capture.binary_search_by_key(&frame, |seen| seen.frame) {
+            sent.insert(row.verdict.id, capture[at]);
+        }
+    }
+    let rows = truth.iter().filter_map(|row| {
+        let verdict = &row.verdict;
+        let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
+        // What the path itself answers goes the other way.
+        let is_own = (end(verdict.direction) == 0) == (seen.from == Endpoint::Client);
+        is_own.then(|| DatagramRow {
+            from: seen.from,
+            kind: seen.kind,
+            mark: seen.mark,
+            is_copy: verdict.is_made(),
+            sent: verdict.entered,
+            arrived: (verdict.fate == Fate::Delivered).then_some(verdict.left),
+            lost: (verdict.fate != Fate::Delivered).then(|| verdict.fate.to_string()),
+            frame: None,
+        })
+    });
+    rows.collect()
+}
+
+/// Where the path tells nothing: what was seen at the other end, too.
+fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+    let mut rows = Vec::new();
+    for (end, side) in Endpoint::BOTH.into_iter().enumerate() {
+        let mut there = queues(captures[1 - end].iter().filter(|seen| seen.from == side));
+        for seen in captures[end].iter().filter(|seen| seen.from == side) {
+            let arrived = there.get_mut(&seen.key()).and_then(VecDeque::pop_front);
+            rows.push(DatagramRow {
+                from: side,
+                kind: seen.kind,
+                mark: seen.mark,
+                is_copy: false,
+                sent: seen.at,
+                arrived: arrived.map(|(_, at)| at),
+                lost: arrived.is_none().then(|| "not seen at the other end".into()),
+                frame: None,
+            });
+        }
+    }
+    rows
+}
+
+impl Seen {
+    fn key(&self) -> Alike {
+        Alike::of(self.from, self.kind, self.mark)
+    }
+}
+
+/// What datagrams that cannot be told apart have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Alike(bool, DatagramKind, Option<DatagramMark>);
+
+impl Alike {
+    fn of(from: Endpoint, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
+        Alike(from == Endpoint::Client, kind, mark)
+    }
+}
+
+/// Frames and times of alike datagrams, in order.
+fn queues<'s>(all: impl Iterator<Item = &'s Seen>) -> BTreeMap<Alike, VecDeque<(u64, Instant)>> {
+    let mut queues: BTreeMap<Alike, VecDeque<(u64, Instant)>> = BTreeMap::new();
+    for seen in all {
+        queues.entry(seen.key()).or_default().push_back((seen.frame, seen.at));
+    }
+    queues
+}
+
+/// The frames of the client's capture; rows are in the order in which they were there.
+fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
+    let mut frames = queues(capture.iter());
+    for row in rows {
+        let passed = match row.from {
+            Endpoint::Client => !row.is_copy,
+            Endpoint::Server => row.arrived.is_some(),
+        };
+        if passed && let Some(queue) = frames.get_mut(&Alike::of(row.from, row.kind, row.mark)) {
+            row.frame = queue.pop_front().map(|(frame, _)| frame);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

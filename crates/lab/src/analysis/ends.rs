@@ -1,0 +1,161 @@
+//! What each end of a trial did: what its application says, and the capture beside it.
+
+use tcplab_recording::{AppLog, EndpointRecord, TrialRecord};
+use tcplab_results::{EndRow, Ending, Metric};
+use tcplab_scenario::METRICS;
+use tcplab_trace::{CloseKind, Connection, ConnectionState, Flow, Segment, SegmentKind, Trace};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
+use tcplab_workload::{AppReport, Role};
+
+use super::options::buffers;
+
+/// Both ends, the client first; each with the capture that was taken beside it.
+pub(crate) fn ends(app: &AppLog, record: &TrialRecord, traces: [&Trace; 2]) -> Vec<EndRow> {
+    let ends = [
+        (Endpoint::Client, &app.client, &record.client),
+        (Endpoint::Server, &app.server, &record.server),
+    ];
+    let rows = ends.into_iter().zip(traces);
+    rows.map(|((end, report, record), trace)| of_end(end, report, record, trace)).collect()
+}
+
+fn of_end(end: Endpoint, report: &AppReport, record: &EndpointRecord, trace: &Trace) -> EndRow {
+    let back = report.back.as_ref().map_or(report.stray, |back| back.bytes);
+    let (written, read) = match report.role {
+        Role::Sender => (report.bytes, back),
+        Role::Receiver => (back, report.bytes),
+    };
+    let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
+    metrics.extend(buffers(&record.options).map(|(name, size)| metric(name, size)));
+    metrics.extend(report.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
+    metrics.extend(record.pool.iter().flat_map(|pool| {
+        [
+            metric("pool.free", f64::from(pool.least_free)),
+            metric("pool.dropped", pool.dropped as f64),
+            metric("pool.unsent", pool.unsent as f64),
+        ]
+    }));
+    if let Some(connection) = trace.connections.first() {
+        metrics.extend(on_the_wire(end, connection));
+    }
+    let datagrams = report.datagrams.as_ref();
+    if let Some(counts) = datagrams {
+        metrics.push(metric("datagrams.sent", counts.sent as f64));
+        metrics.push(metric("datagrams.received", counts.received as f64));
+        metrics.push(metric("datagrams.duplicates", counts.duplicates as f64));
+    }
+    let requests = datagrams.map_or(&[][..], |counts| &counts.requests);
+    let answered = |it: &tcplab_workload::Exchange| Some(it.answered?.since(it.asked));
+    EndRow {
+        end,
+        calls: report.log.clone(),
+        response_times_ms: report
+            .exchanges
+            .iter()
+            .filter_map(answered)
+            .map(Span::as_millis_f64)
+            .collect(),
+        request_tries: requests.iter().map(|request| request.tries.len()).collect(),
+        metrics,
+    }
+}
+
+/// What the capture beside an end shows of it.
+fn on_the_wire(end: Endpoint, connection: &Connection) -> Vec<Metric> {
+    let Connection { forward, reverse, handshake, .. } = connection;
+    // What it sent, and what it acknowledged and offered windows for.
+    let (sent, taken, syn) = match end {
+        Endpoint::Client => (forward, reverse, &handshake.client),
+        Endpoint::Server => (reverse, forward, &handshake.server),
+    };
+    let count = |name, count: u64| metric(name, count as f64);
+    let mut metrics = vec![
+        count("segments", sent.totals.data_segments),
+        count("segments.new", new_segments(sent)),
+        count("segments.urgent", sent.marks.urgent.count),
+        count("nagle.waits", sent.marks.nagle_waits.count),
+        count("keepalive.probes", sent.marks.keep_alives.count),
+        count("window.zero", taken.windows.zero_windows.count),
+        metric("window.zero_time", taken.windows.zero_window_time.as_secs_f64()),
+    ];
+    metrics.extend(taken.windows.max.map(|window| bytes("window.max", window)));
+    metrics.extend(taken.windows.min.map(|window| bytes("window.min", window)));
+    if syn.seen {
+        metrics.push(count("syn.window", syn.window.into()));
+        metrics.extend(syn.window_scale.map(|scale| count("syn.scale", scale.into())));
+        metrics.extend(syn.mss.map(|mss| count("syn.mss", mss.into())));
+    }
+    let probes: Vec<(Instant, Span)> = sent
+        .marks
+        .keep_alives
+        .frames
+        .iter()
+        .filter_map(|frame| silence_before(connection, *frame))
+        .collect();
+    if let Some((_, silence)) = probes.first() {
+        metrics.push(metric("keepalive.idle", silence.as_secs_f64()));
+    }
+    let spacings = probes.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    metrics.extend(spacings.map(|span| metric("keepalive.spacing", span.as_secs_f64())));
+    metrics
+}
+
+/// Segments with data that had not been sent before.
+fn new_segments(sent: &Flow) -> u64 {
+    let is_new =
+        |segment: &&Segment| segment.kind == SegmentKind::New && segment.payload > Bytes::ZERO;
+    sent.segments.iter().filter(is_new).count() as u64
+}
+
+/// When a frame passed, and how long nothing had before it.
+fn silence_before(connection: &Connection, frame: u64) -> Option<(Instant, Span)> {
+    // Every packet is an acknowledgement of one direction or the other, or a SYN.
+    let packets = [&connection.forward, &connection.reverse].into_iter().flat_map(|flow| {
+        let acks = flow.acks.iter().map(|ack| (ack.frame, ack.at));
+        acks.chain(flow.segments.iter().map(|segment| (segment.frame, segment.at)))
+    });
+    let (mut at, mut before) = (None, None);
+    for (passed, time) in packets {
+        if passed == frame {
+            at = Some(time);
+        } else if passed < frame {
+            before = before.max(Some(time));
+        }
+    }
+    Some((at?, at?.since(before?)))
+}
+
+fn bytes(name: &str, amount: Bytes) -> Metric {
+    metric(name, amount.as_u64() as f64)
+}
+
+fn metric(name: &str, value: f64) -> Metric {
+    let info = METRICS.iter().find(|info| info.name == name).expect("a metric of the list");
+    Metric { name: name.into(), unit: info.unit.into(), value }
+}
+
+/// How a connection ended, as a capture has it.
+pub(crate) fn ending(trace: &Trace) -> Option<Ending> {
+    let life = &trace.connections.first()?.life;
+    let reset_by = |end| match end {
+        Endpoint::Client => "reset by the client",
+        Endpoint::Server => "reset by the server",
+    };
+    let Some(close) = life.close else {
+        let how = match life.state {
+            ConnectionState::S0 => "unanswered",
+            ConnectionState::Rej => "refused",
+            _ => "open",
+        };
+        return Some(Ending { how: how.into(), by: None });
+    };
+    let how = match (close.kind, life.state) {
+        (_, ConnectionState::Rej) => "refused",
+        (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
+        (CloseKind::HalfClosed, _) => "half closed",
+        (CloseKind::Reset | CloseKind::ResetAfterFin, _) => {
+            reset_by(close.reset_by.unwrap_or(close.by))
+        }
+    };
+    Some(Ending { how: how.into(), by: Some(close.by) })
+}

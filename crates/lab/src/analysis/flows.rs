@@ -1,0 +1,229 @@
+//! Several flows in one trial: what each got, and how they shared the path.
+
+mod sharing;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tcplab_path::{Direction, Fate, PathSpec};
+use tcplab_recording::{
+    AppLog, ConnectionLog, FlowLog, Recording, RecordingError, Sample, TrialRecord, TruthRow,
+};
+use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
+use tcplab_trace::{Connection, Trace};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
+use tcplab_workload::Exchange;
+
+use super::captures::ports;
+use super::ideal::Ideal;
+use super::metrics::{Sources, named};
+use super::sender::{flow_of, sending_end};
+use sharing::Arrivals;
+
+/// A trial is told in so many intervals at most.
+const INTERVALS: u64 = 240;
+/// None is shorter: a few packets at a Mbit/s.
+const SHORTEST: Span = Span::from_millis(100);
+
+/// What is known of the flows of a trial.
+pub(crate) struct Known<'a> {
+    pub(crate) recording: &'a Recording,
+    pub(crate) app: &'a AppLog,
+    pub(crate) path: &'a PathSpec,
+    /// Nothing, where the path tells nothing.
+    pub(crate) truth: &'a [TruthRow],
+    pub(crate) record: &'a TrialRecord,
+    /// As captured at the client and at the server.
+    pub(crate) traces: [&'a Trace; 2],
+}
+
+/// What came of the flows of a trial; nothing of one that has none.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) rows: Vec<FlowRow>,
+    /// What they are together.
+    together: Vec<Metric>,
+}
+
+impl Told {
+    /// The metrics of the trial, given those of the connection that it is about.
+    pub(crate) fn metrics(&self, first: Vec<Metric>) -> Vec<Metric> {
+        let mut metrics = match self.rows.iter().find(|flow| !flow.background) {
+            Some(subject) => typical(subject, first),
+            None => first,
+        };
+        metrics.extend(self.together.iter().cloned());
+        metrics
+    }
+}
+
+/// Of several connections, what each has, in place of `first`'s: the median.
+fn typical(flow: &FlowRow, first: Vec<Metric>) -> Vec<Metric> {
+    let typical = |metric: Metric| match metric.name.as_str() {
+        // That is of all of them.
+        "payload_intact" => metric,
+        name => Metric { value: flow.median(name).unwrap_or(metric.value), ..metric },
+    };
+    if flow.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
+}
+
+/// What is known of the path for all flows.
+struct Path {
+    /// Packets that it dropped, by their frames in the sender's capture.
+    dropped: BTreeSet<(Direction, u64)>,
+    ideals: [(Direction, Option<Ideal>); 2],
+}
+
+/// The yardstick for a transfer in a direction.
+type Yardstick<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
+
+impl Known<'_> {
+    /// The flows, and the metrics that the trial has of them together.
+    pub(crate) fn examine(&self, ideal: &Yardstick<'_>) -> Result<Told, RecordingError> {
+        if self.app.flows.is_empty() {
+            return Ok(Told::default());
+        }
+        let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
+        let dropped = self
+            .truth
+            .iter()
+            .filter(|row| row.verdict.fate.cause().is_some())
+            .filter_map(|row| Some((row.verdict.direction, row.frame?)))
+            .collect();
+        let path = Path { dropped, ideals };
+        let captured = self.traces.map(|trace| {
+            trace.connections.iter().map(|it| (ports(it), it)).collect::<BTreeMap<_, _>>()
+        });
+        let mut rows = Vec::new();
+        let mut subjects = Vec::new();
+        let mut all = Vec::new();
+        let subject = self.app.flows.iter().position(|flow| !flow.background);
+        for (index, log) in self.app.flows.iter().enumerate() {
+            let samples = if subject == Some(index) {
+                self.recording.samples()?
+            } else {
+                self.recording.samples_of(&log.name)?
+            };
+            let mut arrivals = Vec::new();
+            let mut connections = Vec::new();
+            for (nth, connection) in log.connections.iter().enumerate() {
+                let at = |end: Endpoint| captured[end as usize].get(&connection.ports).copied();
+                let samples = if nth == 0 { &samples[..] } else { &[] };
+                connections.push(self.connection(connection, &at, samples, &path));
+                arrivals.push(arrived(connection, &at));
+            }
+            rows.push(self.row(log, connections, &arrivals));
+            if !log.background {
+                subjects.extend(arrivals.iter().cloned());
+            }
+            all.extend(arrivals);
+        }
+        let together = named(self.together(&subjects, &all)).collect();
+        Ok(Told { rows, together })
+    }
+
+    fn row(
+        &self,
+        log: &FlowLog,
+        connections: Vec<FlowConnectionRow>,
+        arrivals: &[Arrivals],
+    ) -> FlowRow {
+        let interval = (self.record.duration / INTERVALS).max(SHORTEST);
+        let count = self.record.duration.as_nanos().div_ceil(interval.as_nanos());
+        let until = |n: u64| {
+            let at = Instant::ZERO + interval * n;
+            arrivals.iter().map(|it| it.until(at)).sum::<u64>()
+        };
+        let bytes = (0..count).map(|n| until(n + 1) - until(n)).collect();
+        let series = FlowSeries { interval_s: interval.as_secs_f64(), bytes };
+        FlowRow { name: log.name.clone(), background: log.background, connections, series }
+    }
+
+    fn connection<'c>(
+        &self,
+        log: &ConnectionLog,
+        captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
+        samples: &[Sample],
+        path: &Path,
+    ) -> FlowConnectionRow {
+        let app = AppLog::of(log.client.clone(), log.server.clone());
+        let end = sending_end(&app);
+        let way = Direction::from_sender(end);
+        let receiver = match end {
+            Endpoint::Client => &log.server,
+            Endpoint::Server => &log.client,
+        };
+        let own = captured(end).map(|connection| {
+            let flow = flow_of(connection, end);
+            let data = |it: &&tcplab_trace::Segment| it.payload > Bytes::ZERO || it.fin;
+            let lost = flow.segments.iter().filter(data);
+            let lost = lost.filter(|it| path.dropped.contains(&(way, it.frame))).count();
+            let lost = self.record.has_truth().then_some(lost);
+            let ideal = path.ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
+            Sources { app: &app, flow, samples, lost, ideal }.metrics()
+        });
+        let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
+        FlowConnectionRow {
+            ports: log.ports,
+            start_s: log.client.started.unwrap_or(log.start).as_secs_f64(),
+            bytes: receiver.bytes.as_u64(),
+            metrics: own.unwrap_or_default(),
+            response_times_ms: log.client.exchanges.iter().filter_map(answered).collect(),
+        }
+    }
+
+    /// What the flows are together: those that the trial is about, and all.
+    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static str, f64)> {
+        let logs = || self.app.flows.iter();
+        let started = |flow: &FlowLog| {
+            let each = flow.connections.iter().filter_map(|it| it.client.started);
+            each.collect::<Vec<_>>()
+        };
+        let last_start = logs().filter(|it| !it.background).flat_map(started).max();
+        let first_start = logs().flat_map(started).min();
+        let end = all.iter().filter_map(Arrivals::span).map(|(_, last)| last).max();
+        let lasted = first_start.zip(end).map(|(from, to)| to.since(from));
+        let bytes = Bytes::new(all.iter().map(Arrivals::total).sum());
+        let goodput = lasted.and_then(|span| Rate::of(bytes, span)).map(Rate::as_mbit_f64);
+        let settled = last_start.and_then(|start| sharing::convergence(subjects, start));
+        let values = [
+            ("fairness", sharing::fairness(subjects)),
+            ("convergence", settled.map(Span::as_secs_f64)),
+            ("aggregate_goodput", goodput),
+            ("path_utilisation", self.utilisation()),
+        ];
+        values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// How much of what the path could forward it did, in the direction that forwarded more, from
+    /// the first packet to the last.
+    fn utilisation(&self) -> Option<f64> {
+        let of = |way: Direction| {
+            let forwarded = self.truth.iter().map(|row| &row.verdict);
+            let forwarded: Vec<_> =
+                forwarded.filter(|it| it.direction == way && it.fate == Fate::Delivered).collect();
+            let bytes: u64 = forwarded.iter().map(|it| it.size.as_u64()).sum();
+            let from = forwarded.iter().map(|it| it.entered).min()?;
+            let to = forwarded.iter().map(|it| it.left).max()?;
+            let rate = self.path.link(way).ok()?.rate()?;
+            let possible = rate.bytes_in(to.since(from)).as_u64();
+            (possible > 0).then(|| (bytes, 100.0 * bytes as f64 / possible as f64))
+        };
+        let ways = Direction::BOTH.into_iter().filter_map(of);
+        ways.max_by_key(|(bytes, _)| *bytes).map(|(_, share)| share)
+    }
+}
+
+/// The payload of a connection as it passed its receiver.
+fn arrived<'c>(
+    log: &ConnectionLog,
+    captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
+) -> Arrivals {
+    let app = AppLog::of(log.client.clone(), log.server.clone());
+    let end = sending_end(&app);
+    captured(end.other()).map_or_else(Arrivals::default, |connection| {
+        Arrivals::of(&flow_of(connection, end).segments)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! What a trial with a connection is measured by.
+
+use tcplab_recording::{AppLog, Sample};
+use tcplab_results::Metric;
+use tcplab_trace::{Flow, Limit};
+use tcplab_units::{Endpoint, Rate, Span};
+use tcplab_workload::{AppReport, Exchange};
+
+use super::ideal::Ideal;
+use super::sender::sending_end;
+
+/// Where a transfer's values come from.
+pub(crate) struct Sources<'a> {
+    pub(crate) app: &'a AppLog,
+    /// The direction of the payload, as captured beside its sender.
+    pub(crate) flow: &'a Flow,
+    pub(crate) samples: &'a [Sample],
+    /// The packets of it that the path dropped, where the path tells.
+    pub(crate) lost: Option<usize>,
+    pub(crate) ideal: Option<Ideal>,
+}
+
+/// `TCP_ESTABLISHED` in `TCP_INFO`.
+pub(crate) const ESTABLISHED: u64 = 1;
+
+impl Sources<'_> {
+    /// The values that `METRICS` names; a metric that cannot be had is left out.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        let Sources { app, flow, lost, .. } = self;
+        let causes = &flow.causes;
+        let fast = causes.by_duplicate_acks.count
+            + causes.by_sack.count
+            + causes.by_rack.count
+            + causes.by_icmp.count;
+        let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
+        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
+        let counts = [
+            ("retransmissions", flow.totals.retransmissions),
+            ("retransmissions.fast", fast),
+            ("retransmissions.probe", causes.tail_loss_probes.count),
+            ("retransmissions.timeout", causes.timeouts.count + causes.after_timeout.count),
+            ("retransmissions.repeated", causes.lost_retransmissions.count),
+            ("retransmissions.spurious", needless),
+            ("retransmitted", flow.totals.retransmitted.as_u64()),
+            ("timeouts", timeouts),
+            ("episodes", flow.episodes.len() as u64),
+            ("max_in_flight", flow.totals.max_in_flight.as_u64()),
+        ];
+        let throughput = flow.transfer.throughput.map(Rate::as_mbit_f64);
+        let values = [
+            ("lost", lost.map(|lost| lost as f64)),
+            ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
+            ("throughput", throughput),
+            ("efficiency", flow.transfer.efficiency),
+            ("mean_rtt", tcplab_stats::mean(&self.smoothed_round_trips())),
+            ("cpu_per_byte", self.processor_time_per_byte()),
+        ];
+        let all = of_applications(app)
+            .into_iter()
+            .chain(counts.map(|(name, count)| (name, count as f64)))
+            .chain(values.into_iter().filter_map(|(name, value)| Some((name, value?))))
+            .chain(round_trips(flow))
+            .chain(limits(flow))
+            .chain(self.against_the_ideal());
+        named(all).collect()
+    }
+
+    fn smoothed_round_trips(&self) -> Vec<f64> {
+        let sender = sending_end(self.app);
+        self.samples
+            .iter()
+            .filter(|sample| sample.endpoint == sender && sample.state == ESTABLISHED)
+            .map(|sample| sample.rtt_us as f64 / 1e3)
+            .collect()
+    }
+
+    fn processor_time_per_byte(&self) -> Option<f64> {
+        let [client, server] = [self.app.client.processor?, self.app.server.processor?];
+        let payload = sender_and_receiver(self.app).1.bytes.as_u64();
+        (payload > 0).then(|| (client + server).as_nanos() as f64 / payload as f64)
+    }
+
+    /// The metrics of RFC 6349 section 4 that take a yardstick.
+    fn against_the_ideal(&self) -> Vec<(&'static str, f64)> {
+        let Some(ideal) = self.ideal else { return Vec::new() };
+        let base = ideal.base_rtt.as_millis_f64();
+        let mean = self.flow.round_trips.mean.map(Span::as_millis_f64);
+        let buffer_delay = mean.filter(|_| base > 0.0).map(|mean| (mean - base) / base * 100.0);
+        let receiver = sender_and_receiver(self.app).1;
+        let ideal_time = ideal.time(receiver.bytes).map(Span::as_secs_f64);
+        let ratio = transfer(self.app).zip(ideal_time.filter(|ideal| *ideal > 0.0));
+        let values = [
+            ("base_rtt", Some(base)),
+            ("buffer_delay", buffer_delay),
+            ("ideal_time", ideal_time),
+            ("transfer_time_ratio", ratio.map(|(time, ideal)| time.as_secs_f64() / ideal)),
+        ];
+        values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// Those of round trips, milliseconds.
+fn round_trips(flow: &Flow) -> impl Iterator<Item = (&'static str, f64)> {
+    let trips = &flow.round_trips;
+    let spans = [
+        ("rtt.min", trips.min),
+        ("rtt.mean", trips.mean),
+        ("rtt.median", trips.median),
+        ("rtt.p95", trips.p95),
+        ("rtt.max", trips.max),
+    ];
+    spans.into_iter().filter_map(|(name, span)| Some((name, span?.as_millis_f64())))
+}
+
+/// What bounded the rate for which share of the time, per cent; nothing of no time.
+fn limits(flow: &Flow) -> impl Iterator<Item = (&'static str, f64)> {
+    let of = |limit| match limit {
+        Limit::Application => "limit.application",
+        Limit::ReceiveWindow => "limit.receive_window",
+        Limit::SendBuffer => "limit.send_buffer",
+        Limit::SlowStart => "limit.slow_start",
+        Limit::Congestion => "limit.congestion_window",
+        Limit::Path => "limit.path",
+        Limit::Timeout => "limit.timeout",
+    };
+    let shares = flow.shares;
+    Limit::ALL
+        .into_iter()
+        .filter(move |_| shares.total() > Span::ZERO)
+        .map(move |limit| (of(limit), shares.share(limit) * 100.0))
+}
+
+/// Those that the applications tell.
+pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+    let (sender, receiver) = sender_and_receiver(app);
+    let goodput = transfer(app).and_then(|span| Rate::of(receiver.bytes, span));
+    let intact = receiver.has_all_of(sender);
+    let mut values: Vec<(&'static str, f64)> = [
+        ("transfer_time", transfer(app).map(Span::as_secs_f64)),
+        ("goodput", goodput.map(Rate::as_mbit_f64)),
+        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect();
+    let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
+    let times: Vec<f64> = app.client.exchanges.iter().filter_map(answered).collect();
+    values.extend(responses(&times));
+    values
+}
+
+/// Those of response times in milliseconds; nothing of none.
+pub(crate) fn responses(times: &[f64]) -> impl Iterator<Item = (&'static str, f64)> {
+    let quantile = |p| tcplab_stats::quantile(times, p);
+    let values = [
+        ("mean_response", tcplab_stats::mean(times)),
+        ("median_response", quantile(0.5)),
+        ("p95_response", quantile(0.95)),
+        ("p99_response", quantile(0.99)),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
+
+fn sender_and_receiver(app: &AppLog) -> (&AppReport, &AppReport) {
+    match sending_end(app) {
+        Endpoint::Client => (&app.client, &app.server),
+        Endpoint::Server => (&app.server, &app.client),
+    }
+}
+
+/// From the client's call of connect() to the receiver's last byte.
+fn transfer(app: &AppLog) -> Option<Span> {
+    let receiver = sender_and_receiver(app).1;
+    app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from))
+}
+
+/// Values with the units that `METRICS` has for them.
+pub(crate) fn named(
+    values: impl IntoIterator<Item = (&'static str, f64)>,
+) -> impl Iterator<Item = Metric> {
+    values.into_iter().filter_map(|(name, value)| {
+        let unit = tcplab_scenario::metric(name)?.unit.into();
+        Some(Metric { name: name.into(), unit, value })
+    })
+}

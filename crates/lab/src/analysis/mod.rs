@@ -1,0 +1,29 @@
+//! From recordings to results: metrics, episodes, flows, findings, claims.
+
+mod captures;
+mod claims;
+mod datagrams;
+mod ends;
+mod episodes;
+mod findings;
+mod flaws;
+mod flows;
+mod ideal;
+mod interruptions;
+mod loads;
+mod metrics;
+mod options;
+mod paths;
+mod run;
+mod sender;
+mod stored;
+mod trial;
+
+pub(crate) use captures::trace;
+pub use captures::{load_recording, load_trial};
+pub(crate) use flaws::{flaws_of, load_flaws};
+pub use ideal::Ideal;
+pub(crate) use metrics::{ESTABLISHED, Sources};
+pub(crate) use run::analyse;
+pub(crate) use sender::{flow_of, sending_end};
+pub(crate) use stored::{settle, trial};

@@ -1,0 +1,102 @@
+//! From the trials of a run to its tables.
+
+use std::ops::ControlFlow;
+
+use tcplab_results::{Case, KeptTrials, MetricNames, Run, Summary, Trial};
+use tcplab_scenario::METRICS;
+
+use super::claims::Gathered;
+use super::paths;
+use super::stored::trial;
+use crate::error::LabError;
+use crate::plan::{of_case, stacks};
+use crate::store::RunDirectory;
+
+/// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
+/// trial, and may break off.
+///
+/// # Errors
+/// When trials are missing or unreadable, or `tell` broke off.
+pub(crate) fn analyse(
+    run: &RunDirectory,
+    mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Run, LabError> {
+    let (plan, scenario, numbers) = (run.plan(), run.scenario(), run.numbers());
+    let total = scenario.cases.len() * numbers.clone().count();
+    let is_there = |case: &tcplab_scenario::Case| {
+        numbers.clone().filter(|&number| run.has_trial(&case.name, number)).count()
+    };
+    let done = scenario.cases.iter().map(is_there).sum();
+    if done < total || (plan.until.is_some() && run.stopping().is_none()) {
+        return Err(LabError::Unfinished { path: run.path().into(), done, total });
+    }
+    let environment = run.environment()?;
+    let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
+    let kernel = format!("Linux {}", release.map_or("", String::as_str));
+    let mut analysed = 0;
+    let mut gathered = Gathered::new(&scenario.expects);
+    let (mut cases, mut names) = (Vec::new(), MetricNames::default());
+    for (index, case) in scenario.cases.iter().enumerate() {
+        let (mut kept, mut failures) = (KeptTrials::of(numbers.clone().count()), Vec::new());
+        for number in numbers.clone() {
+            if let Some(failure) = run.failure(&case.name, number) {
+                failures.push(failure);
+            } else {
+                let trial = trial(run, case, number)?;
+                gathered.see(index, &trial);
+                kept.add(trial, &mut names);
+            }
+            analysed += 1;
+            if tell(analysed, total).is_break() {
+                return Err(LabError::Stopped);
+            }
+        }
+        let summaries = summarise(&kept.trials);
+        cases.push(Case {
+            name: case.name.clone(),
+            levels: case.levels.clone(),
+            world: of_case(&plan.world, case).into(),
+            stacks: stacks(&plan.world, case, kernel.trim_end()),
+            trials: kept.trials,
+            failures,
+            summaries,
+            forgotten: kept.forgotten,
+        });
+    }
+    let claims = gathered.judge(&cases);
+    Ok(Run {
+        name: plan.name.clone(),
+        title: scenario.title.clone(),
+        reference: scenario.reference.clone(),
+        scenario: scenario.source.clone(),
+        world: plan.world.clone(),
+        fallback: plan.fallback.clone(),
+        started: plan.started.clone(),
+        seed: plan.seed,
+        only: plan.only.clone(),
+        warm_up: plan.warm_up,
+        stopping: run.stopping(),
+        path: paths::describe(&scenario.cases),
+        environment,
+        calibration: run.calibration(),
+        cases,
+        claims,
+        comparisons: Vec::new(),
+        plots: scenario.plots.clone(),
+    })
+}
+
+fn summarise(trials: &[Trial]) -> Vec<Summary> {
+    METRICS
+        .iter()
+        .filter_map(|info| {
+            let values: Vec<f64> = trials
+                .iter()
+                .flat_map(|trial| trial.metrics.iter())
+                .filter(|metric| metric.name == info.name)
+                .map(|metric| metric.value)
+                .collect();
+            Summary::of(info, &values)
+        })
+        .collect()
+}

@@ -1,0 +1,123 @@
+//! What one recording says.
+
+use tcplab_path::{Direction, PathSpec};
+use tcplab_recording::{AppLog, Recording, TrialRecord};
+use tcplab_results::{OptionRow, Trial, remark};
+use tcplab_trace::Trace;
+use tcplab_units::{Endpoint, Instant, Span};
+
+use super::captures::{self, traces};
+use super::ends::{ending, ends};
+use super::episodes::{drops, episode_rows};
+use super::findings::findings_of;
+use super::flaws::flaws_of;
+use super::ideal::Ideal;
+use super::interruptions::{costs, interruption_times};
+use super::metrics::{Sources, named, of_applications};
+use super::options::{refusal, remarkable};
+use super::sender::{flow_of, sending_end};
+use super::{datagrams, flows, loads};
+use crate::error::LabError;
+
+/// Said of each trial whose path was another's.
+const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
+                      the capture shows; how the path differs from the one asked for is in \
+                      result.json (world.notes)";
+
+/// What one recording says, but for its number, seed and place.
+/// `round_trip` is that of its idle path as it was measured, if it was.
+pub(crate) fn examine(
+    recording: &Recording,
+    case: &tcplab_scenario::Case,
+    round_trip: Option<Span>,
+) -> Result<Trial, LabError> {
+    let (path, through) = (&case.path, case.workload.through);
+    if !through.is_tcp() {
+        let metrics = named(of_applications(&recording.app()?)).collect();
+        let medium = Some(through.name().into());
+        return Ok(Trial { metrics, medium, ..Trial::empty(Vec::new()) });
+    }
+    let (app, record) = (recording.app()?, recording.record()?);
+    if let Some(load) = &app.load {
+        return loads::examine(recording, path, &app, &record, load);
+    }
+    let (truth, samples) = (recording.truth()?, recording.samples()?);
+    let sending_end = sending_end(&app);
+    let direction = Direction::from_sender(sending_end);
+    let [client, server] = traces(recording, &record, &app)?;
+    let has_truth = record.has_truth();
+    let record = &record;
+    let ideal = |direction| ideal(path, direction, record, round_trip);
+    let traces = [&client, &server];
+    let known = flows::Known { recording, app: &app, path, truth: &truth, record, traces };
+    let flows = known.examine(&ideal)?;
+    let ends = ends(&app, record, traces);
+    let trace = match sending_end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    };
+    let ending = ending(&trace);
+    let flaws = flaws_of(record, path, samples.len());
+    let told = remarkable(record);
+    let mut warnings = warnings(&trace, sending_end, &app, &told);
+    if !has_truth && !path.same_host {
+        warnings.push(UNTOLD.into());
+    }
+    if let Some(all) = captures::correspondence(recording, record, Some(&app))? {
+        let metrics = datagrams::metrics(&app, &all).into();
+        let trial = Trial { metrics, ends, flaws, options: told, ..Trial::empty(warnings) };
+        return Ok(trial);
+    }
+    let Some(connection) = trace.connections.first() else {
+        warnings.push("the capture holds no connection".into());
+        return Ok(Trial { ends, ending, flaws, options: told, ..Trial::empty(warnings) });
+    };
+    let flow = flow_of(connection, sending_end);
+    let drops = drops(flow, &truth, direction);
+    let (episodes, contradictions) =
+        episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
+    warnings.extend(contradictions);
+    let findings = findings_of(connection);
+    let lost = has_truth.then_some(drops.len());
+    let ideal = ideal(direction);
+    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
+    let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
+    let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
+    let whole = Trial { metrics, episodes, findings, options: told, ..Trial::empty(warnings) };
+    Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
+}
+
+/// What the path gives at best, with the round trip that was measured before the trials, if it was.
+fn ideal(
+    path: &PathSpec,
+    direction: Direction,
+    record: &TrialRecord,
+    round_trip: Option<Span>,
+) -> Option<Ideal> {
+    let ideal = Ideal::of(path, direction, Instant::ZERO + record.duration, record.seed)?;
+    Some(Ideal { base_rtt: round_trip.unwrap_or(ideal.base_rtt), ..ideal })
+}
+
+/// What is less than perfect, by what the capture, the applications and the sockets say.
+fn warnings(
+    trace: &Trace,
+    sending_end: Endpoint,
+    app: &AppLog,
+    options: &[OptionRow],
+) -> Vec<String> {
+    let notes = trace.notes.iter().map(|note| remark(sending_end, note));
+    let limit = |(end, call): (&str, &str)| {
+        format!("the {end} still waited in {call} when the trial's time was over")
+    };
+    let refusals = options.iter().filter_map(refusal);
+    notes.chain(unfinished(app).map(limit)).chain(refusals).collect()
+}
+
+/// The calls that had not returned when the trial's time was over, and whose they were.
+fn unfinished(app: &AppLog) -> impl Iterator<Item = (&'static str, &str)> {
+    let ends = [("client", &app.client), ("server", &app.server)];
+    ends.into_iter().flat_map(|(end, report)| {
+        let calls = report.log.iter().filter(|row| row.result == tcplab_workload::WAITING);
+        calls.map(move |row| (end, row.call.as_ref()))
+    })
+}

@@ -1,0 +1,76 @@
+//! Why there is nothing to compare.
+
+use std::path::PathBuf;
+
+/// Why there is nothing to compare.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each field is told in the message above it")]
+pub enum CompareError {
+    /// It is not a run.
+    #[error("{path} is not the directory of a run: {what}")]
+    NotARun { path: PathBuf, what: String },
+    /// It is not finished.
+    #[error("{path} has no results yet: it has no run.json")]
+    NoResults { path: PathBuf },
+    /// Its results are those of another version, or damaged.
+    #[error("the results of {path} cannot be read: {what}")]
+    Unreadable { path: PathBuf, what: String },
+    /// Nothing says what to compare it with.
+    #[error("with what is {run} to be compared?{}", several(.written))]
+    NotWritten { run: String, written: Vec<String> },
+    /// No such factor.
+    #[error("`{asked}` is not varied in {run}")]
+    NoFactor { run: String, asked: String, factors: Vec<String> },
+    /// The levels are not clear.
+    #[error("{what}")]
+    Levels { what: String, factor: String, levels: Vec<String> },
+    /// Nothing is in both.
+    #[error("A and B have no case in common")]
+    NoCases { a: Vec<String>, b: Vec<String> },
+    /// A metric that nobody knows, or that the trials do not have.
+    #[error("{what}")]
+    NoMetric { what: String, known: Vec<String> },
+}
+
+/// Why the scenario does not say it.
+fn several(written: &[String]) -> &'static str {
+    match written {
+        [] => " Its scenario has no `[[compare]]`",
+        _ => " Its scenario has several `[[compare]]`",
+    }
+}
+
+impl CompareError {
+    /// What can be done about it.
+    pub fn remedy(&self) -> Option<String> {
+        let list = |names: &[String]| names.join(", ");
+        Some(match self {
+            CompareError::NotARun { .. } => {
+                "name the directory that `tcplab run` made (RUNS/<name>/<time>-<hash>)".into()
+            }
+            CompareError::NoResults { path } => format!(
+                "finish it with `tcplab run --resume {0}`, or, if all trials are there, make them \
+                 with `tcplab report {0}`",
+                path.display()
+            ),
+            CompareError::Unreadable { path, .. } => {
+                format!("make them anew with `tcplab report {}`", path.display())
+            }
+            CompareError::NotWritten { written, .. } if written.is_empty() => {
+                "name another run, or a factor of this one with `--by FACTOR`".into()
+            }
+            CompareError::NotWritten { written, .. } => format!("one of: {}", written.join("; ")),
+            CompareError::NoFactor { factors, .. } if factors.is_empty() => {
+                "compare two runs: this one has one case only".into()
+            }
+            CompareError::NoFactor { factors, .. } => format!("one of: {}", list(factors)),
+            CompareError::Levels { factor, levels, .. } => {
+                format!("say which two, `--by {factor} --levels A,B`, of: {}", list(levels))
+            }
+            CompareError::NoCases { a, b } => {
+                format!("A has {}; B has {}", list(a), list(b))
+            }
+            CompareError::NoMetric { known, .. } => format!("there are: {}", list(known)),
+        })
+    }
+}

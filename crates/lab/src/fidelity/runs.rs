@@ -1,0 +1,86 @@
+//! The runs of both worlds compared.
+
+use std::ops::ControlFlow;
+
+use tcplab_results::fidelity::{Compared, Fidelity, Quantity};
+use tcplab_scenario::Case;
+
+use super::figures::{Figures, QUANTITIES};
+use super::pairs::Pair;
+use super::{curve, judge};
+use crate::error::LabError;
+use crate::store::RunDirectory;
+
+/// Compares finished runs. `tell` hears of each trial that was read, and may break off.
+///
+/// # Errors
+/// When a trial is missing or unreadable, or `tell` broke off.
+pub fn compare(
+    pairs: &[Pair],
+    mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Fidelity, LabError> {
+    let of = |run: &RunDirectory| run.scenario().cases.len() * run.plan().trials as usize;
+    let total = pairs.iter().map(|pair| of(&pair.kernel) + of(&pair.model)).sum();
+    let mut done = 0;
+    let mut cases = Vec::new();
+    for pair in pairs {
+        for case in &pair.kernel.scenario().cases {
+            let [kernel, model] = [&pair.kernel, &pair.model].map(|run| {
+                all(run, case, || {
+                    done += 1;
+                    tell(done, total)
+                })
+            });
+            cases.push(compared(&pair.kernel.plan().name, case, &kernel?, &model?));
+        }
+    }
+    let environment = match pairs.first() {
+        Some(pair) => pair.kernel.environment()?,
+        None => Vec::new(),
+    };
+    let summary = judge::summarise(&cases);
+    let goals = judge::goals(&summary);
+    Ok(Fidelity { tcplab: env!("CARGO_PKG_VERSION").into(), environment, cases, summary, goals })
+}
+
+/// What the trials of a case say.
+fn all(
+    run: &RunDirectory,
+    case: &Case,
+    mut tell: impl FnMut() -> ControlFlow<()>,
+) -> Result<Vec<Figures>, LabError> {
+    let mut all = Vec::new();
+    for number in 1..=run.plan().trials {
+        if let Some(failure) = run.failure(&case.name, number) {
+            let (case, reason) = (case.name.clone(), failure.reason);
+            return Err(LabError::Failed { case, number, reason });
+        }
+        all.push(Figures::of(&run.recording(&case.name, number)?, &case.path)?);
+        if tell().is_break() {
+            return Err(LabError::Stopped);
+        }
+    }
+    Ok(all)
+}
+
+fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) -> Compared {
+    let values = |all: &[Figures], index: usize| -> Vec<f64> {
+        all.iter().filter_map(|figures| figures.values[index]).collect()
+    };
+    let quantity = |(index, (name, unit)): (usize, &(&str, &str))| {
+        let (kernel, model) = (values(kernel, index), values(model, index));
+        let ratio = judge::ratio(&kernel, &model);
+        let noise = judge::noise(&kernel);
+        Quantity { name: (*name).into(), unit: (*unit).into(), kernel, model, ratio, noise }
+    };
+    let curves =
+        |all: &[Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };
+    Compared {
+        scenario: scenario.into(),
+        case: case.name.clone(),
+        levels: case.levels.clone(),
+        flawed: kernel.iter().filter(|figures| figures.is_flawed).count(),
+        quantities: QUANTITIES.iter().enumerate().map(quantity).collect(),
+        cwnd_distance: curve::distance(&curves(kernel), &curves(model)),
+    }
+}

@@ -1,0 +1,145 @@
+//! What a run is to do.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::{Keep, Scenario, Until};
+
+use super::worlds::{self, KERNEL, Refusal, World};
+use crate::error::LabError;
+
+/// What a run is to do, settled when it starts. Resuming does the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The scenario's name.
+    pub name: String,
+    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
+    pub world: String,
+    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+    /// When it was started, UTC, RFC 3339.
+    pub started: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Trials of each case; at most so many, where `until` decides.
+    pub trials: u32,
+    /// The number of the first of them: 1, unless one trial is run again by itself.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub first: u32,
+    /// The names of the cases, where not all of the scenario's are run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
+    /// When there are enough, where their number is not fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
+    /// Blocks on the kernel that come first and do not count.
+    #[serde(default)]
+    pub warm_up: u32,
+    /// How often a trial is run again that failed, or whose path misbehaved.
+    #[serde(default)]
+    pub retries: u32,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snaplen: Option<u32>,
+    /// Of which trials the packets are kept.
+    #[serde(default = "all")]
+    pub keep: Keep,
+    /// tcplab's version.
+    pub tcplab: String,
+    /// The hashes of the cases, in order: a resumed run must have the same.
+    pub cases: Vec<String>,
+}
+
+fn all() -> Keep {
+    Keep::All
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
+/// What takes the place of what the scenario says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Instead {
+    /// So many trials of each case, whatever their interval is.
+    pub trials: Option<u32>,
+    /// The seed of all randomness.
+    pub seed: Option<u64>,
+    /// The cases of these names alone; all, where there are none.
+    pub cases: Vec<String>,
+    /// The trial of this number alone, as it is in the whole run; with all its packets.
+    pub trial: Option<u32>,
+}
+
+/// What `scenario` asks for, settled. Whether the kernel is `refused` here is asked where that
+/// decides, see [`crate::kernel_refused`].
+///
+/// # Errors
+/// When the world cannot be that of the scenario's stacks, or there is no case of a name.
+pub fn plan(
+    scenario: &Scenario,
+    world: World,
+    refused: impl FnOnce() -> Option<Refusal>,
+    instead: Instead,
+) -> Result<Plan, LabError> {
+    let chosen = chosen(scenario, &instead.cases)?;
+    let scenario = chosen.as_ref().unwrap_or(scenario);
+    let (world, fallback) = worlds::of_run(scenario, world, refused)?;
+    let trials = instead.trial.or(instead.trials).unwrap_or(scenario.trials);
+    let first = instead.trial.unwrap_or(1);
+    let count = scenario.cases.len() * (trials - first + 1) as usize;
+    let snaplen = scenario.recording.snaplen.map(|length| length.as_u64() as u32);
+    Ok(Plan {
+        name: scenario.name.clone(),
+        world: world.into(),
+        fallback,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        seed: instead.seed.unwrap_or(scenario.seed),
+        trials,
+        first,
+        only: instead.cases,
+        until: if instead.trials.or(instead.trial).is_some() {
+            None
+        } else {
+            scenario.until.clone()
+        },
+        warm_up: if world.contains(KERNEL) { scenario.warm_up } else { 0 },
+        retries: scenario.retries,
+        snaplen,
+        keep: match instead.trial {
+            Some(_) => Keep::All,
+            None => scenario.recording.kept_of(count),
+        },
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
+    })
+}
+
+/// The scenario with the cases of these names alone, where there are any.
+fn chosen(scenario: &Scenario, names: &[String]) -> Result<Option<Scenario>, LabError> {
+    let known = || scenario.cases.iter().map(|case| case.name.clone());
+    if let Some(asked) = names.iter().find(|name| !known().any(|known| known == **name)) {
+        return Err(LabError::NoCase { asked: asked.clone(), known: known().collect() });
+    }
+    Ok((!names.is_empty()).then(|| scenario.clone().only(names)))
+}
+
+impl Plan {
+    /// The numbers of the trials of each case, at most.
+    pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
+        self.first..=self.trials
+    }
+
+    /// The scenario as this plan has it run.
+    pub(crate) fn of(&self, scenario: Scenario) -> Scenario {
+        let scenario = if self.only.is_empty() { scenario } else { scenario.only(&self.only) };
+        let Plan { trials, first, .. } = *self;
+        Scenario { trials, first, until: self.until.clone(), ..scenario }
+    }
+}

@@ -1,0 +1,123 @@
+//! What is known of a path before TCP's throughput is tested.
+
+use serde::Serialize;
+use tcplab_path::{Direction, PathSpec};
+use tcplab_results::Run;
+use tcplab_units::{Bytes, Rate, Span};
+
+use crate::analysis::{Ideal, load_trial};
+use crate::error::LabError;
+use crate::store::RunDirectory;
+
+/// What is known of the path after the first two steps.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Baseline {
+    /// The largest packet that went through (section 3.1).
+    pub mtu: Bytes,
+    /// The payload of a segment.
+    pub segment: Bytes,
+    /// The shortest round trip on the idle path (section 3.2).
+    pub rtt: Span,
+    /// The rate of the bottleneck (section 3.2), in bits of IP packets a second, by the spacing of
+    /// what was acknowledged.
+    pub rate: Rate,
+    /// What the path was asked for: none of a path nobody asked for.
+    pub asked: Option<Asked>,
+}
+
+/// A path as its plan has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Asked {
+    /// Of a small packet.
+    pub rtt: Span,
+    /// Of the bottleneck.
+    pub rate: Option<Rate>,
+    /// Of the link.
+    pub mtu: Bytes,
+}
+
+/// Windows in the sweep, in eighths of the bandwidth-delay product (section 3.3.2 and figure 3
+/// there: below one, throughput is in proportion; above, it is not better).
+const WINDOWS: [u64; 6] = [1, 2, 4, 6, 8, 16];
+/// No window is less than two segments: else a delayed acknowledgement stops the sender.
+const FEWEST_SEGMENTS: u64 = 2;
+
+impl Baseline {
+    /// The windows of the sweep.
+    pub fn windows(&self) -> Vec<Bytes> {
+        let product = self.bdp().as_u64();
+        WINDOWS.iter().map(|eighths| Bytes::new(window(product * eighths / 8, self))).collect()
+    }
+
+    /// The window of each of several connections.
+    pub fn shared_window(&self, connections: u64) -> Bytes {
+        Bytes::new(window(self.bdp().as_u64() / connections.max(1), self))
+    }
+
+    /// What the run of `Test::baseline` shows; none where a step showed nothing.
+    ///
+    /// # Errors
+    /// When a recording cannot be read.
+    pub fn of(
+        path: &PathSpec,
+        direction: Direction,
+        lasting: Span,
+        directory: &RunDirectory,
+        run: &Run,
+    ) -> Result<Option<Baseline>, LabError> {
+        let [Some(idle), Some(full)] = [run.cases.first(), run.cases.get(1)] else {
+            return Ok(None);
+        };
+        let least = idle.trials.first().and_then(|trial| trial.metrics.value("rtt.min"));
+        let Some(trial) = full.trials.first() else { return Ok(None) };
+        let data = load_trial(directory, trial)?;
+        let trace = match direction {
+            Direction::Forward => &data.client,
+            Direction::Reverse => &data.server,
+        };
+        let Some(connection) = trace.connections.first() else { return Ok(None) };
+        let flow = match direction {
+            Direction::Forward => &connection.forward,
+            Direction::Reverse => &connection.reverse,
+        };
+        let [client, server] = [&connection.handshake.client, &connection.handshake.server];
+        // With options of 12 B where both use timestamps (RFC 7323 section 3.2).
+        let headers = if client.timestamps && server.timestamps { 52 } else { 40 };
+        // The first may have been larger than the path takes (RFC 1191).
+        let found = flow.marks.mss_changes.last().map(|change| change.to);
+        let segment = found.unwrap_or(flow.marks.largest).as_u64();
+        let (Some(least), Some(capacity), 1..) = (least, flow.transfer.capacity, segment) else {
+            return Ok(None);
+        };
+        let whole = (segment + headers) as f64 / segment as f64;
+        let until = tcplab_units::Instant::ZERO + lasting;
+        Ok(Some(Baseline {
+            mtu: Bytes::new(segment + headers),
+            segment: Bytes::new(segment),
+            rtt: Span::from_secs_f64(least / 1e3),
+            rate: Rate::from_bits_per_second((capacity.bits_per_second() as f64 * whole) as u64),
+            asked: Ideal::of(path, direction, until, 1).map(|ideal| Asked {
+                rtt: ideal.base_rtt,
+                rate: ideal.rate,
+                mtu: ideal.mtu,
+            }),
+        }))
+    }
+
+    /// The bandwidth-delay product (section 3.3.1).
+    pub fn bdp(&self) -> Bytes {
+        self.rate.bytes_in(self.rtt)
+    }
+
+    /// The most payload a second: all of each packet but its headers.
+    pub fn best(&self) -> Rate {
+        let share = self.segment.as_u64() as f64 / self.mtu.as_u64().max(1) as f64;
+        Rate::from_bits_per_second((self.rate.bits_per_second() as f64 * share).max(1.0) as u64)
+    }
+}
+
+/// At least a few segments, and whole ones.
+fn window(bytes: u64, baseline: &Baseline) -> u64 {
+    let segment = baseline.segment.as_u64().max(1);
+    (bytes / segment).max(FEWEST_SEGMENTS) * segment
+}

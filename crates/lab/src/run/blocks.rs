@@ -1,0 +1,167 @@
+//! How many blocks a run has: each is one trial of every case, and all are whole.
+
+use tcplab_results::{Stopping, Trial, Width};
+use tcplab_scenario::Until;
+
+use crate::analysis::trial;
+use crate::error::LabError;
+use crate::plan::is_virtual;
+use crate::store::RunDirectory;
+
+/// Looks at blocks as they become whole, and says when there are enough.
+///
+/// What it says depends on the trials of whole blocks alone, in their order: not on how many are
+/// run at once, nor on whether the run was broken off on the way.
+pub(crate) struct Watch<'r> {
+    run: &'r RunDirectory,
+    /// Of each case the values of the metric.
+    values: Vec<Vec<f64>>,
+    /// So many blocks are in them.
+    seen: u32,
+}
+
+impl<'r> Watch<'r> {
+    pub(crate) fn new(run: &'r RunDirectory) -> Watch<'r> {
+        Watch { run, values: vec![Vec::new(); run.scenario().cases.len()], seen: 0 }
+    }
+
+    /// The blocks to run next: all, or so few that none is run in vain. More than one at a time in
+    /// virtual time, where `jobs` trials run at once.
+    pub(crate) fn next(&self, jobs: usize) -> (u32, u32) {
+        let (plan, cases) = (self.run.plan(), &self.run.scenario().cases);
+        let Some(until) = &plan.until else { return (plan.first, plan.trials) };
+        if self.seen == 0 {
+            return (1, until.min);
+        }
+        let is_simulated = cases.iter().all(|case| is_virtual(&plan.world, case));
+        let more = if is_simulated { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
+        (self.seen + 1, self.seen.saturating_add(more).min(until.max))
+    }
+
+    /// How many blocks there are to be, now that so many are whole; none: more.
+    ///
+    /// # Errors
+    /// When a trial cannot be read.
+    pub(crate) fn enough(&mut self, whole: u32) -> Result<Option<u32>, LabError> {
+        let plan = self.run.plan();
+        let Some(until) = &plan.until else { return Ok(Some(plan.trials)) };
+        for block in self.seen + 1..=whole {
+            for (case, values) in self.run.scenario().cases.iter().zip(&mut self.values) {
+                if self.run.failure(&case.name, block).is_none() {
+                    values.extend(value(&trial(self.run, case, block)?, &until.metric));
+                }
+            }
+            self.seen = block;
+            let are_known = || self.values.iter().all(|values| width(values, until).1);
+            if block >= until.max || (block >= until.min && are_known()) {
+                return Ok(Some(block));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes down that there are so many blocks, and removes trials beyond them.
+    ///
+    /// # Errors
+    /// When a file cannot be written or removed.
+    pub(crate) fn settle(&self, blocks: u32) -> Result<(), LabError> {
+        let plan = self.run.plan();
+        let Some(until) = &plan.until else { return Ok(()) };
+        let cases = &self.run.scenario().cases;
+        for case in cases {
+            for number in blocks + 1..=plan.trials {
+                if !self.run.has_trial(&case.name, number) {
+                    // None is made beyond the first that is missing.
+                    break;
+                }
+                self.run.remove_trial(&case.name, number)?;
+            }
+        }
+        let widths = cases.iter().zip(&self.values).map(|(case, values)| {
+            let (share, reached) = width(values, until);
+            Width { case: case.name.clone(), share, reached }
+        });
+        let stopping = Stopping {
+            metric: until.metric.clone(),
+            ci: until.ci.to_string(),
+            blocks,
+            max: until.max,
+            cases: widths.collect(),
+        };
+        self.run.set_stopping(&stopping)
+    }
+}
+
+fn value(trial: &Trial, metric: &str) -> Option<f64> {
+    trial.metrics.value(metric)
+}
+
+/// Half the 95 % interval of the mean over the mean, and whether that is narrow enough. Of a case
+/// that fails, or does not have the metric, more trials would say no more.
+fn width(values: &[f64], until: &Until) -> (Option<f64>, bool) {
+    let summary = tcplab_stats::Summary::of(values);
+    let Some(summary) = summary else { return (None, true) };
+    let Some(interval) = summary.interval else { return (None, false) };
+    let half = interval.half_width();
+    if half == 0.0 {
+        return (Some(0.0), true);
+    }
+    let share = half / summary.mean.abs();
+    (share.is_finite().then_some(share), share <= until.ci.as_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Rng;
+
+    use super::*;
+
+    fn until(min: u32) -> Until {
+        Until { ci: "2 %".parse().unwrap(), min, max: 1000, metric: "goodput".into() }
+    }
+
+    #[test]
+    fn a_mean_is_known_as_soon_as_its_interval_is_narrow() {
+        for (values, expected) in [
+            (&[][..], (None, true)),
+            (&[5.0], (None, false)),
+            (&[5.0, 5.0], (Some(0.0), true)),
+            (&[0.0, 0.0, 0.0], (Some(0.0), true)),
+            (&[-1.0, 1.0], (None, false)),
+        ] {
+            assert_eq!(width(values, &until(3)), expected, "{values:?}");
+        }
+        let (share, narrow) = width(&[99.0, 100.0, 101.0], &until(3));
+        assert!(!narrow && (share.unwrap() - 0.02484).abs() < 1e-4, "{share:?}");
+    }
+
+    /// How often the interval at which blocks stop holds the true mean: the price of looking after
+    /// every block. docs/designs.md has these figures.
+    #[test]
+    fn blocks_enough_at_least_keep_the_promise_of_the_interval() {
+        let mut rng = Rng::new(1, "sequential");
+        // Two open units make a normal one (Box and Muller 1958).
+        let mut normal = || {
+            let (u, v) = (rng.open_unit(), rng.open_unit());
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
+        let mut held = |spread: f64, min: u32| {
+            let of = |_| {
+                let mut values: Vec<f64> = Vec::new();
+                loop {
+                    values.push(100.0 + spread * normal());
+                    if values.len() >= min as usize && width(&values, &until(min)).1 {
+                        let summary = tcplab_stats::Summary::of(&values).unwrap();
+                        let interval = summary.interval.unwrap();
+                        return interval.low <= 100.0 && 100.0 <= interval.high;
+                    }
+                }
+            };
+            (0..2000).map(of).filter(|good| *good).count() as f64 / 2000.0
+        };
+        // A spread of 3 % needs some twelve values for an interval of 2 %.
+        let [three, ten] = [3, 10].map(|min| held(3.0, min));
+        assert!(ten > 0.925, "{ten}");
+        assert!(three < 0.92, "with three it holds less often: {three}");
+    }
+}

@@ -1,0 +1,441 @@
+//! What a run would do, how long that takes and how much room, before it is begun.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
+use tcplab_units::{Bytes, Span};
+
+use crate::bench::Bench;
+use crate::error::LabError;
+use crate::plan::{Plan, is_virtual, of_case};
+use crate::store::{Extension, RunDirectory, foreseen, trial_directory};
+
+/// So many blocks and seeds are told one by one.
+const TOLD: u32 = 3;
+/// What a trial in virtual time takes with its captures and their analysis, over what its packets
+/// alone take: a rule of thumb. A run says better once it has begun.
+const WHOLE: f64 = 4.0;
+/// What a trial in virtual time takes however short it is: its files.
+const FILES: f64 = 0.01;
+/// What a trial on the kernel takes besides its transfer: namespaces, devices, analysis.
+const SET_UP: f64 = 0.5;
+/// What verifying paths takes on the kernel, and each path that differs.
+const VERIFYING: [f64; 2] = [2.0, 1.5];
+/// What loopback moves in a second, about.
+const LOOPBACK: f64 = 2e9;
+/// What a packet takes in a capture besides its data, twice, and in the path's log.
+const PACKET: f64 = 2.0 * 150.0 + 170.0;
+/// What two looks at `TCP_INFO` take.
+const SAMPLE: f64 = 400.0;
+/// What is left of a trial without packets: 23 kB beside its recording (`app.json`, `result.json`,
+/// `trial.json`), and 14 kB of `run.json`, tables and report. Measured: 10,000 transfers of 10 MB.
+const RESULTS: f64 = 37_000.0;
+/// The largest header of a packet in a shortened capture and the block around it.
+const SHORTENED: f64 = 96.0;
+
+/// What a run would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Prospect {
+    /// The scenario's name.
+    pub name: String,
+    /// `kernel`, `sim`, or `kernel and sim`.
+    pub world: String,
+    /// Why a model stands for the kernel.
+    pub fallback: Option<String>,
+    /// Which combinations of levels are cases.
+    pub design: String,
+    /// The cases.
+    pub cases: Vec<Foreseen>,
+    /// The number of the first block: 1, unless a trial is run again by itself.
+    pub first: u32,
+    /// Blocks, each of them one trial of every case; at most, where `until` says how many.
+    pub blocks: u32,
+    /// When there are enough, where their number is not fixed.
+    pub until: Option<Until>,
+    /// Blocks on the kernel that come first and are not counted.
+    pub warm_up: u32,
+    /// How often a trial is run again that fails or is flawed, on the kernel.
+    pub retries: u32,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// Those of the first blocks: every case has the same in a block.
+    pub seeds: Vec<u64>,
+    /// The order in the first blocks, by name.
+    pub order: Vec<Vec<String>>,
+    /// Of which trials the packets are kept.
+    pub keep: Keep,
+    /// How many trials run at once in virtual time.
+    pub jobs: usize,
+    /// Trials that are there already.
+    pub there: usize,
+    /// What of an extended run is not used again: why, and how many.
+    pub unused: Vec<(String, usize)>,
+    /// Trials that are still to be run, at most.
+    pub missing: usize,
+    /// How long these take, about, seconds: at least and at most.
+    pub seconds: (f64, f64),
+    /// How much room they take, about, bytes, at most.
+    pub bytes: f64,
+}
+
+/// A case that would be run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Foreseen {
+    /// Its name.
+    pub name: String,
+    /// The factors and their levels.
+    pub levels: Vec<(String, String)>,
+    /// `kernel` or `sim`.
+    pub world: &'static str,
+    /// How long a trial of it takes, about, seconds of whoever waits.
+    pub seconds: f64,
+}
+
+/// What a run in its directory has still to do. The time is found out in `patience`.
+pub fn prospect(run: &RunDirectory, bench: &Bench, patience: Duration) -> Prospect {
+    let (plan, scenario) = (run.plan(), run.scenario());
+    let is_there = |case: &Case, number: u32| run.has_trial(&case.name, number);
+    let blocks = run.blocks();
+    look_ahead(scenario, plan, bench, patience, (blocks, &is_there))
+}
+
+/// What a new run of `plan` would do.
+pub fn prospect_of(
+    scenario: &Scenario,
+    plan: &Plan,
+    bench: &Bench,
+    patience: Duration,
+) -> Prospect {
+    let scenario = plan.of(scenario.clone());
+    look_ahead(&scenario, plan, bench, patience, (plan.trials, &|_, _| false))
+}
+
+/// What would be done if the run in `path` were extended; see [`crate::extend()`].
+///
+/// # Errors
+/// As for extending it.
+pub fn prospect_of_extension<E: From<LabError>>(
+    path: &Path,
+    change: impl FnOnce(&Plan, Scenario) -> Result<(Plan, Scenario), E>,
+    bench: &Bench,
+    patience: Duration,
+) -> Result<Prospect, E> {
+    let (plan, scenario, Extension { unused, .. }, reused) = foreseen(path, change)?;
+    let is_there = |case: &Case, number: u32| reused.contains(&trial_directory(&case.name, number));
+    let prospect = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
+    Ok(Prospect { unused, ..prospect })
+}
+
+/// Whether a trial of a case is there.
+type IsThere<'a> = &'a dyn Fn(&Case, u32) -> bool;
+
+/// What there is to do, given how many blocks there can be, and which trials are there.
+fn look_ahead(
+    scenario: &Scenario,
+    plan: &Plan,
+    bench: &Bench,
+    patience: Duration,
+    (blocks, is_there): (u32, IsThere<'_>),
+) -> Prospect {
+    let count = blocks - (plan.first - 1);
+    let cases = &scenario.cases;
+    let costs = costs(plan, cases, patience);
+    let order = scenario.trial_order(plan.seed);
+    let order: Vec<Vec<String>> = order
+        .chunks(cases.len())
+        .take(TOLD.min(count) as usize)
+        .map(|block| block.iter().map(|id: &TrialId| cases[id.case].name.clone()).collect())
+        .collect();
+    let mut there = 0;
+    let mut sums = [Sums::default(), Sums::default()];
+    let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
+    for (case, cost) in cases.iter().zip(&costs) {
+        let is_simulated = is_virtual(&plan.world, case);
+        for number in plan.first..=blocks {
+            if is_there(case, number) {
+                there += 1;
+                continue;
+            }
+            sums[1].add(cost, is_simulated, plan.keep.has(number));
+            if number <= least {
+                sums[0].add(cost, is_simulated, plan.keep.has(number));
+            }
+        }
+    }
+    let waited = |sums: &Sums| {
+        let once = if sums.real > 0 { before(plan, cases, &costs, bench) } else { 0.0 };
+        once + sums.seconds + sums.virtually / bench.jobs.min(sums.simulated.max(1)) as f64
+    };
+    Prospect {
+        name: plan.name.clone(),
+        world: plan.world.clone(),
+        fallback: plan.fallback.clone(),
+        design: scenario.design.clone(),
+        cases: cases
+            .iter()
+            .zip(&costs)
+            .map(|(case, cost)| Foreseen {
+                name: case.name.clone(),
+                levels: case.levels.clone(),
+                world: of_case(&plan.world, case),
+                seconds: cost.seconds,
+            })
+            .collect(),
+        first: plan.first,
+        blocks: count,
+        until: plan.until.clone(),
+        warm_up: plan.warm_up,
+        retries: plan.retries,
+        seed: plan.seed,
+        seeds: (0..TOLD.min(count)).map(|nth| trial_seed(plan.seed, plan.first + nth)).collect(),
+        order,
+        keep: plan.keep,
+        jobs: bench.jobs,
+        there,
+        unused: Vec::new(),
+        missing: sums[1].simulated + sums[1].real,
+        seconds: (waited(&sums[0]), waited(&sums[1])),
+        bytes: sums[1].bytes,
+    }
+}
+
+/// What many trials take together.
+#[derive(Default)]
+struct Sums {
+    /// Trials in virtual time, and what they take one after the other.
+    simulated: usize,
+    virtually: f64,
+    /// Trials on the kernel, and what they take.
+    real: usize,
+    seconds: f64,
+    bytes: f64,
+}
+
+impl Sums {
+    fn add(&mut self, cost: &Cost, is_virtual: bool, is_kept: bool) {
+        if is_virtual {
+            self.simulated += 1;
+            self.virtually += cost.seconds;
+        } else {
+            self.real += 1;
+            self.seconds += cost.seconds;
+        }
+        self.bytes += RESULTS + if is_kept { cost.bytes } else { 0.0 };
+    }
+}
+
+/// What comes before the first trial on the kernel.
+fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> f64 {
+    let is_real = |case: &&Case| !is_virtual(&plan.world, case);
+    let mut paths: Vec<_> = cases
+        .iter()
+        .filter(is_real)
+        .map(|case| &case.path)
+        .filter(|path| !path.same_host)
+        .collect();
+    paths.dedup();
+    let verified = match (bench.calibrate, paths.len()) {
+        (false, _) | (_, 0) => 0.0,
+        (true, paths) => VERIFYING[0] + VERIFYING[1] * paths as f64,
+    };
+    let of_block = cases.iter().zip(costs).filter(|(case, _)| is_real(case));
+    let block: f64 = of_block.map(|(_, cost)| cost.seconds).sum();
+    verified + block * f64::from(plan.warm_up)
+}
+
+/// What a trial takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Cost {
+    seconds: f64,
+    /// Of its packets.
+    bytes: f64,
+}
+
+/// What a trial of each case takes; those that there was no time for are taken for average ones.
+fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
+    let begun = Instant::now();
+    let mut costs = Vec::new();
+    for case in cases {
+        let left = patience.saturating_sub(begun.elapsed());
+        if left.is_zero() && !costs.is_empty() {
+            break;
+        }
+        let share = patience / cases.len().min(8) as u32;
+        costs.push(cost(plan, case, share.min(left)));
+    }
+    let count = costs.len() as f64;
+    let mean = |of: fn(&Cost) -> f64| costs.iter().map(of).sum::<f64>() / count;
+    let usual = Cost { seconds: mean(|cost| cost.seconds), bytes: mean(|cost| cost.bytes) };
+    costs.resize(cases.len(), usual);
+    costs
+}
+
+fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
+    let is_simulated = is_virtual(&plan.world, case);
+    let amount = case.workload.amount().as_u64() as f64;
+    let Course { seconds, packets, spent } = course(case, trial_seed(plan.seed, 1), patience);
+    let seconds = match &case.workload.load {
+        Some(load) => load.length().map_or(1.0, Span::as_secs_f64),
+        None if case.path.same_host => amount / LOOPBACK,
+        None => seconds,
+    };
+    let looks = seconds / case.sampling.tcp_info.as_secs_f64();
+    let data = match plan.snaplen {
+        Some(_) => 2.0 * packets * SHORTENED,
+        None => 2.0 * amount,
+    };
+    Cost {
+        seconds: if is_simulated { FILES + spent * WHOLE } else { SET_UP + seconds },
+        bytes: data + packets * PACKET + looks * SAMPLE,
+    }
+}
+
+/// A trial's course in virtual time, with nothing recorded.
+struct Course {
+    /// Virtual ones.
+    seconds: f64,
+    packets: f64,
+    /// Real seconds that it took to find out.
+    spent: f64,
+}
+
+/// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
+/// it goes on as it did.
+fn course(case: &Case, seed: u64, patience: Duration) -> Course {
+    let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
+    let begun = Instant::now();
+    let mut watched = Span::from_millis(500).min(limit);
+    loop {
+        let mut part = case.clone();
+        part.limits.trial = watched;
+        let from = Instant::now();
+        let Ok(measured) = tcplab_sim::measure(&part, seed) else {
+            return Course { seconds: 0.0, packets: 0.0, spent: 0.0 };
+        };
+        let spent = from.elapsed().as_secs_f64();
+        let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
+        let is_over = measured.duration < watched || watched >= limit;
+        if is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64() {
+            let received = measured.received as f64;
+            let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
+            let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
+            return Course {
+                seconds: seconds * more,
+                packets: packets * more,
+                spent: spent * more,
+            };
+        }
+        watched = Span::from_nanos(watched.as_nanos().saturating_mul(4)).min(limit);
+    }
+}
+
+impl Prospect {
+    /// In a line, such as `7 cases × 5 trials: about 4 min`.
+    pub fn in_short(&self) -> String {
+        let cases = match self.cases.len() {
+            1 => "1 case".to_owned(),
+            cases => format!("{cases} cases"),
+        };
+        let trials = match (&self.until, self.blocks) {
+            (Some(until), blocks) if until.min < blocks => {
+                format!("{} to {blocks} trials", until.min)
+            }
+            (_, 1) => "1 trial".to_owned(),
+            (_, blocks) => format!("{blocks} trials"),
+        };
+        let there = match self.there {
+            0 => String::new(),
+            there => format!(", {there} of them there already"),
+        };
+        format!("{cases} × {trials}{there}: {}", self.waiting())
+    }
+
+    /// Such as `about 4 min`.
+    fn waiting(&self) -> String {
+        if self.missing == 0 {
+            return "nothing to run".into();
+        }
+        match (in_words(self.seconds.0), in_words(self.seconds.1)) {
+            (least, most) if least == most => format!("about {most}"),
+            (least, most) => format!("about {least} to {most}"),
+        }
+    }
+}
+
+/// A time as one tells it.
+fn in_words(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.5 => "a second".into(),
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5_400.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
+}
+
+impl fmt::Display for Prospect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.name, self.in_short())?;
+        if let Some(fallback) = &self.fallback {
+            writeln!(f, "  {fallback}")?;
+        }
+        writeln!(f, "\ndesign   {}", self.design)?;
+        let width = self.cases.iter().map(|case| case.name.chars().count()).max().unwrap_or(0);
+        for (index, case) in self.cases.iter().enumerate() {
+            let levels: Vec<String> =
+                case.levels.iter().map(|(key, level)| format!("{key} = {level}")).collect();
+            let head = if index == 0 { "cases" } else { "" };
+            let line =
+                format!("{head:<8} {:width$}  {}  {}", case.name, case.world, levels.join(", "));
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        match &self.until {
+            Some(until) => writeln!(
+                f,
+                "blocks   {} to {}, until half the interval of {} is {} of its mean in every case",
+                until.min, until.max, until.metric, until.ci
+            )?,
+            None => writeln!(f, "blocks   {}", self.blocks)?,
+        }
+        if self.warm_up > 0 {
+            writeln!(f, "warm-up  {} blocks on the kernel, not counted", self.warm_up)?;
+        }
+        let numbers = self.first..;
+        for (number, (block, seed)) in numbers.zip(self.order.iter().zip(&self.seeds)) {
+            let head = if number == self.first { "order" } else { "" };
+            let shown: Vec<&str> = block.iter().take(8).map(String::as_str).collect();
+            let more = if block.len() > shown.len() { ", …" } else { "" };
+            writeln!(f, "{head:<8} block {number}, seed {seed}: {}{more}", shown.join(", "))?;
+        }
+        if self.blocks as usize > self.order.len() {
+            writeln!(f, "{:<8} and so on, from seed {}", "", self.seed)?;
+        }
+        let jobs = match (self.world.contains("sim"), self.world.contains("kernel")) {
+            (true, false) => format!(", {} trials at once", self.jobs),
+            (true, true) => format!(", {} trials at once in virtual time", self.jobs),
+            _ => ", one trial at a time".into(),
+        };
+        writeln!(f, "world    {}{jobs}", self.world)?;
+        writeln!(f, "there    {} trials, {} to run", self.there, self.missing)?;
+        for (why, count) in &self.unused {
+            writeln!(f, "unused   {count}: {why}")?;
+        }
+        let room = Bytes::new(round(self.bytes));
+        let kept = match self.keep {
+            Keep::All => "all trials",
+            Keep::First => "the first trial of each case",
+            Keep::None => "no trial",
+        };
+        writeln!(f, "room     about {room}, with the packets of {kept}")?;
+        writeln!(f, "time     {}", self.waiting())
+    }
+}
+
+/// To two figures.
+fn round(bytes: f64) -> u64 {
+    let step = 10f64.powf((bytes.max(1.0).log10() - 1.0).floor().max(0.0));
+    ((bytes / step).round() * step) as u64
+}

@@ -1,0 +1,53 @@
+//! What happens in a run.
+
+use tcplab_testbed::Progress;
+
+/// What happens in a run, for whoever shows it.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// The machine and the paths are being verified.
+    Calibrating {
+        /// The step, from 1.
+        step: usize,
+        /// Of so many.
+        total: usize,
+    },
+    /// A trial starts: the `index`th of `total` at most, counting from 1 those of the whole plan.
+    Started {
+        /// See above.
+        index: usize,
+        /// See above.
+        total: usize,
+        /// The case's name.
+        case: &'a str,
+        /// Its trial's number.
+        number: u32,
+    },
+    /// It goes on.
+    Progress(Progress),
+    /// A trial runs that is not counted.
+    WarmingUp {
+        /// Which, from 1.
+        index: usize,
+        /// Of so many.
+        total: usize,
+    },
+    /// It failed.
+    Failed {
+        /// Why.
+        reason: &'a str,
+        /// Whether it is run again; if not, it is missing.
+        again: bool,
+    },
+    /// Its path misbehaved.
+    Flawed {
+        /// How, a sentence each.
+        flaws: &'a [String],
+        /// Whether it is run again; if not, it is used and flagged, or has failed.
+        again: bool,
+    },
+    /// It is whole and in its place.
+    Kept,
+    /// It was there already.
+    Skipped,
+}

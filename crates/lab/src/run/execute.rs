@@ -1,0 +1,126 @@
+//! Runs what the plan still lacks, trial by trial.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tcplab_scenario::{Scenario, TrialId};
+use tcplab_testbed::Tuning;
+
+use super::blocks::Watch;
+use super::calibration::calibrate;
+use super::event::Event;
+use super::kernel::Trials;
+use super::sim::simulate;
+use super::state::RunState;
+use crate::bench::Bench;
+use crate::error::LabError;
+use crate::plan::{Plan, environment, is_virtual};
+use crate::store::RunDirectory;
+use crate::verify::tuning_of;
+
+/// Makes the directory of a new run of `scenario` below `runs`.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn begin(runs: &Path, scenario: Scenario, plan: Plan) -> Result<RunDirectory, LabError> {
+    RunDirectory::create(runs, plan, scenario, &environment())
+}
+
+/// Verifies the paths and runs every trial that the plan asks for and the directory does not have,
+/// block by block, each in the plan's random order, and analyses it. `stop` ends it at once; what
+/// is finished stays. A trial that fails is written down as that.
+///
+/// # Errors
+/// When nothing can go on: the caller stopped it, a file cannot be written, or no trial of the
+/// first block could even begin; nothing of the trial that it happened to stays.
+pub fn execute(
+    run: &RunDirectory,
+    bench: &Bench,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(Event<'_>),
+) -> Result<(), LabError> {
+    run.sweep()?;
+    let order = run.scenario().trial_order(run.plan().seed);
+    let mut state = RunState::new(run, stop);
+    let mut watch = Watch::new(run);
+    let mut tuning = None;
+    loop {
+        let (first, last) = watch.next(bench.jobs);
+        let block = |number: u32| (number - run.plan().first) as usize * state.cases();
+        let batch = &order[block(first)..block(last + 1)];
+        run_batch(&mut state, batch, bench, &mut tuning, &mut tell)?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(LabError::Stopped);
+        }
+        if let Some(blocks) = watch.enough(last)? {
+            watch.settle(blocks)?;
+            return run.sweep();
+        }
+    }
+}
+
+/// Runs the trials of some blocks; `tuning` is found out before the first on the kernel.
+fn run_batch(
+    state: &mut RunState<'_>,
+    batch: &[TrialId],
+    bench: &Bench,
+    tuning: &mut Option<Tuning>,
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<(), LabError> {
+    let (run, cases) = (state.run, &state.run.scenario().cases);
+    let is_simulated = |id: &TrialId| is_virtual(&run.plan().world, &cases[id.case]);
+    let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
+        batch.iter().copied().partition(is_simulated);
+    if !simulated.is_empty() {
+        simulate(state, &simulated, bench.jobs, tell)?;
+    }
+    let is_missing = |id: &TrialId| !run.has_trial(&cases[id.case].name, id.number);
+    if tuning.is_none() && real.iter().any(is_missing) {
+        let found = prepare(state, &real, bench, tell)?;
+        *tuning = Some(found);
+    }
+    for id in real {
+        let case = &cases[id.case];
+        state.begins(id, tell);
+        if run.has_trial(&case.name, id.number) {
+            tell(Event::Skipped);
+            continue;
+        }
+        let tuning = tuning.unwrap_or_else(|| bench.tuning());
+        let trials = Trials { run, bench, tuning, stop: state.stop };
+        match trials.try_until_good(case, id.number, tell)? {
+            None => tell(Event::Kept),
+            Some(error) => state.tally.failed(id.number, error)?,
+        }
+    }
+    Ok(())
+}
+
+/// Verifies the paths, and runs the blocks that are not counted.
+fn prepare(
+    state: &RunState<'_>,
+    real: &[TrialId],
+    bench: &Bench,
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<Tuning, LabError> {
+    let (run, cases) = (state.run, &state.run.scenario().cases);
+    // Between two ends on the same host nothing is moved by tcplab.
+    let moves = real.iter().any(|id| !cases[id.case].path.same_host);
+    let tuning = if bench.calibrate && moves {
+        let step = |step, total| tell(Event::Calibrating { step, total });
+        tuning_of(&calibrate(run, bench, state.stop, step)?.machine)
+    } else {
+        bench.tuning()
+    };
+    let trials = Trials { run, bench, tuning, stop: state.stop };
+    let block: Vec<TrialId> =
+        real.iter().copied().filter(|id| id.number == real[0].number).collect();
+    let total = run.plan().warm_up as usize * block.len();
+    let blocks =
+        (1..=run.plan().warm_up).flat_map(|number| block.iter().map(move |id| (number, id)));
+    for (index, (number, id)) in blocks.enumerate() {
+        tell(Event::WarmingUp { index: index + 1, total });
+        trials.warm_up(&cases[id.case], number)?;
+    }
+    Ok(tuning)
+}

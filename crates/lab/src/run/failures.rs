@@ -1,0 +1,104 @@
+//! What becomes of a run when a trial fails.
+
+use tcplab_recording::RecordingError;
+use tcplab_sim::SimError;
+use tcplab_testbed::Reach;
+
+use crate::error::LabError;
+
+/// Counts what fails, to see whether anything can go well.
+pub(crate) struct Tally {
+    /// How many cases there are.
+    cases: usize,
+    /// The number of the first trial of each.
+    block: u32,
+    /// Of the first block, those that could not even begin.
+    hopeless: usize,
+    /// Why the first of them could not.
+    first: Option<LabError>,
+}
+
+impl Tally {
+    pub(crate) fn new(cases: usize, block: u32) -> Tally {
+        Tally { cases, block, hopeless: 0, first: None }
+    }
+
+    /// A trial of this number failed for good: the run goes on without it, unless what is wrong is
+    /// wrong for all, or not one trial of the first block could begin.
+    ///
+    /// # Errors
+    /// Why it does not go on.
+    pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
+        match error.reach() {
+            Reach::All => return Err(error),
+            Reach::SetUp | Reach::Case if number == self.block => self.hopeless += 1,
+            _ => return Ok(()),
+        }
+        let first = self.first.take().unwrap_or(error);
+        if self.hopeless >= self.cases {
+            return Err(first);
+        }
+        self.first = Some(first);
+        Ok(())
+    }
+}
+
+impl LabError {
+    /// How far what is wrong with a trial reaches.
+    pub(crate) fn reach(&self) -> Reach {
+        match self {
+            LabError::Trial { source, .. } => source.reach(),
+            LabError::Simulated { source, .. } => match source {
+                SimError::Recording(_) | SimError::Stopped => Reach::All,
+                SimError::Overdue { .. }
+                | SimError::Connection { .. }
+                | SimError::PayloadMismatch { .. } => Reach::Trial,
+                _ => Reach::Case,
+            },
+            LabError::Flawed { .. }
+            | LabError::Panicked { .. }
+            | LabError::Capture { .. }
+            | LabError::Recording(RecordingError::Malformed { .. }) => Reach::Trial,
+            _ => Reach::All,
+        }
+    }
+
+    /// What is wrong with a trial, for those who know which it is, and what would help.
+    pub(crate) fn reason(&self) -> String {
+        let reason = match self {
+            LabError::Trial { source, .. } => source.to_string(),
+            LabError::Simulated { source, .. } => source.to_string(),
+            LabError::Flawed { flaws, .. } => format!("flawed: {}", flaws.join("; ")),
+            LabError::Panicked { what, .. } => format!("tcplab has a fault: {what}"),
+            other => other.to_string(),
+        };
+        match self.remedy() {
+            Some(remedy) => format!("{reason} ({remedy})"),
+            None => reason,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Span;
+
+    use super::*;
+
+    fn simulated(source: SimError) -> LabError {
+        LabError::Simulated { case: "reno".into(), number: 1, source }
+    }
+
+    #[test]
+    fn a_run_goes_on_while_anything_can_go_well() {
+        let late = || simulated(SimError::Overdue { limit: Span::from_secs(1), received: 0 });
+        let impossible = || simulated(SimError::Load);
+        let mut tally = Tally::new(2, 1);
+        assert!(tally.failed(1, late()).is_ok(), "it took too long, all the same it ran");
+        assert!(tally.failed(1, impossible()).is_ok(), "the other case may do");
+        assert!(tally.failed(2, impossible()).is_ok(), "the first block told enough");
+        let error = tally.failed(1, impossible()).unwrap_err();
+        assert!(error.to_string().contains("trial 1 of case reno"), "{error}");
+        assert!(Tally::new(9, 1).failed(7, simulated(SimError::Stopped)).is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! The trials of the virtual world: several at once.
+
+use std::any::Any;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use tcplab_scenario::{Case, TrialId, trial_seed};
+use tcplab_sim::{TrialRequest, run_trial};
+use tcplab_testbed::Reach;
+
+use super::event::Event;
+use super::state::RunState;
+use crate::analysis::settle;
+use crate::error::LabError;
+use crate::store::RunDirectory;
+
+/// Looking at the flag this often makes Ctrl-C feel immediate.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// What is captured of each packet where the captures do not stay: all headers, of which alone
+/// tables are made.
+const HEADERS: u32 = 96;
+
+/// What a thread tells of its trial.
+struct Told {
+    id: TrialId,
+    ended: Result<Ended, LabError>,
+}
+
+enum Ended {
+    Kept,
+    WasThere,
+    /// It failed, which is written down.
+    Failed(LabError),
+}
+
+/// Runs trials in virtual time, `jobs` at once.
+pub(crate) fn simulate(
+    state: &mut RunState<'_>,
+    trials: &[TrialId],
+    jobs: usize,
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<(), LabError> {
+    let (run, stop) = (state.run, state.stop);
+    let halt = AtomicBool::new(false);
+    let rest = Mutex::new(trials.iter());
+    let (said, heard) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, trials.len().max(1)) {
+            let (said, rest, halt) = (said.clone(), &rest, &halt);
+            scope.spawn(move || work(run, rest, halt, &said));
+        }
+        drop(said);
+        let mut stopped = Ok(());
+        loop {
+            match heard.recv_timeout(PATIENCE) {
+                Ok(Told { id, ended }) => {
+                    let went_on = came(state, id, ended, tell);
+                    if went_on.is_err() {
+                        halt.store(true, Ordering::Relaxed);
+                        // The others stop because of the first.
+                        stopped = stopped.and(went_on);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if stop.load(Ordering::Relaxed) {
+                        halt.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return stopped,
+            }
+        }
+    })
+}
+
+/// Tells what came of a trial.
+fn came(
+    state: &mut RunState<'_>,
+    id: TrialId,
+    ended: Result<Ended, LabError>,
+    tell: &mut impl FnMut(Event<'_>),
+) -> Result<(), LabError> {
+    state.begins(id, tell);
+    match ended? {
+        Ended::Kept => tell(Event::Kept),
+        Ended::WasThere => tell(Event::Skipped),
+        Ended::Failed(error) => {
+            tell(Event::Failed { reason: &error.reason(), again: false });
+            state.tally.failed(id.number, error)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes one trial after the other.
+fn work(
+    run: &RunDirectory,
+    rest: &Mutex<std::slice::Iter<'_, TrialId>>,
+    halt: &AtomicBool,
+    said: &Sender<Told>,
+) {
+    let next = || rest.lock().expect("no worker panics while it holds the list").next().copied();
+    while !halt.load(Ordering::Relaxed)
+        && let Some(id) = next()
+    {
+        let ended = one(run, id, halt);
+        if said.send(Told { id, ended }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Runs a trial, unless it is there. What fails here would fail each time: it is not run again.
+fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabError> {
+    let TrialId { case, number } = id;
+    let case = &run.scenario().cases[case];
+    if run.has_trial(&case.name, number) {
+        return Ok(Ended::WasThere);
+    }
+    let stage = run.stage_trial(&case.name, number)?;
+    let made = catch_unwind(AssertUnwindSafe(|| make(run, case, number, &stage, halt)));
+    let made = made.unwrap_or_else(|panic| {
+        let what = said_by(panic.as_ref());
+        Err(LabError::Panicked { case: case.name.clone(), number, what })
+    });
+    match made {
+        Ok(()) => {
+            run.keep_trial(&stage, &case.name, number)?;
+            Ok(Ended::Kept)
+        }
+        Err(error) if error.is_stop() || error.reach() == Reach::All => {
+            let _ = fs::remove_dir_all(&stage);
+            Err(error)
+        }
+        Err(error) => {
+            run.keep_failure(&stage, case, number, error.reason())?;
+            Ok(Ended::Failed(error))
+        }
+    }
+}
+
+/// Runs a trial to its end, and analyses it.
+pub(crate) fn make(
+    run: &RunDirectory,
+    case: &Case,
+    number: u32,
+    stage: &Path,
+    halt: &AtomicBool,
+) -> Result<(), LabError> {
+    let plan = run.plan();
+    let seed = trial_seed(plan.seed, number);
+    let snaplen = if plan.keep.has(number) { plan.snaplen } else { Some(HEADERS) };
+    let request = TrialRequest { case, seed, directory: stage, snaplen };
+    run_trial(&request, halt).map_err(|source| LabError::Simulated {
+        case: case.name.clone(),
+        number,
+        source,
+    })?;
+    settle(run, stage, case, number)
+}
+
+/// The words of a panic.
+fn said_by(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
+}

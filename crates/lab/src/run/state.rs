@@ -1,0 +1,38 @@
+//! A run under way.
+
+use std::sync::atomic::AtomicBool;
+
+use tcplab_scenario::TrialId;
+
+use super::event::Event;
+use super::failures::Tally;
+use crate::store::RunDirectory;
+
+/// A run under way.
+pub(crate) struct RunState<'a> {
+    pub(crate) run: &'a RunDirectory,
+    pub(crate) stop: &'a AtomicBool,
+    /// What has failed.
+    pub(crate) tally: Tally,
+    /// So many trials came to an end, or are about to.
+    begun: usize,
+}
+
+impl<'a> RunState<'a> {
+    pub(crate) fn new(run: &'a RunDirectory, stop: &'a AtomicBool) -> RunState<'a> {
+        let tally = Tally::new(run.scenario().cases.len(), run.plan().first);
+        RunState { run, stop, tally, begun: 0 }
+    }
+
+    pub(crate) fn cases(&self) -> usize {
+        self.run.scenario().cases.len()
+    }
+
+    /// Tells that a trial begins, or that it is the next to be told of.
+    pub(crate) fn begins(&mut self, id: TrialId, tell: &mut impl FnMut(Event<'_>)) {
+        self.begun += 1;
+        let total = self.cases() * self.run.plan().numbers().count();
+        let case = &self.run.scenario().cases[id.case].name;
+        tell(Event::Started { index: self.begun, total, case, number: id.number });
+    }
+}

@@ -1,0 +1,375 @@
+//! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tcplab_recording::Recording;
+use tcplab_results::Calibration;
+use tcplab_scenario::Scenario;
+
+use super::arrangement;
+use super::files::{
+    ENVIRONMENT, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh, lock, newest,
+    read_plan, read_scenario, replace_in, trial_directory,
+};
+use super::trial_files::{is_failed, is_whole};
+use crate::error::LabError;
+use crate::json::to_json;
+use crate::plan::Plan;
+
+/// What was verified before the trials.
+const CALIBRATION: &str = "calibration.json";
+/// Trials that are not counted.
+const WARM_UP: &str = "warm-up";
+/// What was wrong with a trial that was put aside.
+const FLAWS: &str = "flaws.json";
+
+/// An opened run directory. No other process can open it meanwhile.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    plan: Plan,
+    scenario: Scenario,
+    /// Held as long as this lives; the kernel lets go of it when the process dies.
+    _lock: File,
+}
+
+impl RunDirectory {
+    /// Makes `runs/<name>/<time>-<hash>/` for `plan`.
+    ///
+    /// # Errors
+    /// When the directory or a file in it cannot be made.
+    pub fn create(
+        runs: &Path,
+        plan: Plan,
+        scenario: Scenario,
+        environment: &[(String, String)],
+    ) -> Result<RunDirectory, LabError> {
+        let scenario = plan.of(scenario);
+        let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
+        let time: String =
+            plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
+        let path = fresh(&runs.join(&plan.name), &format!("{time}-{hash}"))?;
+        let lock = lock(&path)?;
+        let run = RunDirectory { path, plan, scenario, _lock: lock };
+        match run.furnish(environment) {
+            Ok(()) => Ok(run),
+            Err(error) => {
+                let _ = run.discard();
+                Err(error)
+            }
+        }
+    }
+
+    fn furnish(&self, environment: &[(String, String)]) -> Result<(), LabError> {
+        let trials = self.path.join(TRIALS);
+        fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
+        self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
+        let files = self.scenario.files.iter();
+        let files: BTreeMap<&String, Cow<'_, str>> =
+            files.map(|(name, content)| (name, String::from_utf8_lossy(content))).collect();
+        if !files.is_empty() {
+            self.replace(FILES, &to_json(&files))?;
+        }
+        self.replace(ENVIRONMENT, &to_json(&environment))?;
+        // Last, for it makes this a run.
+        self.replace(PLAN, &to_json(&self.plan))?;
+        Ok(())
+    }
+
+    /// Opens an existing run; an extension that was begun is finished first.
+    ///
+    /// # Errors
+    /// When it is none, is being worked on, or its scenario means something else to this version.
+    pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
+        let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
+        if !path.join(PLAN).exists() {
+            let what =
+                if path.is_dir() { "it has no plan.json" } else { "there is no such directory" };
+            return Err(not_a_run(what.into()));
+        }
+        let lock = lock(path)?;
+        arrangement::finish(path)?;
+        let plan = read_plan(path)?;
+        let scenario = read_scenario(path, &plan.name)?;
+        let scenario = plan.of(scenario);
+        let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
+        if cases != plan.cases {
+            return Err(not_a_run("its scenario means something else by now".into()));
+        }
+        Ok(RunDirectory { path: path.into(), plan, scenario, _lock: lock })
+    }
+
+    /// The newest run below `runs` that is not finished; of one scenario, or of any.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn newest_unfinished(runs: &Path, name: Option<&str>) -> Result<PathBuf, LabError> {
+        newest(runs, name, |path| path.join(PLAN).exists() && !path.join(RUN).exists()).ok_or_else(
+            || LabError::NothingToResume {
+                path: name.map_or_else(|| runs.to_owned(), |name| runs.join(name)),
+            },
+        )
+    }
+
+    /// The newest finished run below `runs`; of one scenario, or of any.
+    pub fn newest_finished(runs: &Path, name: Option<&str>) -> Option<PathBuf> {
+        newest(runs, name, |path| path.join(RUN).exists())
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What it is to do.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The scenario as it was run.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The environment as it was written down at the start.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
+        let file = self.path.join(ENVIRONMENT);
+        let text = fs::read(&file).map_err(LabError::file("read", &file))?;
+        serde_json::from_slice(&text)
+            .map_err(|error| LabError::NotARun { path: file, what: error.to_string() })
+    }
+
+    /// What was found before the trials, if that was looked for.
+    pub fn calibration(&self) -> Option<Calibration> {
+        let text = fs::read(self.path.join(CALIBRATION)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Writes down what was found before the trials.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn set_calibration(&self, calibration: &Calibration) -> Result<(), LabError> {
+        self.replace(CALIBRATION, &to_json(calibration)).map(drop)
+    }
+
+    /// Whether the trial is there, whole, or known to fail.
+    pub fn has_trial(&self, case: &str, number: u32) -> bool {
+        let place = self.path.join(trial_directory(case, number));
+        is_failed(&place) || is_whole(&place)
+    }
+
+    /// The recording of a trial.
+    ///
+    /// # Errors
+    /// When it is not there or not whole.
+    pub fn recording(&self, case: &str, number: u32) -> Result<Recording, LabError> {
+        Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
+    }
+
+    /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
+        let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
+        if stage.exists() {
+            fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
+        }
+        fs::create_dir(&stage).map_err(LabError::file("make", &stage))?;
+        Ok(stage)
+    }
+
+    /// Puts a finished trial in its place.
+    ///
+    /// # Errors
+    /// When it is not whole or cannot be moved.
+    pub fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
+        Recording::open(stage)?;
+        let target = self.path.join(trial_directory(case, number));
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what
+    /// was wrong with it. It is not analysed.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub fn set_aside(
+        &self,
+        stage: &Path,
+        case: &str,
+        number: u32,
+        flaws: &[String],
+    ) -> Result<(), LabError> {
+        let reasons = stage.join(FLAWS);
+        fs::write(&reasons, to_json(&flaws)).map_err(LabError::file("write", &reasons))?;
+        let place = self.path.join(FLAWED);
+        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        let target = self.aside(case, number, self.flawed(case, number) + 1);
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// Puts a trial that is not counted into `warm-up/`, in the place of one of before.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub(crate) fn keep_warm_up(
+        &self,
+        stage: &Path,
+        case: &str,
+        number: u32,
+    ) -> Result<(), LabError> {
+        let place = self.path.join(WARM_UP);
+        fs::create_dir_all(&place).map_err(LabError::file("make", &place))?;
+        let target = place.join(format!("{case}-{number}"));
+        if target.exists() {
+            fs::remove_dir_all(&target).map_err(LabError::file("remove", &target))?;
+        }
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// How often the trial was put aside.
+    pub fn flawed(&self, case: &str, number: u32) -> u32 {
+        let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
+        (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
+    }
+
+    fn aside(&self, case: &str, number: u32, attempt: u32) -> PathBuf {
+        self.path.join(FLAWED).join(format!("{case}-{number}-{attempt}"))
+    }
+
+    /// Removes trials and files that were never finished.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub fn sweep(&self) -> Result<(), LabError> {
+        for place in [self.path.clone(), self.path.join(TRIALS)] {
+            for entry in fs::read_dir(&place).map_err(LabError::file("list", &place))?.flatten() {
+                if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+                    let path = entry.path();
+                    let removed = if path.is_dir() {
+                        fs::remove_dir_all(&path)
+                    } else {
+                        fs::remove_file(&path)
+                    };
+                    removed.map_err(LabError::file("remove", &path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a trial; half of it never stands in its place.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
+        let place = self.path.join(trial_directory(case, number));
+        let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
+        match fs::rename(&place, &aside) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            moved => moved
+                .and_then(|()| fs::remove_dir_all(&aside))
+                .map_err(LabError::file("remove", &place)),
+        }
+    }
+
+    /// How many of the plan's trials are there, those that failed not counted.
+    pub fn kept(&self) -> usize {
+        let is_kept = |case: &str, number| is_whole(&self.path.join(trial_directory(case, number)));
+        let of = |case: &tcplab_scenario::Case| {
+            self.plan.numbers().filter(|&number| is_kept(&case.name, number)).count()
+        };
+        self.scenario.cases.iter().map(of).sum()
+    }
+
+    /// Removes the run, and the directories above it that are then empty: for a run that holds
+    /// nothing yet.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn discard(self) -> Result<(), LabError> {
+        fs::remove_dir_all(&self.path).map_err(LabError::file("remove", &self.path))?;
+        // The scenario's directory and that of all runs; one that holds something stays.
+        for above in self.path.ancestors().skip(1).take(2) {
+            let _ = fs::remove_dir(above);
+        }
+        Ok(())
+    }
+
+    /// Where a folder of the run is made; it is not there yet.
+    ///
+    /// # Errors
+    /// When a leftover of an earlier attempt cannot be removed.
+    pub fn stage_folder(&self, name: &str) -> Result<PathBuf, LabError> {
+        self.remove(&format!("{PARTIAL}{name}"))?;
+        Ok(self.path.join(format!("{PARTIAL}{name}")))
+    }
+
+    /// Puts a folder that is finished in its place, instead of what was there.
+    ///
+    /// # Errors
+    /// When that cannot be removed, or the folder not be moved.
+    pub fn keep_folder(&self, stage: &Path, name: &str) -> Result<PathBuf, LabError> {
+        let target = self.path.join(name);
+        // At no moment is there half of either: a kill leaves one of them, or none.
+        let old = self.path.join(format!("{PARTIAL}old-{name}"));
+        self.remove(&format!("{PARTIAL}old-{name}"))?;
+        if target.exists() {
+            fs::rename(&target, &old).map_err(LabError::file("move", &target))?;
+        }
+        fs::rename(stage, &target).map_err(LabError::file("move the folder to", &target))?;
+        self.remove(&format!("{PARTIAL}old-{name}"))?;
+        Ok(target)
+    }
+
+    /// Removes a file or a folder of the run, if it is there.
+    ///
+    /// # Errors
+    /// When it is there and stays.
+    pub fn remove(&self, name: &str) -> Result<(), LabError> {
+        let path = self.path.join(name);
+        let removed = if path.is_dir() {
+            // Half a folder does not stand where a whole one did.
+            let aside = self.path.join(format!("{PARTIAL}gone"));
+            let _ = fs::remove_dir_all(&aside);
+            fs::rename(&path, &aside).and_then(|()| fs::remove_dir_all(&aside))
+        } else {
+            fs::remove_file(&path)
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(LabError::file("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a file of the run, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written; what stood there before still does.
+    pub fn replace(&self, name: &str, content: &[u8]) -> Result<PathBuf, LabError> {
+        self.replace_by(name, |out| out.write_all(content))
+    }
+
+    /// The same with what `write` writes, piece by piece.
+    ///
+    /// # Errors
+    /// As for [`RunDirectory::replace`].
+    pub fn replace_by(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<PathBuf, LabError> {
+        replace_in(&self.path, name, write)
+    }
+}

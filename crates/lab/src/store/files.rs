@@ -1,0 +1,192 @@
+//! The files of a run directory: their names, and how each is written whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use tcplab_scenario::Scenario;
+
+use crate::error::LabError;
+use crate::plan::Plan;
+
+pub(crate) const PLAN: &str = "plan.json";
+pub(crate) const SCENARIO_FILE: &str = "scenario.toml";
+/// The files that the scenario refers to, by the names it has for them; all are plain text.
+pub(crate) const FILES: &str = "files.json";
+pub(crate) const ENVIRONMENT: &str = "environment.json";
+pub(crate) const RUN: &str = "run.json";
+/// How many blocks there are and why, once that is known; only where a plan does not fix it.
+pub(super) const BLOCKS: &str = "blocks.json";
+const LOCK: &str = "lock";
+pub(crate) const TRIALS: &str = "trials";
+/// Trials that failed or whose path misbehaved, and which were run again.
+pub(crate) const FLAWED: &str = "flawed";
+/// A trial that is being made. Nothing with this beginning is ever taken for a trial.
+pub(crate) const PARTIAL: &str = ".partial-";
+
+/// A trial's directory, relative to the run's.
+pub(crate) fn trial_directory(case: &str, number: u32) -> String {
+    format!("{TRIALS}/{case}-{number}")
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &std::path::Path) -> Result<(), LabError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `name` in a run's directory whole or not at all.
+pub(crate) fn replace_in(
+    directory: &Path,
+    name: &str,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<PathBuf, LabError> {
+    let mut draft = Draft::begin(directory, name)?;
+    draft.write(write)?;
+    draft.commit()
+}
+
+/// A file in a run's directory while it is written. It is there, whole, once it is committed;
+/// dropped before that, it is as if it had never been begun.
+pub(crate) struct Draft {
+    target: PathBuf,
+    partial: PathBuf,
+    /// Nothing once it is committed.
+    out: Option<BufWriter<File>>,
+}
+
+impl Draft {
+    pub(crate) fn begin(directory: &Path, name: &str) -> Result<Draft, LabError> {
+        let target = directory.join(name);
+        let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
+        let file = File::create(&partial).map_err(LabError::file("write", &target))?;
+        Ok(Draft { target, partial, out: Some(BufWriter::new(file)) })
+    }
+
+    pub(crate) fn write(
+        &mut self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), LabError> {
+        let Draft { target, out, .. } = self;
+        out.as_mut().map_or(Ok(()), write).map_err(LabError::file("write", target))
+    }
+
+    pub(crate) fn commit(mut self) -> Result<PathBuf, LabError> {
+        let written = self.out.take().map_or(Ok(()), |out| {
+            out.into_inner()?.sync_all()?;
+            fs::rename(&self.partial, &self.target)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&self.partial);
+        }
+        written.map_err(LabError::file("write", &self.target))?;
+        Ok(self.target.clone())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if self.out.is_some() {
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// The plan of the run in `path`.
+pub(crate) fn read_plan(path: &Path) -> Result<Plan, LabError> {
+    let damaged = |how: String| {
+        let what = format!("{PLAN} {how}");
+        LabError::NotARun { path: path.into(), what }
+    };
+    let text =
+        fs::read(path.join(PLAN)).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+    serde_json::from_slice(&text).map_err(|error| damaged(format!("is damaged: {error}")))
+}
+
+/// The scenario of the run in `path`, as it is written there.
+pub(crate) fn read_scenario(path: &Path, name: &str) -> Result<Scenario, LabError> {
+    let file = path.join(SCENARIO_FILE);
+    let source = fs::read_to_string(&file).map_err(LabError::file("read", &file))?;
+    let files = kept_files(path)?;
+    let mut read = |name: &str| match files.get(name) {
+        Some(content) => Ok(content.clone().into_bytes()),
+        None => Err(format!("`{name}` is not among the files of this run")),
+    };
+    Ok(Scenario::parse_with_files(&source, name, &mut read).map_err(Box::new)?)
+}
+
+/// The files that the scenario of the run in `path` refers to, as they were when it began, by the
+/// names it has for them; none where there is no run, or it refers to none.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn kept_files(path: &Path) -> Result<BTreeMap<String, String>, LabError> {
+    let path = path.join(FILES);
+    let text = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        text => text.map_err(LabError::file("read", &path))?,
+    };
+    serde_json::from_slice(&text)
+        .map_err(|error| LabError::NotARun { path, what: format!("it is damaged: {error}") })
+}
+
+/// Makes a directory that was not there: two runs may start in the same second.
+pub(super) fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
+    fs::create_dir_all(parent).map_err(LabError::file("make", parent))?;
+    let mut path = parent.join(name);
+    for number in 2.. {
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                path = parent.join(format!("{name}-{number}"));
+            }
+            made => {
+                made.map_err(LabError::file("make", &path))?;
+                break;
+            }
+        }
+    }
+    Ok(path)
+}
+
+pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
+    let name = path.join(LOCK);
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(&name)
+        .map_err(LabError::file("make", &name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LabError::Busy { path: path.into() }),
+        Err(TryLockError::Error(source)) => {
+            Err(LabError::File { verb: "lock", path: name, source })
+        }
+    }
+}
+
+/// Run directories are named by their time, so the last name is the newest.
+pub(super) fn newest(
+    runs: &Path,
+    name: Option<&str>,
+    fits: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    let list = |directory: &Path| -> Vec<PathBuf> {
+        fs::read_dir(directory)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default()
+    };
+    let scenarios = match name {
+        Some(name) => vec![runs.join(name)],
+        None => list(runs),
+    };
+    scenarios
+        .iter()
+        .flat_map(|scenario| list(scenario))
+        .filter(|path| fits(path))
+        .max_by(|a, b| a.file_name().cmp(&b.file_name()))
+}

@@ -1,0 +1,22 @@
+//! The run directory on disk. Nothing here analyses.
+
+mod arrangement;
+mod directory;
+mod extend;
+mod files;
+mod stopping;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod trial_files;
+mod trials;
+
+pub use arrangement::Extension;
+pub use directory::RunDirectory;
+pub use extend::extend;
+pub(crate) use extend::foreseen;
+pub use files::kept_files;
+pub(crate) use files::{PLAN, RUN, trial_directory};
+pub(crate) use tables::row;
+pub use tables::write_tables;
+pub(crate) use trial_files::{Analysed, Identity};

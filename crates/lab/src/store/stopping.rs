@@ -1,0 +1,36 @@
+//! How many blocks a run has, once that is known.
+
+use std::ops::RangeInclusive;
+
+use tcplab_results::Stopping;
+
+use super::directory::RunDirectory;
+use super::files::BLOCKS;
+use crate::error::LabError;
+use crate::json::to_json;
+
+impl RunDirectory {
+    /// Why there are so many blocks; nothing where the plan fixes it, or while it is not known.
+    pub fn stopping(&self) -> Option<Stopping> {
+        self.plan().until.as_ref()?;
+        serde_json::from_slice(&std::fs::read(self.path().join(BLOCKS)).ok()?).ok()
+    }
+
+    /// The numbers of the trials that each case has in the end, at most.
+    pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
+        self.plan().first..=self.blocks()
+    }
+
+    /// How many trials each case has in the end; at most so many, while that is not known.
+    pub fn blocks(&self) -> u32 {
+        self.stopping().map_or(self.plan().trials, |stopping| stopping.blocks)
+    }
+
+    /// Writes down how many blocks there are.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn set_stopping(&self, stopping: &Stopping) -> Result<(), LabError> {
+        self.replace(BLOCKS, &to_json(stopping)).map(drop)
+    }
+}

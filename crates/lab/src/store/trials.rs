@@ -1,0 +1,108 @@
+//! What is known of the trials of a run: kept beside each recording, so that it is analysed once.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+
+use tcplab_results::{Failure, Trial};
+use tcplab_scenario::{Case, trial_seed};
+
+use super::directory::RunDirectory;
+use super::files::{replace_in, trial_directory};
+use super::trial_files::{Analysed, FAILED, Failed, Identity, TRIAL, put, read};
+use crate::error::LabError;
+use crate::plan::{is_virtual, of_kernel, tcplab};
+
+impl RunDirectory {
+    /// What decides about a trial that is run now.
+    pub(crate) fn identity(&self, case: &Case, number: u32) -> Identity {
+        let plan = self.plan();
+        let is_simulated = is_virtual(&plan.world, case);
+        Identity {
+            case: case.hash.clone(),
+            seed: trial_seed(plan.seed, number),
+            tcplab: tcplab(),
+            kernel: (!is_simulated).then(of_kernel),
+            snaplen: plan.snaplen,
+        }
+    }
+
+    /// What its directory says of a trial, if that says anything.
+    pub(crate) fn analysed(&self, case: &str, number: u32) -> Option<Analysed> {
+        read(&self.path().join(trial_directory(case, number)).join(TRIAL))
+    }
+
+    /// Writes down what came of a trial that is being made in `stage`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn put_analysed(stage: &Path, analysed: &Analysed) -> Result<(), LabError> {
+        put(&stage.join(TRIAL), analysed)
+    }
+
+    /// Writes down what came of a trial in its place, and gives it as it will be read.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn replace_analysed(
+        &self,
+        case: &str,
+        number: u32,
+        analysed: &Analysed,
+    ) -> Result<Analysed, LabError> {
+        let text = serde_json::to_vec(analysed).expect("plain data has a JSON form");
+        let name = format!("{}/{TRIAL}", trial_directory(case, number));
+        replace_in(self.path(), &name, |out| std::io::Write::write_all(out, &text))?;
+        Ok(serde_json::from_slice(&text).expect("what was written can be read"))
+    }
+
+    /// A trial as it stands in this run, whatever number and seed it had where it was made.
+    pub(crate) fn placed(&self, case: &str, number: u32, trial: Trial) -> Trial {
+        let directory = trial_directory(case, number);
+        Trial { number, seed: trial_seed(self.plan().seed, number), directory, ..trial }
+    }
+
+    /// All that is known of a trial: from its directory where not all is in memory.
+    pub fn whole<'t>(&self, trial: &'t Trial) -> Cow<'t, Trial> {
+        let stored = (!trial.has_packets).then(|| {
+            let case = &self.case_of(trial)?.name;
+            let analysed = self.analysed(case, trial.number)?;
+            Some(self.placed(case, trial.number, analysed.trial))
+        });
+        stored.flatten().map_or(Cow::Borrowed(trial), Cow::Owned)
+    }
+
+    /// The case that a trial is of, by its directory.
+    pub(crate) fn case_of(&self, trial: &Trial) -> Option<&Case> {
+        let own = |case: &&Case| {
+            trial.directory.contains(&case.name)
+                && trial_directory(&case.name, trial.number) == trial.directory
+        };
+        self.scenario().cases.iter().find(own)
+    }
+
+    /// Puts a trial that failed, and what there is of it, in its place.
+    pub(crate) fn keep_failure(
+        &self,
+        stage: &Path,
+        case: &Case,
+        number: u32,
+        reason: String,
+    ) -> Result<(), LabError> {
+        let directory = trial_directory(&case.name, number);
+        let attempts = self.flawed(&case.name, number) + 1;
+        let seed = trial_seed(self.plan().seed, number);
+        let failure = Failure { number, seed, directory, attempts, reason };
+        let failed = Failed { identity: self.identity(case, number), failure };
+        put(&stage.join(FAILED), &failed)?;
+        let target = self.path().join(&failed.failure.directory);
+        fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
+    }
+
+    /// Why a trial failed; none of one that did not.
+    pub fn failure(&self, case: &str, number: u32) -> Option<Failure> {
+        let directory = trial_directory(case, number);
+        let failed: Failed = read(&self.path().join(&directory).join(FAILED))?;
+        Some(Failure { number, directory, ..failed.failure })
+    }
+}

@@ -1,0 +1,87 @@
+//! Measuring this machine and a path on it.
+
+use std::sync::atomic::AtomicBool;
+
+use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
+use tcplab_results::verification::{CheckRow, Machine, PathCheck, fastest_rate};
+use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
+use tcplab_units::Span;
+
+use super::machine::{machine_of, tuning_of};
+use super::{judge, rounds};
+use crate::bench::Bench;
+
+/// Measures this machine.
+///
+/// # Errors
+/// When experiments cannot be run here, or `stop` ended it.
+pub fn measure_machine(bench: &Bench, stop: &AtomicBool) -> Result<Machine, TrialError> {
+    let request = CalibrationRequest {
+        device: bench.device,
+        tuning: bench.tuning(),
+        machine: true,
+        path: PathSpec::default(),
+        seed: 1,
+        rounds: Vec::new(),
+    };
+    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
+    Ok(machine_of(&record, bench.spin))
+}
+
+/// Measures a path on this machine, for about as long as said.
+///
+/// # Errors
+/// When it cannot be run, or `stop` ended it.
+pub fn measure_path(
+    bench: &Bench,
+    machine: &Machine,
+    path: &PathSpec,
+    seed: u64,
+    lasting: Span,
+    stop: &AtomicBool,
+) -> Result<PathCheck, TrialError> {
+    let links = links(path)?;
+    let another = match path.backend {
+        _ if path.same_host => Some("both ends are on the same host: there is no path"),
+        Some(Backend::Netem) => {
+            Some("netem makes this path; what is verified here is tcplab's own")
+        }
+        _ => None,
+    };
+    if let Some(why) = another {
+        let rows = vec![CheckRow::unknown("path", "as described".into(), why)];
+        let (hash, cases) = (path_hash(path)?, Vec::new());
+        return Ok(PathCheck { hash, cases, rows, round_trip: None });
+    }
+    let plan = rounds::Plan::of(&links, lasting, seed);
+    let request = CalibrationRequest {
+        device: bench.device,
+        tuning: tuning_of(machine),
+        machine: false,
+        path: path.clone(),
+        seed,
+        rounds: plan.rounds(),
+    };
+    let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
+    let mut rows = vec![machine.ceiling_row(fastest_rate(path))];
+    rows.extend(judge::rows(&links, &plan, &record.rounds));
+    let round_trip = judge::round_trip(&plan, &record.rounds);
+    Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
+}
+
+/// What tells one path from another: the same, if both directions do the same to packets, by the
+/// same means.
+pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
+    let (links, backend) = (links(path)?, path.backend.unwrap_or_default());
+    let text = if path.same_host {
+        serde_json::to_vec("same host")
+    } else {
+        serde_json::to_vec(&(links, backend))
+    };
+    let text = text.expect("plans are plain data");
+    Ok(blake3::hash(&text).to_hex().to_string())
+}
+
+pub(super) fn links(path: &PathSpec) -> Result<[LinkPlan; 2], TrialError> {
+    Ok([path.link(Direction::Forward)?, path.link(Direction::Reverse)?])
+}

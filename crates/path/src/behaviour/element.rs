@@ -1,0 +1,50 @@
+//! The calls that a link makes to its elements.
+
+use tcplab_units::{Bytes, Instant};
+
+use super::outbox::Outbox;
+use super::transit::Transit;
+use crate::verdict::Cause;
+
+/// How an element behaves.
+///
+/// Time never goes backwards between calls, and everything due at or before an instant is done
+/// before a packet is accepted at that instant. So what an element does depends only on which
+/// packets came when, never on how often it was looked at. An element may hold a packet, pass on
+/// any number, drop at any time, and change bytes.
+pub(crate) trait Behaviour {
+    /// Takes a packet that arrives now.
+    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox);
+
+    /// When it next does something of its own accord.
+    fn poll_at(&self) -> Option<Instant> {
+        None
+    }
+    /// Does what is due now; called only when [`poll_at`](Self::poll_at) is `now`, and again for
+    /// as long as it stays so.
+    fn advance(&mut self, _now: Instant, _out: &mut Outbox) {}
+
+    /// The packets it holds, next to leave first.
+    fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
+        Box::new(std::iter::empty())
+    }
+    /// Lets go of all it holds, in the order of [`held`](Self::held), and becomes idle.
+    fn release(&mut self, _into: &mut Vec<Transit>) {}
+}
+
+/// An element that does nothing but let each packet pass or not, at once, and only looks at its
+/// size: most of what a world with much to do asks of links, so it can be asked without moving the
+/// packet.
+pub(crate) trait Gate {
+    /// Why a packet of `size` that arrives now is dropped, if it is.
+    fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause>;
+}
+
+impl<G: Gate> Behaviour for G {
+    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+        match self.refuse(now, packet.packet.size()) {
+            Some(cause) => out.drop(now, packet, cause),
+            None => out.pass(packet),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Cross traffic: packets of others that share the bottleneck.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
+
+use crate::Packet;
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::bottleneck::BILLION;
+use crate::fault::Fault;
+use crate::text_or_table::text_or_table;
+
+/// Traffic of others: one flow of it, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct CrossSpec(pub Vec<CrossFlow>);
+
+/// One flow of others' packets. They wait and are sent at the bottleneck as all others, and leave
+/// the path behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrossFlow {
+    /// How much of it comes on average while it is on, in bits of IP packets; above zero.
+    pub rate: Rate,
+    /// The size of its packets, 1 B to 65535 B of IP. Default: 1500 B.
+    #[serde(default = "full_size")]
+    pub size: Bytes,
+    /// How its packets are spaced. Default: `poisson`.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// How long it is on at a time, on average; the times are exponentially distributed; at
+    /// least 1 µs. It is on at first. Default: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Span>,
+    /// How long it is off between, on average; likewise. Needs `on`, and `on` needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub off: Option<Span>,
+    /// When it begins, from the world's zero. Default: at once.
+    #[serde(default, skip_serializing_if = "crate::schedule::is_no_time")]
+    pub from: Span,
+    /// When it ends, from the world's zero; later than `from`. Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
+}
+
+/// How packets are spaced.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At random, each at a moment that knows nothing of the others: a Poisson process.
+    #[default]
+    Poisson,
+    /// Evenly, the first at once.
+    Even,
+}
+
+fn full_size() -> Bytes {
+    Bytes::new(1500)
+}
+
+/// The largest IP packet there is: its length is told in 16 bits (RFC 791, section 3.1).
+const LARGEST: Bytes = Bytes::new(65_535);
+
+text_or_table!(
+    CrossSpec, "CrossTraffic", "Traffic of others that shares the bottleneck.",
+    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
+    text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
+        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
+        from: Span::ZERO, until: None,
+    }])),
+    table: CrossFlow, list: list
+);
+
+impl From<CrossFlow> for CrossSpec {
+    fn from(flow: CrossFlow) -> CrossSpec {
+        CrossSpec(vec![flow])
+    }
+}
+impl From<Vec<CrossFlow>> for CrossSpec {
+    fn from(flows: Vec<CrossFlow>) -> CrossSpec {
+        CrossSpec(flows)
+    }
+}
+
+impl CrossSpec {
+    /// Each flow, checked.
+    pub(crate) fn plan(&self, has_bottleneck: bool) -> Result<Vec<CrossFlow>, Fault> {
+        if !has_bottleneck {
+            return Err(Fault::here(
+                "cross traffic needs a rate: without one it gets in nobody's way",
+            ));
+        }
+        self.0.iter().try_for_each(CrossFlow::check)?;
+        Ok(self.0.clone())
+    }
+}
+
+impl CrossFlow {
+    fn check(&self) -> Result<(), Fault> {
+        let CrossFlow { rate, size, on, off, from, until, .. } = *self;
+        if rate.bits_per_second() == 0 {
+            return Err(Fault::below("rate", "cross traffic of 0 bit/s is none: leave it out"));
+        }
+        if size == Bytes::ZERO || size > LARGEST {
+            let what = format!("a packet of {} B cannot be: 1 B to 65535 B", size.as_u64());
+            return Err(Fault::below("size", what));
+        }
+        if u128::from(rate.bits_per_second()) > size.bits() * BILLION {
+            let what = format!("{rate} in packets of {size} is more than one in a nanosecond");
+            return Err(Fault::below("rate", what));
+        }
+        match (on, off) {
+            (Some(_), None) => {
+                let what = "traffic that is `on` for a time needs to be `off` for a time";
+                return Err(Fault::below("on", what));
+            }
+            (None, Some(_)) => {
+                let what = "traffic that is `off` for a time needs to be `on` for a time";
+                return Err(Fault::below("off", what));
+            }
+            (Some(on), Some(_)) if on < Span::from_micros(1) => {
+                let what = format!("traffic that is on for {on} at a time is none: 1 µs at least");
+                return Err(Fault::below("on", what));
+            }
+            _ => {}
+        }
+        if let Some(until) = until.filter(|until| *until <= from) {
+            let what = format!("it ends at {until}, and begins only at {from}");
+            return Err(Fault::below("until", what));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let CrossFlow { rate, size, arrivals, on, off, from, until } = self;
+        let how = match arrivals {
+            Arrivals::Poisson => "at random",
+            Arrivals::Even => "evenly",
+        };
+        let mut text = format!("Others send {rate} in packets of {size}, spaced {how}");
+        if let (Some(on), Some(off)) = (on, off) {
+            text += &format!(", on for {on} and off for {off} on average");
+        }
+        if !from.is_zero() {
+            text += &format!(", from {from} on");
+        }
+        if let Some(until) = until {
+            text += &format!(", until {until}");
+        }
+        text + "."
+    }
+}
+
+/// Cross traffic at work.
+///
+/// Gaps between packets are counted while it is on: being off only shifts what comes. A Poisson
+/// process forgets what was before, so it stays one while it is on, and the mean rate is exact.
+#[derive(Debug)]
+pub(crate) struct CrossTraffic {
+    plan: CrossFlow,
+    rng: Rng,
+    /// When the next packet comes; none when no more do.
+    next: Option<Instant>,
+    /// What that instant was rounded down by, in nanoseconds.
+    rest: f64,
+    /// The same exactly, for even gaps: in billionths of a bit of its rate.
+    fraction: u128,
+    /// When it goes off; [`Instant::MAX`] for never.
+    off_at: Instant,
+}
+
+impl CrossTraffic {
+    pub(crate) fn new(plan: &CrossFlow, streams: Streams) -> CrossTraffic {
+        let began = Instant::ZERO + plan.from;
+        let mut rng = streams.own();
+        let off_at =
+            plan.on.map_or(Instant::MAX, |on| began + Span::from_nanos(exponential(on, &mut rng)));
+        let mut traffic =
+            CrossTraffic { plan: *plan, rng, next: Some(began), rest: 0.0, fraction: 0, off_at };
+        if plan.arrivals == Arrivals::Poisson {
+            traffic.next = traffic.after(began);
+        }
+        traffic
+    }
+
+    /// When the packet after one at `now` comes.
+    fn after(&mut self, now: Instant) -> Option<Instant> {
+        let mut gap = self.gap();
+        let mut from = now;
+        while let Some(late) = gap.checked_sub(self.off_at.since(from).as_nanos()) {
+            let (Some(on), Some(off)) = (self.plan.on, self.plan.off) else { break };
+            gap = late;
+            from = self.off_at + Span::from_nanos(exponential(off, &mut self.rng));
+            if from == Instant::MAX {
+                return None;
+            }
+            self.off_at = from + Span::from_nanos(exponential(on, &mut self.rng));
+        }
+        let next = from + Span::from_nanos(gap);
+        let end = self.plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
+        (next < end).then_some(next)
+    }
+
+    /// How long it is on until the next packet, in nanoseconds; what is rounded off comes later.
+    fn gap(&mut self) -> u64 {
+        let work = self.plan.size.bits() * BILLION;
+        let rate = u128::from(self.plan.rate.bits_per_second());
+        match self.plan.arrivals {
+            Arrivals::Even => {
+                let work = work + self.fraction;
+                self.fraction = work % rate;
+                u64::try_from(work / rate).unwrap_or(u64::MAX)
+            }
+            Arrivals::Poisson => {
+                let exact = self.rest + work as f64 / rate as f64 * standard(&mut self.rng);
+                let whole = exact as u64;
+                self.rest = exact - whole as f64;
+                whole
+            }
+        }
+    }
+}
+
+/// A time from the exponential distribution with this mean, in nanoseconds; at least one, so that
+/// time goes on.
+fn exponential(mean: Span, rng: &mut Rng) -> u64 {
+    ((mean.as_nanos() as f64 * standard(rng)).round() as u64).max(1)
+}
+
+/// A number from the exponential distribution with mean 1, by inversion of its distribution
+/// function.
+fn standard(rng: &mut Rng) -> f64 {
+    -libm::log(rng.open_unit())
+}
+
+impl Behaviour for CrossTraffic {
+    fn accept(&mut self, _now: Instant, packet: Transit, out: &mut Outbox) {
+        out.pass(packet);
+    }
+
+    fn poll_at(&self) -> Option<Instant> {
+        self.next
+    }
+
+    fn advance(&mut self, now: Instant, out: &mut Outbox) {
+        let packet = Packet::of_size(out.next_id(), self.plan.size);
+        out.pass(Transit { is_background: true, ..Transit::new(packet, now) });
+        self.next = self.after(now);
+    }
+
+    fn release(&mut self, _into: &mut Vec<Transit>) {
+        self.next = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;

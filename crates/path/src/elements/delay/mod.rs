@@ -1,0 +1,258 @@
+//! Propagation: a packet comes out as it went in, a while later.
+
+mod dist_table;
+mod jitter;
+mod law;
+mod normal;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Instant, Span};
+
+use jitter::Jitter;
+pub use jitter::{JitterPlan, JitterSpec, JitterTable};
+pub use law::{JitterLaw, TableLaw};
+
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::fault::Fault;
+use crate::schedule::Schedule;
+use crate::text_or_table::text_or_table;
+
+/// A delay as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum DelaySpec {
+    /// Always the same.
+    Constant(Span),
+    /// It changes with time: a packet takes the delay of the moment it enters, and when that falls,
+    /// waits for those before it.
+    Schedule(Schedule<Span>),
+}
+
+text_or_table!(
+    DelaySpec, "Delay",
+    "How long a packet takes: that of the moment it enters, where it changes with time.",
+    "a time such as \"5 ms\", or a table of steps",
+    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
+);
+
+impl From<Schedule<Span>> for DelaySpec {
+    fn from(schedule: Schedule<Span>) -> DelaySpec {
+        DelaySpec::Schedule(schedule)
+    }
+}
+
+impl DelaySpec {
+    /// The delay at the world's zero.
+    pub(crate) fn at_start(&self) -> Span {
+        match self {
+            DelaySpec::Constant(delay) => *delay,
+            DelaySpec::Schedule(schedule) => schedule.at(Instant::ZERO),
+        }
+    }
+
+    pub(crate) fn plan(&self) -> Result<DelaySpec, Fault> {
+        if let DelaySpec::Schedule(schedule) = self {
+            schedule.check()?;
+        }
+        Ok(self.clone())
+    }
+}
+
+/// A delay and its jitter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelayPlan {
+    /// The delay.
+    pub delay: DelaySpec,
+    /// By how much it differs from packet to packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<JitterPlan>,
+}
+
+impl DelayPlan {
+    /// None when packets pass at once.
+    pub(crate) fn of(delay: Option<DelaySpec>, jitter: Option<JitterPlan>) -> Option<DelayPlan> {
+        let delay = delay.unwrap_or(DelaySpec::Constant(Span::ZERO));
+        let is_constant = matches!(delay, DelaySpec::Constant(_));
+        // Jitter of no width lets packets overtake only where the delay itself changes.
+        let jitter = jitter.filter(|jitter| !(jitter.is_even() && is_constant));
+        let is_nothing = jitter.is_none() && delay == DelaySpec::Constant(Span::ZERO);
+        (!is_nothing).then_some(DelayPlan { delay, jitter })
+    }
+
+    /// Whether packets may overtake one another.
+    pub fn reorders(&self) -> bool {
+        self.jitter.as_ref().is_some_and(|jitter| jitter.reorder)
+    }
+
+    /// The probability that a packet is given a delay of at most `at`, where the delay is that of
+    /// the start. Packets that keep their order take longer where they come more closely than their
+    /// delays differ.
+    pub fn cdf(&self, at: Span) -> f64 {
+        let offset = i128::from(at.as_nanos()) - i128::from(self.delay.at_start().as_nanos());
+        match &self.jitter {
+            // Delays are rounded up, so this is exact; what would be negative is not above zero.
+            Some(jitter) => jitter.law.cdf(offset as f64),
+            None => f64::from(u8::from(offset >= 0)),
+        }
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let delay = match &self.delay {
+            DelaySpec::Constant(delay) => delay.to_string(),
+            DelaySpec::Schedule(schedule) => schedule.describe(),
+        };
+        let jitter = self.jitter.as_ref().map(JitterPlan::describe).unwrap_or_default();
+        format!("Each packet takes {delay}{jitter}.")
+    }
+}
+
+/// At work.
+#[derive(Debug)]
+pub(crate) struct Delay {
+    spec: DelaySpec,
+    /// The delay now, without jitter.
+    now: Span,
+    /// When it has to be looked up again.
+    next_change: Option<Instant>,
+    jitter: Option<Jitter>,
+    under_way: UnderWay,
+}
+
+/// The packets under way.
+#[derive(Debug)]
+enum UnderWay {
+    /// Each with the instant it is due, which is never before that of the one ahead of it.
+    InOrder(VecDeque<(Instant, Transit)>),
+    /// In the order in which they are due.
+    AsDue(Agenda),
+}
+
+/// Packets that may overtake one another. Of two that are due at once, the one that came first goes
+/// first.
+#[derive(Debug, Default)]
+struct Agenda {
+    /// When each is due, how many came before it, and its seat. What is sorted is small, and
+    /// packets stay where they are.
+    due: BinaryHeap<Reverse<(Instant, u64, usize)>>,
+    /// How many have come.
+    come: u64,
+    seats: Vec<Option<Transit>>,
+    /// The seats that are not taken.
+    free: Vec<usize>,
+}
+
+impl Agenda {
+    fn push(&mut self, due: Instant, packet: Transit) {
+        let seat = self.free.pop().unwrap_or_else(|| {
+            self.seats.push(None);
+            self.seats.len() - 1
+        });
+        self.seats[seat] = Some(packet);
+        self.due.push(Reverse((due, self.come, seat)));
+        self.come += 1;
+    }
+
+    fn pop(&mut self) -> Option<Transit> {
+        let Reverse((_, _, seat)) = self.due.pop()?;
+        self.free.push(seat);
+        self.seats[seat].take()
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.due.peek().map(|Reverse((due, ..))| *due)
+    }
+
+    /// Next to leave first.
+    fn in_order(&self) -> impl Iterator<Item = &Transit> {
+        let mut due: Vec<_> = self.due.iter().map(|Reverse(due)| *due).collect();
+        due.sort_unstable();
+        due.into_iter().filter_map(|(_, _, seat)| self.seats[seat].as_ref())
+    }
+}
+
+impl Delay {
+    pub(crate) fn new(plan: &DelayPlan, streams: Streams) -> Delay {
+        let under_way = if plan.reorders() {
+            UnderWay::AsDue(Agenda::default())
+        } else {
+            UnderWay::InOrder(VecDeque::new())
+        };
+        Delay {
+            spec: plan.delay.clone(),
+            now: plan.delay.at_start(),
+            next_change: match &plan.delay {
+                DelaySpec::Constant(_) => None,
+                DelaySpec::Schedule(schedule) => schedule.next_change(Instant::ZERO),
+            },
+            jitter: plan.jitter.as_ref().map(|plan| Jitter::new(plan, streams)),
+            under_way,
+        }
+    }
+
+    /// Whether packets leave in the order in which they came.
+    pub(crate) fn keeps_order(&self) -> bool {
+        matches!(self.under_way, UnderWay::InOrder(_))
+    }
+
+    /// The delay of a packet that enters now.
+    fn next_delay(&mut self, now: Instant) -> Span {
+        if let DelaySpec::Schedule(schedule) = &self.spec
+            && self.next_change.is_some_and(|change| change <= now)
+        {
+            self.now = schedule.at(now);
+            self.next_change = schedule.next_change(now);
+        }
+        match &mut self.jitter {
+            Some(jitter) => {
+                Span::from_nanos(self.now.as_nanos().saturating_add_signed(jitter.next()))
+            }
+            None => self.now,
+        }
+    }
+}
+
+impl Behaviour for Delay {
+    fn accept(&mut self, now: Instant, packet: Transit, _out: &mut Outbox) {
+        let due = now + self.next_delay(now);
+        match &mut self.under_way {
+            UnderWay::InOrder(queue) => {
+                let due = queue.back().map_or(due, |(ahead, _)| due.max(*ahead));
+                queue.push_back((due, packet));
+            }
+            UnderWay::AsDue(agenda) => agenda.push(due, packet),
+        }
+    }
+    fn poll_at(&self) -> Option<Instant> {
+        match &self.under_way {
+            UnderWay::InOrder(queue) => queue.front().map(|(due, _)| *due),
+            UnderWay::AsDue(agenda) => agenda.next_due(),
+        }
+    }
+    fn advance(&mut self, _now: Instant, out: &mut Outbox) {
+        let next = match &mut self.under_way {
+            UnderWay::InOrder(queue) => queue.pop_front().map(|(_, packet)| packet),
+            UnderWay::AsDue(agenda) => agenda.pop(),
+        };
+        if let Some(packet) = next {
+            out.pass(packet);
+        }
+    }
+    fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
+        match &self.under_way {
+            UnderWay::InOrder(queue) => Box::new(queue.iter().map(|(_, packet)| packet)),
+            UnderWay::AsDue(agenda) => Box::new(agenda.in_order()),
+        }
+    }
+    fn release(&mut self, into: &mut Vec<Transit>) {
+        match &mut self.under_way {
+            UnderWay::InOrder(queue) => into.extend(queue.drain(..).map(|(_, packet)| packet)),
+            UnderWay::AsDue(agenda) => into.extend(std::iter::from_fn(|| agenda.pop())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! How rules are written in a scenario.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::Probability;
+
+use super::plan::{DropPlan, PacketKind, RulePlan};
+use crate::fault::Fault;
+use crate::text_or_table::text_or_table;
+
+/// Rules, in order; a packet that meets several counts for all of them and is dropped by the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct DropSpec(pub Vec<DropRule>);
+
+/// Which packets to drop: those that meet every condition given, of which there is at least one. A
+/// packet that meets several rules counts for all of them, and is dropped by the first that says
+/// so. What was lost before it came here (in the queue, in an interruption, by a random loss) does
+/// not count.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropRule {
+    /// What they are. Default: any packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PacketKind>,
+    /// The bytes of the stream that they carry one of, counted from 0 for the first byte after the
+    /// SYN: `"10000..11448"`, the end not included. A stream whose SYN has not passed here has no
+    /// such count, and meets no such rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ByteRange>")]
+    pub bytes: Option<String>,
+    /// Which of those that meet the conditions above, counted from 1 as they come, over all
+    /// connections of this direction together: `[1, 3]` or ranges as text, `["5..8"]` with both
+    /// ends. Default: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<Vec<Nth>>,
+    /// With which probability each of those is dropped. Default: 100 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probability: Option<Probability>,
+}
+
+/// A number, or a range of numbers such as `5..8`, both ends included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number from 1 on, or a range of them such as \"5..8\"")]
+pub enum Nth {
+    /// That one.
+    One(u64),
+    /// From one to another.
+    Range(String),
+}
+
+text_or_table!(
+    DropSpec, "Drop", "Packets to drop.",
+    "a table such as { kind = \"syn\", nth = [1] }, or a list of them",
+    text(String): |text: &str| Err::<DropSpec, String>(format!(
+        "`{text}` does not tell which: write a table such as {{ kind = \"syn\", nth = [1] }}"
+    )),
+    table: DropRule, list: list
+);
+
+impl From<DropRule> for DropSpec {
+    fn from(rule: DropRule) -> DropSpec {
+        DropSpec(vec![rule])
+    }
+}
+impl From<Vec<DropRule>> for DropSpec {
+    fn from(rules: Vec<DropRule>) -> DropSpec {
+        DropSpec(rules)
+    }
+}
+
+/// For the schema: two numbers with two dots between them.
+struct ByteRange;
+
+impl JsonSchema for ByteRange {
+    fn schema_name() -> Cow<'static, str> {
+        "ByteRange".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string", "pattern": RANGE_PATTERN,
+            "description": "Bytes of a stream, the end not included, such as `10000..11448`."
+        })
+    }
+}
+
+impl JsonSchema for Nth {
+    fn schema_name() -> Cow<'static, str> {
+        "Nth".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "anyOf": [
+                { "type": "integer", "minimum": 1 },
+                { "type": "string", "pattern": RANGE_PATTERN },
+            ],
+            "description": "A number from 1 on, or a range such as `\"5..8\"`, both ends included."
+        })
+    }
+}
+
+const RANGE_PATTERN: &str = r"^\s*[0-9]+\s*\.\.\s*[0-9]+\s*$";
+
+impl DropSpec {
+    /// None when nothing is ever dropped.
+    pub(crate) fn plan(&self) -> Result<Option<DropPlan>, Fault> {
+        let several = self.0.len() > 1;
+        let rules = self.0.iter().zip(1..).map(|(rule, number)| {
+            rule.plan().map_err(|Fault { below, what }| {
+                let what = if several { format!("rule {number}: {what}") } else { what };
+                Fault { below, what }
+            })
+        });
+        let rules = rules.collect::<Result<Vec<_>, Fault>>()?;
+        let drops = rules.iter().any(|rule| rule.probability != Probability::NEVER);
+        Ok(drops.then_some(DropPlan { rules }))
+    }
+}
+
+impl DropRule {
+    fn plan(&self) -> Result<RulePlan, Fault> {
+        let DropRule { kind, bytes, nth, probability } = self;
+        if *self == DropRule::default() {
+            return Err(Fault::here(
+                "a rule without a condition drops every packet: give one of `kind`, `bytes`, \
+                 `nth` and `probability`, or write `blackhole = \"0 s\"`",
+            ));
+        }
+        Ok(RulePlan {
+            kind: *kind,
+            bytes: bytes.as_deref().map(byte_range).transpose()?,
+            nth: nth.as_deref().map(numbers).transpose()?.unwrap_or_default(),
+            probability: probability.unwrap_or(Probability::ALWAYS),
+        })
+    }
+}
+
+fn byte_range(text: &str) -> Result<(u64, u64), Fault> {
+    let Some((start, end)) = range(text) else {
+        let what = format!(
+            "`{text}` is not a range of bytes: write the first and the one beyond the last, as \
+             `10000..11448`"
+        );
+        return Err(Fault::below("bytes", what));
+    };
+    if start >= end {
+        let what = format!("the bytes {text} are none: the end, not included, must be larger");
+        return Err(Fault::below("bytes", what));
+    }
+    Ok((start, end))
+}
+
+fn numbers(list: &[Nth]) -> Result<Vec<(u64, u64)>, Fault> {
+    if list.is_empty() {
+        let what = "an empty list names no packet: leave `nth` out to drop all, or the rule";
+        return Err(Fault::below("nth", what));
+    }
+    list.iter().map(|nth| nth.range().map_err(|what| Fault::below("nth", what))).collect()
+}
+
+impl Nth {
+    /// The first and the last, or what is wrong.
+    fn range(&self) -> Result<(u64, u64), String> {
+        let (from, to) = match self {
+            Nth::One(number) => (*number, *number),
+            Nth::Range(text) => range(text).ok_or_else(|| {
+                format!(
+                    "`{text}` is not a range of numbers: write the first and the last, as `5..8`"
+                )
+            })?,
+        };
+        if from == 0 {
+            return Err("packets are counted from 1: there is no packet 0".into());
+        }
+        if from > to {
+            return Err(format!("the range {from}..{to} runs backwards: write `{to}..{from}`"));
+        }
+        Ok((from, to))
+    }
+}
+
+/// Two whole numbers with two dots between them.
+fn range(text: &str) -> Option<(u64, u64)> {
+    let (from, to) = text.split_once("..")?;
+    let number = |text: &str| {
+        let text = text.trim();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+        if is_plain { text.parse().ok() } else { None }
+    };
+    Some((number(from)?, number(to)?))
+}

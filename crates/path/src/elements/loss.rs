@@ -1,0 +1,332 @@
+//! Random loss.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant, Probability, Rng};
+
+use crate::Cause;
+use crate::behaviour::{Gate, Streams};
+use crate::fault::Fault;
+use crate::text_or_table::text_or_table;
+
+/// Random loss as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum LossSpec {
+    /// Each packet, independently of the others.
+    Independent(Probability),
+    /// Another law.
+    Table(LossTable),
+}
+
+/// Another law of loss: exactly one of `gilbert_elliott`, `every` and `burst`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LossModel")]
+pub struct LossTable {
+    /// A link with a good and a bad state (Gilbert 1960, Elliott 1963).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gilbert_elliott: Option<GilbertElliott>,
+    /// Every n-th packet, for an n from 1 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<u64>,
+    /// With `every`: which packet is the first to be lost, counted from 1. Default: as `every`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
+    /// Bursts: several packets in a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<LossBurst>,
+}
+
+/// The four parameters of the Gilbert-Elliott channel. It starts in the good state, as netem's
+/// does, and before each packet the state may change. In the long run p / (p + r) of the packets
+/// meet the bad state, 1 / r of them in a row on average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    /// The probability to go from the good state to the bad one (p).
+    pub p: Probability,
+    /// The probability to go from the bad state to the good one (r); above zero.
+    pub r: Probability,
+    /// The probability that a packet is lost in the good state (1 − k). Default: 0 %.
+    #[serde(default)]
+    pub good: Probability,
+    /// The probability that a packet is lost in the bad state (1 − h); not less than in the good
+    /// one. Default: 100 %.
+    #[serde(default = "always")]
+    pub bad: Probability,
+}
+
+fn always() -> Probability {
+    Probability::ALWAYS
+}
+
+/// Losses of several packets in a row. While a burst is going on no other begins; the next may
+/// follow at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LossBurst")]
+pub struct LossBurst {
+    /// The probability that a burst begins with a packet.
+    pub probability: Probability,
+    /// How many packets in a row are lost, the same in each burst.
+    pub length: u32,
+}
+
+text_or_table!(
+    LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
+    text(Probability): |text: &str| text.parse().map(LossSpec::Independent), table: LossTable
+);
+
+impl From<LossTable> for LossSpec {
+    fn from(table: LossTable) -> LossSpec {
+        LossSpec::Table(table)
+    }
+}
+
+/// A law of loss, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossPlan {
+    /// Each packet, independently of the others.
+    Independent(Probability),
+    /// A link with a good and a bad state.
+    GilbertElliott(GilbertElliott),
+    /// Packets at even distances.
+    Every {
+        /// From one to the next; above zero.
+        every: u64,
+        /// The first, counted from 1.
+        first: u64,
+    },
+    /// Several packets in a row.
+    Burst(LossBurst),
+}
+
+impl LossSpec {
+    /// None when nothing is ever lost.
+    pub(crate) fn plan(&self) -> Result<Option<LossPlan>, Fault> {
+        match self {
+            LossSpec::Independent(probability) => {
+                Ok((*probability != Probability::NEVER)
+                    .then_some(LossPlan::Independent(*probability)))
+            }
+            LossSpec::Table(table) => table.plan(),
+        }
+    }
+}
+
+impl LossTable {
+    fn plan(&self) -> Result<Option<LossPlan>, Fault> {
+        let LossTable { gilbert_elliott, every, first, burst } = self;
+        if first.is_some() && every.is_none() {
+            let what = "`first` tells where `every` begins, which is missing";
+            return Err(Fault::below("first", what));
+        }
+        match (gilbert_elliott, every, burst) {
+            (Some(chain), None, None) => chain.plan(),
+            (None, Some(every), None) => plan_every(*every, *first).map(Some),
+            (None, None, Some(burst)) => {
+                let is_loss = burst.probability != Probability::NEVER && burst.length > 0;
+                Ok(is_loss.then_some(LossPlan::Burst(*burst)))
+            }
+            (None, None, None) => Err(Fault::here(
+                "this table names no law of loss: give one of `gilbert_elliott`, `every` and \
+                 `burst`",
+            )),
+            _ => Err(Fault::here(
+                "a loss follows one law: leave one of `gilbert_elliott`, `every` and `burst`, or \
+                 put the others into `stages`",
+            )),
+        }
+    }
+}
+
+fn plan_every(every: u64, first: Option<u64>) -> Result<LossPlan, Fault> {
+    if every == 0 {
+        let what = "every 0th packet is none: give a number from 1 on, or no loss";
+        return Err(Fault::below("every", what));
+    }
+    if first == Some(0) {
+        return Err(Fault::below("first", "packets are counted from 1: there is no packet 0"));
+    }
+    Ok(LossPlan::Every { every, first: first.unwrap_or(every) })
+}
+
+impl GilbertElliott {
+    fn plan(&self) -> Result<Option<LossPlan>, Fault> {
+        let GilbertElliott { p, r, good, bad } = *self;
+        if r == Probability::NEVER {
+            let what = "with an r of 0 % the bad state never ends: give one above zero";
+            return Err(Fault::below("gilbert_elliott.r", what));
+        }
+        if good > bad {
+            let what = format!(
+                "the good state loses {good} of the packets and the bad state only {bad}: \
+                 exchange them"
+            );
+            return Err(Fault::below("gilbert_elliott.good", what));
+        }
+        let never_loses = good == Probability::NEVER && (p == good || bad == good);
+        Ok((!never_loses).then_some(LossPlan::GilbertElliott(*self)))
+    }
+}
+
+impl LossPlan {
+    /// What share of the packets is lost in the long run.
+    pub(crate) fn share(&self) -> f64 {
+        match self {
+            LossPlan::Independent(probability) => probability.as_f64(),
+            LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }) => {
+                let (p, r) = (p.as_f64(), r.as_f64());
+                let is_bad = p / (p + r);
+                is_bad * bad.as_f64() + (1.0 - is_bad) * good.as_f64()
+            }
+            LossPlan::Every { every, .. } => 1.0 / *every as f64,
+            // Of a burst's packets and the (1 − p) / p that pass on average before the next.
+            LossPlan::Burst(LossBurst { probability, length }) => {
+                let (p, length) = (probability.as_f64(), f64::from(*length));
+                length * p / (length * p + 1.0 - p)
+            }
+        }
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            LossPlan::Independent(probability) => {
+                format!("Each packet is lost with a probability of {probability}.")
+            }
+            LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }) => format!(
+                "A link that turns bad with a probability of {p} before each packet, and good \
+                 again with {r}, loses {good} of the packets while it is good and {bad} while it \
+                 is bad."
+            ),
+            LossPlan::Every { every, first } if first == every => {
+                format!("Of every {every} packets the last is lost.")
+            }
+            LossPlan::Every { every, first } => {
+                format!("Packet {first} is lost, and then every {every}th.")
+            }
+            LossPlan::Burst(LossBurst { probability, length }) => format!(
+                "With a probability of {probability} a packet is the first of {length} in a row \
+                 that are lost."
+            ),
+        }
+    }
+}
+
+/// Decides for each packet that comes.
+#[derive(Debug)]
+pub(crate) struct Loss {
+    law: Law,
+    rng: Rng,
+}
+
+/// A law of loss at work.
+#[derive(Debug)]
+enum Law {
+    Independent(Probability),
+    GilbertElliott {
+        chain: GilbertElliott,
+        is_bad: bool,
+    },
+    Every {
+        every: u64,
+        /// How many more packets come before the next one to be lost.
+        spared: u64,
+    },
+    Burst {
+        burst: LossBurst,
+        /// How many more packets the burst that is going on takes.
+        left: u32,
+    },
+}
+
+impl Loss {
+    pub(crate) fn new(plan: &LossPlan, streams: Streams) -> Loss {
+        let law = match *plan {
+            LossPlan::Independent(probability) => Law::Independent(probability),
+            LossPlan::GilbertElliott(chain) => Law::GilbertElliott { chain, is_bad: false },
+            LossPlan::Every { every, first } => Law::Every { every, spared: first - 1 },
+            LossPlan::Burst(burst) => Law::Burst { burst, left: 0 },
+        };
+        Loss { law, rng: streams.own() }
+    }
+}
+
+impl Law {
+    /// Whether the next packet is lost. Each law takes as many draws for one packet as for another,
+    /// so that another parameter never shifts the draws that follow.
+    fn hits(&mut self, rng: &mut Rng) -> bool {
+        match self {
+            Law::Independent(probability) => probability.happens(rng),
+            // Gilbert 1960 with Elliott's (1963) loss in the good state, too: the state changes,
+            // then the packet meets it.
+            Law::GilbertElliott { chain, is_bad } => {
+                let changes = if *is_bad { chain.r } else { chain.p };
+                *is_bad ^= changes.happens(rng);
+                let lost = if *is_bad { chain.bad } else { chain.good };
+                lost.happens(rng)
+            }
+            Law::Every { every, spared } => {
+                let hits = *spared == 0;
+                *spared = if hits { *every } else { *spared } - 1;
+                hits
+            }
+            Law::Burst { burst, left } => {
+                if burst.probability.happens(rng) && *left == 0 {
+                    *left = burst.length;
+                }
+                let hits = *left > 0;
+                *left = left.saturating_sub(1);
+                hits
+            }
+        }
+    }
+}
+
+impl Gate for Loss {
+    fn refuse(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
+        self.law.hits(&mut self.rng).then_some(Cause::Loss)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_law_in_words() {
+        for (json, words) in [
+            (r#""0 %""#, None),
+            (r#""0.3 %""#, Some("Each packet is lost with a probability of 0.3 %.")),
+            (
+                r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %" } }"#,
+                Some(
+                    "A link that turns bad with a probability of 1 % before each packet, and good \
+                     again with 25 %, loses 0 % of the packets while it is good and 100 % while it \
+                     is bad.",
+                ),
+            ),
+            // Never bad, or never a loss.
+            (r#"{ "gilbert_elliott": { "p": "0 %", "r": "25 %" } }"#, None),
+            (r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %", "bad": "0 %" } }"#, None),
+            (r#"{ "every": 100 }"#, Some("Of every 100 packets the last is lost.")),
+            (r#"{ "every": 100, "first": 5 }"#, Some("Packet 5 is lost, and then every 100th.")),
+            (
+                r#"{ "burst": { "probability": "0.1 %", "length": 8 } }"#,
+                Some(
+                    "With a probability of 0.1 % a packet is the first of 8 in a row that are lost.",
+                ),
+            ),
+            (r#"{ "burst": { "probability": "0 %", "length": 8 } }"#, None),
+            (r#"{ "burst": { "probability": "1 %", "length": 0 } }"#, None),
+        ] {
+            let spec: LossSpec = serde_json::from_str(json).unwrap();
+            let plan = spec.plan().unwrap();
+            assert_eq!(plan.map(|plan| plan.describe()).as_deref(), words, "{json}");
+            let written = serde_json::to_string(&spec).unwrap();
+            assert_eq!(serde_json::from_str::<LossSpec>(&written).unwrap(), spec);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The elements of a link that are neither queue nor bottleneck, a file each.
+
+mod corruption;
+mod cross_traffic;
+mod delay;
+mod drop_rules;
+mod duplication;
+mod interruption;
+mod loss;
+mod mark;
+mod mtu;
+mod policer;
+mod reordering;
+
+pub(crate) use corruption::Corruption;
+pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
+pub(crate) use cross_traffic::CrossTraffic;
+pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
+pub(crate) use delay::Delay;
+pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
+pub(crate) use drop_rules::DropRules;
+pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
+pub(crate) use duplication::Duplication;
+pub use duplication::{DuplicateSpec, DuplicationPlan};
+pub(crate) use interruption::{Blackhole, Interruption};
+pub use interruption::{
+    BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
+    InterruptionTimes, InterruptionsSpec,
+};
+pub(crate) use loss::Loss;
+pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
+pub(crate) use mark::Mark;
+pub use mark::MarkPlan;
+pub(crate) use mtu::MtuLimit;
+pub use mtu::{MtuPlan, MtuSpec, MtuTable};
+pub(crate) use policer::Policer;
+pub use policer::PolicerSpec;
+pub(crate) use reordering::Reordering;
+pub use reordering::{HeldBack, ReorderSpec, ReorderingPlan};

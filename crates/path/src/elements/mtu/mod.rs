@@ -1,0 +1,210 @@
+//! A limit to the size of packets, as of a link with a smaller MTU than the endpoints'.
+
+mod fragments;
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcplab_units::{Bytes, Instant};
+use tcplab_wire::{Ecn, FrameView, IpPacket, IpRepr, Ipv4Repr, Ipv6Repr, TooBigRepr, protocol};
+
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::fault::Fault;
+use crate::text_or_table::text_or_table;
+use crate::{Cause, Packet};
+
+/// The largest packet that passes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum MtuSpec {
+    /// That size; larger ones are answered.
+    Size(Bytes),
+    /// In full.
+    Table(MtuTable),
+}
+
+/// The largest packet that passes, and what is said of a larger one. Larger IPv4 packets that allow
+/// it (DF not set) are cut into fragments (RFC 791).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MtuLimit")]
+pub struct MtuTable {
+    /// The largest packet that passes, in bytes of IP; from 68 B (RFC 791) to 65535 B. IPv6 needs
+    /// at least 1280 B: its endpoints send packets of that size whatever they are told (RFC 8201).
+    pub size: Bytes,
+    /// Whether the sender of a larger one, which may not be fragmented, is told so by ICMP (RFC
+    /// 792, RFC 1191, RFC 4443), in the name of the receiver. Without it, the path is a black hole
+    /// for large packets. Default: true.
+    #[serde(default = "yes")]
+    pub answer: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+text_or_table!(
+    MtuSpec, "Mtu", "The largest packet that passes.",
+    "a size such as \"1400 B\", or a table",
+    text(Bytes): |text: &str| text.parse().map(MtuSpec::Size), table: MtuTable
+);
+
+impl From<MtuTable> for MtuSpec {
+    fn from(table: MtuTable) -> MtuSpec {
+        MtuSpec::Table(table)
+    }
+}
+
+/// The largest packet that passes, checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MtuPlan {
+    /// In bytes of IP; from 68 B to 65535 B.
+    pub size: Bytes,
+    /// Whether the sender of a larger one is told.
+    pub answer: bool,
+}
+
+/// What every link must take without further fragmentation: the longest header and eight bytes (RFC
+/// 791 section 3.2).
+const SMALLEST: Bytes = Bytes::new(68);
+/// The largest length that an IPv4 header can tell.
+const LARGEST: Bytes = Bytes::new(0xffff);
+
+impl MtuSpec {
+    pub(crate) fn plan(&self) -> Result<MtuPlan, Fault> {
+        let (bytes, answer, below) = match self {
+            MtuSpec::Size(size) => (*size, true, ""),
+            MtuSpec::Table(table) => (table.size, table.answer, "size"),
+        };
+        if bytes < SMALLEST {
+            let least = SMALLEST.as_u64();
+            let what = format!("an MTU of {bytes} is too small: IP needs at least {least} B");
+            return Err(Fault::below(below, what));
+        }
+        if bytes > LARGEST {
+            let most = LARGEST.as_u64();
+            let what = format!("no IP packet is as large as {bytes}: give at most {most} B");
+            return Err(Fault::below(below, what));
+        }
+        Ok(MtuPlan { size: bytes, answer })
+    }
+}
+
+impl MtuPlan {
+    pub(crate) fn describe(&self) -> String {
+        let how = if self.answer { "and their sender is told" } else { "without a word" };
+        let size = self.size.as_u64();
+        format!("Packets above {size} B are fragmented if they allow it, or dropped {how}.")
+    }
+}
+
+/// Looks at what is too large, and holds nothing.
+#[derive(Debug)]
+pub(crate) struct MtuLimit {
+    limit: Bytes,
+    answer: bool,
+}
+
+impl MtuLimit {
+    /// # Panics
+    /// When no header would fit.
+    pub(crate) fn new(plan: &MtuPlan, _streams: Streams) -> MtuLimit {
+        let MtuPlan { size, answer } = *plan;
+        assert!((SMALLEST..=LARGEST).contains(&size), "an MTU of {size} cannot be");
+        MtuLimit { limit: size, answer }
+    }
+
+    /// As headers tell it.
+    fn mtu(&self) -> u16 {
+        self.limit.as_u64() as u16
+    }
+}
+
+impl Behaviour for MtuLimit {
+    fn accept(&mut self, now: Instant, transit: Transit, out: &mut Outbox) {
+        let limit = self.limit;
+        if transit.packet.size() <= limit {
+            return out.pass(transit);
+        }
+        match readable(&transit.packet.bytes) {
+            Some(ip) if !ip.dont_fragment() => {
+                let pieces = fragments::cut(ip.bytes(), ip.header_len(), self.mtu().into());
+                return pass_in_pieces(&transit, pieces, out);
+            }
+            Some(ip) if self.answer && may_be_answered(&ip) => {
+                let answer = TooBigRepr { mtu: self.mtu(), about: ip }.to_packet(&answerer(&ip));
+                out.answer(now, transit.packet.id, answer);
+            }
+            _ => {}
+        }
+        out.drop(now, transit, Cause::TooBig { limit });
+    }
+}
+
+/// The first piece goes on as the packet, the others beside it.
+fn pass_in_pieces(transit: &Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
+    let id = transit.packet.id;
+    for (index, bytes) in pieces.into_iter().enumerate() {
+        let (id, origin) = match index {
+            0 => (id, transit.origin),
+            _ => (out.next_id(), Some(transit.origin.unwrap_or(id))),
+        };
+        out.pass(Transit { packet: Packet::new(id, bytes), origin, ..*transit });
+    }
+}
+
+/// The headers of a packet, if a router would trust them: with a length that is that of the packet
+/// and, in IPv4, a right checksum. Of others it would not say a word (RFC 1812 section 5.2.2).
+fn readable(bytes: &[u8]) -> Option<IpPacket<'_>> {
+    let ip = match FrameView::of_packet(bytes) {
+        FrameView::Anomalous { ip, .. } => ip?,
+        view => view.ip()?,
+    };
+    let has_its_length = ip.is_whole() && ip.bytes().len() == bytes.len();
+    (has_its_length && ip.header_checksum_is_right()).then_some(ip)
+}
+
+/// Whether a router may tell the sender of it that something is wrong: not about an error, not
+/// about a later fragment, and neither to nor about what is not one host (RFC 1812 section 4.3.2.7,
+/// RFC 4443 section 2.4 (e); the latter would allow to answer packets to a group, in whose name
+/// nobody can speak).
+fn may_be_answered(ip: &IpPacket<'_>) -> bool {
+    let src_is_host = !ip.src().is_unspecified()
+        && !ip.src().is_multicast()
+        && !ip.src().is_loopback()
+        && ip.src() != IpAddr::V4(Ipv4Addr::BROADCAST);
+    let type_ = ip.payload().first();
+    let is_fit = match ip.dst() {
+        IpAddr::V4(dst) => {
+            // Destination unreachable, source quench, redirect, time exceeded, parameter problem.
+            let is_error = ip.protocol() == protocol::ICMP
+                && type_.is_none_or(|type_| matches!(type_, 3 | 4 | 5 | 11 | 12));
+            !is_error && !dst.is_multicast() && !dst.is_broadcast() && ip.fragment().offset == 0
+        }
+        IpAddr::V6(dst) => {
+            // Errors have the high bit clear (RFC 4443 section 2.1); a redirect counts as one.
+            let is_error = ip.protocol() == protocol::ICMPV6
+                && type_.is_none_or(|type_| *type_ < 128 || *type_ == 137);
+            !is_error && !dst.is_multicast()
+        }
+    };
+    src_is_host && is_fit
+}
+
+/// The IP header of the answer to a packet. A router has addresses of its own, an emulated link has
+/// none; it speaks in the name of the receiver, because that is whom the sender has a route to: an
+/// address without one (such as RFC 7600's 192.0.0.8) would be dropped by hosts that check the
+/// reverse path of what comes (RFC 3704). What the answer is about, hosts read from the quoted
+/// packet.
+fn answerer(ip: &IpPacket<'_>) -> IpRepr {
+    let (ttl, ecn) = (64, Ecn::NotEct);
+    match (ip.dst(), ip.src()) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Repr { src, dst, id: 0, ttl, ecn }.into(),
+        (IpAddr::V6(src), IpAddr::V6(dst)) => Ipv6Repr { src, dst, hop_limit: ttl, ecn }.into(),
+        (src, dst) => unreachable!("{src} and {dst} stand in one header"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! What a link is made of, merged and checked.
+
+use tcplab_units::{Instant, Rate, Span};
+
+use crate::bottleneck::{BottleneckPlan, ServerPlan};
+use crate::elements::{
+    BlackholePlan, CorruptionPlan, CrossFlow, DelayPlan, DropPlan, DuplicationPlan,
+    InterruptionPlan, LossPlan, MarkPlan, MtuPlan, PolicerSpec, ReorderingPlan,
+};
+
+/// The elements of one direction of a path, in the order a packet meets them.
+///
+/// [`PathSpec::link`](crate::PathSpec::link) makes one from the keys of a scenario, in this order:
+///
+/// 1. what stands at the **entrance**: the limit to the size of packets, which the first router
+///    knows, and the policer;
+/// 2. **cross traffic**, which joins here, and the **bottleneck** (queue and rate), because packets
+///    are impaired on the line, not in front of it. So an interruption hits what the bottleneck
+///    sends during it, and neither what waits in the queue nor all that the sender bursts into it.
+///    This is what the interruption paper measured: a 200 ms interruption lost 88 segments, which
+///    is the bottleneck's rate times 200 ms, while 300 were in flight;
+/// 3. the **interruptions** and the **black hole**: first what the line does to all packets;
+/// 4. the **loss** and the **rules**: then what it does to some, so that packets of an interruption
+///    do not count as drawn and lost, and what is lost is that share of what is not interrupted;
+/// 5. what changes packets that get through: **marks**, **corruption**, **duplication**;
+/// 6. **reordering** and the **delay**, last, because then a verdict on a drop falls at the moment
+///    the packet enters the line, and packets already beyond it are safe from an interruption, as
+///    on a long cable cut at the near end.
+///
+/// Any other order is written as `stages`, each of which has all these places again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct LinkPlan {
+    /// The entrance first. Empty: packets pass at once.
+    pub elements: Vec<ElementPlan>,
+}
+
+/// One element of a link.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ElementPlan {
+    /// Drops, and may answer, packets that are too large.
+    Mtu(MtuPlan),
+    /// Drops what comes faster than agreed.
+    Policer(PolicerSpec),
+    /// Adds packets of others.
+    CrossTraffic(CrossFlow),
+    /// Sends one packet after the other; the others wait in a queue.
+    Bottleneck(BottleneckPlan),
+    /// Drops all packets for a while.
+    Interruption(InterruptionPlan),
+    /// Drops all packets from some time on.
+    Blackhole(BlackholePlan),
+    /// Drops some packets at random.
+    Loss(LossPlan),
+    /// Drops packets by rules.
+    Drop(DropPlan),
+    /// Marks some packets as having met congestion, at random.
+    Mark(MarkPlan),
+    /// Flips bits.
+    Corruption(CorruptionPlan),
+    /// Adds copies.
+    Duplication(DuplicationPlan),
+    /// Holds some packets back, so that others overtake them.
+    Reordering(ReorderingPlan),
+    /// Holds each packet for a while.
+    Delay(DelayPlan),
+}
+
+impl LinkPlan {
+    /// How long a packet is on the idle link at least, at the start: its delays, without the time
+    /// to send it.
+    pub fn delay(&self) -> Span {
+        let delays = self.elements.iter().map(|element| match element {
+            ElementPlan::Delay(plan) => plan.delay.at_start().as_nanos(),
+            _ => 0,
+        });
+        Span::from_nanos(delays.fold(0, u64::saturating_add))
+    }
+
+    /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
+    /// a bottleneck. See [`ServerPlan::rate`] for rates that change.
+    pub fn rate(&self) -> Option<Rate> {
+        self.servers().map(ServerPlan::rate).min()
+    }
+    /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
+    pub fn peak(&self) -> Option<Rate> {
+        self.servers().map(ServerPlan::peak).min()
+    }
+    fn servers(&self) -> impl Iterator<Item = &ServerPlan> {
+        self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Bottleneck(plan) => Some(&plan.server),
+            _ => None,
+        })
+    }
+
+    /// When it is interrupted in a trial with this `seed`, as start and end, for all interruptions
+    /// that start before `until`; in order.
+    pub fn interruptions(&self, until: Instant, seed: u64) -> Vec<(Instant, Instant)> {
+        let mut windows = Vec::new();
+        for element in &self.elements {
+            if let ElementPlan::Interruption(plan) = element {
+                windows.extend(plan.windows(until, seed));
+            }
+        }
+        windows.sort_unstable();
+        windows
+    }
+
+    /// What it does to a packet, a sentence per element.
+    pub fn describe(&self) -> Vec<String> {
+        if self.elements.is_empty() {
+            return vec!["Packets pass at once.".into()];
+        }
+        self.elements.iter().map(ElementPlan::describe).collect()
+    }
+}
+
+impl ElementPlan {
+    /// What kind of element it is; part of the name of its stream of random numbers.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            ElementPlan::Mtu(_) => "mtu",
+            ElementPlan::Policer(_) => "policer",
+            ElementPlan::CrossTraffic(_) => "cross",
+            ElementPlan::Bottleneck(_) => "bottleneck",
+            ElementPlan::Interruption(_) => "interruption",
+            ElementPlan::Blackhole(_) => "blackhole",
+            ElementPlan::Loss(_) => "loss",
+            ElementPlan::Drop(_) => "drop",
+            ElementPlan::Mark(_) => "mark",
+            ElementPlan::Corruption(_) => "corrupt",
+            ElementPlan::Duplication(_) => "duplicate",
+            ElementPlan::Reordering(_) => "reorder",
+            ElementPlan::Delay(_) => "delay",
+        }
+    }
+
+    /// Each plan tells for itself.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            ElementPlan::Mtu(plan) => plan.describe(),
+            ElementPlan::Policer(plan) => plan.describe(),
+            ElementPlan::CrossTraffic(plan) => plan.describe(),
+            ElementPlan::Bottleneck(plan) => plan.describe(),
+            ElementPlan::Interruption(plan) => plan.describe(),
+            ElementPlan::Blackhole(plan) => plan.describe(),
+            ElementPlan::Loss(plan) => plan.describe(),
+            ElementPlan::Drop(plan) => plan.describe(),
+            ElementPlan::Mark(plan) => plan.describe(),
+            ElementPlan::Corruption(plan) => plan.describe(),
+            ElementPlan::Duplication(plan) => plan.describe(),
+            ElementPlan::Reordering(plan) => plan.describe(),
+            ElementPlan::Delay(plan) => plan.describe(),
+        }
+    }
+}
+
+/// What a world may leave out.
+impl LinkPlan {
+    /// Whether it holds no packet and makes none: each passes or is dropped in the instant it
+    /// comes.
+    pub fn is_instant(&self) -> bool {
+        self.elements.iter().all(|element| match element {
+            ElementPlan::Mtu(_)
+            | ElementPlan::Policer(_)
+            | ElementPlan::Interruption(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::Loss(_)
+            | ElementPlan::Drop(_)
+            | ElementPlan::Mark(_)
+            | ElementPlan::Corruption(_) => true,
+            ElementPlan::CrossTraffic(_)
+            | ElementPlan::Bottleneck(_)
+            | ElementPlan::Duplication(_)
+            | ElementPlan::Reordering(_)
+            | ElementPlan::Delay(_) => false,
+        })
+    }
+
+    /// Whether each packet passes or is dropped at once, and only its size counts: then a world
+    /// need not hand packets over, but can [ask](crate::Link::judge).
+    pub fn is_gate(&self) -> bool {
+        self.is_instant() && !self.reads_packets()
+    }
+
+    /// Whether some element looks into packets, changes, or copies them. If none does, packets
+    /// [of a size only](crate::Packet::of_size) get the very same verdicts.
+    pub fn reads_packets(&self) -> bool {
+        self.elements.iter().any(|element| match element {
+            ElementPlan::Mtu(_)
+            | ElementPlan::Drop(_)
+            | ElementPlan::Mark(_)
+            | ElementPlan::Corruption(_)
+            | ElementPlan::Duplication(_) => true,
+            ElementPlan::Bottleneck(plan) => plan.queue.reads_packets(),
+            ElementPlan::Policer(_)
+            | ElementPlan::CrossTraffic(_)
+            | ElementPlan::Interruption(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::Loss(_)
+            | ElementPlan::Reordering(_)
+            | ElementPlan::Delay(_) => false,
+        })
+    }
+}

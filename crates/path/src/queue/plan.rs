@@ -1,0 +1,82 @@
+//! A queue, checked.
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::Span;
+
+use super::codel::CodelPlan;
+use super::drop_tail::StepMarkPlan;
+use super::fq_codel::FqCodelPlan;
+use super::limit::QueueLimit;
+use super::pie::PiePlan;
+use super::red::RedPlan;
+
+/// How a queue decides whom to drop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueuePlan {
+    /// First in, first out; what finds no room is dropped.
+    DropTail(QueueLimit),
+    /// The same, and what finds much waiting is marked.
+    StepMark(StepMarkPlan),
+    /// First in, first out; the oldest gives way to what finds no room.
+    DropHead(QueueLimit),
+    /// Drops by how long packets waited.
+    Codel(CodelPlan),
+    /// Flows take turns, each with a CoDel.
+    FqCodel(FqCodelPlan),
+    /// Drops at random by how long packets waited.
+    Pie(PiePlan),
+    /// Drops at random by how much waits on average.
+    Red(RedPlan),
+}
+
+/// What stands in a queue that is kept busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// As much as may wait.
+    Full(QueueLimit),
+    /// What is sent in this time: the discipline steers the wait there.
+    Target(Span),
+}
+
+impl QueuePlan {
+    /// Whether it looks into packets, to tell flows apart, or changes them, to mark them.
+    pub(crate) fn reads_packets(&self) -> bool {
+        match self {
+            QueuePlan::DropTail(_) | QueuePlan::DropHead(_) => false,
+            // To mark them, or to tell flows apart.
+            QueuePlan::StepMark(_)
+            | QueuePlan::Codel(_)
+            | QueuePlan::FqCodel(_)
+            | QueuePlan::Pie(_)
+            | QueuePlan::Red(_) => true,
+        }
+    }
+
+    /// What stands in it when more keeps coming than is sent.
+    pub(crate) fn standing(&self) -> Standing {
+        match self {
+            QueuePlan::DropTail(limit) | QueuePlan::DropHead(limit) => Standing::Full(*limit),
+            QueuePlan::StepMark(plan) => Standing::Full(plan.limit),
+            QueuePlan::Red(plan) => Standing::Full(plan.limit),
+            QueuePlan::Codel(plan) => Standing::Target(plan.control.target),
+            QueuePlan::FqCodel(plan) => Standing::Target(plan.control.target),
+            QueuePlan::Pie(plan) => Standing::Target(plan.target),
+        }
+    }
+
+    /// Such as `512 packets can wait, what comes then is dropped`.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            QueuePlan::DropTail(limit) => format!("{limit} can wait, what comes then is dropped"),
+            QueuePlan::StepMark(plan) => plan.describe(),
+            QueuePlan::DropHead(limit) => {
+                format!("{limit} can wait, the oldest gives way to what comes then")
+            }
+            QueuePlan::Codel(plan) => plan.describe(),
+            QueuePlan::FqCodel(plan) => plan.describe(),
+            QueuePlan::Pie(plan) => plan.describe(),
+            QueuePlan::Red(plan) => plan.describe(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A case of a run: its trials, and each metric over them.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::{Measure, metric};
+
+use crate::kept::KeptTrials;
+use crate::{Recovery, StackUsed, Summary, Trial};
+
+/// One cell of the matrix.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WholeCase")]
+pub struct Case {
+    /// Short and fit for a file name: the levels joined, such as `reno`.
+    pub name: String,
+    /// The factors and their levels: (`client.socket.congestion`, `reno`).
+    pub levels: Vec<(String, String)>,
+    /// Where its trials ran: `kernel` or `sim`. Runs of older versions do not say.
+    pub world: String,
+    /// Whose TCP spoke at the client and at the server.
+    pub stacks: Vec<StackUsed>,
+    /// Its trials by number, but for those that failed.
+    pub trials: Vec<Trial>,
+    /// Those that failed, as often as they were run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// Each metric over the trials.
+    pub summaries: Vec<Summary>,
+    /// Recovery episodes of those trials that are in memory without theirs, as their packets were
+    /// not kept; `run.json` has them.
+    #[serde(skip)]
+    pub forgotten: Recovery,
+}
+
+impl Case {
+    /// The recovery episodes of all its trials.
+    pub fn recovery(&self) -> Recovery {
+        let mut all = self.forgotten.clone();
+        self.trials.iter().for_each(|trial| all.count(&trial.episodes));
+        all
+    }
+
+    /// How many trials there are, those that failed counted.
+    pub fn count(&self) -> usize {
+        self.trials.len() + self.failures.len()
+    }
+}
+
+impl Case {
+    /// A metric over its trials: that of the trials, or that of one of their flows (of several
+    /// connections the median). None where no trial has it.
+    pub fn summary_of(&self, measure: Measure<'_>) -> Option<Cow<'_, Summary>> {
+        let Measure { metric: name, flow } = measure;
+        let Some(flow) = flow else {
+            return self.summaries.iter().find(|it| it.name == name).map(Cow::Borrowed);
+        };
+        let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(name);
+        let values: Vec<f64> = self.trials.iter().filter_map(own).collect();
+        Summary::of(metric(name)?, &values).map(Cow::Owned)
+    }
+}
+
+/// A trial that could not be run to its end, or did not come to a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// From 1.
+    pub number: u32,
+    /// Its own seed.
+    pub seed: u64,
+    /// What there is of it, relative to the run's directory.
+    pub directory: String,
+    /// How often it was run.
+    pub attempts: u32,
+    /// What was wrong the last time.
+    pub reason: String,
+}
+
+/// A case as `run.json` has it: see [`Case`].
+#[derive(Deserialize)]
+pub(crate) struct WholeCase {
+    name: String,
+    levels: Vec<(String, String)>,
+    #[serde(default)]
+    world: String,
+    #[serde(default)]
+    stacks: Vec<StackUsed>,
+    trials: KeptTrials,
+    #[serde(default)]
+    failures: Vec<Failure>,
+    summaries: Vec<Summary>,
+}
+
+impl From<WholeCase> for Case {
+    fn from(whole: WholeCase) -> Case {
+        let WholeCase { name, levels, world, stacks, trials, failures, summaries } = whole;
+        let KeptTrials { trials, forgotten } = trials;
+        Case { name, levels, world, stacks, trials, failures, summaries, forgotten }
+    }
+}

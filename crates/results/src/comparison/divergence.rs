@@ -1,0 +1,219 @@
+//! Where two transfers part: the first packet that is not the same in both.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use tcplab_trace::{
+    Ack, Connection, Fate, Flow, LadderLine, Range, Segment, SegmentKind, Sign, Timer,
+};
+use tcplab_units::{Bytes, Offset, Span};
+
+/// So many packets are shown before the place, and after it.
+const BEFORE: usize = 8;
+const AFTER: usize = 12;
+
+/// The packets of a transfer as one tap saw them, in order.
+#[derive(Debug, Clone)]
+pub struct PacketSequence {
+    steps: Vec<Step>,
+    is_of_data: bool,
+}
+
+/// One packet of a [`PacketSequence`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// As a ladder shows it.
+    pub line: LadderLine,
+    /// Why it was sent or what it says, as far as the tap shows.
+    pub why: String,
+    #[serde(skip)]
+    what: What,
+}
+
+/// What makes a packet the same in two connections: all numbers count from the connection's own
+/// first ones. Windows and times are not compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct What {
+    from_sender: bool,
+    range: Option<Range>,
+    /// SYN, FIN.
+    flags: (bool, bool),
+    ack: Option<Offset>,
+    sack: Vec<Range>,
+    has_data: bool,
+}
+
+/// Where two courses part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Divergence {
+    /// So many packets were the same before.
+    pub same: usize,
+    /// Whether only packets with data were looked at.
+    pub is_of_data: bool,
+    /// The packets around the place, of A and of B.
+    pub around: [Vec<Step>; 2],
+    /// The place of the first different packet in `around`; past its end where that side has none.
+    pub place: [usize; 2],
+    /// What either side did there, in a sentence.
+    pub words: [String; 2],
+}
+
+impl PacketSequence {
+    /// The course of a connection whose client sends most of the data, or whose server does.
+    pub fn of(connection: &Connection, is_from_client: bool) -> PacketSequence {
+        let (flow, other) = if is_from_client {
+            (&connection.forward, &connection.reverse)
+        } else {
+            (&connection.reverse, &connection.forward)
+        };
+        let lost: BTreeSet<u64> =
+            flow.episodes.iter().flat_map(|e| e.lost.iter().map(|lost| lost.frame)).collect();
+        let mut steps = BTreeMap::new();
+        for (from_sender, sent, told) in [(true, flow, other), (false, other, flow)] {
+            let segments = by_frame(sent);
+            let acks: BTreeMap<u64, &Ack> = told.acks.iter().map(|ack| (ack.frame, ack)).collect();
+            let frames: BTreeSet<u64> = segments.keys().chain(acks.keys()).copied().collect();
+            for frame in frames {
+                let packet = Packet {
+                    from_sender,
+                    segment: segments.get(&frame).copied(),
+                    ack: acks.get(&frame).copied(),
+                };
+                steps.insert(frame, packet.step(frame, lost.contains(&frame)));
+            }
+        }
+        PacketSequence { steps: steps.into_values().collect(), is_of_data: false }
+    }
+
+    /// Only what the sender of the data sent of it: in real time, acknowledgements and data pass a
+    /// tap in another order each time.
+    #[must_use]
+    pub fn of_data(mut self) -> PacketSequence {
+        self.steps.retain(|step| step.what.from_sender && step.what.has_data);
+        for step in &mut self.steps {
+            (step.what.ack, step.what.sack) = (None, Vec::new());
+        }
+        self.is_of_data = true;
+        self
+    }
+}
+
+fn by_frame(flow: &Flow) -> BTreeMap<u64, &Segment> {
+    flow.segments.iter().map(|segment| (segment.frame, segment)).collect()
+}
+
+struct Packet<'a> {
+    from_sender: bool,
+    segment: Option<&'a Segment>,
+    ack: Option<&'a Ack>,
+}
+
+impl Packet<'_> {
+    fn step(&self, frame: u64, is_lost: bool) -> Step {
+        let Packet { from_sender, segment, ack } = *self;
+        let comment = segment
+            .and_then(|segment| segment.comment.as_deref())
+            .or_else(|| ack.and_then(|ack| ack.comment.as_deref()));
+        let is_lost = is_lost || comment.is_some_and(|text| text.contains("drop"));
+        let label = segment.map(ToString::to_string).or_else(|| ack.map(ToString::to_string));
+        let at = segment.map(|segment| segment.at).or_else(|| ack.map(|ack| ack.at));
+        let line = LadderLine {
+            at: at.unwrap_or_default(),
+            frame,
+            from_sender,
+            label: label.unwrap_or_default(),
+            fate: if is_lost { Fate::Lost } else { Fate::Arrived },
+            note: None,
+            folded: 0,
+        };
+        let what = What {
+            from_sender,
+            range: segment.map(|segment| segment.range),
+            flags: segment.map_or((false, false), |segment| (segment.syn, segment.fin)),
+            ack: ack.map(|ack| ack.ack),
+            sack: ack.map(|ack| ack.sack.clone()).unwrap_or_default(),
+            has_data: segment.is_some_and(|segment| segment.payload > Bytes::ZERO || segment.fin),
+        };
+        let why = match (segment, ack) {
+            (Some(segment), _) => why(segment).to_owned(),
+            (None, Some(ack)) if ack.duplicate => "a duplicate acknowledgement".into(),
+            _ => "an acknowledgement".into(),
+        };
+        Step { line, why, what }
+    }
+}
+
+/// Why a segment was sent, so that it goes on after its numbers.
+fn why(segment: &Segment) -> &'static str {
+    match segment.kind {
+        SegmentKind::New if segment.syn => "its SYN",
+        SegmentKind::New if segment.timer == Some(Timer::Probe) => "new data as a tail loss probe",
+        SegmentKind::New if segment.payload == Bytes::ZERO => "its FIN",
+        SegmentKind::New => "new data",
+        SegmentKind::FastRetransmission => match segment.proof.by {
+            Sign::DuplicateAcks => "again, on three duplicate acknowledgements",
+            Sign::Sack => "again, on SACK",
+            Sign::Rack => "again, by the order of arrival (RACK)",
+            Sign::PartialAck => "again, on a partial acknowledgement",
+            Sign::PacketTooBig => "again, because it was too large for the path",
+            _ => "again, in recovery",
+        },
+        SegmentKind::TimeoutRetransmission if segment.timer == Some(Timer::Probe) => {
+            "again, as a tail loss probe"
+        }
+        SegmentKind::TimeoutRetransmission => "again, on a retransmission timeout",
+        SegmentKind::AfterTimeoutRetransmission => "again, after a timeout",
+        SegmentKind::OriginalNotCaptured => "to fill a hole",
+        SegmentKind::OutOfOrder => "overtaken on the way",
+        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
+        SegmentKind::WindowProbe => "a probe of the closed window",
+        SegmentKind::KeepAlive => "a keep-alive probe",
+    }
+}
+
+/// Where two courses part; none where they are the same to their ends. `ends` are the names of the
+/// sender of the data and of the other.
+pub fn divergence(a: &PacketSequence, b: &PacketSequence, ends: [&str; 2]) -> Option<Divergence> {
+    let courses = [&a.steps, &b.steps];
+    let both = a.steps.iter().zip(&b.steps);
+    let same = both.take_while(|(x, y)| x.what == y.what).count();
+    if courses.iter().all(|steps| steps.len() == same) {
+        return None;
+    }
+    let first = same.saturating_sub(BEFORE);
+    let around = courses.map(|steps| {
+        let mut around = steps[first..steps.len().min(same + AFTER)].to_vec();
+        if let Some(step) = around.get_mut(same - first) {
+            step.line.note = Some("here they part".into());
+        }
+        around
+    });
+    let words = courses.map(|steps| words(steps, same, ends));
+    Some(Divergence { same, is_of_data: a.is_of_data, around, place: [same - first; 2], words })
+}
+
+/// What a side did with its packet of this index.
+fn words(steps: &[Step], index: usize, [sender, receiver]: [&str; 2]) -> String {
+    let Some(Step { line, why, .. }) = steps.get(index) else {
+        return "nothing more was sent".into();
+    };
+    let end = if line.from_sender { sender } else { receiver };
+    let before = index.checked_sub(1).and_then(|before| steps.get(before));
+    let waited = before.map(|before| line.at.since(before.line.at));
+    let waited = match waited {
+        Some(span) if span >= Span::from_micros(1) => format!(", {} later", spoken(span)),
+        Some(_) => ", at once".into(),
+        None => String::new(),
+    };
+    let fate = if line.fate == Fate::Lost { "; the path dropped it" } else { "" };
+    format!("the {end} sent {}{waited}: {why}{fate}", line.label)
+}
+
+fn spoken(span: Span) -> String {
+    let seconds = span.as_secs_f64();
+    match seconds {
+        s if s >= 1.0 => format!("{s:.2} s"),
+        s if s >= 0.001 => format!("{:.1} ms", s * 1e3),
+        s => format!("{:.0} µs", s * 1e6),
+    }
+}

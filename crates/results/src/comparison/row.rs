@@ -1,0 +1,74 @@
+//! A metric of a case on both sides of a comparison.
+
+use serde::{Deserialize, Serialize};
+use tcplab_scenario::{Better, Threshold};
+
+use super::outcome::Outcome;
+
+/// How surely something is said: of the whole family of what is tested, in one run in twenty at
+/// most something is called different that is not.
+pub const CONFIDENCE: f64 = 0.95;
+/// The level of all tests together.
+pub const ALPHA: f64 = 1.0 - CONFIDENCE;
+
+/// A metric of a case on both sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The case, as in [`ComparedCase::name`].
+    pub case: String,
+    /// The metric.
+    pub metric: String,
+    /// Its unit; empty for counts.
+    pub unit: String,
+    /// Which of its values are good.
+    pub better: Better,
+    /// Whether trials were compared pair by pair, same seed with same seed.
+    pub is_paired: bool,
+    /// The values of A and of B; of pairs in the same order.
+    pub values: [Vec<f64>; 2],
+    /// The numbers of the trials that show it best, in A and in B: of pairs, whose difference is
+    /// not nothing and closest to that of all; else those closest to the medians.
+    pub telling: [u32; 2],
+    /// Their medians.
+    pub medians: [f64; 2],
+    /// 95 % intervals of these (bootstrap, BCa).
+    pub median_intervals: [Option<(f64, f64)>; 2],
+    /// By how much B exceeds A (Hodges and Lehmann), in the metric's unit.
+    pub difference: f64,
+    /// Where that lies with a confidence of 95 %; none where there are too few trials to say.
+    pub interval: Option<(f64, f64)>,
+    /// The probability of such a difference where there is none, by itself.
+    pub p: f64,
+    /// The same corrected for all that was tested (Holm).
+    pub p_corrected: f64,
+    /// From −1, B is always smaller, to 1, always larger.
+    pub effect: f64,
+    /// The smallest difference that these trials could show with a probability of 90 %; none where
+    /// they could show none however large, or where nothing varies.
+    pub detectable: Option<f64>,
+    /// What is not worth calling a difference, in the metric's unit.
+    pub margin: f64,
+    /// The same as it was asked for.
+    pub threshold: Threshold,
+    /// What to think of it.
+    #[serde(rename = "verdict")]
+    pub outcome: Outcome,
+}
+
+impl Row {
+    /// An amount as a share of A's median; none where that is zero.
+    pub fn relative(&self, amount: f64) -> Option<f64> {
+        let base = self.medians[0].abs();
+        (base > 0.0).then(|| amount / base)
+    }
+
+    /// Whether a difference was shown, however small.
+    pub fn is_different(&self) -> bool {
+        self.p_corrected <= ALPHA
+    }
+
+    /// How many trials of each side there are; of pairs, how many pairs.
+    pub fn trials(&self) -> [usize; 2] {
+        self.values.each_ref().map(Vec::len)
+    }
+}

@@ -1,0 +1,32 @@
+//! What each end of a trial did, and how its connection ended.
+
+use serde::{Deserialize, Serialize};
+use tcplab_units::Endpoint;
+use tcplab_workload::CallRow;
+
+use crate::Metric;
+
+/// What one end did, as its application and the capture beside it tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndRow {
+    /// Which.
+    pub end: Endpoint,
+    /// The calls of its application in order, equal ones in a row together.
+    pub calls: Vec<CallRow>,
+    /// How long each of its requests took, milliseconds.
+    pub response_times_ms: Vec<f64>,
+    /// How often each of its requests was sent, where they are datagrams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub request_tries: Vec<usize>,
+    /// Other metrics of this end; some have several values.
+    pub metrics: Vec<Metric>,
+}
+
+/// How a connection ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// In the words of the metric `connection.end`.
+    pub how: String,
+    /// Who sent the first FIN, or the RST.
+    pub by: Option<Endpoint>,
+}

@@ -1,0 +1,101 @@
+//! Recovery episodes of a trial, and what interruptions of its path cost.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A recovery episode, for tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EpisodeRow {
+    /// From 1 within the trial.
+    pub number: usize,
+    /// The paper's type: `without time lag`, `with time lag`, `intermittent`.
+    pub kind: String,
+    /// What first told of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
+    pub evidence: String,
+    /// First evidence, seconds since the trial's zero.
+    pub start_s: f64,
+    /// From the first evidence to the repair, seconds.
+    pub duration_s: f64,
+    /// Longest silence of the sender, seconds.
+    pub silence_s: f64,
+    /// Lost transmissions.
+    pub lost_segments: usize,
+    /// Retransmitted packets.
+    pub retransmissions: u64,
+    /// Retransmitted bytes.
+    pub retransmitted_bytes: u64,
+    /// Retransmissions that a timer sent.
+    pub timeouts: u64,
+    /// Whether everything lost was acknowledged in the end.
+    pub repaired: bool,
+    /// What the path's own log says: segments it dropped that belong to this episode. None where
+    /// the path tells nothing.
+    #[serde(default)]
+    pub truth_lost: Option<usize>,
+    /// Which interruption hit, from 1; none if another cause did.
+    pub interruption: Option<u64>,
+    /// What happened, in a sentence or three.
+    pub story: String,
+}
+
+/// Recovery episodes, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// How many are of each type.
+    pub kinds: BTreeMap<String, usize>,
+    /// How many of all were repaired.
+    pub repaired: usize,
+    /// Lost transmissions of all.
+    pub lost_segments: usize,
+}
+
+impl Recovery {
+    /// How many there are.
+    pub fn episodes(&self) -> usize {
+        self.kinds.values().sum()
+    }
+
+    /// Those of this type.
+    pub fn of_kind(&self, kind: &str) -> usize {
+        self.kinds.get(kind).copied().unwrap_or(0)
+    }
+
+    /// Counts those of a trial too.
+    pub fn count(&mut self, rows: &[EpisodeRow]) {
+        for row in rows {
+            match self.kinds.get_mut(&row.kind) {
+                Some(count) => *count += 1,
+                None => drop(self.kinds.insert(row.kind.clone(), 1)),
+            }
+            self.repaired += usize::from(row.repaired);
+            self.lost_segments += row.lost_segments;
+        }
+    }
+
+    /// Counts what another has counted too.
+    pub fn add(&mut self, other: &Recovery) {
+        for (kind, count) in &other.kinds {
+            *self.kinds.entry(kind.clone()).or_default() += count;
+        }
+        self.repaired += other.repaired;
+        self.lost_segments += other.lost_segments;
+    }
+}
+
+/// What an interruption of the path cost a transfer, as the acknowledgements at its sender tell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InterruptionRow {
+    /// From 1 within the trial, as [`EpisodeRow::interruption`] counts.
+    pub number: u64,
+    /// When it began, seconds since the trial's zero.
+    pub start_s: f64,
+    /// How long it lasted, seconds.
+    pub lasting_s: f64,
+    /// From its end until new data were acknowledged, seconds. None if that did not come before
+    /// the next one or the end.
+    pub recovery_s: Option<f64>,
+    /// What would have been acknowledged until the next one, or the end, at the rate of the time
+    /// before it, less what was. None where that time was shorter than the interruption.
+    pub lost_bytes: Option<f64>,
+}

@@ -1,0 +1,110 @@
+//! What was asked of a path, and what came out.
+
+use serde::{Deserialize, Serialize};
+use tcplab_path::Direction;
+use tcplab_units::Span;
+
+/// Whether something came out as asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Within the stated bound.
+    Ok,
+    /// Not so.
+    Off,
+    /// It was not, or could not be, measured.
+    NotMeasured,
+}
+
+impl Outcome {
+    /// `ok`, `off` or `not measured`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Off => "off",
+            Outcome::NotMeasured => "not measured",
+        }
+    }
+
+    /// `ok` if it is good, else `off`.
+    pub fn of(is_good: bool) -> Outcome {
+        if is_good { Outcome::Ok } else { Outcome::Off }
+    }
+}
+
+/// One thing that was asked for, and what came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRow {
+    /// Such as `rate`.
+    pub quantity: String,
+    /// `forward` or `reverse`; none for what has no direction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// With its unit.
+    pub asked: String,
+    /// With its unit; empty where it was not measured.
+    pub achieved: String,
+    /// The verdict.
+    pub outcome: Outcome,
+    /// The bound that it was held against, or why it was not measured.
+    pub why: String,
+}
+
+impl CheckRow {
+    /// What was asked and measured; `why` is the bound.
+    pub fn new(
+        quantity: &str,
+        asked: String,
+        achieved: String,
+        is_good: bool,
+        why: String,
+    ) -> CheckRow {
+        let outcome = Outcome::of(is_good);
+        CheckRow { quantity: quantity.into(), direction: None, asked, achieved, outcome, why }
+    }
+
+    /// What was asked and not measured, and why.
+    pub fn unknown(quantity: &str, asked: String, why: impl Into<String>) -> CheckRow {
+        CheckRow {
+            quantity: quantity.into(),
+            direction: None,
+            asked,
+            achieved: String::new(),
+            outcome: Outcome::NotMeasured,
+            why: why.into(),
+        }
+    }
+
+    /// Declares it not measured.
+    pub fn not_measured(self, why: &str) -> CheckRow {
+        CheckRow { outcome: Outcome::NotMeasured, why: why.into(), ..self }
+    }
+
+    /// Says which direction it is of.
+    pub fn in_direction(self, direction: Direction) -> CheckRow {
+        CheckRow { direction: Some(direction), ..self }
+    }
+}
+
+/// What came out of one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathCheck {
+    /// BLAKE3 of what both directions do to packets, hexadecimal.
+    pub hash: String,
+    /// The cases of a run that have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<String>,
+    /// Direction by direction.
+    pub rows: Vec<CheckRow>,
+    /// What a small packet takes for both ways on the idle path: the medians of what was measured.
+    /// None where too few probes came through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip: Option<Span>,
+}
+
+impl PathCheck {
+    /// Whether nothing is off.
+    pub fn is_good(&self) -> bool {
+        self.rows.iter().all(|row| row.outcome != Outcome::Off)
+    }
+}

@@ -1,0 +1,93 @@
+//! Retransmitting segments.
+
+use tcplab_units::Instant;
+
+use super::interface::{Stream, ToSend};
+use super::parts::Purpose;
+use super::{Sender, micros};
+use crate::SendCause;
+use crate::congestion::State;
+
+impl Sender {
+    /// The next segment marked lost (`tcp_xmit_retransmit_queue`).
+    pub(super) fn retransmit_lost(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
+        if self.scoreboard.retrans_out >= self.scoreboard.lost_out
+            || self.scoreboard.in_flight() >= self.window.cwnd
+            || self.pacing.holds(now)
+        {
+            return None;
+        }
+        let number = self.scoreboard.next_to_retransmit()?;
+        let start = self.scoreboard.get(number).start;
+        let is_first = number == self.scoreboard.first();
+        let cause = match self.window.state {
+            State::Loss if start < self.path_mtu.cut_to => SendCause::PathMtu,
+            State::Loss => SendCause::AfterTimeout,
+            _ => self.recovery.method.cause(),
+        };
+        let sent = self.retransmit(now, stream, number, cause)?;
+        if self.scoreboard.in_flight() >= self.window.cwnd {
+            // The rest of its burst leaves by itself.
+            self.scoreboard.part(number);
+        }
+        if self.is_reducing() {
+            self.recovery.reduction.sent += 1;
+        }
+        if is_first && self.alarm.purpose() != Some(Purpose::Reordering) {
+            self.set_alarm(now, Purpose::Retransmit, self.rto.current);
+        }
+        Some(sent)
+    }
+
+    /// Retransmits a segment (`tcp_retransmit_skb`) as far as it fits the peer's window. The first
+    /// segment ignores a zero window and so probes it.
+    pub(super) fn retransmit(
+        &mut self,
+        now: Instant,
+        stream: &Stream,
+        number: u64,
+        cause: SendCause,
+    ) -> Option<ToSend> {
+        let (una, mss) = (self.window.una, u64::from(self.window.mss));
+        let start = self.scoreboard.get(number).start.max(una);
+        let mut room = self.window_end().saturating_sub(start);
+        if room == 0 {
+            if start != una {
+                return None;
+            }
+            room = mss;
+        }
+        let data_end = stream.data_end();
+        let most = room.min(mss);
+        if self.scoreboard.get(number).end().min(data_end).saturating_sub(start) > most {
+            self.scoreboard.split(number, start + most);
+        } else if self.scoreboard.get(number).end() - start < most && !stream.has_boundaries {
+            self.join_small(number, start, most);
+        }
+        let end = self.scoreboard.get(number).end();
+        let len = end.min(data_end).saturating_sub(start);
+        let probe = cause == SendCause::TailLossProbe;
+        self.before_data(now);
+        let time = micros(now);
+        let snapshot = self.rate.send(time, false);
+        self.scoreboard.mark_retransmitted(number, time, snapshot, probe);
+        self.output.counters.retransmissions += 1;
+        self.output.counters.bytes_retransmitted += len;
+        self.after_data(now, len, 1);
+        if !probe {
+            let stamp = self.ticks(time);
+            self.undo.stamp.get_or_insert(stamp);
+            self.undo.retransmitted = Some(self.undo.retransmitted.unwrap_or(0) + 1);
+        }
+        Some(ToSend { start, len: len as u32, fin: end > data_end, cause, ect: false, cwr: false })
+    }
+
+    /// Small segments are joined when they are retransmitted (`tcp_retrans_try_collapse`).
+    fn join_small(&mut self, number: u64, start: u64, most: u64) {
+        let most = most + start - self.scoreboard.get(number).start;
+        let joined = self.scoreboard.join(number, most, self.window_end());
+        if !self.agreed.sack {
+            self.scoreboard.sacked_out = self.scoreboard.sacked_out.saturating_sub(joined);
+        }
+    }
+}

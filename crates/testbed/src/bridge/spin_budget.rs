@@ -1,0 +1,77 @@
+//! How long the bridge may stay awake.
+
+use tcplab_units::{Instant, Span};
+
+/// Of so many parts of its time it sleeps one, unless it has work all the time. The kernel stops a
+/// thread that runs before all others for 50 ms once it has left them less than 5 % of a second
+/// (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are never
+/// further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be waited for awake
+/// only: at 200 Mbit/s, full packets are 61 µs apart.
+const PARTS: u64 = 8;
+
+/// What may be saved for a time without sleep.
+const MOST: Span = Span::from_millis(20);
+
+/// Time awake, earned by sleep.
+pub(super) struct SpinBudget {
+    left: Span,
+    /// Until when it is reckoned.
+    until: Instant,
+}
+
+impl SpinBudget {
+    pub(super) fn new(now: Instant) -> SpinBudget {
+        SpinBudget { left: MOST, until: now }
+    }
+
+    /// Whether it may wait awake. It has been awake since it was asked last, or slept.
+    pub(super) fn allows(&mut self, now: Instant) -> bool {
+        self.left = self.left.saturating_sub(now.since(self.until));
+        self.until = now;
+        !self.left.is_zero()
+    }
+
+    /// It fell asleep when it was asked last, and woke now.
+    pub(super) fn slept(&mut self, now: Instant) {
+        self.left = MOST.min(self.left + now.since(self.until) * (PARTS - 1));
+        self.until = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_eighth_of_the_time_is_slept() {
+        let mut now = Instant::ZERO;
+        let mut budget = SpinBudget::new(now);
+        let (mut asleep, mut longest, mut awake) = (Span::ZERO, Span::ZERO, Span::ZERO);
+        // Something is due each 60 µs, and waking takes no time.
+        for _ in 0..100_000 {
+            let stays = budget.allows(now);
+            now += Span::from_micros(60);
+            if stays {
+                awake += Span::from_micros(60);
+                longest = longest.max(awake);
+            } else {
+                budget.slept(now);
+                asleep += Span::from_micros(60);
+                awake = Span::ZERO;
+            }
+        }
+        let share = now.since(Instant::ZERO).as_secs_f64() / asleep.as_secs_f64();
+        assert!((share - PARTS as f64).abs() < 0.1, "{share}");
+        assert!(longest <= MOST + Span::from_micros(60), "{longest}");
+    }
+
+    #[test]
+    fn who_slept_long_is_awake_no_longer_for_it() {
+        let mut budget = SpinBudget::new(Instant::ZERO);
+        assert!(budget.allows(Instant::ZERO));
+        let woke = Instant::ZERO + Span::from_secs(3600);
+        budget.slept(woke);
+        assert!(budget.allows(woke + MOST - Span::from_nanos(1)));
+        assert!(!budget.allows(woke + MOST));
+    }
+}

@@ -1,0 +1,136 @@
+//! A path between two existing interfaces: `tcplab bridge`.
+
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Signal;
+
+use crate::device::Device;
+use crate::mover::{End, Mover, Moving};
+use crate::netlink::{Interface, Netlink};
+use crate::process::Signals;
+use crate::traffic::{Summary, Traffic};
+use crate::{DeviceKind, TrialError, packet_socket, sys};
+
+/// Two interfaces to be joined by a path.
+#[derive(Debug, Clone)]
+pub struct BridgeRequest {
+    /// The path and its recording.
+    pub moving: Moving,
+    /// What comes in at the first goes forward.
+    pub interfaces: [String; 2],
+    /// When to end by itself.
+    pub lasting: Option<Duration>,
+}
+
+/// How often the caller is told what goes through.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+/// How often to look whether the path still works.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM.
+/// `warn` is told what will disturb; `watch`, once a second, what went through.
+///
+/// Must be called before the process has a second thread.
+///
+/// # Errors
+/// When an interface is not fit for it, or may not be used by this user.
+pub fn bridge(
+    request: &BridgeRequest,
+    mut warn: impl FnMut(&str),
+    mut watch: impl FnMut(&Traffic),
+) -> Result<Summary, TrialError> {
+    request.moving.plans()?;
+    let [first, second] = &request.interfaces;
+    let interfaces = [look_up(first)?, look_up(second)?];
+    if interfaces[0].index == interfaces[1].index {
+        return Err(refused(format!("{first} cannot be bridged with itself"), None));
+    }
+    let mtus = interfaces.each_ref().map(|interface| interface.mtu);
+    if mtus[0] != mtus[1] {
+        warn(&format!(
+            "{first} takes packets of {} B and {second} of {} B: what is too large for one is lost",
+            mtus[0], mtus[1]
+        ));
+    }
+    for (name, interface) in request.interfaces.iter().zip(&interfaces) {
+        if interface.is_in_bridge {
+            warn(&format!("{name} is part of a bridge, which passes frames on, too"));
+        }
+        if packet_socket::has_address(name) {
+            warn(&format!("{name} has an address: this machine answers frames that pass, too"));
+        }
+    }
+    let signals = Signals::listen().map_err(TrialError::setup("listen for signals"))?;
+    let open = |index: usize| {
+        let name = request.interfaces[index].clone();
+        let socket =
+            packet_socket::open(interfaces[index].index).map_err(|error| denied(&name, error))?;
+        Ok::<End, TrialError>(End { device: Device::of_interface(socket), name })
+    };
+    let ends = [open(0)?, open(1)?];
+    request.moving.prepare()?;
+    let mover = Mover::start(&request.moving, ends)?;
+    let started = Instant::now();
+    let mut told = started;
+    while !mover.has_failed() {
+        let left = request.lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
+        let span = left.map_or(LOOK, |left| left.min(LOOK));
+        let timeout = Timespec::try_from(span).expect("less than a second");
+        match poll(&mut [PollFd::new(&signals, PollFlags::IN)], Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(TrialError::setup("wait")(errno.into())),
+        }
+        let mut heard = std::iter::from_fn(|| signals.next());
+        if heard.any(|heard| heard.signal != Signal::CHILD)
+            || left.is_some_and(|left| left.is_zero())
+        {
+            break;
+        }
+        if told.elapsed() >= TELL_EVERY {
+            told = Instant::now();
+            watch(&mover.traffic());
+        }
+    }
+    mover.finish(DeviceKind::PacketSocket, |world| world.privilege = "held".into())
+}
+
+/// What is known of an interface, if it can be bridged.
+fn look_up(name: &str) -> Result<Interface, TrialError> {
+    let index = sys::interface_index(name).map_err(|_| {
+        refused(
+            format!("there is no interface {name} in this network namespace"),
+            Some("`ip link` lists those there are".into()),
+        )
+    })?;
+    let interface = Netlink::open()
+        .and_then(|mut netlink| netlink.interface(index))
+        .map_err(TrialError::setup(format!("look at {name}")))?;
+    if interface.is_loopback {
+        return Err(refused(format!("{name} is the loopback, which leads nowhere else"), None));
+    }
+    if !interface.is_ethernet {
+        return Err(refused(format!("{name} does not carry Ethernet frames"), None));
+    }
+    if !interface.is_up {
+        return Err(refused(
+            format!("{name} is down"),
+            Some(format!("as root: `ip link set {name} up`")),
+        ));
+    }
+    Ok(interface)
+}
+
+fn denied(name: &str, error: std::io::Error) -> TrialError {
+    if error.kind() == std::io::ErrorKind::PermissionDenied {
+        return refused(
+            format!("taking the frames of {name} needs CAP_NET_RAW and CAP_NET_ADMIN"),
+            Some("run tcplab as root; for programs of this machine use `tcplab shell`".into()),
+        );
+    }
+    TrialError::setup(format!("open a packet socket on {name}"))(error)
+}
+
+fn refused(message: String, remedy: Option<String>) -> TrialError {
+    TrialError::Reported { message, remedy }
+}

@@ -1,0 +1,407 @@
+//! The way from the bridge to the recorder: pages, filled by one thread and written down by
+//! another.
+//!
+//! The bridge must never wait for a disk. So it fills pages of fixed size and passes them on when
+//! they are full, or 50 times a second; there is a fixed number of them, and while all are with the
+//! recorder, frames are left out of the captures, and counted. A packet costs a copy of its bytes;
+//! locks, allocations and wake-ups come per page, if at all. Super-packets are copied as they are,
+//! and cut and summed by the recorder.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::Duration;
+
+use tcplab_path::Verdict;
+use tcplab_recording::{Captured, RecordingError, RecordingWriter};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_wire::offload::{GsoType, Layout, VnetHeader, complete_checksum};
+
+use crate::sampler::Looked;
+
+/// As many bytes of packets fit on a page,
+const PAGE_BYTES: usize = 512 << 10;
+/// and as many events.
+const PAGE_EVENTS: usize = 2048;
+/// Half a second of 1 Gbit/s.
+const PAGES: usize = 128;
+/// Pages that frames leave for verdicts: a frame without a verdict holds up those behind it.
+const RESERVED: usize = 16;
+/// Samples are looked for this often when no page comes.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// How much the recorder stands back behind ordinary threads (setpriority(2)): a tenth of their
+/// share where a processor is contested.
+const NICE: i32 = 10;
+
+/// A stretch of pages, empty or written.
+#[derive(Debug)]
+struct Page {
+    events: Vec<Event>,
+    bytes: Vec<u8>,
+}
+
+/// What happened; bytes stand on the same page, from and to.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    /// The endpoint sent this; super-packets count as many ids as they have segments.
+    Left { endpoint: Endpoint, at: Instant, id: u64, header: VnetHeader, bytes: (usize, usize) },
+    /// The same of one packet of which only the first bytes are here.
+    LeftCut { endpoint: Endpoint, at: Instant, id: u64, len: usize, bytes: (usize, usize) },
+    /// The endpoint was handed this packet.
+    Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
+    /// The path judged a packet; if it was handed on just as it was sent, when.
+    Judged { verdict: Verdict, arrived: Option<Instant> },
+    /// The endpoint sent this, or was handed it, as a path saw it that is not ours.
+    Seen {
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        header: VnetHeader,
+        bytes: (usize, usize),
+    },
+    /// The same of which only the first bytes are here.
+    SeenCut { endpoint: Endpoint, at: Instant, is_sent: bool, len: usize, bytes: (usize, usize) },
+    /// Packets before this one are no longer on the path.
+    Gone { before: u64 },
+}
+
+/// The end of the bridge.
+pub(crate) struct RecorderQueue {
+    page: Option<Page>,
+    full: SyncSender<Page>,
+    empty: Receiver<Page>,
+    /// Empty pages at hand.
+    spare: Vec<Page>,
+    /// Pages that may still be made.
+    to_make: usize,
+    snaplen: usize,
+    /// Frames that found no room, at each endpoint.
+    frames_lost: [u64; 2],
+    verdicts_lost: u64,
+    /// Verdicts were lost, and frames may wait for them.
+    must_tell: bool,
+}
+
+/// The end of the recorder.
+pub(crate) struct Recorder {
+    full: Receiver<Page>,
+    empty: Sender<Page>,
+    snaplen: usize,
+    /// Scratch: a packet.
+    packet: Vec<u8>,
+}
+
+/// A queue; captures keep the first `snaplen` bytes of each packet.
+pub(crate) fn recorder_queue(snaplen: Option<u32>) -> (RecorderQueue, Recorder) {
+    let (full_sender, full) = mpsc::sync_channel(PAGES);
+    let (empty_sender, empty) = mpsc::channel();
+    let snaplen = snaplen.map_or(usize::MAX, |len| len as usize);
+    let queue = RecorderQueue {
+        page: None,
+        full: full_sender,
+        empty,
+        spare: Vec::new(),
+        to_make: PAGES,
+        snaplen,
+        frames_lost: [0; 2],
+        verdicts_lost: 0,
+        must_tell: false,
+    };
+    (queue, Recorder { full, empty: empty_sender, snaplen, packet: Vec::new() })
+}
+
+impl RecorderQueue {
+    /// The endpoint sent `packet`, whose segments have the numbers from `id` on.
+    pub(crate) fn left(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        id: u64,
+        header: VnetHeader,
+        packet: &[u8],
+        layout: Option<&Layout>,
+    ) {
+        if packet.len() <= self.snaplen {
+            if let Some(page) = self.room(1, packet.len(), RESERVED) {
+                let bytes = page.put(packet);
+                page.events.push(Event::Left { endpoint, at, id, header, bytes });
+            } else {
+                let segments = layout.map_or(1, Layout::segments);
+                self.frames_lost[endpoint as usize] += segments as u64;
+            }
+            return;
+        }
+        let snaplen = self.snaplen;
+        for index in 0..layout.map_or(1, Layout::segments) {
+            let Some(page) = self.room(1, snaplen, RESERVED) else {
+                self.frames_lost[endpoint as usize] += 1;
+                continue;
+            };
+            let from = page.bytes.len();
+            let len = if let Some(layout) = layout {
+                layout.write_segment(packet, index, snaplen, &mut page.bytes);
+                layout.size(index)
+            } else {
+                page.bytes.extend_from_slice(&packet[..snaplen]);
+                packet.len()
+            };
+            let bytes = (from, page.bytes.len());
+            let id = id + index as u64;
+            page.events.push(Event::LeftCut { endpoint, at, id, len, bytes });
+        }
+    }
+
+    /// The endpoint was handed this packet, which the path made or may have changed.
+    pub(crate) fn entered(&mut self, endpoint: Endpoint, at: Instant, packet: &[u8]) {
+        let kept = &packet[..packet.len().min(self.snaplen)];
+        match self.room(1, kept.len(), RESERVED) {
+            Some(page) => {
+                let bytes = page.put(kept);
+                page.events.push(Event::Entered { endpoint, at, len: packet.len(), bytes });
+            }
+            None => self.frames_lost[endpoint as usize] += 1,
+        }
+    }
+
+    /// A packet or super-packet was seen at an endpoint, sent or handed to it; of the path nothing
+    /// is known.
+    pub(crate) fn seen(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        header: VnetHeader,
+        packet: &[u8],
+    ) {
+        match self.room(1, packet.len(), 1) {
+            Some(page) => {
+                let bytes = page.put(packet);
+                page.events.push(Event::Seen { endpoint, at, is_sent, header, bytes });
+            }
+            None => self.frames_lost[endpoint as usize] += 1,
+        }
+    }
+
+    /// The same of a packet of `len` bytes of which only the first are here.
+    pub(crate) fn seen_cut(
+        &mut self,
+        endpoint: Endpoint,
+        at: Instant,
+        is_sent: bool,
+        packet: &[u8],
+        len: usize,
+    ) {
+        let packet = &packet[..packet.len().min(self.snaplen)];
+        match self.room(1, packet.len(), 1) {
+            Some(page) => {
+                let bytes = page.put(packet);
+                page.events.push(Event::SeenCut { endpoint, at, is_sent, len, bytes });
+            }
+            None => self.frames_lost[endpoint as usize] += 1,
+        }
+    }
+
+    /// Whether a packet of so many bytes that is seen now would be kept.
+    pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
+        self.room(1, bytes, 1).is_some()
+    }
+
+    /// The path judged a packet; if an endpoint was handed it just as the other sent it, when.
+    pub(crate) fn judged(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
+        if let Some(page) = self.room(1, 0, 0) {
+            page.events.push(Event::Judged { verdict: *verdict, arrived });
+            return;
+        }
+        self.verdicts_lost += 1;
+        self.must_tell = true;
+        if arrived.is_some() {
+            self.frames_lost[receiver(verdict) as usize] += 1;
+        }
+    }
+
+    /// To be called now and then: passes on what there is. `oldest` finds the lowest number of a
+    /// packet that is still on the path.
+    pub(crate) fn pass_on(&mut self, oldest: impl FnOnce() -> u64) {
+        if self.must_tell
+            && let Some(page) = self.room(1, 0, 0)
+        {
+            page.events.push(Event::Gone { before: oldest() });
+            self.must_tell = false;
+        }
+        if let Some(page) = self.page.take_if(|page| !page.events.is_empty()) {
+            // The recorder is gone only if it failed; then its error ends the trial.
+            let _ = self.full.try_send(page);
+        }
+    }
+
+    /// Frames that found no room, at client and server.
+    pub(crate) fn frames_lost(&self) -> [u64; 2] {
+        self.frames_lost
+    }
+
+    /// Verdicts that found no room.
+    pub(crate) fn verdicts_lost(&self) -> u64 {
+        self.verdicts_lost
+    }
+
+    /// A page with this much room, unless it were one of the last `spare` ones.
+    fn room(&mut self, events: usize, bytes: usize, spare: usize) -> Option<&mut Page> {
+        if self.page.as_ref().is_some_and(|page| !page.has_room(events, bytes))
+            && let Some(page) = self.page.take()
+        {
+            let _ = self.full.try_send(page);
+        }
+        if self.spare.len() + self.to_make < spare.max(1) {
+            self.spare.extend(self.empty.try_iter());
+            if self.spare.len() + self.to_make < spare {
+                return None;
+            }
+        }
+        if self.page.is_none() {
+            self.page = self.spare.pop();
+            if self.page.is_none() && self.to_make > 0 {
+                self.to_make -= 1;
+                self.page = Some(Page::new());
+            }
+        }
+        self.page.as_mut()
+    }
+}
+
+/// Whom a packet was for.
+fn receiver(verdict: &Verdict) -> Endpoint {
+    verdict.direction.receiver()
+}
+
+impl Page {
+    fn new() -> Page {
+        Page { events: Vec::with_capacity(PAGE_EVENTS), bytes: Vec::with_capacity(PAGE_BYTES) }
+    }
+
+    fn has_room(&self, events: usize, bytes: usize) -> bool {
+        self.events.len() + events <= PAGE_EVENTS && self.bytes.len() + bytes <= PAGE_BYTES
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> (usize, usize) {
+        let from = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        (from, self.bytes.len())
+    }
+}
+
+impl Recorder {
+    /// Writes down what comes until both those who tell have gone.
+    pub(crate) fn write_down(
+        mut self,
+        mut writer: RecordingWriter,
+        samples: &Receiver<Looked>,
+    ) -> Result<RecordingWriter, RecordingError> {
+        // Moving frames comes first: what this thread has no time for is dropped and counted.
+        let _ = rustix::process::setpriority_process(None, NICE);
+        loop {
+            match self.full.recv_timeout(PATIENCE) {
+                Ok(mut page) => {
+                    for event in &page.events {
+                        self.write_event(&mut writer, event, &page.bytes)?;
+                    }
+                    page.events.clear();
+                    page.bytes.clear();
+                    // The bridge may have ended.
+                    let _ = self.empty.send(page);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            for looked in samples.try_iter() {
+                put_sample(&mut writer, &looked)?;
+            }
+        }
+        for looked in samples {
+            put_sample(&mut writer, &looked)?;
+        }
+        Ok(writer)
+    }
+
+    fn write_event(
+        &mut self,
+        writer: &mut RecordingWriter,
+        event: &Event,
+        page: &[u8],
+    ) -> Result<(), RecordingError> {
+        let captured = |(from, to): (usize, usize), len: usize| Captured {
+            bytes: &page[from..to],
+            original_len: len as u32,
+        };
+        match *event {
+            Event::Left { endpoint, at, id, header, bytes: (from, to) } => {
+                self.write_cut(header, &page[from..to], |index, packet| {
+                    writer.left(endpoint, at, id + index, packet)
+                })
+            }
+            Event::Seen { endpoint, at, is_sent, header, bytes: (from, to) } => {
+                self.write_cut(header, &page[from..to], |_, packet| {
+                    writer.seen(endpoint, at, is_sent, packet)
+                })
+            }
+            Event::SeenCut { endpoint, at, is_sent, len, bytes } => {
+                writer.seen(endpoint, at, is_sent, captured(bytes, len))
+            }
+            Event::LeftCut { endpoint, at, id, len, bytes } => {
+                writer.left(endpoint, at, id, captured(bytes, len))
+            }
+            Event::Entered { endpoint, at, len, bytes } => {
+                writer.entered(endpoint, at, captured(bytes, len))
+            }
+            Event::Judged { verdict, arrived } => {
+                if let Some(at) = arrived {
+                    writer.arrived(receiver(&verdict), at, verdict.id)?;
+                }
+                writer.judged(&verdict)
+            }
+            Event::Gone { before } => writer.gone(before),
+        }
+    }
+
+    /// Writes down the segments of a super-packet as a wire would have carried them, with `put`,
+    /// which is given the index of each.
+    fn write_cut(
+        &mut self,
+        header: VnetHeader,
+        packet: &[u8],
+        mut put: impl FnMut(u64, Captured<'_>) -> Result<(), RecordingError>,
+    ) -> Result<(), RecordingError> {
+        let mut write = |index, scratch: &[u8], len: usize| {
+            let bytes = &scratch[..len.min(self.snaplen)];
+            put(index, Captured { bytes, original_len: len as u32 })
+        };
+        let scratch = &mut self.packet;
+        let is_super = header.gso_type != GsoType::None;
+        let gso_size = if is_super { header.gso_size } else { 0 };
+        if (is_super || header.needs_checksum)
+            && let Ok(layout) = Layout::of(packet, gso_size)
+        {
+            for index in 0..layout.segments() {
+                scratch.clear();
+                layout.write_segment(packet, index, usize::MAX, scratch);
+                write(index as u64, scratch, layout.size(index))?;
+            }
+            return Ok(());
+        }
+        scratch.clear();
+        scratch.extend_from_slice(packet);
+        if header.needs_checksum {
+            // A place outside the packet: then it is as it is.
+            let _ = complete_checksum(scratch, header.csum_start, header.csum_offset);
+        }
+        write(0, scratch, packet.len())
+    }
+}
+
+fn put_sample(writer: &mut RecordingWriter, (flow, sample): &Looked) -> Result<(), RecordingError> {
+    match flow {
+        None => writer.sampled(sample),
+        Some(flow) => writer.sampled_of(flow, sample),
+    }
+}

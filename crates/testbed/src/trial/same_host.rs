@@ -1,0 +1,220 @@
+//! A trial on one host, where the path says `same_host`: both ends are threads in one network
+//! namespace, and what they say goes over its loopback as the kernel has it, with its MTU of 65,536
+//! and packets that nothing cuts or sums. A ring beside the loopback sees each packet twice, as it
+//! leaves and as it comes, a hand's breadth later: once for the capture of either end.
+//!
+//! What this measures is processor time, so looking on must cost little: of each packet the ring
+//! keeps the beginning, the sender copies it there in passing, and nobody is woken by it.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use tcplab_recording::WorldRecord;
+use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_wire::offload::{GsoType, VnetHeader};
+
+use super::endpoint_thread::EndpointThread;
+use super::recording_threads::{MoverReport, RecordingThreads};
+use super::watch::Watch;
+use crate::addresses::addresses;
+use crate::bridge::BridgeState;
+use crate::clock::Clock;
+use crate::device::{interface_index, take_loopback_up};
+use crate::endpoint::Prepared;
+use crate::launch::TrialRequest;
+use crate::message::serde_name;
+use crate::namespace::Privilege;
+use crate::recorder::RecorderQueue;
+use crate::sampler::Sampled;
+use crate::scheduling::Scheduling;
+use crate::sys::{PacketRing, Ringed};
+use crate::trial_state::TrialState;
+use crate::{TrialError, scheduling, sysctl};
+
+/// How often the ring is emptied: it holds what a busy loopback does in much longer.
+const EVERY: Span = Span::from_millis(5);
+/// How long the recorder is waited for at the end; one that has failed takes no more.
+const PATIENCE: Span = Span::from_secs(20);
+/// What captures keep of each packet where nothing else was asked for: its headers, however long.
+const HEADERS: u32 = 128;
+/// Every EtherType (`ETH_P_ALL`): the only way to see what goes out, too.
+const EVERY_TYPE: u16 = 3;
+/// Where an IPv4 header has its protocol, and the addresses of sender and receiver (RFC 791 §3.1).
+const PROTOCOL: usize = 9;
+const SOURCE: usize = 12;
+const DESTINATION: usize = 16;
+
+/// Runs the trial.
+pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+    let case = &request.case;
+    let request =
+        &TrialRequest { snaplen: Some(request.snaplen.unwrap_or(HEADERS)), ..request.clone() };
+    let shared = Arc::new(TrialState::new(request));
+    // Both ends have the same, as was checked when the scenario was read.
+    sysctl::apply(Endpoint::Client.name(), &case.client.sysctl)?;
+    take_loopback_up()?;
+    let ring = open_ring(request.snaplen)?;
+    let (sockets, new_sockets) = mpsc::channel();
+    // A server that is not ready could refuse its client.
+    let [server, client] = [Endpoint::Server, Endpoint::Client]
+        .map(|end| prepare(end, addresses(case), &shared, &sockets));
+    drop(sockets);
+    let (client, server) = (client?, server?);
+
+    let clock = Clock::start();
+    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
+    server
+        .go
+        .send(clock)
+        .and_then(|()| client.go.send(clock))
+        .map_err(|_| TrialError::panicked())?;
+    let awake = scheduling::stay_awake();
+    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
+    let mut capture = LoopbackCapture::new(clock, ring, queue, addresses(case));
+    capture.run(|state| watch.over(state, threads.have_failed()));
+    let have_failed = threads.have_failed();
+    let frames_lost = capture.finish();
+    drop(awake);
+    let world = WorldRecord {
+        name: "kernel".into(),
+        device: "loopback".into(),
+        privilege: serde_name(&privilege),
+        scheduling: serde_name(&Scheduling::Ordinary),
+        ..WorldRecord::default()
+    };
+    let report = MoverReport { world, frames_lost };
+    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+}
+
+fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
+    let keep = snaplen.unwrap_or(HEADERS).min(1 << 16) as usize;
+    PacketRing::open(interface_index("lo")?, EVERY_TYPE, keep)
+        .map_err(TrialError::setup("look at the packets of the loopback"))
+}
+
+/// Starts the endpoint's thread and waits until its socket is open.
+fn prepare(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Arc<TrialState>,
+    sockets: &Sender<(Endpoint, Sampled)>,
+) -> Result<EndpointThread<()>, TrialError> {
+    let (ready_sender, ready) = mpsc::channel();
+    let (go, start) = mpsc::channel();
+    let (outcome_sender, outcome) = mpsc::channel();
+    let (stay, until) = mpsc::channel::<()>();
+    let (shared, sockets) = (Arc::clone(shared), sockets.clone());
+    let thread = thread::spawn(move || {
+        let endpoint = Prepared::new(end, addresses, &shared)?;
+        let _ = ready_sender.send(());
+        let _ = outcome_sender.send(endpoint.run(&start, sockets));
+        let _ = until.recv();
+        Ok(())
+    });
+    match ready.recv() {
+        Ok(()) => Ok(EndpointThread { device: (), go, outcome, stay }),
+        Err(_) => match thread.join() {
+            Ok(Err(error)) => Err(error),
+            _ => Err(TrialError::panicked()),
+        },
+    }
+}
+
+/// Looks at what passes the loopback.
+struct LoopbackCapture {
+    clock: Clock,
+    ring: PacketRing,
+    queue: RecorderQueue,
+    addresses: [Ipv4Addr; 2],
+    /// The wall clock before the trial's, at the start.
+    wall_offset: i64,
+}
+
+impl LoopbackCapture {
+    fn new(
+        clock: Clock,
+        ring: PacketRing,
+        queue: RecorderQueue,
+        addresses: [Ipv4Addr; 2],
+    ) -> LoopbackCapture {
+        LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
+    }
+
+    /// Puts what it sees on the queue until `over` says so.
+    fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) {
+        loop {
+            self.look();
+            let now = self.clock.now();
+            if over(&BridgeState { now, on_path: 0 }) {
+                return;
+            }
+            self.clock.sleep_until(now + EVERY);
+        }
+    }
+
+    /// Takes what has passed, as far as there is room on the queue; the rest can wait in the ring.
+    /// Whether it took all.
+    fn look(&mut self) -> bool {
+        let LoopbackCapture { clock, ring, queue, addresses, wall_offset } = self;
+        // Where the wall clock was set meanwhile, the kernel's times moved with it.
+        let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
+        let epoch = clock.epoch_nanos().saturating_add_signed(moved);
+        let note = |queue: &mut RecorderQueue, packet: Ringed<'_>| {
+            let Some(endpoint) = whose(&packet, *addresses) else { return };
+            let at = Instant::from_nanos(packet.at_nanos.saturating_sub(epoch)).min(clock.now());
+            if packet.bytes.len() < packet.len {
+                queue.seen_cut(endpoint, at, packet.is_sent, packet.bytes, packet.len);
+            } else {
+                queue.seen(endpoint, at, packet.is_sent, undone(&packet), packet.bytes);
+            }
+        };
+        let mut is_room;
+        while {
+            is_room = queue.has_room(ring.most());
+            is_room && ring.take(|packet| note(queue, packet))
+        } {}
+        queue.pass_on(|| 0);
+        is_room
+    }
+
+    /// Frames of client and server that found no room on the queue or in the ring.
+    fn finish(mut self) -> [u64; 2] {
+        let until = self.clock.now() + PATIENCE;
+        while !self.look() && self.clock.now() < until {
+            self.clock.sleep_until(self.clock.now() + EVERY);
+        }
+        let [client, server] = self.queue.frames_lost();
+        // Of those that the ring had no room for, nobody knows whose they were.
+        [client + self.ring.dropped(), server]
+    }
+}
+
+/// In whose capture a packet belongs: its sender's as it leaves, its receiver's as it comes.
+fn whose(packet: &Ringed<'_>, addresses: [Ipv4Addr; 2]) -> Option<Endpoint> {
+    if packet.bytes.first()? >> 4 != 4 {
+        return None;
+    }
+    let at = if packet.is_sent { SOURCE } else { DESTINATION };
+    let address: [u8; 4] = packet.bytes.get(at..at + 4)?.try_into().ok()?;
+    let own = |end: &Endpoint| addresses[*end as usize] == Ipv4Addr::from(address);
+    Endpoint::BOTH.into_iter().find(own)
+}
+
+/// What the kernel left to do on a whole packet: its checksum.
+fn undone(packet: &Ringed<'_>) -> VnetHeader {
+    let ip_header = packet.bytes.first().map_or(0, |byte| u16::from(byte & 0x0f) * 4);
+    let csum_offset = match packet.bytes.get(PROTOCOL) {
+        Some(6) => 16,
+        Some(17) => 6,
+        _ => return VnetHeader::default(),
+    };
+    VnetHeader {
+        needs_checksum: packet.is_unsummed,
+        gso_type: GsoType::None,
+        csum_start: ip_header,
+        csum_offset,
+        ..VnetHeader::default()
+    }
+}

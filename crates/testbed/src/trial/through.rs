@@ -1,0 +1,289 @@
+//! Bulk data through what is not TCP, between two threads of one process: to compare it with. There
+//! are no packets, so nothing is captured.
+
+use std::hint::black_box;
+use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+
+use tcplab_recording::{EndpointRecord, WorldRecord};
+use tcplab_units::{Endpoint, Span};
+use tcplab_workload::{
+    AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
+};
+
+use super::endpoint_thread::EndpointThread;
+use super::recording_threads::{MoverReport, RecordingThreads};
+use super::watch::Watch;
+use crate::bridge::BridgeState;
+use crate::clock::Clock;
+use crate::endpoint::Outcome;
+use crate::launch::TrialRequest;
+use crate::message::serde_name;
+use crate::namespace::Privilege;
+use crate::scheduling::Scheduling;
+use crate::trial_state::TrialState;
+use crate::{TrialError, scheduling, sys, sysctl};
+
+/// How often it is looked whether the trial is over.
+const EVERY: Span = Span::from_millis(5);
+
+/// Runs the trial.
+pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+    let case = &request.case;
+    let shared = Arc::new(TrialState::new(request));
+    let medium = case.workload.through;
+    let [client, server] =
+        match Joined::by(medium).map_err(TrialError::setup(format!("make {}", medium.name())))? {
+            Some([near, far]) => {
+                [(Endpoint::Client, near), (Endpoint::Server, far)].map(|(side, mut end)| {
+                    prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
+                })
+            }
+            None => copied(&shared),
+        };
+    let clock = Clock::start();
+    // Nobody's sockets are looked at.
+    let (_, no_sockets) = mpsc::channel();
+    let (threads, queue) = RecordingThreads::start(request, clock, no_sockets)?;
+    server
+        .go
+        .send(clock)
+        .and_then(|()| client.go.send(clock))
+        .map_err(|_| TrialError::panicked())?;
+    let awake = scheduling::stay_awake();
+    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
+    loop {
+        let now = clock.now();
+        if watch.over(&BridgeState { now, on_path: 0 }, threads.have_failed()) {
+            break;
+        }
+        clock.sleep_until(now + EVERY);
+    }
+    drop(awake);
+    let have_failed = threads.have_failed();
+    drop(queue);
+    let world = WorldRecord {
+        name: "kernel".into(),
+        device: serde_name(&medium),
+        privilege: serde_name(&privilege),
+        scheduling: serde_name(&Scheduling::Ordinary),
+        ..WorldRecord::default()
+    };
+    let report = MoverReport { world, frames_lost: [0; 2] };
+    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+}
+
+/// Starts the thread of an end, which does its `work` as soon as it is told to.
+fn prepare(
+    shared: &Arc<TrialState>,
+    work: impl FnOnce(&TrialState, Clock) -> Result<AppReport, TrialError> + Send + 'static,
+) -> EndpointThread<()> {
+    let (go, start) = mpsc::channel();
+    let (tell, outcome) = mpsc::channel();
+    let (stay, _) = mpsc::channel();
+    let shared = Arc::clone(shared);
+    thread::spawn(move || {
+        let Ok(clock) = start.recv() else { return };
+        // As the ends of a connection do, so that they are compared alike.
+        let _ = sys::run_before_others();
+        let _ = tell.send(work(&shared, clock).map(outcome_of));
+    });
+    EndpointThread { device: (), go, outcome, stay }
+}
+
+fn outcome_of(report: AppReport) -> Outcome {
+    let record = EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() };
+    Outcome::of(report, record)
+}
+
+/// One end of what joins the two, until its halves are closed.
+struct Joined {
+    input: Option<Box<dyn Read + Send>>,
+    output: Option<Output>,
+}
+
+enum Output {
+    Pipe(PipeWriter),
+    Unix(UnixStream),
+}
+
+impl Joined {
+    /// Both ends, the client's first; none of memory.
+    fn by(medium: Medium) -> io::Result<Option<[Joined; 2]>> {
+        let of_pipe = |input: PipeReader, output| Joined {
+            input: Some(Box::new(input)),
+            output: Some(Output::Pipe(output)),
+        };
+        let of_socket = |socket: UnixStream| {
+            let output = Some(Output::Unix(socket.try_clone()?));
+            io::Result::Ok(Joined { input: Some(Box::new(socket)), output })
+        };
+        Ok(match medium {
+            Medium::Pipe => {
+                let (there, back) = (io::pipe()?, io::pipe()?);
+                Some([of_pipe(back.0, there.1), of_pipe(there.0, back.1)])
+            }
+            Medium::Unix => {
+                let (near, far) = UnixStream::pair()?;
+                Some([of_socket(near)?, of_socket(far)?])
+            }
+            Medium::Memory | Medium::Tcp => None,
+        })
+    }
+
+    /// Does what the application of that end wants until it wants no more.
+    fn drive(
+        &mut self,
+        side: Endpoint,
+        shared: &TrialState,
+        clock: Clock,
+    ) -> Result<AppReport, TrialError> {
+        let failed = |call| {
+            let endpoint = side.name();
+            move |source| TrialError::Application { endpoint, call, source }
+        };
+        let workload = shared.workload();
+        let mut application = Application::new(side, workload, shared.seed());
+        let mut buffer = Vec::new();
+        loop {
+            match application.want(clock.now()) {
+                Want::Nothing => return Ok(application.report()),
+                Want::Sleep(until) => {
+                    clock.sleep_until(until);
+                }
+                Want::Write { bytes, .. } => match self.write(bytes) {
+                    Ok(count) => application.wrote(count, clock.now()),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(failed("write")(error)),
+                },
+                Want::Read(most) => {
+                    if buffer.len() < most {
+                        buffer.resize(most, 0);
+                    }
+                    match self.read(&mut buffer[..most]) {
+                        Ok(0) => application.end_of_stream(clock.now()),
+                        Ok(count) => {
+                            application.received(&buffer[..count], clock.now());
+                            shared.add_received(count as u64);
+                        }
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        Err(error) => return Err(failed("read")(error)),
+                    }
+                }
+                Want::ShutDown(half) => {
+                    self.shut_down(half).map_err(failed("shut down"))?;
+                    application.did(clock.now());
+                }
+                Want::Close => {
+                    (self.input, self.output) = (None, None);
+                    application.did(clock.now());
+                }
+                // They are joined from the start; what only TCP has was refused with the scenario.
+                _ => application.did(clock.now()),
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.output {
+            Some(Output::Pipe(pipe)) => pipe.write(bytes),
+            Some(Output::Unix(socket)) => socket.write(bytes),
+            None => Err(ErrorKind::NotConnected.into()),
+        }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.input.as_mut().map_or(Ok(0), |input| input.read(buffer))
+    }
+
+    fn shut_down(&mut self, half: Half) -> io::Result<()> {
+        if half != Half::Write {
+            self.input = None;
+        }
+        if half != Half::Read
+            && let Some(Output::Unix(socket)) = self.output.take()
+        {
+            // The input is another descriptor of the same socket.
+            socket.shutdown(Shutdown::Write)?;
+        }
+        Ok(())
+    }
+}
+
+/// Both ends where memory is copied: one thread does it all, and the other tells what came of it.
+fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
+    let (tell, told) = mpsc::channel();
+    let client = prepare(shared, move |shared, clock| {
+        let [client, server] = copy(shared.workload(), shared.seed(), clock);
+        shared.add_received(server.bytes.as_u64());
+        let _ = tell.send(server);
+        Ok(client)
+    });
+    let server = prepare(shared, move |_, _| told.recv().map_err(|_| TrialError::panicked()));
+    [client, server]
+}
+
+/// Copies the payload piece by piece into another place, both of which have been touched before,
+/// and then looks at what is there.
+fn copy(workload: &WorkloadSpec, seed: u64, clock: Clock) -> [AppReport; 2] {
+    let amount = workload.amount().as_u64() as usize;
+    let piece = (workload.write_size.as_u64() as usize).max(1);
+    let mut source = vec![0; amount];
+    Payload::new(seed).fill(&mut source);
+    // Written, so that no page of it is first met while it is measured.
+    let mut target = vec![0xff; amount];
+    let started = clock.now();
+    let mut calls = 0;
+    for (to, from) in target.chunks_mut(piece).zip(source.chunks(piece)) {
+        transfer(to, from);
+        calls += 1;
+    }
+    let ended = clock.now();
+    let report = |role, bytes: &[u8]| {
+        let mut digest = Digest::new();
+        digest.update(bytes);
+        AppReport {
+            role,
+            bytes: workload.amount(),
+            digest: digest.hex(),
+            calls,
+            started: Some(started),
+            first_byte: Some(started),
+            last_byte: Some(ended),
+            finished: Some(ended),
+            ..AppReport::of_nothing(role)
+        }
+    };
+    let [client, server] = Endpoint::BOTH.map(|side| workload.role(side));
+    let of = |role| match role {
+        Role::Sender => report(role, &source),
+        Role::Receiver => report(role, &target),
+    };
+    [of(client), of(server)]
+}
+
+/// One transfer: a call that the compiler can neither leave out nor join with the next.
+#[inline(never)]
+fn transfer(to: &mut [u8], from: &[u8]) {
+    black_box(to).copy_from_slice(black_box(from));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_copied_arrives_in_as_many_calls_as_there_are_pieces() {
+        let text = r#"{ "upload": "1001 B", "write_size": "4 B", "through": "memory" }"#;
+        let workload: WorkloadSpec = serde_json::from_str(text).unwrap();
+        let [client, server] = copy(&workload, 7, Clock::start());
+        assert_eq!((client.role, server.role), (Role::Sender, Role::Receiver));
+        assert_eq!(client.digest, Digest::of_payload(7, 1001));
+        assert!(server.has_all_of(&client));
+        assert_eq!((client.calls, server.calls), (251, 251));
+    }
+}

@@ -1,0 +1,81 @@
+//! The bytes that went one way.
+
+use tcplab_units::{Bytes, Instant};
+
+use crate::payload::{Digest, Payload};
+
+/// What went one way.
+#[derive(Debug, Clone)]
+pub(crate) struct Stream {
+    pub(crate) check: Check,
+    /// Of what was not urgent, where anything was.
+    pub(crate) rest: Option<Digest>,
+    pub(crate) bytes: Bytes,
+    pub(crate) calls: u64,
+    pub(crate) first: Option<Instant>,
+    pub(crate) last: Option<Instant>,
+}
+
+/// How it is known which bytes they were.
+#[derive(Debug, Clone)]
+pub(crate) enum Check {
+    /// Nobody looks at them.
+    Nobody,
+    /// By their hash.
+    Hashed(Box<Digest>),
+    /// They are the beginning of this payload, from which they were drawn. Hashing them takes
+    /// longer than a fast path does, and can wait.
+    Drawn(Payload),
+    /// They are so as far as they have come; what follows is compared with the second.
+    Compared(Payload, Payload),
+}
+
+impl Stream {
+    pub(crate) fn new() -> Stream {
+        Stream::with(Check::Hashed(Box::default()))
+    }
+
+    pub(crate) fn with(check: Check) -> Stream {
+        Stream { check, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
+    }
+
+    /// Bytes went this way; the last of them urgent where it `marks`.
+    pub(crate) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
+        if bytes.is_empty() {
+            return;
+        }
+        match &mut self.check {
+            Check::Hashed(digest) => {
+                if marks && self.rest.is_none() {
+                    self.rest = Some(Digest::clone(digest));
+                }
+                digest.update(bytes);
+            }
+            Check::Compared(payload, ahead) => {
+                if !ahead.goes_on_with(bytes) {
+                    let mut digest = Digest::after(payload.clone(), self.bytes.as_u64());
+                    digest.update(bytes);
+                    self.check = Check::Hashed(Box::new(digest));
+                }
+            }
+            Check::Nobody | Check::Drawn(_) => {}
+        }
+        if let Some(rest) = &mut self.rest {
+            rest.update(&bytes[..bytes.len() - usize::from(marks)]);
+        }
+        self.bytes += Bytes::from(bytes.len());
+        self.calls += 1;
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    pub(crate) fn hex(&self) -> String {
+        match &self.check {
+            Check::Nobody => String::new(),
+            Check::Hashed(digest) => digest.hex(),
+            Check::Drawn(payload) | Check::Compared(payload, _) => {
+                Digest::of(payload.clone(), self.bytes.as_u64())
+            }
+        }
+    }
+}
