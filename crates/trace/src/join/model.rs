@@ -51,8 +51,8 @@ pub struct ClockEstimate {
     /// one way only, that at which the fastest took no time.
     #[serde(rename = "offset_ns")]
     pub offset_nanos: Option<i64>,
-    /// The offset may be wrong by so much either way, half the least round trip between the capture points;
-    /// none where packets went one way only: then nothing bounds it.
+    /// The offset may be wrong by so much either way, half the least round trip between the capture
+    /// points; none where packets went one way only: then nothing bounds it.
     #[serde(rename = "error_ns", with = "tcplab_units::number")]
     pub error: Option<Span>,
     /// The sum of the least delays of both directions, which no offset changes.
