@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Instead, Plan, World, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Overrides, Plan, analyse, begin, execute, plan};
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{Run, Trial};
 use tcplab_scenario::Scenario;
@@ -184,8 +184,9 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
     // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
-    let instead = Instead { trials: Some(trials as u32), seed: Some(seed), ..Instead::default() };
-    let plan = plan(&scenario, World::Sim, || None, instead)?;
+    let overrides =
+        Overrides { trials: Some(trials as u32), seed: Some(seed), ..Overrides::default() };
+    let plan = plan(&scenario, Some(tcplab_results::World::Simulated), || None, overrides)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
     execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;
