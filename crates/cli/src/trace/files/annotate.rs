@@ -12,8 +12,7 @@ use tcplab_units::Instant;
 
 use super::super::input::{Input, name};
 use super::super::progress::Progress;
-use super::commit;
-use crate::output::{Output, counted, tell};
+use crate::output::{Output, commit, counted, tell};
 
 /// Comments on frames: explanations, and the findings they are evidence of. Only findings that need
 /// no stored packets, so that the comments do not depend on other options.

@@ -193,6 +193,7 @@ impl DirectionState {
                 proof,
                 in_flight: Bytes::new(in_flight),
                 comment: None,
+                dropped: false,
             })
         })
     }
@@ -555,6 +556,7 @@ fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
         duplicate,
         has_data: packet.payload > 0 && !packet.rst(),
         comment: None,
+        dropped: false,
     }
 }
 
