@@ -1,4 +1,4 @@
-//! The connections of a trial: their hosts before it, and what became of them.
+//! The connections of a trial: their hosts, and their results.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_stack::congestion;
 use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{Application, Corrupted, SocketRole, verify_flow};
+use tcplab_workload::{Application, PayloadMismatch, SocketRole, verify_flow};
 
 use crate::error::SimError;
 use crate::host::Host;
@@ -78,8 +78,7 @@ impl Connections<'_> {
         self.flows.iter().enumerate().map(log).collect()
     }
 
-    /// Client and server of the first connection of the subject, as they were; none if it did not
-    /// begin.
+    /// The endpoints of the first connection of the main flow; none if it did not begin.
     pub(crate) fn records(&self, pairs: &[[Host; 2]]) -> Option<[EndpointRecord; 2]> {
         let subject = self.subject()?;
         let (_, [client, server]) =
@@ -95,7 +94,7 @@ impl Connections<'_> {
     ///
     /// # Errors
     /// When it is not.
-    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), Corrupted> {
+    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), PayloadMismatch> {
         for log in flows.iter().flat_map(|flow| &flow.connections) {
             let planned = self.planned.iter().find(|it| it.ports == log.ports);
             let PlannedConnection { workload, payload_seed, stops, .. } =

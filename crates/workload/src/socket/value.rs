@@ -6,6 +6,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rate, Span};
 
+/// The largest `int`.
+pub(super) const INT_MAX: i64 = i32::MAX as i64;
+
 /// What the value of an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -44,7 +47,7 @@ impl Kind {
             Kind::Size(..) => "B",
             Kind::Seconds(..) | Kind::Linger => "s",
             Kind::Millis(..) => "ms",
-            Kind::Micros(..) | Kind::Time => "us",
+            Kind::Micros(..) | Kind::Time => "µs",
             Kind::Rate => "B/s",
             Kind::Flag | Kind::Name | Kind::Structure(_) => "",
         }
@@ -58,8 +61,8 @@ impl Kind {
             Kind::Size(least, most) => format!("{least} to {most} B"),
             Kind::Seconds(least, most) => format!("{least} to {most} s"),
             Kind::Millis(least, most) => format!("{least} to {most} ms"),
-            Kind::Micros(least, most) => format!("{least} to {most} us"),
-            Kind::Time => "0 (for ever) or more, to the us".into(),
+            Kind::Micros(least, most) => format!("{least} to {most} µs"),
+            Kind::Time => "0 (for ever) or more, to the µs".into(),
             Kind::Linger => format!("off, or 0 to {} s", i32::MAX),
             Kind::Rate => "0 B/s or more; all ones: no limit".into(),
             Kind::Name => format!("a name of 1 to {NAME_MAX} characters"),
