@@ -8,7 +8,7 @@ use tcplab_path::{Fate, Verdict};
 use tcplab_units::{Endpoint, Instant};
 
 use crate::RecordingError;
-use crate::write::Output;
+use crate::output::Output;
 
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;

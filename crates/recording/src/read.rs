@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use tcplab_units::Endpoint;
 
-use crate::{
-    APP_FILE, AppLog, DONE_FILE, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample, TRUTH_FILE,
-    TrialRecord, TruthRow, capture_file, csv, flow_samples_file,
-};
+use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
+use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// A whole recording; its parts are read when asked for.
 #[derive(Debug, Clone)]

@@ -2,19 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use tcplab_path::Verdict;
 use tcplab_units::{Endpoint, Instant};
 
 use crate::capture::{Captured, EndCapture};
-use crate::{
-    APP_FILE, AppLog, DONE_FILE, RESULT_FILE, RecordingError, SAMPLES_FILE, Sample, TRUTH_FILE,
-    TrialRecord, TruthRow, capture_file, csv, flow_samples_file,
-};
+use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
+use crate::output::{Output, write_json};
+use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
 ///
@@ -265,53 +261,4 @@ fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(),
     serde_json::to_writer(&mut *line, row).expect("plain data has a JSON form");
     line.push(b'\n');
     truth.put(line)
-}
-
-/// A file being written that names itself in errors.
-#[derive(Debug)]
-pub(crate) struct Output {
-    path: PathBuf,
-    file: BufWriter<File>,
-}
-
-impl Output {
-    pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
-        let path = directory.join(name);
-        match File::create_new(&path) {
-            Ok(file) => Ok(Output { file: BufWriter::with_capacity(1 << 18, file), path }),
-            Err(source) => Err(RecordingError::File { verb: "make", path, source }),
-        }
-    }
-
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
-        self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
-    }
-
-    /// Everything to the disk.
-    pub(crate) fn sync(mut self) -> Result<(), RecordingError> {
-        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
-        synced.map_err(|source| self.cannot_write(source))
-    }
-
-    pub(crate) fn cannot_write(&self, source: io::Error) -> RecordingError {
-        RecordingError::File { verb: "write", path: self.path.clone(), source }
-    }
-}
-
-/// For writers that know nothing of recordings.
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-fn write_json(directory: &Path, name: &str, value: &impl Serialize) -> Result<(), RecordingError> {
-    let mut output = Output::create(directory, name)?;
-    let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
-    text.push(b'\n');
-    output.put(&text)?;
-    output.sync()
 }

@@ -14,9 +14,9 @@ use rustix::io::Errno;
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use crate::TrialError;
-use crate::interfaces::{self, Frame};
 use crate::link_header::LinkHeader;
 use crate::netlink::{LinkSettings, Netlink};
+use crate::packet_socket::{self, Frame};
 use crate::sys;
 
 /// How frames get out of an endpoint's namespace and into it.
@@ -199,7 +199,7 @@ impl Device {
 
     fn receive_frame(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         loop {
-            let Frame { header, len, tag } = match interfaces::receive(self.fd.as_fd(), buffer) {
+            let Frame { header, len, tag } = match packet_socket::receive(self.fd.as_fd(), buffer) {
                 Ok(frame) => frame,
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::AGAIN | Errno::INTR | Errno::NETDOWN) => return Ok(None),

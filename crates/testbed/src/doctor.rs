@@ -10,10 +10,10 @@ use tcplab_units::Span;
 use crate::clock::Clock;
 use crate::device::{Device, DeviceKind};
 use crate::launch::{Helper, Launcher};
+use crate::message::say;
 use crate::namespace::{self, Privilege};
-use crate::netem::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
-use crate::promptness::{Promptness, be_prompt};
-use crate::serve::say;
+use crate::scheduling::{Scheduling, be_prompt};
+use crate::trial::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 use crate::{TrialError, options, sysctl};
 
 /// One ability of this machine.
@@ -213,7 +213,7 @@ fn netem_backend() -> Ability {
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.
 fn timers() -> Ability {
-    let promptness = be_prompt(true);
+    let scheduling = be_prompt(true);
     let clock = Clock::start();
     let mut late: Vec<Span> =
         (0..200).map(|_| clock.sleep_until(clock.now() + Span::from_millis(1))).collect();
@@ -227,10 +227,10 @@ fn timers() -> Ability {
             "a sleep ends {} µs late (median), {} µs (99 %), {}",
             median.as_micros(),
             p99.as_micros(),
-            match promptness {
-                Promptness::RealTime => "in real-time scheduling",
-                Promptness::ShortSlices => "in short slices of the processor",
-                Promptness::Ordinary => "in ordinary scheduling",
+            match scheduling {
+                Scheduling::RealTime => "in real-time scheduling",
+                Scheduling::ShortSlices => "in short slices of the processor",
+                Scheduling::Ordinary => "in ordinary scheduling",
             }
         ),
         remedy: (!good).then(|| "delays will be off by this much; end other work".into()),

@@ -72,6 +72,11 @@ impl TrialError {
         move |source| TrialError::Setup { step, source }
     }
 
+    /// A thread of an endpoint panicked.
+    pub(crate) fn panicked() -> TrialError {
+        TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked"))
+    }
+
     /// How far it reaches.
     pub fn reach(&self) -> Reach {
         match self {

@@ -7,42 +7,41 @@
 //!
 //! This crate is the only home of privilege and of `unsafe` system calls.
 
+mod addresses;
 mod bridge;
 mod calibrate;
-mod calls;
 mod clock;
-mod connections;
-mod datagrams;
 mod device;
 mod doctor;
 mod endpoint;
 mod error;
 mod flows;
+mod interface_counters;
 mod interfaces;
 mod launch;
 mod link_header;
 mod listen;
 mod load;
+mod message;
 mod mover;
 mod namespace;
-mod netem;
 mod netlink;
 mod options;
+mod packet_socket;
 mod process;
-mod promptness;
-mod same_host;
+mod recorder;
 mod sampler;
+mod scheduling;
 mod serve;
 mod shell;
+mod sock_diag;
 mod sys;
 mod sysctl;
-mod tape;
 mod tcp_info;
-mod through;
 mod traffic;
 mod trial;
+mod trial_state;
 mod tuning;
-mod watched;
 #[doc(hidden)]
 pub mod workbench;
 
@@ -50,7 +49,6 @@ pub use calibrate::{
     Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
     RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
 };
-pub use connections::{SocketTimer, TcpSocket, TimerKind};
 pub use device::DeviceKind;
 pub use doctor::{Ability, Verdict, examine};
 pub use error::{Reach, TrialError};
@@ -61,6 +59,7 @@ pub use mover::Moving;
 pub use options::{OptionState, Reading, Setting, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
+pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
 pub use tcp_info::{Look, look};
 pub use traffic::{Summary, Traffic, WayTraffic};
 pub use tuning::Tuning;

@@ -9,7 +9,7 @@ use tcplab_wire::LinkType;
 
 use crate::netlink::Netlink;
 use crate::sys::Seen;
-use crate::{TrialError, interfaces, sys};
+use crate::{TrialError, packet_socket, sys};
 
 /// A frame of the largest packet that Linux makes ("BIG TCP"), with room for its headers.
 const LARGEST: usize = (512 << 10) + 256;
@@ -73,7 +73,7 @@ impl Listener {
         };
         let Ok(index) = sys::interface_index(name) else {
             if name == Listener::ANY {
-                let socket = interfaces::listen_to_all().map_err(denied)?;
+                let socket = packet_socket::listen_to_all().map_err(denied)?;
                 return Ok(heard(socket, LinkType::LinuxSll2));
             }
             return Err(refused(
@@ -88,7 +88,7 @@ impl Listener {
             let remedy = format!("as root: `ip link set {name} up`");
             return Err(refused(format!("{name} is down"), &remedy));
         }
-        let socket = interfaces::listen(index).map_err(denied)?;
+        let socket = packet_socket::listen(index).map_err(denied)?;
         let is_ethernet = interface.is_ethernet || interface.is_loopback;
         Ok(heard(socket, if is_ethernet { LinkType::Ethernet } else { LinkType::RawIp }))
     }

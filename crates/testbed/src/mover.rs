@@ -13,11 +13,11 @@ use tcplab_recording::{RecordingWriter, WorldRecord};
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
 use crate::clock::Clock;
 use crate::device::Device;
-use crate::promptness::{Promptness, be_prompt, stay_awake};
-use crate::serve::serde_name;
-use crate::tape;
+use crate::message::serde_name;
+use crate::recorder::recorder_queue;
+use crate::scheduling::{Scheduling, be_prompt, stay_awake};
 use crate::traffic::{Summary, Traffic};
-use crate::trial::{self, Recorder};
+use crate::trial::{self, RecorderThread};
 use crate::{DeviceKind, TrialError, Tuning};
 
 /// How a path is to be used by itself.
@@ -88,8 +88,8 @@ pub(crate) struct Mover {
     counters: Arc<Counters>,
     on_path: Arc<AtomicUsize>,
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<Result<(BridgeReport, Promptness), TrialError>>,
-    recorder: Option<Recorder>,
+    thread: JoinHandle<Result<(BridgeReport, Scheduling), TrialError>>,
+    recorder: Option<RecorderThread>,
 }
 
 impl Mover {
@@ -101,16 +101,16 @@ impl Mover {
         let [near, far] = ends;
         let names = [near.name, far.name];
         let devices = [near.device, far.device];
-        let (tape, recorder) = match &moving.capture {
+        let (queue, recorder) = match &moving.capture {
             None => (None, None),
             Some(directory) => {
-                let (tape, playback) = tape::tape(moving.snaplen);
+                let (queue, writing) = recorder_queue(moving.snaplen);
                 let epoch = clock.epoch_nanos();
                 let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)?;
                 // Nobody takes samples of sockets that are not ours.
                 let (_, no_samples) = mpsc::channel();
-                let recorder = thread::spawn(move || playback.write_down(writer, &no_samples));
-                (Some(tape), Some(recorder))
+                let recorder = thread::spawn(move || writing.write_down(writer, &no_samples));
+                (Some(queue), Some(recorder))
             }
         };
         let stop = Arc::new(AtomicBool::new(false));
@@ -119,7 +119,7 @@ impl Mover {
         let (seed, tuning) = (moving.seed, moving.tuning);
         let (stopped, packets) = (Arc::clone(&stop), Arc::clone(&on_path));
         let thread = thread::spawn(move || {
-            let bridge = Bridge::new(clock, devices, &plans, seed, tuning, tape);
+            let bridge = Bridge::new(clock, devices, &plans, seed, tuning, queue);
             let _ = tell_counters.send(bridge.counters());
             run(bridge, tuning, &stopped, &packets)
         });
@@ -156,18 +156,18 @@ impl Mover {
         let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
         // Without its recorder the mover goes on, so the recorder's error is the first.
         let mut writer = writer.transpose()?.transpose()?;
-        let (moved, promptness) = moved?;
+        let (moved, scheduling) = moved?;
         let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
         let mut world = WorldRecord {
             name: "kernel".into(),
             device: serde_name(&kind),
-            scheduling: serde_name(&promptness),
+            scheduling: serde_name(&scheduling),
             notes: self.doubts.clone(),
             ..moved.world()
         };
         describe(&mut world);
         if let Some(writer) = &mut writer {
-            world.capture_drops = trial::miss(writer, moved.frames_lost);
+            world.capture_drops = trial::missed_frames(writer, moved.frames_lost);
         }
         let mut record = trial::record(self.clock, self.seed, self.path, world.clone());
         if let Some(writer) = writer {
@@ -186,15 +186,15 @@ fn run(
     tuning: Tuning,
     stop: &AtomicBool,
     packets: &AtomicUsize,
-) -> Result<(BridgeReport, Promptness), TrialError> {
-    let promptness = be_prompt(tuning.real_time);
+) -> Result<(BridgeReport, Scheduling), TrialError> {
+    let scheduling = be_prompt(tuning.real_time);
     let awake = stay_awake();
     bridge.run(|&BridgeState { on_path, .. }| {
         packets.store(on_path, Ordering::Relaxed);
         stop.load(Ordering::Relaxed)
     })?;
     drop(awake);
-    Ok((bridge.finish(), promptness))
+    Ok((bridge.finish(), scheduling))
 }
 
 fn panicked() -> TrialError {

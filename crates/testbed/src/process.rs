@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 /// The signals that a shell wants to hear of instead of being ended by them, and that a child
 /// ended.
@@ -68,6 +68,15 @@ impl Signals {
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+/// Asks the kernel to kill this process when its caller dies, and makes sure the caller did not
+/// die before. A change of credentials takes the wish back, so say it again after `isolate`.
+pub(crate) fn die_with(caller: Pid) {
+    let asked = set_parent_process_death_signal(Some(Signal::KILL));
+    if asked.is_err() || getppid() != Some(caller) {
+        std::process::exit(2);
     }
 }
 

@@ -9,7 +9,7 @@ use tcplab_recording::Sample;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::clock::Clock;
-use crate::promptness::be_prompt;
+use crate::scheduling::be_prompt;
 use crate::tcp_info;
 
 /// A socket that is looked at until its owner wants it closed.

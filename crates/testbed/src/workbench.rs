@@ -22,7 +22,8 @@ use crate::bridge::{Bridge, BridgeReport};
 use crate::clock::Clock;
 use crate::device::{Device, await_carrier};
 use crate::netlink::{LinkSettings, Netlink};
-use crate::{DeviceKind, TrialError, Tuning, namespace, promptness, sys, sysctl, tape, trial};
+use crate::recorder::recorder_queue;
+use crate::{DeviceKind, TrialError, Tuning, namespace, scheduling, sys, sysctl, trial};
 
 /// The addresses of the two rooms.
 pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
@@ -225,18 +226,18 @@ fn move_frames(
     let (sampled, samples) = mpsc::channel();
     drop(sampled);
     let mut recorder = None;
-    let mut bridge_tape = None;
+    let mut bridge_queue = None;
     if let Some((directory, snaplen)) = &joint.recording {
         let addresses = ADDRESSES.map(|address| address.to_string());
         let writer = RecordingWriter::create(directory, clock.epoch_nanos(), &addresses, *snaplen)?;
-        let (end, playback) = tape::tape(*snaplen);
-        bridge_tape = Some(end);
-        recorder = Some(thread::spawn(move || playback.write_down(writer, &samples)));
+        let (end, writing) = recorder_queue(*snaplen);
+        bridge_queue = Some(end);
+        recorder = Some(thread::spawn(move || writing.write_down(writer, &samples)));
     }
-    let mut bridge = Bridge::new(clock, ends, &joint.plans, 1, joint.tuning, bridge_tape);
+    let mut bridge = Bridge::new(clock, ends, &joint.plans, 1, joint.tuning, bridge_queue);
     let counters = bridge.counters();
-    promptness::be_prompt(joint.tuning.real_time);
-    let awake = joint.awake.then(promptness::stay_awake);
+    scheduling::be_prompt(joint.tuning.real_time);
+    let awake = joint.awake.then(scheduling::stay_awake);
     bridge.run(|_| over.load(Ordering::Relaxed))?;
     drop(awake);
     let report = bridge.finish();
@@ -244,7 +245,7 @@ fn move_frames(
     let mut capture_drops = 0;
     if let Some(recorder) = recorder {
         let mut writer = recorder.join().expect("the recorder does not panic")?;
-        capture_drops = trial::miss(&mut writer, report.frames_lost);
+        capture_drops = trial::missed_frames(&mut writer, report.frames_lost);
         let world = WorldRecord { name: "kernel".into(), ..report.world() };
         let path = tcplab_path::PathSpec::default();
         let record =

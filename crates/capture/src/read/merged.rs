@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Read;
 
-use super::{Place, ReadError, Reader};
+use super::location::RecordLocation;
+use super::{ReadError, Reader};
 use crate::{Interface, Record, Statistics};
 
 /// Several captures read as one, in the order of time, as if their records had been written to a
@@ -28,7 +29,7 @@ pub struct Merged<R> {
 struct Capture<R> {
     reader: Reader<R>,
     /// Its next record.
-    next: Option<Place>,
+    next: Option<RecordLocation>,
     /// The time of its latest one, in nanoseconds.
     time: u64,
     /// What its interfaces are among all.
@@ -76,7 +77,7 @@ impl<R: Read> Merged<R> {
     /// Finds the next record of a capture.
     fn fetch(&mut self, index: usize) {
         let capture = &mut self.captures[index];
-        match capture.reader.next_place() {
+        match capture.reader.locate_next() {
             Ok(Some(place)) => {
                 // A record without a time is taken to come at once after the one before it.
                 capture.time = place.time.map_or(capture.time, crate::UnixTime::as_nanos);

@@ -1,6 +1,8 @@
 //! Reading captures.
 
 mod error;
+mod interfaces;
+mod location;
 mod merged;
 mod pcap;
 mod pcapng;
@@ -8,13 +10,13 @@ mod window;
 
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
 
-use crate::block::{Endian, Options};
-use crate::{Interface, Record, Statistics, UnixTime};
+use crate::{Interface, Record, Statistics};
 use error::Stop;
 pub use error::{Damage, ReadError};
+use interfaces::Interfaces;
+use location::RecordLocation;
 pub use merged::Merged;
 use window::Window;
 
@@ -33,7 +35,7 @@ use window::Window;
 pub struct Reader<R> {
     window: Window<R>,
     format: Format,
-    found: Findings,
+    found: Interfaces,
     records: u64,
     ended: bool,
 }
@@ -42,21 +44,6 @@ pub struct Reader<R> {
 enum Format {
     Pcap(pcap::Layout),
     Pcapng(pcapng::Section),
-}
-
-/// What a file has told so far beside its records.
-#[derive(Debug, Default)]
-struct Findings {
-    interfaces: Vec<Interface>,
-    /// One for each interface.
-    statistics: Vec<Option<Statistics>>,
-}
-
-impl Findings {
-    fn add(&mut self, interface: Interface) {
-        self.interfaces.push(interface);
-        self.statistics.push(None);
-    }
 }
 
 impl Reader<File> {
@@ -79,7 +66,7 @@ impl<R: Read> Reader<R> {
     /// If `source` cannot be read, or what it gives does not begin as a capture does.
     pub fn new(source: R) -> Result<Reader<R>, ReadError> {
         let mut window = Window::new(source);
-        let mut found = Findings::default();
+        let mut found = Interfaces::default();
         match Format::detect(&mut window, &mut found) {
             Ok(Some(format)) => Ok(Reader { window, format, found, records: 0, ended: false }),
             Ok(None) => Err(ReadError::not_a_capture(window.ahead())),
@@ -94,15 +81,15 @@ impl<R: Read> Reader<R> {
     /// good.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
-        match self.next_place()? {
-            Some(place) => Ok(Some(place.record(&self.window))),
+        match self.locate_next()? {
+            Some(location) => Ok(Some(location.record(&self.window))),
             None => Ok(None),
         }
     }
 
     /// Where the next record lies, until the one after it is asked for.
     #[inline]
-    fn next_place(&mut self) -> Result<Option<Place>, ReadError> {
+    fn locate_next(&mut self) -> Result<Option<RecordLocation>, ReadError> {
         if self.ended {
             return Ok(None);
         }
@@ -111,9 +98,9 @@ impl<R: Read> Reader<R> {
             Format::Pcapng(section) => section.find_record(&mut self.window, &mut self.found),
         };
         match found {
-            Ok(Some(place)) => {
+            Ok(Some(location)) => {
                 self.records += 1;
-                Ok(Some(place))
+                Ok(Some(location))
             }
             Ok(None) => {
                 self.ended = true;
@@ -152,7 +139,7 @@ impl<R: Read> Reader<R> {
 impl Format {
     fn detect<R: Read>(
         window: &mut Window<R>,
-        found: &mut Findings,
+        found: &mut Interfaces,
     ) -> Result<Option<Format>, Stop> {
         if !window.want(4)? {
             return Ok(None);
@@ -163,29 +150,5 @@ impl Format {
         let Some((layout, interface)) = pcap::Layout::detect(window)? else { return Ok(None) };
         found.add(interface);
         Ok(Some(Format::Pcap(layout)))
-    }
-}
-
-/// Where in the window a record lies, and what was read of it.
-#[derive(Debug)]
-struct Place {
-    interface: u32,
-    time: Option<UnixTime>,
-    captured: Range<usize>,
-    original_len: u32,
-    options: Range<usize>,
-    endian: Endian,
-}
-
-impl Place {
-    #[inline]
-    fn record<R>(self, window: &Window<R>) -> Record<'_> {
-        Record {
-            interface: self.interface,
-            time: self.time,
-            captured: window.at(self.captured),
-            original_len: self.original_len,
-            options: Options { bytes: window.at(self.options), endian: self.endian },
-        }
     }
 }

@@ -3,10 +3,10 @@
 use std::io::Read;
 
 use super::error::{Damage, Stop};
+use super::location::RecordLocation;
 use super::window::Window;
-use super::{Place, UnixTime};
-use crate::Interface;
 use crate::block::{Endian, LONGEST_BLOCK};
+use crate::{Interface, UnixTime};
 
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -54,7 +54,7 @@ impl Layout {
     pub(super) fn find_record<R: Read>(
         &mut self,
         window: &mut Window<R>,
-    ) -> Result<Option<Place>, Stop> {
+    ) -> Result<Option<RecordLocation>, Stop> {
         if !window.want(RECORD_HEADER)? {
             return if window.ahead().is_empty() { Ok(None) } else { Err(Stop::Truncated) };
         }
@@ -73,7 +73,7 @@ impl Layout {
         }
         let record = window.pass(whole);
         let nanos = u64::from(seconds) * 1_000_000_000 + u64::from(fraction) * self.unit;
-        Ok(Some(Place {
+        Ok(Some(RecordLocation {
             interface: 0,
             time: Some(UnixTime::from_nanos(nanos)),
             captured: record.start + RECORD_HEADER..record.end,

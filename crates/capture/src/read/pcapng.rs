@@ -4,8 +4,9 @@ use std::io::Read;
 use std::ops::Range;
 
 use super::error::{Damage, Stop};
+use super::interfaces::Interfaces;
+use super::location::RecordLocation;
 use super::window::Window;
-use super::{Findings, Place};
 use crate::block::{BYTE_ORDER_MAGIC, Endian, LONGEST_BLOCK, Options, kind, option, padded};
 use crate::{Interface, Statistics, UnixTime};
 
@@ -42,8 +43,8 @@ impl Section {
     pub(super) fn find_record<R: Read>(
         &mut self,
         window: &mut Window<R>,
-        found: &mut Findings,
-    ) -> Result<Option<Place>, Stop> {
+        found: &mut Interfaces,
+    ) -> Result<Option<RecordLocation>, Stop> {
         loop {
             let Some((kind, len)) = self.next_block(window, found)? else { return Ok(None) };
             let body = &window.ahead()[BEFORE_BODY..len - AFTER_BODY];
@@ -69,7 +70,7 @@ impl Section {
     fn next_block<R: Read>(
         &mut self,
         window: &mut Window<R>,
-        found: &Findings,
+        found: &Interfaces,
     ) -> Result<Option<(u32, usize)>, Stop> {
         if !window.want(EMPTY_BLOCK as usize)? {
             return if window.ahead().is_empty() { Ok(None) } else { Err(Stop::Truncated) };
@@ -95,7 +96,7 @@ impl Section {
         Ok(Some((kind, whole)))
     }
 
-    fn interface(&mut self, body: Body<'_>, found: &mut Findings) -> Result<(), Damage> {
+    fn interface(&mut self, body: Body<'_>, found: &mut Interfaces) -> Result<(), Damage> {
         let mut interface =
             Interface { link_type: body.u16(0)?, snap_len: body.u32(4)?, ..Interface::default() };
         let text = |value| Some(String::from_utf8_lossy(value).into_owned());
@@ -116,7 +117,7 @@ impl Section {
         Ok(())
     }
 
-    fn statistics(&self, body: Body<'_>, found: &mut Findings) -> Result<(), Damage> {
+    fn statistics(&self, body: Body<'_>, found: &mut Interfaces) -> Result<(), Damage> {
         let id = body.u32(0)?;
         let clock = self.clock(id)?;
         let mut statistics = Statistics::default();
@@ -153,7 +154,7 @@ impl Section {
 
     /// A packet without a time, of the section's first interface; how much of it was kept follows
     /// from the interface's snap length.
-    fn simple_packet(&self, body: Body<'_>, found: &Findings) -> Result<Packet, Damage> {
+    fn simple_packet(&self, body: Body<'_>, found: &Interfaces) -> Result<Packet, Damage> {
         self.clock(0)?;
         let original_len = body.u32(0)?;
         let kept = match found.interfaces[self.first_interface].snap_len {
@@ -188,8 +189,8 @@ struct Packet {
 }
 
 impl Packet {
-    fn place(self, body_at: usize, section: &Section) -> Place {
-        Place {
+    fn place(self, body_at: usize, section: &Section) -> RecordLocation {
+        RecordLocation {
             interface: section.first_interface as u32 + self.interface,
             time: self.time,
             captured: body_at + self.captured.start..body_at + self.captured.end,

@@ -8,7 +8,7 @@
 mod counters;
 mod health;
 mod outgoing;
-mod ration;
+mod spin_budget;
 mod store;
 
 #[cfg(test)]
@@ -26,12 +26,12 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 pub(crate) use self::counters::Counters;
 use self::health::Health;
 use self::outgoing::{Held, Load, Outgoing};
-use self::ration::Ration;
+use self::spin_budget::SpinBudget;
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
 use crate::link_header::{LinkHeader, LinkHeaders};
-use crate::tape::Tape;
+use crate::recorder::RecorderQueue;
 use crate::{TrialError, Tuning};
 
 /// Without any packet due, look after this long whether the trial is over.
@@ -60,10 +60,10 @@ pub(crate) struct Bridge {
     /// Where frames have headers of their own: those of packets whose bytes the path has.
     links: Option<LinkHeaders>,
     next_id: u64,
-    tape: Option<Tape>,
+    queue: Option<RecorderQueue>,
     counters: Arc<Counters>,
     health: Health,
-    ration: Ration,
+    budget: SpinBudget,
 }
 
 /// One direction.
@@ -91,7 +91,7 @@ pub(crate) struct BridgeReport {
     pub(crate) ring_wait: RingWait,
     pub(crate) mover: MoverRecord,
     pub(crate) device_drops: u64,
-    /// Frames that found no room on the tape, at client and server.
+    /// Frames that found no room on the queue, at client and server.
     pub(crate) frames_lost: [u64; 2],
     /// Verdicts that found none.
     pub(crate) verdicts_lost: u64,
@@ -115,14 +115,14 @@ impl BridgeReport {
 
 impl Bridge {
     /// `ends` and `plans` start with the client's: what it sends goes through the first link. What
-    /// happens is put on `tape`, if there is one.
+    /// happens is put on `queue`, if there is one.
     pub(crate) fn new(
         clock: Clock,
         ends: [Device; 2],
         plans: &[LinkPlan; 2],
         seed: u64,
         tuning: Tuning,
-        tape: Option<Tape>,
+        queue: Option<RecorderQueue>,
     ) -> Bridge {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
@@ -149,10 +149,10 @@ impl Bridge {
             outgoing: [outgoing(Direction::Reverse), outgoing(Direction::Forward)],
             spare: Vec::new(),
             next_id: 1,
-            tape,
+            queue,
             counters: Arc::default(),
             health: Health::new(clock),
-            ration: Ration::new(clock.now()),
+            budget: SpinBudget::new(clock.now()),
         }
     }
 
@@ -198,8 +198,8 @@ impl Bridge {
             }
         }
         self.look_around();
-        if let Some(tape) = &mut self.tape {
-            tape.pass_on(|| self.next_id);
+        if let Some(queue) = &mut self.queue {
+            queue.pass_on(|| self.next_id);
         }
         BridgeReport {
             tuning: self.tuning,
@@ -207,8 +207,8 @@ impl Bridge {
             ring_wait: self.health.ring_wait(),
             mover: self.health.mover(),
             device_drops: self.counters.device_drops.value(),
-            frames_lost: self.tape.as_ref().map_or([0; 2], Tape::frames_lost),
-            verdicts_lost: self.tape.as_ref().map_or(0, Tape::verdicts_lost),
+            frames_lost: self.queue.as_ref().map_or([0; 2], RecorderQueue::frames_lost),
+            verdicts_lost: self.queue.as_ref().map_or(0, RecorderQueue::verdicts_lost),
         }
     }
 
@@ -243,7 +243,7 @@ impl Bridge {
         at: Instant,
         received: Received,
     ) -> Result<(), TrialError> {
-        let Bridge { ways, store, spare, links, next_id, tape, counters, .. } = self;
+        let Bridge { ways, store, spare, links, next_id, queue, counters, .. } = self;
         let Way { link, reads, is_gate, .. } = &mut ways[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
             // Nothing that was asked for, such as a super-packet of datagrams.
@@ -254,9 +254,9 @@ impl Bridge {
         let (first, segments) = (*next_id, look.segments);
         *next_id += segments as u64;
         // Captures are of IP packets.
-        if let Some(tape) = tape.as_mut().filter(|_| received.link.is_ip()) {
+        if let Some(queue) = queue.as_mut().filter(|_| received.link.is_ip()) {
             let endpoint = Endpoint::BOTH[direction as usize];
-            tape.left(endpoint, at, first, look.header, look.packet, look.layout);
+            queue.left(endpoint, at, first, look.header, look.packet, look.layout);
         }
         counters.way(direction).packets_in.add(segments as u64);
         counters.way(direction).bytes_in.add(look.total_size() as u64);
@@ -389,7 +389,7 @@ impl Bridge {
             .hand_over(&self.store, &mut self.ends[receiver])
             .map_err(TrialError::setup("write to an endpoint's device"))?;
         let at = self.clock.now();
-        let Bridge { outgoing, store, spare, tape, counters, health, tuning, .. } = self;
+        let Bridge { outgoing, store, spare, queue, counters, health, tuning, .. } = self;
         let endpoint = Endpoint::BOTH[receiver];
         let is_captured = is_taken && outgoing[receiver].link().is_ip();
         for Held { verdict, load, segments } in outgoing[receiver].clear() {
@@ -402,7 +402,7 @@ impl Bridge {
                 Load::Stored(place) => Some((place.segment, store.look(place.serial))),
                 Load::Owned(_) => None,
             };
-            if tape.is_none()
+            if queue.is_none()
                 && let Some((first, look)) = &stored
             {
                 // Nobody asks for each.
@@ -422,14 +422,14 @@ impl Bridge {
                 };
                 let verdict = Verdict { id: verdict.id + more as u64, size, ..verdict };
                 count(counters, &verdict);
-                if let Some(tape) = tape {
+                if let Some(queue) = queue {
                     let is_unchanged = matches!(load, Load::Stored(_));
                     if let Load::Owned(bytes) = &load
                         && is_captured
                     {
-                        tape.entered(endpoint, at, bytes);
+                        queue.entered(endpoint, at, bytes);
                     }
-                    tape.judged(&verdict, (is_captured && is_unchanged).then_some(at));
+                    queue.judged(&verdict, (is_captured && is_unchanged).then_some(at));
                 }
             }
             match load {
@@ -443,8 +443,8 @@ impl Bridge {
     /// A packet's way ended elsewhere than at an endpoint.
     fn judged(&mut self, verdict: &Verdict) {
         count(&self.counters, verdict);
-        if let Some(tape) = &mut self.tape {
-            tape.judged(verdict, None);
+        if let Some(queue) = &mut self.queue {
+            queue.judged(verdict, None);
         }
     }
 
@@ -461,14 +461,14 @@ impl Bridge {
         self.health.look_at_clock();
         let unread: u64 = self.ends.iter_mut().map(Device::unread_drops).sum();
         self.counters.device_drops.add(unread);
-        let Bridge { tape, ways, counters, next_id, .. } = self;
-        if let Some(tape) = tape {
-            tape.pass_on(|| {
+        let Bridge { queue, ways, counters, next_id, .. } = self;
+        if let Some(queue) = queue {
+            queue.pass_on(|| {
                 let on_path = ways.iter().flat_map(|way| way.link.in_flight());
                 on_path.map(|packet| packet.id).min().unwrap_or(*next_id)
             });
-            counters.capture_drops.set(tape.frames_lost().iter().sum());
-            counters.verdict_drops.set(tape.verdicts_lost());
+            counters.capture_drops.set(queue.frames_lost().iter().sum());
+            counters.verdict_drops.set(queue.verdicts_lost());
         }
     }
 
@@ -477,7 +477,7 @@ impl Bridge {
         let now = self.clock.now();
         let due = self.ways.iter().filter_map(|way| way.link.poll_at()).min();
         let span = due.map_or(IDLE, |due| due.since(now + self.tuning.lead).min(IDLE));
-        let may_stay_awake = self.ration.allows(now);
+        let may_stay_awake = self.budget.allows(now);
         let awake = if may_stay_awake && span < IDLE { self.tuning.spin } else { Span::ZERO };
         if span <= awake {
             return Ok(());
@@ -492,7 +492,7 @@ impl Bridge {
             Ok(_) | Err(rustix::io::Errno::INTR) => {
                 let now = self.clock.now();
                 self.health.slept(now);
-                self.ration.slept(now);
+                self.budget.slept(now);
                 Ok(())
             }
             Err(errno) => Err(TrialError::setup("wait for frames")(errno.into())),

@@ -11,9 +11,9 @@ use super::{
     Train, Word,
 };
 use crate::device::DeviceKind;
+use crate::message::{say, serde_name};
 use crate::namespace::Privilege;
-use crate::serve::{say, serde_name};
-use crate::{TrialError, Tuning, promptness, sysctl};
+use crate::{TrialError, Tuning, scheduling, sysctl};
 
 /// What probes of the machine itself are held for: longer than anything that wakes up late, so that
 /// it is a timer that lets them go, and short.
@@ -33,8 +33,8 @@ pub(crate) fn calibrate(
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     sysctl::keep_quiet();
     let mut arena = Arena::new([Site::new(0, kind)?, Site::new(1, kind)?]);
-    let promptness = promptness::be_prompt(request.tuning.real_time);
-    let awake = promptness::stay_awake();
+    let scheduling = scheduling::be_prompt(request.tuning.real_time);
+    let awake = scheduling::stay_awake();
     let steps = request.rounds.len() + if request.machine { MACHINE_STEPS } else { 0 };
     let mut done = 0;
     let mut step = || {
@@ -59,7 +59,7 @@ pub(crate) fn calibrate(
     say(&Word::Measured(Box::new(CalibrationRecord {
         device: serde_name(&kind),
         privilege: serde_name(&privilege),
-        scheduling: serde_name(&promptness),
+        scheduling: serde_name(&scheduling),
         machine,
         rounds,
     })));
@@ -71,8 +71,8 @@ pub(crate) fn measure(request: &CeilingRequest, _: Privilege) -> Result<(), Tria
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     sysctl::keep_quiet();
     let mut arena = Arena::new([Site::new(0, kind)?, Site::new(1, kind)?]);
-    promptness::be_prompt(request.tuning.real_time);
-    let awake = promptness::stay_awake();
+    scheduling::be_prompt(request.tuning.real_time);
+    let awake = scheduling::stay_awake();
     let ceiling = ceiling(&mut arena, request.tuning)?;
     drop(awake);
     say(&Word::Ceiling(ceiling));

@@ -15,8 +15,7 @@ use super::{Arrival, Round, RoundRecord, Train, WayRecord};
 use crate::bridge::{Bridge, BridgeState};
 use crate::clock::Clock;
 use crate::device::{Device, LARGEST};
-use crate::serve::panicked;
-use crate::{TrialError, Tuning, promptness};
+use crate::{TrialError, Tuning, scheduling};
 
 /// What stands in front of a probe's content: IPv4 without options, UDP.
 const HEADERS: usize = 28;
@@ -88,14 +87,14 @@ impl Arena {
         let (ran, ways) = thread::scope(|scope| {
             let [client, server] = sites;
             let listener = scope.spawn(|| {
-                promptness::be_prompt(false);
+                scheduling::be_prompt(false);
                 listen([&server.sockets.tap, &client.sockets.tap], number, clock, &is_over)
             });
             let senders = [0, 1].map(|way| {
                 let (train, sending) = (round.trains()[way], &sending);
                 let probes = &sites[way].sockets.probes;
                 scope.spawn(move || {
-                    promptness::be_prompt(false);
+                    scheduling::be_prompt(false);
                     let sent = train.map(|train| send(probes, train, way, number, clock));
                     sending.fetch_sub(1, Ordering::Release);
                     sent.transpose().map(Option::unwrap_or_default)
@@ -125,7 +124,7 @@ impl Arena {
 }
 
 fn unexpected<T>() -> io::Result<T> {
-    Err(io::Error::other(panicked().to_string()))
+    Err(io::Error::other(TrialError::panicked().to_string()))
 }
 
 fn together(

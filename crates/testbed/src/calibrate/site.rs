@@ -9,9 +9,9 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::tap::Tap;
+use crate::addresses::ADDRESSES;
 use crate::device::{Device, DeviceEnd, DeviceKind};
-use crate::endpoint::device_drops;
-use crate::serve::{ADDRESSES, panicked};
+use crate::interface_counters::device_drops;
 use crate::{TrialError, namespace, sys, sysctl};
 
 /// Where probes come from and go to.
@@ -70,7 +70,7 @@ impl Site {
         });
         let why_not = |thread: thread::JoinHandle<_>| match thread.join() {
             Ok(Err(error)) => error,
-            _ => panicked(),
+            _ => TrialError::panicked(),
         };
         let Ok(device) = device.recv() else { return Err(why_not(thread)) };
         let device = device.open()?;

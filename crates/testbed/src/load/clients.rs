@@ -15,7 +15,7 @@ use tcplab_workload::{Durations, LoadReport, LoadSpec};
 
 use super::content;
 use crate::TrialError;
-use crate::endpoint::Shared;
+use crate::trial_state::TrialState;
 
 /// How long the server has to say that it never was there.
 const SAY_SO: Duration = Duration::from_millis(500);
@@ -50,7 +50,7 @@ impl Clients {
     }
 
     /// Puts the load on the server. Where that cannot be had here, the report says so.
-    pub(crate) fn run(&self, shared: &Shared) -> Result<LoadReport, TrialError> {
+    pub(crate) fn run(&self, shared: &TrialState) -> Result<LoadReport, TrialError> {
         let mut told = 0;
         let ran = tcplab_load::run(&self.config, &mut |progress| {
             shared.add_received(progress.bytes.saturating_sub(told));

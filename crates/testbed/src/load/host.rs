@@ -12,7 +12,8 @@ use tcplab_servers::{Config, Limits, ServeError, Server, Stop, Subject, Tally};
 use tcplab_units::ServerDesign;
 use tcplab_workload::ServerReport;
 
-use crate::serve::{die_with, say};
+use crate::message::say;
+use crate::process::die_with;
 use crate::{TrialError, process};
 
 /// Once asked to stop: how long what was accepted has to be finished. The clients have gone by

@@ -15,7 +15,7 @@ use tcplab_workload::{LoadSpec, ServerReport};
 
 use super::content;
 use super::host::{Order, Said};
-use crate::endpoint::Shared;
+use crate::trial_state::TrialState;
 use crate::{TrialError, process};
 
 /// A server that does not listen by then never does.
@@ -59,8 +59,8 @@ impl ServerProcess {
 
     /// Waits until the clients are done and has it stop. None where its design cannot be had here:
     /// the clients are told.
-    pub(crate) fn run(self, shared: &Shared) -> Result<Option<ServerReport>, TrialError> {
-        while !shared.is_lost() {
+    pub(crate) fn run(self, shared: &TrialState) -> Result<Option<ServerReport>, TrialError> {
+        while !shared.is_load_over() {
             match self.said.recv_timeout(LOOK) {
                 Ok(Said::Impossible(why)) => {
                     shared.is_impossible(why);

@@ -25,9 +25,9 @@ use self::ends::{Common, Place};
 use self::guard::Guarded;
 pub(crate) use self::guard::guarded;
 use self::subnet::Block;
+use crate::message::serde_name;
 use crate::mover::{End, Mover, Moving};
 use crate::namespace::{self, Privilege};
-use crate::serve::serde_name;
 use crate::traffic::{Summary, Traffic};
 use crate::{DeviceKind, TrialError, sysctl};
 

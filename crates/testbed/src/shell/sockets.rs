@@ -62,7 +62,7 @@ impl Sockets {
 
     /// Packets that the device of that name dropped on its way out of the namespace.
     pub(crate) fn device_drops(self, device: &str) -> u64 {
-        crate::endpoint::transmit_drops(&self.text("dev"), |name| name == device)
+        crate::interface_counters::transmit_drops(&self.text("dev"), |name| name == device)
     }
 
     fn read(self, tables: [&str; 2]) -> Vec<Socket> {

@@ -68,7 +68,7 @@ enum Event {
 }
 
 /// The end of the bridge.
-pub(crate) struct Tape {
+pub(crate) struct RecorderQueue {
     page: Option<Page>,
     full: SyncSender<Page>,
     empty: Receiver<Page>,
@@ -85,7 +85,7 @@ pub(crate) struct Tape {
 }
 
 /// The end of the recorder.
-pub(crate) struct Playback {
+pub(crate) struct Recorder {
     full: Receiver<Page>,
     empty: Sender<Page>,
     snaplen: usize,
@@ -93,12 +93,12 @@ pub(crate) struct Playback {
     packet: Vec<u8>,
 }
 
-/// A tape; captures keep the first `snaplen` bytes of each packet.
-pub(crate) fn tape(snaplen: Option<u32>) -> (Tape, Playback) {
+/// A queue; captures keep the first `snaplen` bytes of each packet.
+pub(crate) fn recorder_queue(snaplen: Option<u32>) -> (RecorderQueue, Recorder) {
     let (full_sender, full) = mpsc::sync_channel(PAGES);
     let (empty_sender, empty) = mpsc::channel();
     let snaplen = snaplen.map_or(usize::MAX, |len| len as usize);
-    let tape = Tape {
+    let queue = RecorderQueue {
         page: None,
         full: full_sender,
         empty,
@@ -109,10 +109,10 @@ pub(crate) fn tape(snaplen: Option<u32>) -> (Tape, Playback) {
         verdicts_lost: 0,
         must_tell: false,
     };
-    (tape, Playback { full, empty: empty_sender, snaplen, packet: Vec::new() })
+    (queue, Recorder { full, empty: empty_sender, snaplen, packet: Vec::new() })
 }
 
-impl Tape {
+impl RecorderQueue {
     /// The endpoint sent `packet`, whose segments have the numbers from `id` on.
     pub(crate) fn left(
         &mut self,
@@ -291,7 +291,7 @@ impl Page {
     }
 }
 
-impl Playback {
+impl Recorder {
     /// Writes down what comes until both those who tell have gone.
     pub(crate) fn write_down(
         mut self,

@@ -1,19 +1,16 @@
 //! A path between two existing interfaces: `tcplab bridge`.
 
-mod socket;
-
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
-pub(crate) use socket::{Frame, listen, listen_to_all, receive};
 
 use crate::device::Device;
 use crate::mover::{End, Mover, Moving};
 use crate::netlink::{Interface, Netlink};
 use crate::process::Signals;
 use crate::traffic::{Summary, Traffic};
-use crate::{DeviceKind, TrialError, sys};
+use crate::{DeviceKind, TrialError, packet_socket, sys};
 
 /// Two interfaces to be joined by a path.
 #[derive(Debug, Clone)]
@@ -60,14 +57,15 @@ pub fn bridge(
         if interface.is_in_bridge {
             warn(&format!("{name} is part of a bridge, which passes frames on, too"));
         }
-        if socket::has_address(name) {
+        if packet_socket::has_address(name) {
             warn(&format!("{name} has an address: this machine answers frames that pass, too"));
         }
     }
     let signals = Signals::listen().map_err(TrialError::setup("listen for signals"))?;
     let open = |index: usize| {
         let name = request.interfaces[index].clone();
-        let socket = socket::open(interfaces[index].index).map_err(|error| denied(&name, error))?;
+        let socket =
+            packet_socket::open(interfaces[index].index).map_err(|error| denied(&name, error))?;
         Ok::<End, TrialError>(End { device: Device::of_interface(socket), name })
     };
     let ends = [open(0)?, open(1)?];

@@ -1,35 +1,59 @@
 //! Applications that exchange datagrams, on the kernel's sockets.
 
 use std::net::SocketAddrV4;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
-use tcplab_units::{Instant, Span};
-use tcplab_workload::{Correspondent, DatagramWant, Datagrams};
+use tcplab_recording::OptionRecord;
+use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_workload::{AppReport, Correspondent, DatagramWant, Datagrams};
 
+use super::errno::name;
+use super::wait::LOOK;
 use crate::TrialError;
-use crate::calls::{LOOK, name};
 use crate::clock::Clock;
-use crate::endpoint::Shared;
+use crate::options::OptionSheet;
+use crate::trial_state::TrialState;
 
 /// An application with its socket.
-pub(crate) struct Exchange<'a> {
-    pub(crate) application: Correspondent,
-    pub(crate) shared: &'a Shared,
-    pub(crate) clock: Clock,
+pub(super) struct Exchange<'a> {
+    application: Correspondent,
+    shared: &'a TrialState,
+    clock: Clock,
     /// Where the server is.
-    pub(crate) server: SocketAddrV4,
+    server: SocketAddrV4,
     /// Until it is closed.
-    pub(crate) socket: Option<OwnedFd>,
+    socket: Option<OwnedFd>,
     /// To whom it sends: the server, or whoever asked last.
-    pub(crate) peer: SocketAddrV4,
+    peer: SocketAddrV4,
 }
 
 impl Exchange<'_> {
+    /// Runs the application of an end until it is done. Gives its report, its socket, if it was not
+    /// closed, and the options of that as they were at first.
+    pub(super) fn run(
+        (end, shared): (Endpoint, &TrialState),
+        datagrams: &Datagrams,
+        clock: Clock,
+        server: SocketAddrV4,
+        socket: OwnedFd,
+        options: &OptionSheet,
+    ) -> Result<(AppReport, Option<OwnedFd>, Vec<OptionRecord>), TrialError> {
+        let application = Correspondent::new(end, datagrams, shared.seed());
+        let records = options.records(socket.as_fd());
+        let socket = Some(socket);
+        let before = Clock::processor();
+        let mut exchange = Exchange { application, shared, clock, server, socket, peer: server };
+        exchange.drive()?;
+        let Exchange { application, socket, .. } = exchange;
+        let processor = Some(Clock::processor().saturating_sub(before));
+        Ok((AppReport { processor, ..application.report() }, socket, records))
+    }
+
     /// Does what the application wants until it wants no more.
-    pub(crate) fn drive(&mut self) -> Result<(), TrialError> {
+    fn drive(&mut self) -> Result<(), TrialError> {
         let mut connected = false;
         loop {
             let now = self.clock.now();

@@ -8,7 +8,7 @@ use crate::sys;
 /// How soon the calling thread gets the processor when it wakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Promptness {
+pub(crate) enum Scheduling {
     /// Before all ordinary threads.
     RealTime,
     /// In short slices, sooner than others.
@@ -19,14 +19,14 @@ pub(crate) enum Promptness {
 
 /// Makes the calling thread as prompt as this process may: its sleeps end as exactly as the kernel
 /// can (prctl(2), PR_SET_TIMERSLACK; the default allows 50 µs more), and it runs soon after.
-pub(crate) fn be_prompt(real_time: bool) -> Promptness {
+pub(crate) fn be_prompt(real_time: bool) -> Scheduling {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     if real_time && sys::run_in_real_time().is_ok() {
-        Promptness::RealTime
+        Scheduling::RealTime
     } else if sys::run_in_short_slices().is_ok() {
-        Promptness::ShortSlices
+        Scheduling::ShortSlices
     } else {
-        Promptness::Ordinary
+        Scheduling::Ordinary
     }
 }
 

@@ -1,41 +1,42 @@
 //! What an application calls, done on the kernel's sockets.
 
-use std::borrow::Cow;
-use std::io;
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
-use tcplab_units::{Instant, Span};
+use tcplab_scenario::PlannedConnection;
+use tcplab_units::Instant;
 use tcplab_workload::{Application, Half, Toggle, Want};
 
+use super::errno;
+use super::listener::Listener;
+use super::wait::{LOOK, sleep_while};
+use super::watch::SocketWatch;
 use crate::TrialError;
 use crate::clock::Clock;
-use crate::endpoint::Shared;
-use crate::flows::sleep_while;
+use crate::flows::Flows;
 use crate::sys;
-use crate::watched::Watched;
-
-/// How often a server that waits for its client looks whether it still can come.
-pub(crate) const LOOK: Span = Span::from_millis(20);
+use crate::trial_state::TrialState;
 
 /// An application with its socket.
-pub(crate) struct Caller<'a> {
-    pub(crate) application: Application,
-    pub(crate) shared: &'a Shared,
-    pub(crate) clock: Clock,
+pub(super) struct Caller<'a> {
+    pub(super) application: Application,
+    /// Which connection it has.
+    pub(super) connection: (usize, &'a PlannedConnection),
+    pub(super) shared: &'a TrialState,
+    pub(super) flows: &'a Flows,
+    pub(super) clock: Clock,
     /// Where the server is.
-    pub(crate) server: SocketAddrV4,
-    /// Not yet connected, or listening; then connected, until it is closed.
-    pub(crate) socket: Option<OwnedFd>,
-    /// What was accepted for it already.
-    pub(crate) arrived: Option<OwnedFd>,
-    /// Whoever wants to know of the connected socket.
-    pub(crate) watched: Watched<'a>,
+    pub(super) server: SocketAddrV4,
+    /// The connected socket, or that of a client which is not connected yet, until it is closed.
+    pub(super) socket: Option<OwnedFd>,
+    /// At the server, where the connection is accepted.
+    pub(super) listener: Option<&'a Listener>,
+    pub(super) watch: SocketWatch<'a>,
     /// What a read fills.
-    pub(crate) buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
 }
 
 /// What a call returned, where that is told in one word.
@@ -50,7 +51,7 @@ enum Returned {
 
 impl Caller<'_> {
     /// Does what the application wants until it wants no more.
-    pub(crate) fn drive(&mut self) -> Result<(), TrialError> {
+    pub(super) fn drive(&mut self) -> Result<(), TrialError> {
         loop {
             let now = self.clock.now();
             let (call, returned) = match self.application.want(now) {
@@ -63,7 +64,7 @@ impl Caller<'_> {
                 }
                 Want::Connect => {
                     if let Some(socket) = &self.socket {
-                        self.watched.opens(socket.as_fd())?;
+                        self.watch.opens(socket.as_fd())?;
                     }
                     ("connect", self.connect())
                 }
@@ -71,12 +72,10 @@ impl Caller<'_> {
                     Ok(None) => return Ok(()),
                     Ok(Some(accepted)) => {
                         self.application.did(self.clock.now());
-                        let listener = self.socket.replace(accepted);
-                        let listener = listener.as_ref().map(AsFd::as_fd);
-                        let socket = self.socket.as_ref().map(AsFd::as_fd);
-                        if let Some(socket) = socket {
-                            self.watched.connected(socket, listener)?;
-                        }
+                        self.flows.accepted(self.connection.1);
+                        let listener = self.listener.map(AsFd::as_fd);
+                        let socket = self.socket.insert(accepted);
+                        self.watch.connected(socket.as_fd(), listener)?;
                         continue;
                     }
                     Err(errno) => ("accept", Err(errno)),
@@ -91,7 +90,7 @@ impl Caller<'_> {
                 Want::Vanish => return self.vanish(),
                 Want::Close => {
                     if let Some(socket) = self.socket.take() {
-                        self.watched.closes(socket.as_fd());
+                        self.watch.closes(socket.as_fd());
                         // Nobody else holds it now; with SO_LINGER this waits.
                         drop(socket);
                     }
@@ -102,7 +101,7 @@ impl Caller<'_> {
                 Ok(Returned::Done) => {
                     self.application.did(self.clock.now());
                     if let ("connect", Some(socket)) = (call, &self.socket) {
-                        self.watched.connected(socket.as_fd(), None)?;
+                        self.watch.connected(socket.as_fd(), None)?;
                     }
                 }
                 Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
@@ -111,30 +110,23 @@ impl Caller<'_> {
                     return Ok(());
                 }
                 Err(errno) if self.application.may_fail() => {
-                    self.application.failed(name(errno), self.clock.now());
-                    self.shared.lost_if(call == "connect");
+                    self.application.failed(errno::name(errno), self.clock.now());
                 }
-                Err(errno) => return Err(self.watched.failed(call, errno)),
+                Err(errno) => return Err(self.watch.failed(call, errno)),
             }
         }
     }
 
     /// Whether it woke before the trial's time was over.
     fn sleep(&mut self, until: Instant) -> bool {
-        if self.shared.flows().is_some() {
-            let slept = sleep_while(self.clock, until, || !self.shared.is_over());
-            if !slept {
-                self.ran_out();
-            }
-            return slept;
-        }
         let limit = self.shared.limit();
-        let is_over = until > limit && self.shared.may_run_out();
-        self.clock.sleep_until(if is_over { limit } else { until });
-        if is_over {
+        let runs_out = until > limit && self.shared.may_run_out();
+        let end = if runs_out { limit } else { until };
+        let slept = sleep_while(self.clock, end, || !self.shared.is_over()) && !runs_out;
+        if !slept {
             self.ran_out();
         }
-        !is_over
+        slept
     }
 
     /// The socket hears nothing any more, until the trial's time is over.
@@ -151,8 +143,8 @@ impl Caller<'_> {
     /// The trial's time is over.
     fn ran_out(&mut self) {
         self.application.ran_out(self.clock.now());
-        if let Some(socket) = self.socket.as_ref().filter(|_| self.watched.is_open()) {
-            self.watched.closes(socket.as_fd());
+        if let Some(socket) = self.socket.as_ref().filter(|_| self.watch.is_open()) {
+            self.watch.closes(socket.as_fd());
         }
     }
 
@@ -162,22 +154,14 @@ impl Caller<'_> {
         Ok(Returned::Done)
     }
 
-    /// `None`: the client has given up, so nobody will come.
+    /// `None`: nobody will come.
     fn accept(&mut self) -> Result<Option<OwnedFd>, Errno> {
-        if let Some(arrived) = self.arrived.take() {
-            return Ok(Some(arrived));
-        }
-        let Some(listener) = &self.socket else { return Ok(None) };
-        let timeout = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos().cast_signed() };
-        while poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout))? == 0 {
-            if self.shared.is_over() {
-                return Err(Errno::CANCELED);
-            }
-            if self.shared.is_lost() {
-                return Ok(None);
-            }
-        }
-        rustix::net::accept_with(listener, rustix::net::SocketFlags::CLOEXEC).map(Some)
+        let Some(listener) = self.listener else { return Ok(None) };
+        let (nth, planned) = self.connection;
+        listener.accept(planned.ports[0], || {
+            self.go_on()?;
+            Ok(self.flows.has_no_client(nth) || self.shared.is_at_rest())
+        })
     }
 
     fn write(&mut self) -> Result<Returned, Errno> {
@@ -248,7 +232,7 @@ impl Caller<'_> {
 
     fn at_mark(&mut self) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
-        let is_at_mark = sys::at_mark(socket.as_fd()).map_err(|error| errno(&error))?;
+        let is_at_mark = sys::at_mark(socket.as_fd()).map_err(|error| errno::of(&error))?;
         self.application.marked(is_at_mark, self.clock.now());
         Ok(Returned::Told)
     }
@@ -275,32 +259,4 @@ impl Caller<'_> {
         }?;
         Ok(Returned::Done)
     }
-}
-
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-/// The name of an error in `errno.h`, of those that a socket's calls tell.
-pub(crate) fn name(errno: Errno) -> Cow<'static, str> {
-    const NAMES: &[(Errno, &str)] = &[
-        (Errno::AGAIN, "EAGAIN"),
-        (Errno::BADF, "EBADF"),
-        (Errno::CONNABORTED, "ECONNABORTED"),
-        (Errno::CONNREFUSED, "ECONNREFUSED"),
-        (Errno::CONNRESET, "ECONNRESET"),
-        (Errno::HOSTUNREACH, "EHOSTUNREACH"),
-        (Errno::INPROGRESS, "EINPROGRESS"),
-        (Errno::INVAL, "EINVAL"),
-        (Errno::NETUNREACH, "ENETUNREACH"),
-        (Errno::NOBUFS, "ENOBUFS"),
-        (Errno::NOTCONN, "ENOTCONN"),
-        (Errno::PIPE, "EPIPE"),
-        (Errno::TIMEDOUT, "ETIMEDOUT"),
-    ];
-    let known = NAMES.iter().find(|(known, _)| *known == errno);
-    known.map_or_else(
-        || format!("errno {}", errno.raw_os_error()).into(),
-        |(_, name)| (*name).into(),
-    )
 }

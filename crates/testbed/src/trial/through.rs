@@ -15,15 +15,18 @@ use tcplab_workload::{
     AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
 };
 
+use super::endpoint_thread::EndpointThread;
+use super::recording_threads::{MoverReport, RecordingThreads};
+use super::watch::Watch;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
-use crate::endpoint::{Outcome, Shared};
+use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
+use crate::message::serde_name;
 use crate::namespace::Privilege;
-use crate::promptness::Promptness;
-use crate::serve::{Ready, Watch, panicked, serde_name};
-use crate::trial::{Scribes, Told};
-use crate::{TrialError, promptness, sys, sysctl};
+use crate::scheduling::Scheduling;
+use crate::trial_state::TrialState;
+use crate::{TrialError, scheduling, sys, sysctl};
 
 /// How often it is looked whether the trial is over.
 const EVERY: Span = Span::from_millis(5);
@@ -31,7 +34,7 @@ const EVERY: Span = Span::from_millis(5);
 /// Runs the trial.
 pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
     let case = &request.case;
-    let shared = Arc::new(Shared::new(request));
+    let shared = Arc::new(TrialState::new(request));
     let medium = case.workload.through;
     let [client, server] =
         match Joined::by(medium).map_err(TrialError::setup(format!("make {}", medium.name())))? {
@@ -45,36 +48,40 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let clock = Clock::start();
     // Nobody's sockets are looked at.
     let (_, no_sockets) = mpsc::channel();
-    let (scribes, tape) = Scribes::start(request, clock, no_sockets)?;
-    server.go.send(clock).and_then(|()| client.go.send(clock)).map_err(|_| panicked())?;
-    let awake = promptness::stay_awake();
+    let (threads, queue) = RecordingThreads::start(request, clock, no_sockets)?;
+    server
+        .go
+        .send(clock)
+        .and_then(|()| client.go.send(clock))
+        .map_err(|_| TrialError::panicked())?;
+    let awake = scheduling::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     loop {
         let now = clock.now();
-        if watch.over(&BridgeState { now, on_path: 0 }, scribes.have_failed()) {
+        if watch.over(&BridgeState { now, on_path: 0 }, threads.have_failed()) {
             break;
         }
         clock.sleep_until(now + EVERY);
     }
     drop(awake);
-    let have_failed = scribes.have_failed();
-    drop(tape);
+    let have_failed = threads.have_failed();
+    drop(queue);
     let world = WorldRecord {
         name: "kernel".into(),
         device: serde_name(&medium),
         privilege: serde_name(&privilege),
-        scheduling: serde_name(&Promptness::Ordinary),
+        scheduling: serde_name(&Scheduling::Ordinary),
         ..WorldRecord::default()
     };
-    let told = Told { world, frames_lost: [0; 2] };
-    scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
+    let report = MoverReport { world, frames_lost: [0; 2] };
+    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 
 /// Starts the thread of an end, which does its `work` as soon as it is told to.
 fn prepare(
-    shared: &Arc<Shared>,
-    work: impl FnOnce(&Shared, Clock) -> Result<AppReport, TrialError> + Send + 'static,
-) -> Ready<()> {
+    shared: &Arc<TrialState>,
+    work: impl FnOnce(&TrialState, Clock) -> Result<AppReport, TrialError> + Send + 'static,
+) -> EndpointThread<()> {
     let (go, start) = mpsc::channel();
     let (tell, outcome) = mpsc::channel();
     let (stay, _) = mpsc::channel();
@@ -85,19 +92,12 @@ fn prepare(
         let _ = sys::run_before_others();
         let _ = tell.send(work(&shared, clock).map(outcome_of));
     });
-    Ready { device: (), go, outcome, stay }
+    EndpointThread { device: (), go, outcome, stay }
 }
 
 fn outcome_of(report: AppReport) -> Outcome {
-    Outcome {
-        report,
-        flows: std::collections::BTreeMap::new(),
-        record: EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() },
-        _socket: None,
-        device_drops: 0,
-        load: None,
-        served: None,
-    }
+    let record = EndpointRecord { sysctls: sysctl::in_force(), ..EndpointRecord::default() };
+    Outcome::of(report, record)
 }
 
 /// One end of what joins the two, until its halves are closed.
@@ -139,7 +139,7 @@ impl Joined {
     fn drive(
         &mut self,
         side: Endpoint,
-        shared: &Shared,
+        shared: &TrialState,
         clock: Clock,
     ) -> Result<AppReport, TrialError> {
         let failed = |call| {
@@ -215,7 +215,7 @@ impl Joined {
 }
 
 /// Both ends where memory is copied: one thread does it all, and the other tells what came of it.
-fn copied(shared: &Arc<Shared>) -> [Ready<()>; 2] {
+fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
     let (tell, told) = mpsc::channel();
     let client = prepare(shared, move |shared, clock| {
         let [client, server] = copy(shared.workload(), shared.seed(), clock);
@@ -223,7 +223,7 @@ fn copied(shared: &Arc<Shared>) -> [Ready<()>; 2] {
         let _ = tell.send(server);
         Ok(client)
     });
-    let server = prepare(shared, move |_, _| told.recv().map_err(|_| panicked()));
+    let server = prepare(shared, move |_, _| told.recv().map_err(|_| TrialError::panicked()));
     [client, server]
 }
 

@@ -9,16 +9,17 @@ use tcplab_recording::OptionRecord;
 use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{AppReport, SocketOptions};
 
+use super::socket;
 use crate::TrialError;
 use crate::clock::Clock;
-use crate::endpoint::{Ran, Shared};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
+use crate::trial_state::TrialState;
 
 /// What is to be known of the sockets of an endpoint.
-pub(crate) struct Watched<'a> {
+pub(super) struct SocketWatch<'a> {
     end: Endpoint,
-    shared: &'a Shared,
+    shared: &'a TrialState,
     /// What is asked of an accepted socket.
     accepted: &'a SocketOptions,
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
@@ -32,22 +33,23 @@ pub(crate) struct Watched<'a> {
     /// Those of the connected one when it was closed, and of the listening one.
     records: Vec<OptionRecord>,
     listener: Vec<OptionRecord>,
-    /// What the thread had had of a processor before.
+    was_connected: bool,
+    /// The thread's processor time before.
     before: Span,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> SocketWatch<'a> {
     /// Of a socket with these options; of `flow`, if that has samples of its own.
-    pub(crate) fn of_flow(
-        (end, shared): (Endpoint, &'a Shared),
+    pub(super) fn new(
+        (end, shared): (Endpoint, &'a TrialState),
         accepted: &'a SocketOptions,
         sockets: Option<Sender<(Endpoint, Sampled)>>,
         flow: Option<Arc<str>>,
         options: OptionSheet,
-    ) -> Watched<'a> {
+    ) -> SocketWatch<'a> {
         let (records, listener, sampled) = (Vec::new(), Vec::new(), None);
         let before = Clock::processor();
-        Watched {
+        SocketWatch {
             end,
             shared,
             accepted,
@@ -57,25 +59,27 @@ impl<'a> Watched<'a> {
             options,
             records,
             listener,
+            was_connected: false,
             before,
         }
     }
 
     /// What it leaves, with the application's report and the processor time of this thread, which
     /// does the work of the connection and nothing else.
-    pub(crate) fn left(self, report: AppReport, socket: Option<OwnedFd>) -> Ran {
-        let Watched { records, listener, before, .. } = self;
+    pub(super) fn end(self, report: AppReport, socket: Option<OwnedFd>) -> ConnectionOutcome {
+        let SocketWatch { records, listener, was_connected, before, .. } = self;
         let processor = Some(Clock::processor().saturating_sub(before));
         let report = AppReport { processor, ..report };
-        Ran { report, records, listener, socket }
+        ConnectionOutcome { report, records, listener, was_connected, socket }
     }
 
     /// It is connected; with the listening one, if it was accepted.
-    pub(crate) fn connected(
+    pub(super) fn connected(
         &mut self,
         socket: BorrowedFd<'_>,
         listener: Option<BorrowedFd<'_>>,
     ) -> Result<(), TrialError> {
+        self.was_connected = true;
         match listener {
             None => self.options.connected(socket)?,
             Some(listener) => {
@@ -91,10 +95,10 @@ impl<'a> Watched<'a> {
     }
 
     /// Calls on it may wait from now on, until the trial's time is over.
-    pub(crate) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
+    pub(super) fn opens(&mut self, socket: BorrowedFd<'_>) -> Result<(), TrialError> {
         if self.sampled.is_none() {
             let duplicate = socket.try_clone_to_owned();
-            let duplicate = duplicate.map_err(self.call("duplicate its socket"))?;
+            let duplicate = duplicate.map_err(TrialError::setup("duplicate a socket"))?;
             let sampled = Sampled::new(duplicate, self.flow.clone());
             self.shared.open().push(sampled.clone());
             self.sampled = Some(sampled);
@@ -103,7 +107,7 @@ impl<'a> Watched<'a> {
     }
 
     /// It is about to be closed: nobody else may hold it then.
-    pub(crate) fn closes(&mut self, socket: BorrowedFd<'_>) {
+    pub(super) fn closes(&mut self, socket: BorrowedFd<'_>) {
         self.records = self.options.records(socket);
         if let Some(sampled) = self.sampled.take() {
             sampled.let_go();
@@ -111,17 +115,25 @@ impl<'a> Watched<'a> {
     }
 
     /// Whether there is a socket that calls may wait for.
-    pub(crate) fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.sampled.is_some()
     }
 
     /// A call failed that must not.
-    pub(crate) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
-        self.call(call)(errno.into())
+    pub(super) fn failed(&self, call: &'static str, errno: Errno) -> TrialError {
+        socket::failed(self.end, call, errno)
     }
+}
 
-    fn call(&self, call: &'static str) -> impl FnOnce(std::io::Error) -> TrialError + use<> {
-        let endpoint = self.end.name();
-        move |source| TrialError::Application { endpoint, call, source }
-    }
+/// What a connection leaves at an endpoint.
+#[derive(Debug)]
+pub(super) struct ConnectionOutcome {
+    pub(super) report: AppReport,
+    /// The options of the connected socket.
+    pub(super) records: Vec<OptionRecord>,
+    /// Those of the listening socket.
+    pub(super) listener: Vec<OptionRecord>,
+    pub(super) was_connected: bool,
+    /// The socket, if it was not closed.
+    pub(super) socket: Option<OwnedFd>,
 }

@@ -1,4 +1,4 @@
-//! A tape that is read too slowly, and one with super-packets.
+//! A queue that is read too slowly, and one with super-packets.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn verdict(id: u64, now: Instant) -> Verdict {
     link.poll(now).expect("it passes at once").verdict
 }
 
-fn recorder(directory: &Path, snaplen: Option<u32>) -> RecordingWriter {
+fn writer(directory: &Path, snaplen: Option<u32>) -> RecordingWriter {
     RecordingWriter::create(directory, 0, &["a".into(), "b".into()], snaplen).unwrap()
 }
 
@@ -86,18 +86,18 @@ fn frames(recording: &Recording, end: Endpoint) -> Vec<(usize, u32)> {
 fn super_packets_are_written_down_as_their_segments() {
     for snaplen in [None, Some(100)] {
         let directory = tempfile::tempdir().unwrap();
-        let (mut tape, playback) = tape(snaplen);
+        let (mut queue, recorder) = recorder_queue(snaplen);
         let (header, packet) = super_packet(3);
         let layout = Layout::of(&packet, 1000).unwrap();
-        tape.left(Endpoint::Client, at(1), 1, header, &packet, Some(&layout));
+        queue.left(Endpoint::Client, at(1), 1, header, &packet, Some(&layout));
         for id in 1..=3 {
-            tape.judged(&verdict(id, at(1)), (id != 2).then_some(at(2)));
+            queue.judged(&verdict(id, at(1)), (id != 2).then_some(at(2)));
         }
-        tape.pass_on(|| 4);
-        assert_eq!((tape.frames_lost(), tape.verdicts_lost()), ([0; 2], 0));
-        drop(tape);
+        queue.pass_on(|| 4);
+        assert_eq!((queue.frames_lost(), queue.verdicts_lost()), ([0; 2], 0));
+        drop(queue);
         let (_, no_samples) = mpsc::channel();
-        finish(playback.write_down(recorder(directory.path(), snaplen), &no_samples).unwrap());
+        finish(recorder.write_down(writer(directory.path(), snaplen), &no_samples).unwrap());
         let recording = Recording::open(directory.path()).unwrap();
         let kept = snaplen.map_or(1040, |len| len as usize);
         assert_eq!(frames(&recording, Endpoint::Client), [(kept, 1040); 3]);
@@ -109,28 +109,27 @@ fn super_packets_are_written_down_as_their_segments() {
 #[test]
 fn when_nobody_reads_what_finds_no_room_is_counted_and_nothing_else_lost() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut tape, playback) = tape(None);
+    let (mut queue, recorder) = recorder_queue(None);
     let (header, packet) = super_packet(60);
     let layout = Layout::of(&packet, 1000).unwrap();
     // Four times what the pages hold.
     let supers = (4 * PAGES * PAGE_BYTES / packet.len()) as u64;
     for number in 0..supers {
         let first = 1 + number * 60;
-        tape.left(Endpoint::Client, at(number), first, header, &packet, Some(&layout));
+        queue.left(Endpoint::Client, at(number), first, header, &packet, Some(&layout));
         for id in first..first + 60 {
-            tape.judged(&verdict(id, at(number)), Some(at(number)));
+            queue.judged(&verdict(id, at(number)), Some(at(number)));
         }
     }
     let packets = supers * 60;
-    let ([sent_lost, received_lost], verdicts_lost) = (tape.frames_lost(), tape.verdicts_lost());
+    let ([sent_lost, received_lost], verdicts_lost) = (queue.frames_lost(), queue.verdicts_lost());
     assert!(sent_lost > packets / 2, "{sent_lost} of {packets}");
     assert!(verdicts_lost > 0, "even the reserve is full");
     // Now the recorder comes to its senses.
-    tape.pass_on(|| packets + 1);
-    drop(tape);
+    queue.pass_on(|| packets + 1);
+    drop(queue);
     let (_, no_samples) = mpsc::channel();
-    let mut writer =
-        playback.write_down(recorder(directory.path(), Some(60)), &no_samples).unwrap();
+    let mut writer = recorder.write_down(writer(directory.path(), Some(60)), &no_samples).unwrap();
     writer.missed(Endpoint::Client, sent_lost);
     writer.missed(Endpoint::Server, received_lost);
     let capture_drops = writer.capture_drops();

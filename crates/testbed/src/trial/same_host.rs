@@ -15,19 +15,23 @@ use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
+use super::endpoint_thread::EndpointThread;
+use super::recording_threads::{MoverReport, RecordingThreads};
+use super::watch::Watch;
+use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
-use crate::endpoint::{Prepared, Shared};
+use crate::endpoint::Prepared;
 use crate::launch::TrialRequest;
+use crate::message::serde_name;
 use crate::namespace::Privilege;
-use crate::promptness::Promptness;
+use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
-use crate::serve::{Ready, Watch, addresses, panicked, serde_name};
+use crate::scheduling::Scheduling;
 use crate::sys::{PacketRing, Ringed};
-use crate::tape::Tape;
-use crate::trial::{Scribes, Told};
-use crate::{TrialError, promptness, sysctl};
+use crate::trial_state::TrialState;
+use crate::{TrialError, scheduling, sysctl};
 
 /// How often the ring is emptied: it holds what a busy loopback does in much longer.
 const EVERY: Span = Span::from_millis(5);
@@ -47,7 +51,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let case = &request.case;
     let request =
         &TrialRequest { snaplen: Some(request.snaplen.unwrap_or(HEADERS)), ..request.clone() };
-    let shared = Arc::new(Shared::new(request));
+    let shared = Arc::new(TrialState::new(request));
     // Both ends have the same, as was checked when the scenario was read.
     sysctl::apply(Endpoint::Client.name(), &case.client.sysctl)?;
     take_loopback_up()?;
@@ -60,24 +64,28 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let (client, server) = (client?, server?);
 
     let clock = Clock::start();
-    let (scribes, tape) = Scribes::start(request, clock, new_sockets)?;
-    server.go.send(clock).and_then(|()| client.go.send(clock)).map_err(|_| panicked())?;
-    let awake = promptness::stay_awake();
+    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
+    server
+        .go
+        .send(clock)
+        .and_then(|()| client.go.send(clock))
+        .map_err(|_| TrialError::panicked())?;
+    let awake = scheduling::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    let mut onlooker = Onlooker::new(clock, ring, tape, addresses(case));
-    onlooker.run(|state| watch.over(state, scribes.have_failed()));
-    let have_failed = scribes.have_failed();
-    let frames_lost = onlooker.finish();
+    let mut capture = LoopbackCapture::new(clock, ring, queue, addresses(case));
+    capture.run(|state| watch.over(state, threads.have_failed()));
+    let have_failed = threads.have_failed();
+    let frames_lost = capture.finish();
     drop(awake);
     let world = WorldRecord {
         name: "kernel".into(),
         device: "loopback".into(),
         privilege: serde_name(&privilege),
-        scheduling: serde_name(&Promptness::Ordinary),
+        scheduling: serde_name(&Scheduling::Ordinary),
         ..WorldRecord::default()
     };
-    let told = Told { world, frames_lost };
-    scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
+    let report = MoverReport { world, frames_lost };
+    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 
 fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
@@ -90,9 +98,9 @@ fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
 fn prepare(
     end: Endpoint,
     addresses: [Ipv4Addr; 2],
-    shared: &Arc<Shared>,
+    shared: &Arc<TrialState>,
     sockets: &Sender<(Endpoint, Sampled)>,
-) -> Result<Ready<()>, TrialError> {
+) -> Result<EndpointThread<()>, TrialError> {
     let (ready_sender, ready) = mpsc::channel();
     let (go, start) = mpsc::channel();
     let (outcome_sender, outcome) = mpsc::channel();
@@ -106,30 +114,35 @@ fn prepare(
         Ok(())
     });
     match ready.recv() {
-        Ok(()) => Ok(Ready { device: (), go, outcome, stay }),
+        Ok(()) => Ok(EndpointThread { device: (), go, outcome, stay }),
         Err(_) => match thread.join() {
             Ok(Err(error)) => Err(error),
-            _ => Err(panicked()),
+            _ => Err(TrialError::panicked()),
         },
     }
 }
 
 /// Looks at what passes the loopback.
-struct Onlooker {
+struct LoopbackCapture {
     clock: Clock,
     ring: PacketRing,
-    tape: Tape,
+    queue: RecorderQueue,
     addresses: [Ipv4Addr; 2],
     /// The wall clock before the trial's, at the start.
     wall_offset: i64,
 }
 
-impl Onlooker {
-    fn new(clock: Clock, ring: PacketRing, tape: Tape, addresses: [Ipv4Addr; 2]) -> Onlooker {
-        Onlooker { clock, ring, tape, addresses, wall_offset: Clock::wall_offset() }
+impl LoopbackCapture {
+    fn new(
+        clock: Clock,
+        ring: PacketRing,
+        queue: RecorderQueue,
+        addresses: [Ipv4Addr; 2],
+    ) -> LoopbackCapture {
+        LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
     }
 
-    /// Puts what it sees on the tape until `over` says so.
+    /// Puts what it sees on the queue until `over` says so.
     fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) {
         loop {
             self.look();
@@ -141,38 +154,38 @@ impl Onlooker {
         }
     }
 
-    /// Takes what has passed, as far as there is room on the tape; the rest can wait in the ring.
+    /// Takes what has passed, as far as there is room on the queue; the rest can wait in the ring.
     /// Whether it took all.
     fn look(&mut self) -> bool {
-        let Onlooker { clock, ring, tape, addresses, wall_offset } = self;
+        let LoopbackCapture { clock, ring, queue, addresses, wall_offset } = self;
         // Where the wall clock was set meanwhile, the kernel's times moved with it.
         let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
         let epoch = clock.epoch_nanos().saturating_add_signed(moved);
-        let note = |tape: &mut Tape, packet: Ringed<'_>| {
+        let note = |queue: &mut RecorderQueue, packet: Ringed<'_>| {
             let Some(endpoint) = whose(&packet, *addresses) else { return };
             let at = Instant::from_nanos(packet.at_nanos.saturating_sub(epoch)).min(clock.now());
             if packet.bytes.len() < packet.len {
-                tape.seen_cut(endpoint, at, packet.is_sent, packet.bytes, packet.len);
+                queue.seen_cut(endpoint, at, packet.is_sent, packet.bytes, packet.len);
             } else {
-                tape.seen(endpoint, at, packet.is_sent, undone(&packet), packet.bytes);
+                queue.seen(endpoint, at, packet.is_sent, undone(&packet), packet.bytes);
             }
         };
         let mut is_room;
         while {
-            is_room = tape.has_room(ring.most());
-            is_room && ring.take(|packet| note(tape, packet))
+            is_room = queue.has_room(ring.most());
+            is_room && ring.take(|packet| note(queue, packet))
         } {}
-        tape.pass_on(|| 0);
+        queue.pass_on(|| 0);
         is_room
     }
 
-    /// Frames of client and server that found no room on the tape or in the ring.
+    /// Frames of client and server that found no room on the queue or in the ring.
     fn finish(mut self) -> [u64; 2] {
         let until = self.clock.now() + PATIENCE;
         while !self.look() && self.clock.now() < until {
             self.clock.sleep_until(self.clock.now() + EVERY);
         }
-        let [client, server] = self.tape.frames_lost();
+        let [client, server] = self.queue.frames_lost();
         // Of those that the ring had no room for, nobody knows whose they were.
         [client + self.ring.dropped(), server]
     }

@@ -3,8 +3,8 @@
 //! whose kernel forwards packets and has the qdiscs. What passes each endpoint's device is seen by
 //! a packet socket beside it; what happens in between nobody tells.
 
+mod capture_point;
 mod kernel;
-mod tap;
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -14,29 +14,32 @@ use tcplab_path::tc::TcPlan;
 use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 
+use capture_point::CapturePoint;
 pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
-use tap::Tap;
 
+use super::endpoint_thread::{EndpointThread, prepare_with};
+use super::recording_threads::{MoverReport, RecordingThreads};
+use super::watch::Watch;
+use crate::addresses::ADDRESSES;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{self, DeviceKind};
-use crate::endpoint::Shared;
 use crate::launch::TrialRequest;
+use crate::message::serde_name;
 use crate::namespace::Privilege;
-use crate::promptness::Promptness;
+use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
-use crate::serve::{ADDRESSES, Ready, Watch, prepare_with, serde_name};
-use crate::tape::Tape;
-use crate::trial::{Scribes, Told};
-use crate::{TrialError, promptness, sysctl};
+use crate::scheduling::Scheduling;
+use crate::trial_state::TrialState;
+use crate::{TrialError, scheduling, sysctl};
 
 /// How often it is looked whether the trial is over, and pages are passed on.
 const IDLE: Span = Span::from_millis(20);
 
 /// An endpoint's device: its other end, and the packet socket beside it.
-struct Seat {
+struct CapturedDevice {
     name: String,
-    tap: Tap,
+    point: CapturePoint,
 }
 
 /// Runs the trial.
@@ -47,33 +50,35 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
         None => TrialError::Stopped,
     })?;
     kernel::try_out(&plan)?;
-    let shared = Arc::new(Shared::new(request));
+    let shared = Arc::new(TrialState::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
     let [client, server] = joined(request, &plan, &shared, &sockets)?;
     drop(sockets);
 
     let clock = Clock::start();
-    let (scribes, tape) = Scribes::start(request, clock, new_sockets)?;
+    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
     for go in [server.go, client.go] {
         let _ = go.send(clock);
     }
-    let promptness = promptness::be_prompt(request.tuning.real_time);
+    let scheduling = scheduling::be_prompt(request.tuning.real_time);
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    let mut eye = Eye::new(clock, [client.device.tap, server.device.tap], tape, &plan);
-    eye.run(|state| watch.over(state, scribes.have_failed()))?;
-    let have_failed = scribes.have_failed();
-    let told = Told { world: world(privilege, promptness, &plan), frames_lost: eye.finish() };
-    scribes.end(request, &shared, watch, [client.stay, server.stay], have_failed, told)
+    let mut capture =
+        DeviceCapture::new(clock, [client.device.point, server.device.point], queue, &plan);
+    capture.run(|state| watch.over(state, threads.have_failed()))?;
+    let have_failed = threads.have_failed();
+    let report =
+        MoverReport { world: world(privilege, scheduling, &plan), frames_lost: capture.finish() };
+    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 
 /// What there is to say of the world before anything is counted.
-fn world(privilege: Privilege, promptness: Promptness, plan: &TcPlan) -> WorldRecord {
+fn world(privilege: Privilege, scheduling: Scheduling, plan: &TcPlan) -> WorldRecord {
     WorldRecord {
         name: "kernel".into(),
         device: "veth".into(),
         privilege: serde_name(&privilege),
-        scheduling: serde_name(&promptness),
+        scheduling: serde_name(&scheduling),
         notes: plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect(),
         ..WorldRecord::default()
     }
@@ -83,12 +88,12 @@ fn world(privilege: Privilege, promptness: Promptness, plan: &TcPlan) -> WorldRe
 fn joined(
     request: &TrialRequest,
     plan: &TcPlan,
-    shared: &Arc<Shared>,
+    shared: &Arc<TrialState>,
     sockets: &Sender<(Endpoint, Sampled)>,
-) -> Result<[Ready<Seat>; 2], TrialError> {
+) -> Result<[EndpointThread<CapturedDevice>; 2], TrialError> {
     let [client, server] = Endpoint::BOTH.map(|end| {
-        prepare_with(end, DeviceKind::PacketSocket, shared, sockets, inside, |device, tap| {
-            Ok(Seat { name: device.leave_to_kernel()?, tap })
+        prepare_with(end, DeviceKind::PacketSocket, shared, sockets, inside, |device, point| {
+            Ok(CapturedDevice { name: device.leave_to_kernel()?, point })
         })
     });
     let (client, server) = (client?, server?);
@@ -100,16 +105,16 @@ fn joined(
 
 /// What is done in each endpoint's namespace. netem and tbf take what they are given at once for
 /// one packet, so segments go one by one.
-fn inside() -> Result<Tap, TrialError> {
+fn inside() -> Result<CapturePoint, TrialError> {
     device::send_single_segments()?;
-    Tap::open(device::NAME)
+    CapturePoint::open(device::NAME)
 }
 
 /// Looks at what passes both endpoints.
-struct Eye {
+struct DeviceCapture {
     clock: Clock,
-    taps: [Tap; 2],
-    tape: Tape,
+    points: [CapturePoint; 2],
+    queue: RecorderQueue,
     /// A packet that comes later than this after the last of all does not come.
     patience: Span,
     seen: Instant,
@@ -117,20 +122,25 @@ struct Eye {
     wall_offset: i64,
 }
 
-impl Eye {
-    fn new(clock: Clock, taps: [Tap; 2], tape: Tape, plan: &TcPlan) -> Eye {
+impl DeviceCapture {
+    fn new(
+        clock: Clock,
+        points: [CapturePoint; 2],
+        queue: RecorderQueue,
+        plan: &TcPlan,
+    ) -> DeviceCapture {
         let patience = plan.links().into_iter().map(|(_, link)| link.patience).max();
-        Eye {
+        DeviceCapture {
             clock,
-            taps,
-            tape,
+            points,
+            queue,
             patience: patience.unwrap_or_default(),
             seen: Instant::ZERO,
             wall_offset: Clock::wall_offset(),
         }
     }
 
-    /// Puts what it sees on the tape until `over`, asked every 20 ms, says so.
+    /// Puts what it sees on the queue until `over`, asked every 20 ms, says so.
     fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
         let failed = || TrialError::setup("look at the packets of an endpoint");
         let mut looked = Instant::ZERO;
@@ -139,13 +149,13 @@ impl Eye {
             let now = self.clock.now();
             if now.since(looked) >= IDLE {
                 looked = now;
-                self.tape.pass_on(|| 0);
+                self.queue.pass_on(|| 0);
                 let on_path = usize::from(now.since(self.seen) <= self.patience);
                 if over(&BridgeState { now, on_path }) {
                     return Ok(());
                 }
             }
-            let mut waiting = self.taps.each_ref().map(|tap| PollFd::new(tap, PollFlags::IN));
+            let mut waiting = self.points.each_ref().map(|point| PollFd::new(point, PollFlags::IN));
             let timeout = Timespec { tv_sec: 0, tv_nsec: IDLE.as_nanos().cast_signed() };
             match poll(&mut waiting, Some(&timeout)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -156,27 +166,28 @@ impl Eye {
 
     /// Takes what waits.
     fn look(&mut self) -> std::io::Result<()> {
-        let Eye { clock, taps, tape, seen, wall_offset, .. } = self;
+        let DeviceCapture { clock, points, queue, seen, wall_offset, .. } = self;
         // Where the wall clock was set meanwhile, the kernel's times moved with it.
         let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
         let epoch = clock.epoch_nanos().saturating_add_signed(moved);
-        for (endpoint, tap) in Endpoint::BOTH.into_iter().zip(taps) {
-            while let Some(frame) = tap.receive()? {
+        for (endpoint, point) in Endpoint::BOTH.into_iter().zip(points) {
+            while let Some(frame) = point.receive()? {
                 let now = clock.now();
                 let at = frame
                     .at_nanos
                     .map_or(now, |at| Instant::from_nanos(at.saturating_sub(epoch)).min(now));
                 *seen = now;
-                tape.seen(endpoint, at, frame.is_sent, frame.header, frame.packet);
+                queue.seen(endpoint, at, frame.is_sent, frame.header, frame.packet);
             }
         }
         Ok(())
     }
 
-    /// Frames of client and server that found no room on the tape or in the packet sockets.
+    /// Frames of client and server that found no room on the queue or in the packet sockets.
     fn finish(mut self) -> [u64; 2] {
-        self.tape.pass_on(|| 0);
-        let (lost, unread) = (self.tape.frames_lost(), self.taps.each_ref().map(Tap::unread));
+        self.queue.pass_on(|| 0);
+        let (lost, unread) =
+            (self.queue.frames_lost(), self.points.each_ref().map(CapturePoint::unread));
         [lost[0] + unread[0], lost[1] + unread[1]]
     }
 }

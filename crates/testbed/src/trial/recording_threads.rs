@@ -11,70 +11,72 @@ use tcplab_recording::{
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::LoadReport;
 
+use super::watch::Watch;
+use crate::addresses::addresses;
 use crate::clock::Clock;
-use crate::endpoint::{Outcome, Shared};
+use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
+use crate::recorder::{RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
-use crate::serve::{Watch, addresses};
-use crate::tape::{self, Tape};
+use crate::trial_state::{TrialState, corrupted};
 use crate::{TrialError, sampler};
 
 /// The thread that writes a recording, until everybody who tells it something has gone.
-pub(crate) type Recorder = JoinHandle<Result<RecordingWriter, RecordingError>>;
+pub(crate) type RecorderThread = JoinHandle<Result<RecordingWriter, RecordingError>>;
 
 /// Those who write down what happens in a trial.
-pub(crate) struct Scribes {
+pub(crate) struct RecordingThreads {
     clock: Clock,
-    recorder: Recorder,
+    recorder: RecorderThread,
     /// Gives how many samples were missed.
     sampler: JoinHandle<u64>,
 }
 
 /// What the mover of the packets has to say at the end.
-pub(crate) struct Told {
+pub(crate) struct MoverReport {
     /// The world, without what the endpoints, the recorder and the sampler know.
     pub(crate) world: WorldRecord,
     /// Frames that are not in the captures of client and server.
     pub(crate) frames_lost: [u64; 2],
 }
 
-impl Scribes {
-    /// They start to write; what is put on the tape, and samples of the `sockets` that come.
+impl RecordingThreads {
+    /// They start to write; what is put on the queue, and samples of the `sockets` that come.
     pub(crate) fn start(
         request: &TrialRequest,
         clock: Clock,
         sockets: Receiver<(Endpoint, Sampled)>,
-    ) -> Result<(Scribes, Tape), TrialError> {
-        let (tape, playback) = tape::tape(request.snaplen);
+    ) -> Result<(RecordingThreads, RecorderQueue), TrialError> {
+        let (queue, recorder) = recorder_queue(request.snaplen);
         let (sampled, samples) = mpsc::channel();
         let descriptions = addresses(&request.case).map(|address| address.to_string());
         let epoch = clock.epoch_nanos();
         let writer =
             RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;
-        let recorder = thread::spawn(move || playback.write_down(writer, &samples));
+        let recorder = thread::spawn(move || recorder.write_down(writer, &samples));
         let interval = request.case.sampling.tcp_info;
         let sampler = sampler::start(clock, request.tuning.real_time, interval, sockets, sampled);
-        Ok((Scribes { clock, recorder, sampler }, tape))
+        Ok((RecordingThreads { clock, recorder, sampler }, queue))
     }
 
-    /// Whether the recorder has ended, which before the tape does it does for an error only.
+    /// Whether the recorder has ended, which before the queue does it does for an error only.
     pub(crate) fn have_failed(&self) -> bool {
         self.recorder.is_finished()
     }
 
     /// Ends a trial whose packets have come to rest: writes the rest of its recording, and says
     /// whether what arrived is what was sent. `stays` are dropped, and the endpoints' namespaces
-    /// with them. `have_failed` is as it was before the tape was let go of.
+    /// with them. `have_failed` is as it was before the queue was let go of.
     pub(crate) fn end(
         self,
         request: &TrialRequest,
-        shared: &Shared,
+        shared: &TrialState,
         watch: Watch<'_>,
         stays: [Sender<()>; 2],
         have_failed: bool,
-        told: Told,
+        moved: MoverReport,
     ) -> Result<(), TrialError> {
-        let Scribes { clock, recorder, sampler } = self;
+        let RecordingThreads { clock, recorder, sampler } = self;
         // Until here the namespaces were needed: the last acknowledgements come from the kernel.
         drop(stays);
         if have_failed {
@@ -84,14 +86,17 @@ impl Scribes {
         let [client, server] = watch.outcomes()?;
         let samples_missed = sampler.join().unwrap_or_default();
         let mut writer = recorder.join().expect("the recorder does not panic")?;
-        let capture_drops = miss(&mut writer, told.frames_lost);
-        let device_drops = told.world.device_drops + client.device_drops + server.device_drops;
-        let world = WorldRecord { device_drops, capture_drops, samples_missed, ..told.world };
-        let both = [&client.flows, &server.flows];
-        let flows = shared.flows().and_then(|flows| flows.log(both));
+        let capture_drops = missed_frames(&mut writer, moved.frames_lost);
+        let device_drops = moved.world.device_drops + client.device_drops + server.device_drops;
+        let world = WorldRecord { device_drops, capture_drops, samples_missed, ..moved.world };
+        let connections = [&client.connections, &server.connections];
+        let flows = shared.flows().map(|flows| (flows, flows.logs(connections)));
+        let verified = flows.as_ref().map(|(flows, logs)| flows.verify(logs).map_err(corrupted));
+        let app = flows.and_then(|(_, logs)| AppLog::of_flows(logs)).zip(verified);
         let Outcome { report: by_client, record: client, load, .. } = client;
         let Outcome { report: by_server, record: server, served, .. } = server;
         let load = load.map(|load| LoadReport { server: served.unwrap_or_default(), ..load });
+        let (app, verified) = app.unwrap_or_else(|| shared.log([by_client, by_server], load));
         let record = TrialRecord {
             case: request.case.name.clone(),
             case_hash: request.case.hash.clone(),
@@ -99,14 +104,13 @@ impl Scribes {
             server,
             ..record(clock, request.seed, request.case.path.clone(), world)
         };
-        let app = flows.unwrap_or_else(|| AppLog { load, ..AppLog::of(by_client, by_server) });
         writer.finish(&app, &record)?;
-        shared.verify(&app)
+        verified
     }
 }
 
 /// Tells the writer which frames of client and server it never saw; how many are missing in all.
-pub(crate) fn miss(writer: &mut RecordingWriter, frames_lost: [u64; 2]) -> u64 {
+pub(crate) fn missed_frames(writer: &mut RecordingWriter, frames_lost: [u64; 2]) -> u64 {
     for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(frames_lost) {
         writer.missed(endpoint, frames);
     }

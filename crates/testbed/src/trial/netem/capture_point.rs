@@ -15,7 +15,7 @@ const ETHERNET: usize = 14;
 const IPV4: [u8; 2] = [0x08, 0x00];
 
 /// A packet socket beside a device.
-pub(super) struct Tap {
+pub(super) struct CapturePoint {
     socket: OwnedFd,
     buffer: Vec<u8>,
 }
@@ -30,14 +30,14 @@ pub(super) struct Passed<'a> {
     pub(super) packet: &'a [u8],
 }
 
-impl Tap {
+impl CapturePoint {
     /// Beside the device `name` of the calling thread's namespace.
-    pub(super) fn open(name: &str) -> Result<Tap, TrialError> {
+    pub(super) fn open(name: &str) -> Result<CapturePoint, TrialError> {
         let failed = || TrialError::setup("open a packet socket beside an endpoint");
         let index = interface_index(name)?;
         let socket = sys::packet_socket(index, EVERY_TYPE).map_err(failed())?;
         sys::note_times(socket.as_fd()).map_err(failed())?;
-        Ok(Tap { socket, buffer: vec![0; LARGEST + ETHERNET] })
+        Ok(CapturePoint { socket, buffer: vec![0; LARGEST + ETHERNET] })
     }
 
     /// The next IPv4 packet that passed; none when nothing waits.
@@ -69,7 +69,7 @@ impl Tap {
     }
 }
 
-impl AsFd for Tap {
+impl AsFd for CapturePoint {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

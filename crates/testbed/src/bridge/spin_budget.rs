@@ -13,15 +13,15 @@ const PARTS: u64 = 8;
 const MOST: Span = Span::from_millis(20);
 
 /// Time awake, earned by sleep.
-pub(super) struct Ration {
+pub(super) struct SpinBudget {
     left: Span,
     /// Until when it is reckoned.
     until: Instant,
 }
 
-impl Ration {
-    pub(super) fn new(now: Instant) -> Ration {
-        Ration { left: MOST, until: now }
+impl SpinBudget {
+    pub(super) fn new(now: Instant) -> SpinBudget {
+        SpinBudget { left: MOST, until: now }
     }
 
     /// Whether it may wait awake. It has been awake since it was asked last, or slept.
@@ -45,17 +45,17 @@ mod tests {
     #[test]
     fn an_eighth_of_the_time_is_slept() {
         let mut now = Instant::ZERO;
-        let mut ration = Ration::new(now);
+        let mut budget = SpinBudget::new(now);
         let (mut asleep, mut longest, mut awake) = (Span::ZERO, Span::ZERO, Span::ZERO);
         // Something is due each 60 µs, and waking takes no time.
         for _ in 0..100_000 {
-            let stays = ration.allows(now);
+            let stays = budget.allows(now);
             now += Span::from_micros(60);
             if stays {
                 awake += Span::from_micros(60);
                 longest = longest.max(awake);
             } else {
-                ration.slept(now);
+                budget.slept(now);
                 asleep += Span::from_micros(60);
                 awake = Span::ZERO;
             }
@@ -67,11 +67,11 @@ mod tests {
 
     #[test]
     fn who_slept_long_is_awake_no_longer_for_it() {
-        let mut ration = Ration::new(Instant::ZERO);
-        assert!(ration.allows(Instant::ZERO));
+        let mut budget = SpinBudget::new(Instant::ZERO);
+        assert!(budget.allows(Instant::ZERO));
         let woke = Instant::ZERO + Span::from_secs(3600);
-        ration.slept(woke);
-        assert!(ration.allows(woke + MOST - Span::from_nanos(1)));
-        assert!(!ration.allows(woke + MOST));
+        budget.slept(woke);
+        assert!(budget.allows(woke + MOST - Span::from_nanos(1)));
+        assert!(!budget.allows(woke + MOST));
     }
 }

@@ -1,0 +1,63 @@
+//! The files of a recording while they are written.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::RecordingError;
+
+/// A file being written that names itself in errors.
+#[derive(Debug)]
+pub(crate) struct Output {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Output {
+    pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
+        let path = directory.join(name);
+        match File::create_new(&path) {
+            Ok(file) => Ok(Output { file: BufWriter::with_capacity(1 << 18, file), path }),
+            Err(source) => Err(RecordingError::File { verb: "make", path, source }),
+        }
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
+        self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
+    }
+
+    /// Everything to the disk.
+    pub(crate) fn sync(mut self) -> Result<(), RecordingError> {
+        let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
+        synced.map_err(|source| self.cannot_write(source))
+    }
+
+    pub(crate) fn cannot_write(&self, source: io::Error) -> RecordingError {
+        RecordingError::File { verb: "write", path: self.path.clone(), source }
+    }
+}
+
+/// For writers that know nothing of recordings.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes a small JSON file.
+pub(crate) fn write_json(
+    directory: &Path,
+    name: &str,
+    value: &impl Serialize,
+) -> Result<(), RecordingError> {
+    let mut output = Output::create(directory, name)?;
+    let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
+    text.push(b'\n');
+    output.put(&text)?;
+    output.sync()
+}

@@ -1,0 +1,34 @@
+//! Error numbers by the names of `errno.h`.
+
+use std::borrow::Cow;
+use std::io;
+
+use rustix::io::Errno;
+
+pub(super) fn of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// The name of an error in `errno.h`, of those that the calls of a socket return.
+pub(super) fn name(errno: Errno) -> Cow<'static, str> {
+    const NAMES: &[(Errno, &str)] = &[
+        (Errno::AGAIN, "EAGAIN"),
+        (Errno::BADF, "EBADF"),
+        (Errno::CONNABORTED, "ECONNABORTED"),
+        (Errno::CONNREFUSED, "ECONNREFUSED"),
+        (Errno::CONNRESET, "ECONNRESET"),
+        (Errno::HOSTUNREACH, "EHOSTUNREACH"),
+        (Errno::INPROGRESS, "EINPROGRESS"),
+        (Errno::INVAL, "EINVAL"),
+        (Errno::NETUNREACH, "ENETUNREACH"),
+        (Errno::NOBUFS, "ENOBUFS"),
+        (Errno::NOTCONN, "ENOTCONN"),
+        (Errno::PIPE, "EPIPE"),
+        (Errno::TIMEDOUT, "ETIMEDOUT"),
+    ];
+    let known = NAMES.iter().find(|(known, _)| *known == errno);
+    known.map_or_else(
+        || format!("errno {}", errno.raw_os_error()).into(),
+        |(_, name)| (*name).into(),
+    )
+}
