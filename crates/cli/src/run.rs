@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tcplab_lab::{Bench, Instead, Plan, Prospect, RunDirectory};
+use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
 
@@ -99,7 +100,9 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let show = |prospect: &Prospect| -> Result<ExitCode> {
-        answer_or_json(&arguments.shown.json, prospect, || prospect.to_string())?;
+        answer_or_json(&ESTIMATE_DOCUMENT, &arguments.shown.json, prospect, || {
+            prospect.to_string()
+        })?;
         Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {

@@ -3,11 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
+use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_testbed::{Summary, Traffic, WayTraffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{tell, write_file};
+use crate::output::{in_document, tell, write_file};
 
 /// Shows on standard error what goes through: a line that changes on a terminal, one each second
 /// elsewhere.
@@ -65,7 +66,7 @@ pub(crate) fn finish(
         if let Some(code) = code {
             value["exit_code"] = code.into();
         }
-        write_file(place, &(serde_json::to_string_pretty(&value)? + "\n"))?;
+        write_file(place, &in_document(&TRAFFIC_DOCUMENT, &value)?)?;
     }
     Ok(())
 }

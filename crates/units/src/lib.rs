@@ -16,6 +16,7 @@ mod probability;
 mod rate;
 mod rng;
 mod server_design;
+pub mod text;
 mod time;
 
 pub use bytes::Bytes;

@@ -13,7 +13,9 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
+use tcplab_quantities::RFC6349_DOCUMENT;
 use tcplab_scenario::Scenario;
+use tcplab_units::number::Number;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
 use crate::conduct::{Conducted, conduct};
@@ -54,10 +56,13 @@ fn show(
 ) -> Result<ExitCode> {
     let said = sum_up(baseline, rows);
     let all = json!({
-        "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
+        "of": title, "baseline": baseline, "bdp_bytes": baseline.bdp().plain(),
+        "best_bits_per_second": baseline.best().plain(),
         "rows": rows, "summary": said, "reports": reports,
     });
-    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &said, reports))?;
+    answer_or_json(&RFC6349_DOCUMENT, &arguments.json, &all, || {
+        shown::outcome(baseline, rows, &said, reports)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,6 +16,7 @@ use crate::error::LabError;
 pub(super) struct PerTrial {
     pub(super) name: &'static str,
     /// What its rows are.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the page on tables is made by a test"))]
     pub(super) about: &'static str,
     pub(super) columns: &'static [(Quantity, Kind)],
     rows: fn(&str, &Trial) -> Vec<Vec<Value>>,

@@ -1,35 +1,26 @@
 //! Texts of scenarios and options as numbers: `0.5 %` is the number 0.005.
 
 use tcplab_table::Value;
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::text::{Measured, Plain, measured};
 
 /// A text as a value, and what the key of its column ends in: `_ns`. What is no number stays text.
 pub(super) fn typed(text: &str) -> (&'static str, Value) {
-    if let Ok(number) = text.parse::<i64>() {
-        return ("", Value::Whole(number));
-    }
-    if let Ok(number) = text.parse::<f64>()
-        && number.is_finite()
-    {
-        return ("", Value::Number(number));
-    }
-    let number = |unit: &str| text.strip_suffix(unit)?.trim_end().parse::<f64>().ok();
-    if let Some(percent) = number("%") {
-        return ("_ratio", Value::Number(percent / 100.0));
-    }
-    if let Some(packets) = number("packets").or_else(|| number("packet")) {
-        return ("_packets", Value::Number(packets));
-    }
-    if let Ok(span) = text.parse::<Span>() {
-        return ("_ns", span.as_nanos().into());
-    }
-    if let Ok(bytes) = text.parse::<Bytes>() {
-        return ("_bytes", bytes.as_u64().into());
-    }
-    if let Ok(rate) = text.parse::<Rate>() {
-        return ("_bits_per_second", rate.bits_per_second().into());
-    }
-    ("", Value::Text(text.to_owned().into()))
+    let Some(Measured { number, unit }) = measured(text) else {
+        return ("", Value::Text(text.to_owned().into()));
+    };
+    let ending = match unit {
+        "ns" => "_ns",
+        "bytes" => "_bytes",
+        "bits_per_second" => "_bits_per_second",
+        "ratio" => "_ratio",
+        "packets" => "_packets",
+        _ => "",
+    };
+    let value = match number {
+        Plain::Whole(number) => Value::Whole(number),
+        Plain::Fraction(number) => Value::Number(number),
+    };
+    (ending, value)
 }
 
 /// A name as a key: lower case, with `_` for what is neither letter nor digit.
@@ -51,7 +42,7 @@ mod tests {
             ("200 ms", ("_ns", Value::Whole(200_000_000))),
             ("16384 B", ("_bytes", Value::Whole(16_384))),
             ("3 Mbit/s", ("_bits_per_second", Value::Whole(3_000_000))),
-            ("100 packets", ("_packets", Value::Number(100.0))),
+            ("100 packets", ("_packets", Value::Whole(100))),
             ("cubic", ("", Value::from("cubic"))),
             ("inf", ("", Value::from("inf"))),
         ];
