@@ -38,23 +38,22 @@ fn table(abilities: &[Ability]) -> String {
     text
 }
 
-/// In which worlds experiments can run: what the kernel's need is known by now, virtual time needs
-/// nothing.
+/// The worlds that experiments can run in: the kernel needs all abilities, virtual time none.
 fn worlds(abilities: &[Ability]) -> Ability {
     let kernel = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
     let models: Vec<&str> = tcplab_scenario::Profile::names().collect();
-    let models = format!("virtual time, with models of {}", models.join(", "));
+    let models = format!("virtual time with the models {}", models.join(", "));
     Ability {
         name: "worlds".into(),
         verdict: if kernel { Verdict::Good } else { Verdict::Limited },
         found: if kernel {
             format!("the kernel; {models}")
         } else {
-            format!("no kernel; {models}")
+            format!("not the kernel; {models}")
         },
         remedy: (!kernel).then(|| {
             format!(
-                "`tcplab run` lets the model {} stand for the kernel, and says so",
+                "`tcplab run` uses the model {} instead of the kernel and reports it",
                 tcplab_scenario::STANDS_FOR_THE_KERNEL
             )
         }),

@@ -103,7 +103,7 @@ fn gbit(bytes: u64, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / 1e9 / seconds
 }
 
-/// A line that changes, on a terminal; one each second elsewhere.
+/// A changing line on a terminal, elsewhere a line per second.
 struct Display {
     is_quiet: bool,
     is_terminal: bool,
@@ -115,7 +115,7 @@ impl Display {
         Display { is_quiet, is_terminal: std::io::stderr().is_terminal(), shown: 0 }
     }
 
-    /// Shows how far it is, once a second.
+    /// Shows the progress once per second.
     fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         if self.is_quiet || elapsed.as_secs() == self.shown {
             return;
@@ -155,30 +155,30 @@ fn line(progress: &Progress) -> String {
 
 fn table(outcome: &Outcome) -> String {
     let mut text = format!(
-        "{} requests in {:.2} s: {:.1} a second, {:.3} Mbit/s\n",
+        "{} requests in {:.2} s: {:.1} requests/s, {:.3} Mbit/s\n",
         outcome.requests,
         outcome.elapsed.as_secs_f64(),
         outcome.requests_per_second,
         outcome.bits_per_second / 1e6,
     );
     if let Some(body) = &outcome.body {
-        let _ = writeln!(text, "each with a body of {} bytes, {}", body.length, &body.digest[..16]);
+        let _ = writeln!(text, "body: {} bytes, BLAKE3 {}", body.length, &body.digest[..16]);
     }
     let _ = writeln!(
         text,
         "\n{:16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
-        "milliseconds", "mean", "sd", "50 %", "75 %", "90 %", "99 %", "99.9 %", "longest"
+        "ms", "mean", "SD", "median", "p75", "p90", "p99", "p99.9", "max"
     );
     let rows = [
-        ("time to connect", &outcome.connect),
+        ("connect time", &outcome.connect),
         ("latency", &outcome.latency),
         ("response time", &outcome.response),
-        ("sent late", &outcome.late),
+        ("send delay", &outcome.late),
     ];
     for (name, times) in rows.into_iter().filter(|(_, times)| times.count > 0) {
         text += &row(name, times);
     }
-    let _ = writeln!(text, "\n{} connections were made", outcome.connections);
+    let _ = writeln!(text, "\n{} connections opened", outcome.connections);
     for (kind, count) in &outcome.errors {
         let _ = writeln!(text, "{count} errors: {kind}");
     }
@@ -195,7 +195,7 @@ fn row(name: &str, times: &Summary) -> String {
 fn bulk_table(outcome: &BulkOutcome) -> String {
     let seconds = outcome.elapsed.as_secs_f64();
     let mut text = format!(
-        "{:.2} GB in {seconds:.2} s: {:.3} Gbit/s, with {:.2} s of processor time at this end\n",
+        "{:.2} GB in {seconds:.2} s: {:.3} Gbit/s; processor time of the client {:.2} s\n",
         outcome.bytes as f64 / 1e9,
         outcome.bits_per_second / 1e9,
         outcome.processor.as_secs_f64(),

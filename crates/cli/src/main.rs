@@ -1,4 +1,4 @@
-//! The `tcplab` binary: flags and glue.
+//! The `tcplab` binary.
 
 mod advise;
 mod arguments;
@@ -40,8 +40,8 @@ use arguments::Command;
 use signal_hook::consts::SIGXFSZ;
 
 fn main() -> ExitCode {
-    // With a handler of any kind, writing past `ulimit -f` fails with an error instead of ending
-    // the process (setrlimit(2)).
+    // With any handler, writing past `ulimit -f` returns an error instead of killing the process
+    // (setrlimit(2)).
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let result = match arguments::parse() {
         Command::Run(arguments) => run::run(&arguments),

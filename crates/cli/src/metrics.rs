@@ -19,7 +19,7 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
     };
     let chosen: Vec<&MetricInfo> = METRICS.iter().filter(is_named).collect();
     if chosen.is_empty() {
-        bail!("no metric has {} in its name; `tcplab metrics` lists them", names.join(" or "));
+        bail!("no metric has {} in its name: `tcplab metrics` lists all", names.join(" or "));
     }
     answer_or_json(&METRICS_DOCUMENT, &arguments.json, &listed("metrics", &chosen), || {
         chosen.iter().map(|metric| in_words(metric)).collect()
@@ -33,9 +33,9 @@ fn in_words(metric: &MetricInfo) -> String {
         Better::Higher => Some("higher is better"),
         Better::Neither => None,
     };
-    let of = format!("of each {}", metric.scope.name());
+    let of = format!("per {}", metric.scope.name());
     let unit = (!metric.unit.is_empty()).then_some(metric.unit);
-    let source = format!("by the {}", metric.source.name());
+    let source = format!("from {}", metric.source.name());
     let facts: Vec<&str> = [unit, Some(&of), better, Some(&source)].into_iter().flatten().collect();
     let words = match metric.kind {
         MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),

@@ -1,5 +1,4 @@
-//! What the program says and writes: answers on standard output and in files, all else on standard
-//! error.
+//! Output: answers go to standard output and files, everything else to standard error.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +16,7 @@ use crate::arguments::JsonArguments;
 /// Prints an answer.
 ///
 /// # Errors
-/// When nobody takes it: the pipe is closed, the disk is full.
+/// If standard output fails: the pipe is closed, the disk is full.
 pub(crate) fn answer(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
@@ -28,7 +27,7 @@ pub(crate) fn answer(text: &str) -> Result<()> {
 /// the file and prints `text`.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub(crate) fn answer_or_json(
     document: &Document,
     json: &JsonArguments,
@@ -68,7 +67,7 @@ pub(crate) fn listed<'a, T: Serialize>(
 /// Writes a file, or standard output for `-`.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub(crate) fn write_file(place: &Path, text: &str) -> Result<()> {
     let mut output = Output::create(place)?;
     output.write_all(text.as_bytes())?;
@@ -76,8 +75,7 @@ pub(crate) fn write_file(place: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints a line on standard error. If nobody takes it, there is nobody to tell, and the work goes
-/// on.
+/// Prints a line to standard error; ignores failures.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
@@ -108,14 +106,13 @@ pub(crate) fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Ve
     lines
 }
 
-/// A file that a command writes, as it was named on the command line. It is there, whole, once it
-/// is [committed](Output::commit); dropped before that, it is as if it had never been begun, and
-/// what stood there before still does.
+/// An output file that the user named. It appears, complete, when it is
+/// [committed](Output::commit); dropped before, it leaves the old file in place.
 ///
-/// What is no file to be made whole takes everything at once: standard output, called `-`, devices,
-/// pipes, and the open files of a process (`/dev/stdout`, `/dev/fd/3`).
+/// Standard output (`-`), devices, pipes and open files of a process (`/dev/stdout`, `/dev/fd/3`)
+/// are written directly.
 ///
-/// Writing is buffered. Each error names the output.
+/// Writing is buffered. Errors name the output.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: PathBuf,
@@ -123,45 +120,44 @@ pub(crate) struct Output {
     growing: Option<Growing>,
 }
 
-/// A file that is not whole yet.
+/// A file that is not complete yet.
 #[derive(Debug)]
 struct Growing {
-    /// Where it stands.
+    /// Its temporary name.
     beside: PathBuf,
-    /// Where it will.
+    /// Its final name.
     place: PathBuf,
 }
 
-/// As many bytes go out at once.
+/// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
 impl Output {
-    /// What [`create`](Self::create) takes for standard output.
+    /// The name of standard output.
     pub(crate) const STDOUT: &str = "-";
 
-    /// Begins to write.
+    /// Opens the output.
     ///
     /// # Errors
-    /// When it cannot be written at that place.
+    /// If it cannot be created.
     pub(crate) fn create(name: &Path) -> io::Result<Output> {
         let (file, growing) = open(name).map_err(|error| named(name, error))?;
         Ok(Output { name: name.into(), writer: BufWriter::with_capacity(BUFFER, file), growing })
     }
 
-    /// Whether people see at once what is written.
+    /// Whether it is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.writer.get_ref().is_terminal()
     }
 
-    /// Ends it: all is written, and the file gets its name. The answer is that name, none for
-    /// standard output.
+    /// Completes the file and renames it into place. Returns its name, `None` for standard output.
     ///
     /// # Errors
-    /// When the rest cannot be written, or the file not be put into its place.
+    /// If the rest cannot be written, or the file cannot be renamed.
     pub(crate) fn commit(mut self) -> io::Result<Option<PathBuf>> {
         self.flush()?;
         if let Some(Growing { beside, place }) = &self.growing {
-            // A name that outlives a power failure must not outlive its content.
+            // After a power failure, a file with its final name must have its content.
             let moved = self.writer.get_ref().sync_data().and_then(|()| fs::rename(beside, place));
             moved.map_err(|error| named(&self.name, error))?;
             self.growing = None;
@@ -198,16 +194,16 @@ fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
         there => Some(there?),
     };
     if is_open_file || there.as_ref().is_some_and(|it| !it.is_file()) {
-        // An open file may hold what others wrote, and goes on from there.
+        // An open file may contain what others wrote: append.
         return Ok((OpenOptions::new().append(true).open(name)?, None));
     }
     let beside = beside(&place);
-    // One of this name is what a process with our number left behind; or a trap.
+    // A leftover of a process with our PID, or a trap.
     let _ = fs::remove_file(&beside);
     let file = File::create_new(&beside)?;
     let growing = Growing { beside, place };
     if let Some(there) = there {
-        // Who could not read the old one need not read the new one.
+        // The new file keeps the access rights of the old one.
         file.set_permissions(there.permissions()).inspect_err(|_| {
             let _ = fs::remove_file(&growing.beside);
         })?;
@@ -215,17 +211,16 @@ fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
     Ok((file, Some(growing)))
 }
 
-/// Where the links lead that may stand at `name`, so that these stay and what they lead to is
-/// replaced; and whether that is the open file of a process, which has a link in /proc and, for
-/// all one can tell, no other name.
+/// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also returns
+/// whether the target is an open file of a process (a link in /proc).
 fn followed(name: &Path) -> (PathBuf, bool) {
-    /// As many as the kernel follows (`MAXSYMLINKS` in include/linux/namei.h).
+    /// The kernel's limit (`MAXSYMLINKS` in include/linux/namei.h).
     const MOST: usize = 40;
     let mut place = name.to_owned();
     for _ in 0..MOST {
         let Ok(target) = fs::read_link(&place) else { break };
         let folder = place.parent().unwrap_or(Path::new(""));
-        // What /dev/fd leads to is itself behind a link.
+        // /dev/fd is itself a link.
         let is_process = |folder: PathBuf| folder.starts_with("/proc");
         if folder.canonicalize().is_ok_and(is_process) {
             return (place, true);
@@ -235,14 +230,14 @@ fn followed(name: &Path) -> (PathBuf, bool) {
     (place, false)
 }
 
-/// Where a file is written before it gets its name.
+/// The temporary name of a file.
 fn beside(place: &Path) -> PathBuf {
     let mut name = place.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     name.into()
 }
 
-/// The error of writing to `name`, telling so.
+/// Adds `name` to an error of writing.
 fn named(name: &Path, source: io::Error) -> io::Error {
     io::Error::new(source.kind(), Unwritten { name: name.into(), source })
 }

@@ -11,7 +11,7 @@ use crate::scenarios::files_beside;
 /// The path that was chosen on the command line, complete and checked.
 ///
 /// # Errors
-/// When there is no such path, or it makes no sense, with the place and what would be right.
+/// If the path does not exist or is impossible, with the line and the remedy.
 pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
     let given = choice.path.as_str();
     if given == "-" {
@@ -25,14 +25,14 @@ pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
         return read(source, given, given, &choice.set, here());
     }
     if path.is_dir() {
-        bail!("{given} is a directory: name a path file (*.toml)");
+        bail!("{given} is a directory: pass a path file (*.toml)");
     }
     if !looks_like_a_file {
         return Err(unknown(given));
     }
     let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
-    let source = String::from_utf8(source)
-        .map_err(|_| anyhow!("{given} is not UTF-8: save the file in that encoding"))?;
+    let source =
+        String::from_utf8(source).map_err(|_| anyhow!("{given} is not UTF-8: convert it"))?;
     let name = path.file_stem().map_or(given.into(), |stem| stem.to_string_lossy().into_owned());
     read(&source, &name, given, &choice.set, path)
 }
@@ -49,16 +49,16 @@ pub(crate) fn read(
         .map_err(|error| error.in_file(shown))?)
 }
 
-/// For a path that is no file: beside it is where we are.
+/// A path that is not a file refers to files in the current directory.
 pub(crate) fn here() -> &'static Path {
     Path::new("")
 }
 
-/// A path in a line: what was chosen.
+/// The chosen path in one line.
 pub(crate) fn description(choice: &PathChoice) -> String {
     let name = Some(choice.path.as_str()).filter(|name| *name != "-");
     let parts: Vec<&str> = name.into_iter().chain(choice.set.iter().map(String::as_str)).collect();
-    if parts.is_empty() { "without any key".into() } else { parts.join(", ") }
+    if parts.is_empty() { "empty".into() } else { parts.join(", ") }
 }
 
 pub(crate) fn preset(name: &str) -> Option<&'static str> {
@@ -69,7 +69,7 @@ pub(crate) fn unknown(name: &str) -> anyhow::Error {
     let known = presets().iter().map(|(name, _)| (*name).into()).collect();
     let problem = Problem::NoSuchPreset { name: name.into(), known };
     let help = problem.help().unwrap_or_default();
-    anyhow!("{problem}, and there is no such file\n  {help}; a file of your own ends in .toml")
+    anyhow!("{problem}, and no such file\n  {help}; your own files need the extension .toml")
 }
 
 #[cfg(test)]
@@ -118,6 +118,6 @@ mod tests {
             "lte, loss=1 %, mtu=1400 B"
         );
         assert_eq!(description(&choice("-", &["loss=1 %"])), "loss=1 %");
-        assert_eq!(description(&choice("-", &[])), "without any key");
+        assert_eq!(description(&choice("-", &[])), "empty");
     }
 }

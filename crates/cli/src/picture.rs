@@ -16,9 +16,9 @@ use crate::arguments::{PathChoice, PlotArguments};
 use crate::output::{Output, in_document, tell, write_file};
 use crate::path_choice;
 
-/// What is drawn by default.
+/// Bounds of the default duration.
 const USUAL: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
-/// About two for each pixel.
+/// About two per pixel.
 const POINTS: usize = 1_600;
 
 pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
@@ -48,7 +48,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What it is, and what is different about it.
+/// The title of the path, with its overrides.
 fn title(file: &PathFile, choice: &PathChoice) -> String {
     match &file.title {
         Some(title) if choice.set.is_empty() => title.clone(),

@@ -1,4 +1,4 @@
-//! Errors on standard error: what, and what to do about it.
+//! Prints errors with their remedies.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use tcplab_testbed::TrialError;
 use crate::exit::ERROR;
 use crate::output::tell;
 
-/// Shows an error with its source line or its remedy, where it has one.
+/// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
     if let Some(scenario) = scenario_error(error) {
         let mut text = String::new();
@@ -32,18 +32,18 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
     ExitCode::from(ERROR)
 }
 
-/// The error and its causes, each told once: most messages contain their cause's already.
+/// The error and its causes, without repetition: most messages contain their cause's.
 fn chain(error: &Error) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
-        if !told.contains(&cause) {
-            if !told.is_empty() {
-                told += ": ";
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text += ": ";
             }
-            told += &cause;
+            text += &cause;
         }
     }
-    told
+    text
 }
 
 fn scenario_error(error: &Error) -> Option<&ScenarioError> {

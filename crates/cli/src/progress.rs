@@ -1,4 +1,4 @@
-//! Shows how far a run is: a bar with the time left on a terminal, plain lines elsewhere.
+//! Shows the progress of a run: a bar with the remaining time on a terminal, lines elsewhere.
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::output::tell;
 
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
-/// So many trials are told one by one where there is no terminal.
+/// Without a terminal, runs up to this many trials print a line for each.
 const EACH: u64 = 200;
 
 pub(crate) struct Display {
@@ -23,7 +23,7 @@ pub(crate) struct Display {
     index: u64,
     total: u64,
     trial: String,
-    /// When the first trial began that was not there, and how many were.
+    /// When the first new trial started, and the number of existing ones.
     since: Instant,
     skipped: u64,
 }
@@ -33,7 +33,7 @@ impl Display {
     pub(crate) fn new(amount: Bytes) -> Display {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template(
-            "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} passed, about {eta} left\n  {msg}",
+            "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about {eta} left\n  {msg}",
         )
         .expect("the template is well-formed");
         bar.set_style(style.progress_chars("━━─"));
@@ -42,16 +42,16 @@ impl Display {
         Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
     }
 
-    /// Something happened in the run.
+    /// Shows an event of the run.
     pub(crate) fn show(&mut self, event: Event<'_>) {
         match event {
             Event::Calibrating { step, total } => {
-                let text = format!("verifying the path, step {step} of {total}");
+                let text = format!("calibrating the path: step {step} of {total}");
                 self.bar.set_message(text.clone());
                 self.line(&text);
             }
             Event::WarmingUp { index, total } => {
-                let text = format!("warming up, trial {index} of {total}, not counted");
+                let text = format!("warm-up trial {index} of {total} (not counted)");
                 self.bar.set_message(text.clone());
                 self.line(&text);
             }
@@ -69,7 +69,7 @@ impl Display {
                 let share = share.unwrap_or(STEPS / 2).min(STEPS - 1);
                 self.bar.set_position((self.index - 1) * STEPS + share);
                 let received = progress.received.as_u64() as f64 / 1e6;
-                // A load that lasts for a time moves as much as it can.
+                // A load with a duration has no fixed amount.
                 let of = match self.amount {
                     Bytes::ZERO => String::new(),
                     amount => format!(" of {:.1}", amount.as_u64() as f64 / 1e6),
@@ -81,30 +81,30 @@ impl Display {
                 ));
             }
             Event::Failed { reason, again } => {
-                let then = if again { "it is run again" } else { "it is missing in the tables" };
+                let then = if again { "retrying" } else { "missing in the tables" };
                 let text = format!("  {} failed: {reason}; {then}", self.trial);
                 self.bar.suspend(|| tell(&text));
                 self.bar.set_position(self.index * STEPS);
             }
             Event::Flawed { flaws, again } => {
-                let then = if again { "it is run again" } else { "it was run often enough" };
+                let then = if again { "retrying" } else { "keeping it with a flag" };
                 self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
             Event::Kept => self.bar.set_position(self.index * STEPS),
             Event::Skipped => {
                 if self.total <= EACH {
-                    self.line("  is there already");
+                    self.line("  exists");
                 }
                 self.bar.set_position(self.index * STEPS);
-                // What was there took no time: the rest is reckoned from what is run now.
+                // Existing trials took no time: estimate from new ones.
                 self.bar.reset_eta();
                 (self.since, self.skipped) = (Instant::now(), self.index);
             }
         }
     }
 
-    /// Says which trial it is, where there is no terminal; of many only each hundredth part, with
-    /// what is left.
+    /// Prints the current trial without a terminal; of many trials only each per cent, with the
+    /// remaining time.
     fn begun(&self) {
         if self.total <= EACH {
             self.line(&self.trial);
@@ -122,22 +122,22 @@ impl Display {
         }
     }
 
-    /// The trials are done, the recordings are being read.
+    /// The trials are done; shows the progress of the analysis.
     pub(crate) fn analysing(&self, done: usize, total: usize) {
         if done == 1 {
-            self.line("reading the trials");
+            self.line("analysing the trials");
         }
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
-        self.bar.set_message("reading the trials");
+        self.bar.set_message("analysing the trials");
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Progress where there is no terminal.
+    /// Progress without a terminal.
     fn line(&self, text: &str) {
         if self.plain {
             tell(text);
@@ -145,7 +145,7 @@ impl Display {
     }
 }
 
-/// Whether work that can be broken off goes on.
+/// Whether to continue.
 pub(crate) fn unless_stopped(stop: &AtomicBool) -> ControlFlow<()> {
     if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -1,4 +1,4 @@
-//! `tcplab report`, and what `tcplab run` ends with.
+//! `tcplab report`, and the report at the end of `tcplab run`.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -22,7 +22,10 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
         Some(path) => path.clone(),
         None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
-            format!("{} holds no finished run: name one", arguments.runs.display())
+            format!(
+                "no finished run below {}; pass a run directory or --runs DIR",
+                arguments.runs.display()
+            )
         })?,
     };
     let run = RunDirectory::open(&path)?;
@@ -45,7 +48,7 @@ pub(crate) fn write_and_print(
     let place = write_report(run, result)?;
     tcplab_lab::write_tables(run, result)?;
     if let Some(place) = &shown.json.place {
-        // Not all that is known of each trial is in memory.
+        // Episodes and findings of the trials are on disk only.
         let tables = run.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
         let mut output = Output::create(place)?;
@@ -63,12 +66,12 @@ pub(crate) fn write_and_print(
     Ok(match (is_whole, held) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
-        // What is missing is told in the tables.
+        // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
     })
 }
 
-/// What the run's directory has of a trial.
+/// Reads recordings from the run's directory.
 struct OfRun<'a>(&'a RunDirectory);
 
 impl Recordings for OfRun<'_> {
@@ -83,7 +86,7 @@ impl Recordings for OfRun<'_> {
     }
 }
 
-/// Writes the report: one file, or of many trials a folder. Where somebody begins to read.
+/// Writes the report: one file, or a folder if there are many trials. Returns the first page.
 pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
     const FAILED: &str = "cannot make the report";
     let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();

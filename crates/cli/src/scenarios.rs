@@ -6,7 +6,7 @@ use std::string::FromUtf8Error;
 
 use anyhow::{Context, Result, anyhow, bail};
 use tcplab_quantities::SCENARIOS_DOCUMENT;
-use tcplab_scenario::{Scenario, catalogue};
+use tcplab_scenario::{Scenario, catalogue, nearest};
 
 use crate::arguments::ScenariosArguments;
 use crate::output::{answer, answer_or_json, counted, listed};
@@ -28,7 +28,7 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Folder by folder, those in none first.
+/// By folder, those without a folder first.
 fn list(all: &[Scenario]) -> String {
     let folder =
         |scenario: &Scenario| scenario.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
@@ -37,20 +37,20 @@ fn list(all: &[Scenario]) -> String {
     let width = all.iter().map(|scenario| scenario.name.len()).max().unwrap_or_default();
     let mut text = String::new();
     for group in sorted.chunk_by(|one, other| folder(one) == folder(other)) {
-        // What all of a folder come from is told once.
+        // Prints a reference that all of a folder share once.
         let common = group[0].reference.as_ref().filter(|reference| {
             group.len() > 1 && group.iter().all(|it| it.reference.as_ref() == Some(reference))
         });
         if let Some(folder) = folder(group[0]) {
             text += &format!("\n{folder}/  {} experiments: tcplab run {folder}\n", group.len());
             if let Some(reference) = common {
-                text += &format!("  from: {reference}\n");
+                text += &format!("  source: {reference}\n");
             }
         }
         for Scenario { name, title, cases, trials, reference, .. } in group {
             text += &format!("  {name:width$}  {title}\n");
             if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
-                text += &format!("  {:width$}  from: {reference}\n", "");
+                text += &format!("  {:width$}  source: {reference}\n", "");
             }
             let cases = counted(cases.len() as u64, "case");
             let trials = counted(u64::from(*trials), "trial");
@@ -60,10 +60,10 @@ fn list(all: &[Scenario]) -> String {
     text
 }
 
-/// The scenario called `given`: a file if it looks like one, or else one that comes with tcplab.
+/// The scenario `given`: a file if it looks like one, else a built-in experiment.
 pub(crate) fn find(given: &str) -> Result<Scenario> {
     let path = Path::new(given);
-    // A name may have a folder in it; a directory with its name is not what is meant.
+    // A built-in name with a folder takes precedence over a directory.
     if path.extension().is_none()
         && given.contains('/')
         && let Some(source) = embedded(given)
@@ -75,7 +75,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
         return Ok(Scenario::parse(source, given)?);
     }
     if path.is_dir() {
-        bail!("{given} is a directory: name a scenario file (*.toml)");
+        bail!("{given} is a directory: pass a scenario file (*.toml)");
     }
     if !looks_like_a_file {
         bail!(unknown(given));
@@ -94,7 +94,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
 fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = good.split(|byte| *byte == b'\n').count();
-    anyhow!("{given}, line {line}: this is not UTF-8: save the file in that encoding")
+    anyhow!("{given}, line {line}: not UTF-8: convert the file")
 }
 
 fn embedded(name: &str) -> Option<&'static str> {
@@ -102,16 +102,16 @@ fn embedded(name: &str) -> Option<&'static str> {
 }
 
 fn unknown(name: &str) -> String {
-    let known: Vec<&str> = catalogue().iter().map(|(known, _)| *known).collect();
+    let near = nearest(name, catalogue().iter().map(|(known, _)| *known));
+    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     format!(
-        "no experiment called `{name}` comes with tcplab (there are: {}); \
-         a file of your own ends in .toml",
-        known.join(", ")
+        "unknown experiment `{name}`: {near}`tcplab scenarios` lists all; your own files need the \
+         extension .toml"
     )
 }
 
-/// Reads the files that a file refers to, by names relative to it. In the directory of a run they
-/// are as they were when it began.
+/// Reads the files that a file refers to, by names relative to it. A run directory keeps them as they
+/// were at its start.
 pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
     let directory = file.parent().map(Path::to_owned).unwrap_or_default();
     move |name| {

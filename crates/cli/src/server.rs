@@ -17,17 +17,17 @@ use crate::output::{answer, tell};
 
 pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
     let config = config(arguments);
-    let stop = Stop::new().context("cannot prepare for being stopped")?;
+    let stop = Stop::new().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let asker = stop.asker().context("cannot prepare for being stopped")?;
+        let asker = stop.asker().context("cannot install signal handlers")?;
         signal_hook::low_level::pipe::register(signal, asker)
-            .context("cannot prepare for being stopped")?;
+            .context("cannot install signal handlers")?;
     }
     let is_asked = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked))
-        .context("cannot prepare for being asked")?;
+        .context("cannot install signal handlers")?;
     let server = Server::open(&config)?;
-    answer(&begun(arguments, &config, server.address()))?;
+    answer(&listening(arguments, &config, server.address()))?;
     let mut last = (Instant::now(), Tally::default());
     let tally = server.serve(&stop, &mut |tally| {
         let (since, before) = last;
@@ -60,7 +60,7 @@ fn config(arguments: &ServerArguments) -> Config {
     if arguments.udp {
         config.transport = Transport::Udp;
     }
-    // What is the default for connections is not possible for datagrams.
+    // Datagrams have no event loop.
     if config.transport == Transport::Udp && design == ServerDesign::Epoll {
         design = ServerDesign::Iterative;
     }
@@ -91,8 +91,8 @@ fn subject(config: &Config) -> String {
     }
 }
 
-/// What is said once it listens.
-fn begun(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> String {
+/// Printed when the server listens.
+fn listening(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> String {
     let transport = if config.transport == Transport::Tcp { "tcp" } else { "udp" };
     if arguments.json {
         let value = json!({
@@ -113,7 +113,7 @@ fn begun(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> S
     format!("listening on {address} ({transport}, {subject}, {}{workers})\n", config.design.name())
 }
 
-/// How things stand, and how much was done a second since the last time.
+/// Open connections, and rates since the last line.
 fn line(tally: &Tally, before: &Tally, since: Duration) -> String {
     let per_second =
         |now: u64, before: u64| now.saturating_sub(before) as f64 / since.as_secs_f64().max(0.001);
@@ -139,10 +139,10 @@ fn table(tally: &Tally) -> String {
         ("refused", tally.refused),
         ("bytes received", tally.received),
         ("bytes sent", tally.sent),
-        ("pauses, as something was used up", tally.exhausted),
-        ("worker processes that died", tally.lost_workers),
+        ("pauses, out of resources", tally.exhausted),
+        ("dead worker processes", tally.lost_workers),
     ];
-    // What has not happened is not worth a line, but for the main figures.
+    // Leaves out zero counters, except the main ones.
     let shown = rows.iter().filter(|(name, count)| {
         *count > 0 || matches!(*name, "connections accepted" | "requests" | "bytes sent")
     });

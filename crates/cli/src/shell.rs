@@ -40,7 +40,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     };
     if arguments.command.is_empty() && std::io::stdin().is_terminal() {
         tell(&format!(
-            "tcplab: a shell behind the path {}; the far end is $TCPLAB_FAR; `exit` ends it",
+            "tcplab: shell behind the path {}; far end $TCPLAB_FAR; leave with `exit`",
             request.description
         ));
     }
@@ -54,8 +54,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// The path that was chosen, and how it is to be used. Tells at once, before anything runs, if it
-/// asks for more than this machine can model.
+/// The chosen path and how it is used. Warns first if this machine cannot model it reliably.
 pub(crate) fn moving(
     choice: &PathChoice,
     using: &UseArguments,
@@ -79,7 +78,7 @@ pub(crate) fn moving(
     })
 }
 
-/// Tells how it ended; the exit code.
+/// Prints the summary; returns the exit code.
 fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8 {
     let ended = match ended {
         Ok(ended) => ended,
@@ -91,8 +90,9 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
     if let Some(failure) = &ended.failure {
         tell(&format!("tcplab: {failure}"));
     }
-    let told = traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));
-    match told {
+    let printed =
+        traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));
+    match printed {
         Ok(()) => ended.code,
         Err(error) => {
             print_error(&error);

@@ -17,7 +17,7 @@ const WIDTH: usize = 80;
 const NAME: usize = 24;
 
 pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
-    let states = survey().context("cannot open a socket to look at")?;
+    let states = survey().context("cannot open a socket")?;
     let chosen = chosen(&states, arguments)?;
     let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
     answer_or_json(&SOCKET_OPTIONS_DOCUMENT, &arguments.json, &listed("options", &all), || {
@@ -30,7 +30,7 @@ pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Those that are asked for.
+/// The options to show.
 fn chosen<'s>(
     states: &'s [OptionState],
     arguments: &SockoptsArguments,
@@ -52,12 +52,16 @@ fn chosen<'s>(
     for name in &arguments.names {
         if !chosen.iter().any(|state| has_part(state, name)) {
             bail!(
-                "no option has `{name}` in its name{}; `tcplab sockopts` lists them",
-                if arguments.level.is_some() || arguments.keys { " among those" } else { "" }
+                "no option has `{name}` in its name{}: `tcplab sockopts` lists all",
+                if arguments.level.is_some() || arguments.keys {
+                    " among the chosen ones"
+                } else {
+                    ""
+                }
             );
         }
     }
-    // A name in full means that option, not those that have it in theirs.
+    // A full name selects that option only.
     let means = |state: &OptionState, name: &String| {
         let exact = states.iter().any(|any| is_named(any, name));
         if exact { is_named(state, name) } else { has_part(state, name) }
@@ -77,13 +81,13 @@ fn has_part(state: &OptionState, part: &str) -> bool {
         || state.info.key.is_some_and(|key| key.contains(&part))
 }
 
-/// Whether each was asked for by its name.
+/// Whether the user gave the full name of each.
 fn is_exact(chosen: &[&OptionState], arguments: &SockoptsArguments) -> bool {
     !arguments.names.is_empty()
         && chosen.iter().all(|state| arguments.names.iter().any(|name| is_named(state, name)))
 }
 
-/// A line or two for each, level by level.
+/// One or two lines for each, by level.
 fn table(states: &[&OptionState]) -> String {
     let mut text = String::new();
     let mut level = None;
@@ -112,11 +116,11 @@ fn table(states: &[&OptionState]) -> String {
             text += &format!("    {line}\n");
         }
     }
-    text + "\nThe value is that of a fresh TCP socket; in brackets, what can be asked for.\n\
-            `tcplab sockopts NAME` tells all of one, `--help` how to use them.\n"
+    text + "\nValues are those of a fresh TCP socket; ranges are in brackets.\n\
+            `tcplab sockopts NAME` shows one in full, `--help` explains their use.\n"
 }
 
-/// The value of a fresh socket, UDP's too where it differs.
+/// The value of a fresh socket, and UDP's where it differs.
 fn default(state: &OptionState) -> String {
     let tcp = shown(&state.tcp);
     match &state.udp {
@@ -136,11 +140,11 @@ fn shown(reading: &Reading) -> String {
         Reading::Structure(bytes) => format!("{bytes} bytes"),
         Reading::SetOnly => "set only".into(),
         Reading::Absent => "absent".into(),
-        Reading::Unreadable(error) => format!("not on such a fresh socket ({error})"),
+        Reading::Unreadable(error) => format!("not readable on a fresh socket ({error})"),
     }
 }
 
-/// Everything about one.
+/// One option in full.
 fn in_full(state: &OptionState) -> String {
     let info = state.info;
     let mut text = format!("{}  {}, {}\n", info.name, info.level.name(), info.level.manual());
@@ -155,7 +159,7 @@ fn in_full(state: &OptionState) -> String {
     };
     fact("default", default(state));
     if info.access != Access::Read {
-        fact("takes", range(state));
+        fact("range", range(state));
     }
     for setting in &state.sysctls {
         fact(if setting.is_limit { "limit" } else { "default from" }, about(setting));
@@ -164,10 +168,7 @@ fn in_full(state: &OptionState) -> String {
         ("needs", info.privilege),
         ("adjusted", info.adjusted),
         ("later", info.later),
-        (
-            "doubled",
-            info.doubled.map(|_| "Linux keeps twice what is asked for, for its bookkeeping"),
-        ),
+        ("doubled", info.doubled.map(|_| "Linux doubles the requested value, for its bookkeeping")),
     ] {
         if let Some(told) = told {
             fact(name, told.into());
@@ -176,7 +177,7 @@ fn in_full(state: &OptionState) -> String {
     if let Some(key) = info.key {
         fact("scenario", format!("{key}{}", places(info.only)));
     } else if info.access == Access::Read {
-        fact("access", "it is read only".into());
+        fact("access", "read only".into());
     }
     text
 }
@@ -193,8 +194,8 @@ fn places(only: &[SocketRole]) -> String {
 }
 
 fn about(setting: &Setting) -> String {
-    let value = setting.value.as_deref().unwrap_or("not to be read here");
-    let whose = if setting.of_the_machine { " (one for the whole machine)" } else { "" };
+    let value = setting.value.as_deref().unwrap_or("not readable here");
+    let whose = if setting.of_the_machine { " (machine-wide)" } else { "" };
     format!("{} = {value}{whose}", setting.name)
 }
 
@@ -268,7 +269,7 @@ mod tests {
         let tcp = SockoptsArguments { level: Some(OptionLevel::Tcp), ..arguments(&["keep"]) };
         assert_eq!(chosen(&states, &tcp).unwrap().len(), 3);
         let told = chosen(&states, &arguments(&["colour"])).unwrap_err().to_string();
-        assert!(told.starts_with("no option has `colour` in its name;"), "{told}");
+        assert!(told.starts_with("no option has `colour` in its name:"), "{told}");
     }
 
     #[test]

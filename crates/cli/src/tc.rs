@@ -16,10 +16,10 @@ pub(crate) fn tc(arguments: &TcArguments) -> Result<()> {
     let TcArguments { choice, client_side, server_side, undo, json } = arguments;
     if client_side == server_side {
         bail!(
-            "both sides are {client_side}: name two interfaces of a box between client and server"
+            "both sides are {client_side}: pass two interfaces of a router between client and server"
         );
     }
-    // Whoever the path is meant for: here it is tc, and what that cannot do is told below, in full.
+    // The refusal below lists everything that tc cannot do.
     let mut set = choice.set.clone();
     set.push("backend=tcplab".into());
     let path = path_choice::find(&PathChoice { path: choice.path.clone(), set })?.path;
@@ -44,16 +44,18 @@ pub(crate) fn tc(arguments: &TcArguments) -> Result<()> {
     })
 }
 
-/// Everything that tc cannot do the same, a line each.
+/// Lists everything that tc cannot do.
 fn refusal(path: &str, refused: &[PathError]) -> anyhow::Error {
-    let mut text = format!("the kernel's qdiscs cannot do the path {path}:");
+    let mut text = format!(
+        "the kernel's queueing disciplines cannot emulate the path {path}; change these keys:"
+    );
     for error in refused {
         let _ = write!(text, "\n  {}: {error}", error.key);
     }
     anyhow!(text)
 }
 
-/// What lets each qdisc see segments as they are on a wire.
+/// Turns off offloads, so that each qdisc sees single segments.
 fn segments(interfaces: &Interfaces) -> Vec<String> {
     [&interfaces.client, &interfaces.server]
         .map(|name| format!("ethtool -K {name} gro off lro off tso off gso off"))
@@ -64,14 +66,14 @@ fn setup(path: &str, interfaces: &Interfaces, plan: &TcPlan, script: &TcScript) 
     let Interfaces { client, server } = interfaces;
     let mut text = format!(
         "#!/bin/sh -e\n\
-         # The path {path}, on a box that forwards packets between\n\
-         # {client}, where the client is, and {server}, where the server is. As root.\n"
+         # The path {path}, on a router between {client} (client side)\n\
+         # and {server} (server side). Run as root.\n"
     );
     for note in plan.notes() {
-        let _ = writeln!(text, "# Different: {}: {}.", note.key, note.what);
+        let _ = writeln!(text, "# Difference: {}: {}.", note.key, note.what);
     }
-    text += "# Segments must come one by one: put together, they are judged as one packet. What is\n\
-             # on this box itself (virtual machines, containers) must not send them together either.\n";
+    text += "# Turn off offloads: qdiscs treat an aggregate as one packet. Also turn off TSO/GSO in virtual\n\
+             # machines and containers on this router.\n";
     for line in segments(interfaces) {
         text += &(line + "\n");
     }
@@ -82,8 +84,8 @@ fn removal(path: &str, interfaces: &Interfaces, script: &TcScript) -> String {
     let Interfaces { client, server } = interfaces;
     format!(
         "#!/bin/sh\n\
-         # Takes the path {path} away from {client} and {server}. What ethtool changed stays:\n\
-         # `ethtool -K {client} gro on tso on gso on` gives it back, and so for {server}.\n{}",
+         # Removes the path {path} from {client} and {server}. To restore offloads:\n\
+         # `ethtool -K {client} gro on tso on gso on`, and the same for {server}.\n{}",
         script.undo_shell()
     )
 }

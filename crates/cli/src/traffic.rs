@@ -1,4 +1,4 @@
-//! What goes through a path that is used by itself, as people want to read it.
+//! Traffic through a path of `tcplab shell` or `tcplab bridge`, as text.
 
 use std::io::{IsTerminal, Write};
 
@@ -10,8 +10,7 @@ use tcplab_units::{Instant, Rate, Span};
 use crate::arguments::UseArguments;
 use crate::output::{in_document, tell, write_file};
 
-/// Shows on standard error what goes through: a line that changes on a terminal, one each second
-/// elsewhere.
+/// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
     is_live: bool,
     is_terminal: bool,
@@ -24,7 +23,7 @@ impl Display {
         Display { is_live, is_terminal, last: None }
     }
 
-    /// A second has passed.
+    /// Called once per second.
     pub(crate) fn show(&mut self, traffic: &Traffic) {
         if !self.is_live {
             return;
@@ -38,7 +37,7 @@ impl Display {
         }
     }
 
-    /// Takes the line away that `show` has left on a terminal.
+    /// Erases the line of `show` on a terminal.
     pub(crate) fn clear(is_live: bool) {
         if is_live && std::io::stderr().is_terminal() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
@@ -46,7 +45,7 @@ impl Display {
     }
 }
 
-/// What is said and written at the end; `code` is the exit code of a shell's command.
+/// Prints and writes the summary; `code` is the exit code of a shell's command.
 pub(crate) fn finish(
     arguments: &UseArguments,
     names: [&str; 2],
@@ -96,7 +95,7 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     let way = |name: String, way: &WayTraffic| {
         let rate = Rate::of(tcplab_units::Bytes::new(way.bytes_out), at.since(Instant::ZERO));
         let mut text = format!(
-            "tcplab: {name}: {} of {} packets came through, {:.2} MB, {:.2} Mbit/s",
+            "tcplab: {name}: {} of {} packets delivered, {:.2} MB, {:.2} Mbit/s",
             way.packets_out,
             way.packets_in,
             way.bytes_out as f64 / 1e6,
@@ -114,7 +113,7 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     let late = summary.world.lateness;
     if late.packets > 0 {
         lines.push(format!(
-            "tcplab: {:.1} s by {}, 99 % of packets within {} of their time",
+            "tcplab: {:.1} s via {}; p99 timing error {}",
             at.as_secs_f64(),
             summary.world.device,
             rounded(late.p99),
@@ -125,7 +124,7 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// In microseconds: more would be noise.
+/// Rounded up to microseconds.
 fn rounded(span: Span) -> Span {
     Span::from_micros(span.as_nanos().div_ceil(1000))
 }
@@ -171,9 +170,9 @@ mod tests {
         assert_eq!(
             lines(["near", "far"], &summary),
             [
-                "tcplab: near → far: 10 of 13 packets came through, 1.00 MB, 4.00 Mbit/s; \
+                "tcplab: near → far: 10 of 13 packets delivered, 1.00 MB, 4.00 Mbit/s; \
                  dropped: loss 3",
-                "tcplab: far → near: 0 of 0 packets came through, 0.00 MB, 0.00 Mbit/s",
+                "tcplab: far → near: 0 of 0 packets delivered, 0.00 MB, 0.00 Mbit/s",
                 "tcplab: warning: the clock was set",
             ]
         );

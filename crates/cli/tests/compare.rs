@@ -191,11 +191,11 @@ fn mistakes(home: &Path, good: &str) {
         (format!("compare {good} nowhere"), "there is no such directory"),
         (format!("compare {good} begun"), "tcplab run --resume begun"),
         (format!("compare {good} old"), "tcplab report old"),
-        (format!("compare {good} {good}/run.json"), "one is a file and the other is none"),
+        (format!("compare {good} {good}/run.json"), "cannot compare a capture with a run"),
         (format!("compare {good} --by speed"), "one of: buffer"),
         (format!("compare {good} {good} --metrics speed"), "there is no metric `speed`"),
         (format!("compare {good} {good} --threshold 2"), "METRIC=2"),
-        (format!("compare {good} {good} --json --markdown -"), "one of them only"),
+        (format!("compare {good} {good} --json --markdown -"), "only one output can go to"),
     ] {
         let said = refusal(home, &line);
         assert!(said.contains(told), "{line}: {said}");

@@ -67,7 +67,7 @@ impl Server {
             if server.child.try_wait().unwrap().is_some() {
                 let mut told = String::new();
                 server.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-                assert!(told.contains("io_uring is switched off here"), "{told}");
+                assert!(told.contains("io_uring is disabled here"), "{told}");
                 eprintln!("skipped: {told}");
                 return None;
             }

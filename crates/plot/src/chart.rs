@@ -83,7 +83,7 @@ fn summary(chart: &Chart<'_>) -> String {
             let peak = peak(s)?;
             let at: Option<&(Instant, _)> = s.points.iter().find(|(_, v)| *v == Some(peak));
             let when = at.map_or(0.0, |(at, _)| at.as_secs_f64());
-            Some(format!("{} at most {} {} (at {when:.1} s)", s.label, brief(peak), chart.unit))
+            Some(format!("{} max {} {} (at {when:.1} s)", s.label, brief(peak), chart.unit))
         })
         .collect();
     format!("{}: {}.", chart.title, lines.join("; "))

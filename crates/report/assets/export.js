@@ -150,7 +150,7 @@ async function exported(figure, kind) {
   return text === null ? null : new Blob([text], { type: "text/csv" });
 }
 
-const KINDS = { svg: "SVG", png: "PNG", csv: "CSV, the numbers" };
+const KINDS = { svg: "SVG", png: "PNG", csv: "CSV" };
 
 /** Puts a button on a figure that has a picture. */
 function addMenu(figure) {

@@ -49,11 +49,11 @@ pub fn check_table(rows: &[CheckRow]) -> String {
         cells.chain([name.chars().count()]).max().unwrap_or_default()
     };
     let quantity = width(&|line| &line.quantity, "");
-    let asked = width(&|line| &line.asked, "asked");
-    let achieved = width(&|line| &line.achieved, "achieved");
+    let asked = width(&|line| &line.asked, "configured");
+    let achieved = width(&|line| &line.achieved, "measured");
     let mut text = format!(
-        "  {:quantity$}{GAP}{:asked$}{GAP}{:achieved$}{GAP}bound, or why not\n",
-        "", "asked", "achieved"
+        "  {:quantity$}{GAP}{:asked$}{GAP}{:achieved$}{GAP}bound, or why not measured\n",
+        "", "configured", "measured"
     );
     for Line { sign, quantity: name, asked: wish, achieved: result, why, verdict, .. } in &lines {
         let result = if result.is_empty() { verdict } else { result.as_str() };
@@ -75,7 +75,7 @@ pub(crate) fn verified(calibration: &Calibration) -> String {
         if rows.iter().all(|row| row.outcome != Outcome::Off) {
             text += &format!("✓ path{of} verified: {}\n", in_short(&rows));
         } else {
-            text += &format!("! the path{of} is not as asked on this machine:\n");
+            text += &format!("! path{of} not as configured on this machine:\n");
             text += &check_table(&rows);
         }
     }
@@ -115,7 +115,7 @@ fn with_timer(calibration: &Calibration, path: &PathCheck) -> Vec<CheckRow> {
 /// How much was found to be as asked, and what was not measured.
 fn in_short(rows: &[CheckRow]) -> String {
     let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let mut text = format!("{} as asked", count(Outcome::Ok));
+    let mut text = format!("{} as configured", count(Outcome::Ok));
     if count(Outcome::Off) > 0 {
         text += &format!(", {} off", count(Outcome::Off));
     }

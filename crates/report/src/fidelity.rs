@@ -22,7 +22,7 @@ const GAP: &str = "  ";
 /// The comparison as text: ratios by case, by cause where there is one, the summary, the goals.
 /// Every line ends in `\n`.
 pub fn fidelity_table(found: &Fidelity) -> String {
-    let mut text = String::from("model over kernel, medians of the trials\n\n");
+    let mut text = String::from("model / kernel, medians over trials\n\n");
     text += &aligned(&head(), &rows(found));
     text += "\nretransmissions by cause, kernel > model\n\n";
     for case in &found.cases {
@@ -30,7 +30,7 @@ pub fn fidelity_table(found: &Fidelity) -> String {
             text += &format!("{}: {causes}\n", name(case));
         }
     }
-    text += "\nover all cases, how far the ratio is from 1\n\n";
+    text += "\nall cases: distance of the ratio from 1\n\n";
     text += &aligned(&SUMMARY.map(String::from), &summary(found));
     text.push('\n');
     for goal in &found.goals {
@@ -38,7 +38,7 @@ pub fn fidelity_table(found: &Fidelity) -> String {
     }
     let flawed: usize = found.cases.iter().map(|case| case.flawed).sum();
     if flawed > 0 {
-        text += &format!("! the path misbehaved in {flawed} of the kernel's trials\n");
+        text += &format!("! the path missed its bounds in {flawed} kernel trials\n");
     }
     text
 }
@@ -61,7 +61,7 @@ pub fn fidelity_page(found: &Fidelity) -> Result<String, ReportError> {
     let page = Page {
         style: STYLES.concat(),
         theme: THEME,
-        picture: dots("model over kernel", &drawn, 0.05),
+        picture: dots("model / kernel", &drawn, 0.05),
         head: head().to_vec(),
         rows: rows(found),
         causes: causes.collect(),
@@ -95,7 +95,7 @@ fn name(case: &Compared) -> String {
 /// Case, kernel's transfer time, its noise, ratios, distance of the windows' curves.
 fn head() -> [String; 9] {
     let [time, goodput, resent, timeouts, trip] = SHOWN.map(|(_, title, _)| title.to_owned());
-    let (first, noise) = ("kernel's time".into(), "noise".into());
+    let (first, noise) = ("kernel time".into(), "noise".into());
     ["case".into(), first, time, noise, goodput, resent, timeouts, trip, "cwnd".into()]
 }
 
@@ -139,10 +139,10 @@ fn causes(case: &Compared) -> Option<String> {
 const SUMMARY: [&str; 7] = [
     "quantity",
     "cases",
-    "only one has any",
+    "in one world only",
     "median",
     "90th percentile",
-    "kernel against itself: median",
+    "kernel against kernel: median",
     "90th percentile",
 ];
 

@@ -2,7 +2,7 @@
 
 use tcplab_plot::decimal;
 
-/// Decimals that show `value` in about four figures, none beyond the fourth.
+/// Decimals that show `value` in about four figures, at most four.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     if !size.is_finite() || size == 0.0 {
@@ -11,8 +11,8 @@ fn decimals(value: f64) -> usize {
     (3.0 - size.log10().floor()).clamp(0.0, 4.0) as usize
 }
 
-/// Decimals for a number that is uncertain by `error`: two figures of the latter, so no digit is
-/// shown that the next run would change.
+/// Decimals for a number with this error: two figures of the error, so that no digit is shown that
+/// the next run would change.
 pub(crate) fn decimals_for_error(error: f64) -> usize {
     if !error.is_finite() || error <= 0.0 {
         return 0;
@@ -20,7 +20,7 @@ pub(crate) fn decimals_for_error(error: f64) -> usize {
     (1.0 - error.log10().floor()).clamp(0.0, 4.0) as usize
 }
 
-/// Decimals for a mean of which nothing is known but itself.
+/// Decimals for a mean without an error.
 pub(crate) fn decimals_of_mean(mean: f64) -> usize {
     if mean.fract() == 0.0 { 0 } else { decimals(mean) }
 }
@@ -43,7 +43,7 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
 /// A metric's name for people: `transfer_time` as `transfer time`, `mean_rtt` as `mean RTT`.
 pub(crate) fn title(name: &str) -> String {
     if let Some(name) = name.strip_suffix("_p99") {
-        return format!("{}, 99 %", title(name));
+        return format!("{} p99", title(name));
     }
     let words = name.split(['_', '.']).map(|word| match word {
         "rtt" => "RTT",
@@ -52,21 +52,27 @@ pub(crate) fn title(name: &str) -> String {
         "app" => "application",
         "sndbuf" => "send buffer",
         "rcvbuf" => "receive buffer",
-        "min" => "least",
-        "max" => "most",
         word => word,
     });
     let title = words.collect::<Vec<_>>().join(" ");
     match title.as_str() {
-        "most window" | "window most" => "largest window".to_string(),
-        "window least" => "smallest window".to_string(),
         "load rate" => "requests answered".to_string(),
-        "load connect" => "time to connect".to_string(),
+        "load connect" => "connect time".to_string(),
         "load response" => "response time".to_string(),
-        "load data rate each" => "data rate of a client".to_string(),
-        "load server time" => "server's processor time for a request".to_string(),
-        "load response mean" => "response time, mean".to_string(),
+        "load data rate each" => "data rate per client".to_string(),
+        "load server time" => "server CPU time per request".to_string(),
+        "load response mean" => "response time mean".to_string(),
         _ => title.strip_prefix("load ").unwrap_or(&title).to_string(),
+    }
+}
+
+/// `text`, the size of `value`, with the sign of `value`: `+12 %`, `−3 ms`, `0 %`.
+pub(crate) fn signed(value: f64, text: &str) -> String {
+    let is_zero = !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    match value {
+        _ if is_zero => text.to_owned(),
+        value if value < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
     }
 }
 
@@ -80,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_figures_are_enough() {
+    fn numbers_have_four_figures() {
         for (value, text) in [
             (20.123_456, "20.12"),
             (0.214_5, "0.2145"),
@@ -94,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {
+    fn unit_of_one_is_singular() {
         for (value, unit, text) in [
             (1.0, "segments", "1 segment"),
             (0.0, "segments", "0 segments"),
@@ -106,17 +112,17 @@ mod tests {
     }
 
     #[test]
-    fn names_are_words() {
+    fn metric_names_become_titles() {
         for (name, text) in [
             ("transfer_time", "transfer time"),
             ("mean_rtt", "mean RTT"),
-            ("max_in_flight", "most in flight"),
-            ("max_window", "largest window"),
+            ("max_in_flight", "max in flight"),
+            ("max_window", "max window"),
             ("socket.sndbuf", "socket send buffer"),
             ("syn.scale", "SYN scale"),
-            ("window.min", "smallest window"),
-            ("load.connect", "time to connect"),
-            ("load.connect_p99", "time to connect, 99 %"),
+            ("window.min", "window min"),
+            ("load.connect", "connect time"),
+            ("load.connect_p99", "connect time p99"),
         ] {
             assert_eq!(title(name), text);
         }

@@ -1,4 +1,5 @@
-//! The walks of both ends through TCP's state diagram: as text, and held against the kernel's word.
+//! The walks of both endpoints through TCP's state diagram: as text, and checked against samples of
+//! the sockets.
 
 mod samples;
 mod text;
@@ -35,7 +36,7 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
 /// The picture of a trial's walks, for its page; none if it has no connection.
 pub(crate) fn picture(data: &TrialData) -> Option<(String, Vec<String>)> {
     let (_, walks) = walks_of_trial(data, None)?;
-    let title = "States of both ends (RFC 9293, figure 5)";
+    let title = "States of both endpoints (RFC 9293, figure 5)";
     let svg = state_diagram(&StateDiagram { title, walks: &walks });
     Some((svg, walks.story()))
 }

@@ -42,14 +42,14 @@ pub fn text_table(run: &Run, details: bool) -> String {
         text.push('\n');
     }
     if !others.is_empty() {
-        line(&mut text, &format!("{} more metrics: --verbose", others.len()));
+        line(&mut text, &format!("{} more metrics with --verbose", others.len()));
         text.push('\n');
     }
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
         line(
             &mut text,
-            "± half the 95 % confidence interval of the mean (without: all trials alike); sd standard \
-             deviation",
+            "±: half of the 95 % confidence interval of the mean (none: trials identical); sd: \
+             standard deviation",
         );
         text.push('\n');
     }
@@ -61,7 +61,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
             text.push('\n');
         }
         let sign = if claim.held { '✓' } else { '✗' };
-        let shortfall = claim.shortfall().map(|text| format!(" ({text})")).unwrap_or_default();
+        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
         line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
         for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
             line(&mut text, &format!("    {part}"));
@@ -72,11 +72,11 @@ pub fn text_table(run: &Run, details: bool) -> String {
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
         None if run.world == "sim" || !run.has_path() => {}
-        None => line(&mut text, "! the path was not verified before the trials"),
+        None => line(&mut text, "! path not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.
     if run.world == "sim" || worlds::differ(run) {
-        line(&mut text, "✓ the path did what was asked, in virtual time");
+        line(&mut text, "✓ path exact (simulated)");
     }
     text
 }
@@ -116,7 +116,7 @@ fn trials(case: &Case) -> String {
         0 => grouped(case.trials.len() as u64),
         _ => format!("{} of {}", grouped(case.trials.len() as u64), grouped(case.count() as u64)),
     };
-    if flawed > 0 { format!("{count} ({flawed} flawed)") } else { count }
+    if flawed > 0 { format!("{count} ({flawed} flagged)") } else { count }
 }
 
 /// The trials that failed, each with its reason, and why there are so many of all.
@@ -130,10 +130,10 @@ fn missing(run: &Run, text: &mut String) {
     for case in &run.cases {
         for failure in &case.failures {
             let times = match failure.attempts {
-                1 => "run once".into(),
-                times => format!("run {times} times"),
+                1 => "1 attempt".into(),
+                times => format!("{times} attempts"),
             };
-            line(text, &format!("! {}, trial {} failed, {times}", case.name, failure.number));
+            line(text, &format!("! {}, trial {} failed after {times}", case.name, failure.number));
             for part in wrapped(&failure.reason, WIDTH - 4) {
                 line(text, &format!("    {part}"));
             }
@@ -199,7 +199,7 @@ fn warnings(run: &Run, text: &mut String) {
     }
     if let Some(more @ 1..) = told.len().checked_sub(TOLD_TRIALS) {
         let of = counted(more, "more trial", "more trials");
-        line(text, &format!("! and {of} with remarks of their own: in the report"));
+        line(text, &format!("! {of} with warnings: see the report"));
     }
 }
 
@@ -304,7 +304,7 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
 
 fn episodes(run: &Run, text: &mut String) {
     if !has_connections(run) {
-        return line(text, "no TCP connection: the ends exchanged UDP datagrams");
+        return line(text, "no TCP connection: the endpoints exchanged UDP datagrams");
     }
     let all = recovery(run);
     let of_cases: Vec<Recovery> = run.cases.iter().map(Case::recovery).collect();
@@ -318,7 +318,7 @@ fn episodes(run: &Run, text: &mut String) {
     let lost = counts(&|it| grouped(it.lost_segments as u64));
     columns.push((false, Column::new("lost segments", "", lost)));
     let repaired = counts(&|it| format!("{} of {}", it.repaired, it.episodes()));
-    columns.push((false, Column::new("repaired", "", repaired)));
+    columns.push((false, Column::new("recovered", "", repaired)));
     let groups: Vec<Group> =
         columns.into_iter().map(|(left, column)| Group { columns: vec![column], left }).collect();
     table_lines(text, &groups.iter().collect::<Vec<_>>());

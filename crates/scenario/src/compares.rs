@@ -59,9 +59,9 @@ impl Threshold {
     }
 }
 
-/// A comparison of two levels of a factor, trial by trial with the same seed, in each combination of
-/// all other levels: is the second better, worse or equivalent? The report starts with the verdicts;
-/// `comparisons.json` and `comparisons.csv` contain them.
+/// A comparison of two levels of a factor, trial by trial with the same seed, in each combination
+/// of all other levels: is the second better, worse or equivalent? The report starts with the
+/// verdicts; `comparisons.json` and `comparisons.csv` contain them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompareSpec {
@@ -73,14 +73,14 @@ pub(crate) struct CompareSpec {
     #[serde(default)]
     #[schemars(with = "Option<[serde_json::Value; 2]>")]
     levels: Option<Spanned<Vec<Spanned<toml::Value>>>>,
-    /// Metrics to compare, with one number per trial. All are tested together, so fewer metrics need
-    /// fewer trials. Default: the key metrics, as in `tcplab compare`.
+    /// Metrics to compare, with one number per trial. All are tested together, so fewer metrics
+    /// need fewer trials. Default: the key metrics, as in `tcplab compare`.
     #[serde(default)]
     #[schemars(with = "Option<Vec<String>>", extend("items" = names()))]
     metrics: Option<Spanned<Vec<Spanned<String>>>>,
-    /// Equivalence margin, the smallest difference that matters: a share of the first level's median,
-    /// such as `"1 %"`; or for each named metric a share or an amount in its unit:
-    /// `{ transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
+    /// Equivalence margin, the smallest difference that matters: a share of the first level's
+    /// median, such as `"1 %"`; or for each named metric a share or an amount in its unit: `{
+    /// transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
     #[serde(default)]
     #[schemars(with = "Option<SameForm>")]
     same: Option<Spanned<Same>>,

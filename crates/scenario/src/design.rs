@@ -31,8 +31,8 @@ pub(crate) struct DesignSpec {
     #[serde(default)]
     #[schemars(with = "Vec<Vec<String>>")]
     pairs: Vec<Spanned<Vec<Spanned<String>>>>,
-    /// Combinations to leave out, by keys of the matrix and a level or a list of levels each, such as
-    /// `[{ "path.rate" = "1 Gbit/s", "client.socket.congestion" = "bbr" }]`.
+    /// Combinations to leave out, by keys of the matrix and a level or a list of levels each, such
+    /// as `[{ "path.rate" = "1 Gbit/s", "client.socket.congestion" = "bbr" }]`.
     #[serde(default)]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
@@ -296,8 +296,8 @@ fn rejecting(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
 }
 
 /// A Latin hypercube sample (McKay, Beckman and Conover 1979) over levels: for each group a column
-/// with every level equally often, in random order. Excluded and duplicate rows exchange levels with
-/// other rows until none is left, which keeps the balance.
+/// with every level equally often, in random order. Excluded and duplicate rows exchange levels
+/// with other rows until none is left, which keeps the balance.
 fn hypercube(space: &Space, wanted: usize, rng: &mut Rng) -> Option<Vec<Row>> {
     let mut rows: Vec<Row> = vec![Row::new(); wanted];
     for &size in &space.sizes {

@@ -68,8 +68,8 @@ impl Key {
         value.span()
     }
 
-    /// The key whose name or value is at `span` in `table`. A level of the matrix can create several
-    /// keys with one span; the innermost counts.
+    /// The key whose name or value is at `span` in `table`. A level of the matrix can create
+    /// several keys with one span; the innermost counts.
     pub(crate) fn at(span: &Range<usize>, table: &DeTable<'_>) -> Option<Key> {
         table.iter().find_map(|(name, value)| {
             let inner = match value.get_ref() {

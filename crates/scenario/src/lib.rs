@@ -43,7 +43,7 @@ pub use metrics::{
 pub use operand::Value;
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Measure, Plot, as_numbers};
-pub use problem::Problem;
+pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};

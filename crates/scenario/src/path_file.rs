@@ -30,8 +30,8 @@ pub struct PathFile {
 pub type ReadFile<'a> = dyn FnMut(&str) -> Result<Vec<u8>, String> + 'a;
 
 impl PathFile {
-    /// Reads a path file: the keys of a scenario's `[path]`, `title` and `reference` at its top. Of a
-    /// scenario file it reads `[path]`.
+    /// Reads a path file: the keys of a scenario's `[path]`, `title` and `reference` at its top. Of
+    /// a scenario file it reads `[path]`.
     ///
     /// # Errors
     /// The first mistake in the file, with its line and remedy.
@@ -43,9 +43,9 @@ impl PathFile {
         PathFile::parse_with(source, name, &[], read)
     }
 
-    /// Reads a path file and overrides keys: each of `overrides` is a `KEY=VALUE` with a dotted key and
-    /// a value as in the file, or without its quotes (`rate=5 Mbit/s`). A key for both directions
-    /// replaces the file's keys of each direction, as it does beside a preset.
+    /// Reads a path file and overrides keys: each of `overrides` is a `KEY=VALUE` with a dotted key
+    /// and a value as in the file, or without its quotes (`rate=5 Mbit/s`). A key for both
+    /// directions replaces the file's keys of each direction, as it does beside a preset.
     ///
     /// # Errors
     /// As for [`PathFile::parse`]; a wrong override is shown below the file's lines.

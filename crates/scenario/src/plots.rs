@@ -22,8 +22,8 @@ const USUAL_OF_LOAD: [&str; 2] = ["load.rate", "load.response"];
 /// A line through fewer levels shows no more than the table.
 const LEVELS_WORTH_A_LINE: usize = 3;
 
-/// A plot in the report: a metric over a factor whose levels are numbers, with a line for each level
-/// of another factor; or against another metric, with a point for each level.
+/// A plot in the report: a metric over a factor whose levels are numbers, with a line for each
+/// level of another factor; or against another metric, with a point for each level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plot {
     /// A metric with one number per trial.
@@ -33,8 +33,8 @@ pub struct Plot {
     pub flow: Option<String>,
     /// The factor on the horizontal axis; against another metric, the factor of the points.
     pub over: String,
-    /// The factor of the lines, or of the points' colours; `None`: one line or colour. The levels of
-    /// all other factors get a plot each.
+    /// The factor of the lines, or of the points' colours; `None`: one line or colour. The levels
+    /// of all other factors get a plot each.
     pub by: Option<String>,
     /// Another metric with one number per trial, on the horizontal axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,8 +94,8 @@ pub(crate) struct PlotSpec {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     over: Option<Spanned<String>>,
-    /// The factor of the lines. Default: of the others, the one with most levels. With `against`, the
-    /// factor of the colours. Default: none.
+    /// The factor of the lines. Default: of the others, the one with most levels. With `against`,
+    /// the factor of the colours. Default: none.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     by: Option<Spanned<String>>,
@@ -261,8 +261,8 @@ where
     factors.reduce(|most, next| if next.levels.len() > most.levels.len() { next } else { most })
 }
 
-/// Of the other factors, the first with most levels: few plots with many lines. A factor paired with
-/// the axis would have a line for each point.
+/// Of the other factors, the first with most levels: few plots with many lines. A factor paired
+/// with the axis would have a line for each point.
 fn other(matrix: &Matrix<'_>, over: &Key) -> Option<String> {
     let is_other = |key: &Key| key != over && !matrix.are_paired(key, over);
     let most = most_levels(matrix.factors().filter(|factor| is_other(&factor.key)));

@@ -37,8 +37,8 @@ pub(crate) struct RepeatSpec {
     /// The seed of all randomness. Default: 1.
     #[serde(default = "default_seed")]
     pub(crate) seed: u64,
-    /// How often a trial is repeated with the same seed if it failed or its path missed its bounds: 0
-    /// to 99. If the last attempt is flawed, it is used and flagged; if it failed, it is reported
+    /// How often a trial is repeated with the same seed if it failed or its path missed its bounds:
+    /// 0 to 99. If the last attempt is flawed, it is used and flagged; if it failed, it is reported
     /// and missing in the tables. In virtual time a failure would repeat, so there are no retries.
     /// Default: 2.
     #[serde(default = "default_retries")]
@@ -53,8 +53,8 @@ impl Default for RepeatSpec {
     }
 }
 
-/// When to stop adding blocks: when half the 95 % confidence interval of the mean (Student's t) is at
-/// most `ci` of the mean in every case, or after `max` blocks. Stopping at a good moment makes
+/// When to stop adding blocks: when half the 95 % confidence interval of the mean (Student's t) is
+/// at most `ci` of the mean in every case, or after `max` blocks. Stopping at a good moment makes
 /// intervals too narrow; at least `min` blocks keep the error small (docs/designs.md has the
 /// figures).
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,8 +69,8 @@ struct UntilSpec {
     #[serde(default)]
     #[schemars(range(min = 3, max = 99999))]
     min: Option<u32>,
-    /// The metric, which needs one number per trial. Default: `transfer_time`; for a load `load.rate`,
-    /// for datagrams `mean_response`.
+    /// The metric, which needs one number per trial. Default: `transfer_time`; for a load
+    /// `load.rate`, for datagrams `mean_response`.
     #[serde(default)]
     #[schemars(with = "Option<String>", extend("enum" = number_names()))]
     metric: Option<String>,
@@ -173,12 +173,13 @@ impl RepeatSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordingSpec {
-    /// Which trials keep captures, samples and the path's log. Failed and flawed trials always do; all
-    /// trials keep what is in tables (metrics, episodes, calls). Default: `all`, or `first` above 200
-    /// trials.
+    /// Which trials keep captures, samples and the path's log. Failed and flawed trials always do;
+    /// all trials keep what is in tables (metrics, episodes, calls). Default: `all`, or `first`
+    /// above 200 trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
-    /// Truncates packets in the captures to this size; 96 B hold all headers. Default: whole packets.
+    /// Truncates packets in the captures to this size; 96 B hold all headers. Default: whole
+    /// packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snaplen: Option<Bytes>,
 }

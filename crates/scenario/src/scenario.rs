@@ -32,8 +32,8 @@ pub struct Scenario {
     pub seed: u64,
     /// Trials of each case, at least one; with `until`, the maximum.
     pub trials: u32,
-    /// The number of the first trial of each case: 1, unless a single trial is repeated. The last is
-    /// `trials`.
+    /// The number of the first trial of each case: 1, unless a single trial is repeated. The last
+    /// is `trials`.
     #[serde(skip)]
     pub first: u32,
     /// When to stop, if the number of trials is not fixed.
@@ -122,8 +122,8 @@ impl Scenario {
         Scenario { design, compares, expects, cases, ..self }
     }
 
-    /// All trials in running order: blocks that run every case once, each in its own random order. A
-    /// drift of the machine then affects all cases alike, and a stopped run has balanced cases.
+    /// All trials in running order: blocks that run every case once, each in its own random order.
+    /// A drift of the machine then affects all cases alike, and a stopped run has balanced cases.
     pub fn trial_order(&self, seed: u64) -> Vec<TrialId> {
         let mut rng = Rng::new(seed, "trial order");
         let mut order = Vec::with_capacity(self.cases.len() * self.trials as usize);

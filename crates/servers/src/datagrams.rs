@@ -6,17 +6,17 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags};
+use tcplab_units::ServerDesign;
 
 use crate::calendar::Moment;
 use crate::config::{Config, Subject};
+use crate::context::{Observer, wait};
 use crate::counters::{Count, Counters, Slot};
 use crate::design::Queue;
 use crate::error::{ServeError, system};
-use crate::hall::{Watch, wait};
 use crate::service::chargen;
 use crate::stop::Stop;
 use crate::utmp;
-use tcplab_units::ServerDesign;
 
 /// Designs that make sense without connections.
 pub(crate) const DESIGNS: [ServerDesign; 2] = [ServerDesign::Iterative, ServerDesign::ThreadPool];
@@ -45,7 +45,7 @@ impl Datagrams {
 }
 
 /// A datagram and where it came from.
-type Letter = (Vec<u8>, SocketAddr);
+type Datagram = (Vec<u8>, SocketAddr);
 
 /// Answers until asked to stop, and then what has arrived by then.
 pub(crate) fn serve(
@@ -53,24 +53,24 @@ pub(crate) fn serve(
     config: &Config,
     stop: &Stop,
     counters: &Counters,
-    watch: &mut Watch<'_>,
+    observer: &mut Observer<'_>,
 ) -> Result<(), ServeError> {
     let subject = &config.subject;
     let socket = &datagrams.socket;
     if config.design != ServerDesign::ThreadPool {
         let slot = counters.slot(0);
-        receive(socket, stop, slot, watch, &mut |letter, from| {
-            reply(socket, subject, letter, from, slot);
+        receive(socket, stop, slot, observer, &mut |datagram, from| {
+            reply(socket, subject, datagram, from, slot);
         });
         return Ok(());
     }
-    let queue = Queue::<Letter>::new(config.workers);
+    let queue = Queue::<Datagram>::new(config.workers);
     std::thread::scope(|scope| {
         for worker in 1..=config.workers {
             let queue = &queue;
             let work = move || {
-                while let Some((letter, from)) = queue.pop() {
-                    reply(socket, subject, &letter, from, counters.slot(worker));
+                while let Some((datagram, from)) = queue.pop() {
+                    reply(socket, subject, &datagram, from, counters.slot(worker));
                 }
             };
             let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
@@ -79,9 +79,9 @@ pub(crate) fn serve(
                 return Err(system("start a thread")(error));
             }
         }
-        receive(socket, stop, counters.slot(0), watch, &mut |letter, from| {
+        receive(socket, stop, counters.slot(0), observer, &mut |datagram, from| {
             while !queue.wait_for_room() {}
-            queue.push((letter.to_vec(), from));
+            queue.push((datagram.to_vec(), from));
         });
         queue.end();
         Ok(())
@@ -93,14 +93,14 @@ fn receive(
     socket: &UdpSocket,
     stop: &Stop,
     slot: Slot<'_>,
-    watch: &mut Watch<'_>,
+    observer: &mut Observer<'_>,
     take: &mut dyn FnMut(&[u8], SocketAddr),
 ) {
     let mut buffer = vec![0; LARGEST];
     loop {
         let mut fds = [PollFd::new(stop, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
-        wait(&mut fds, Watch::TICK);
-        watch.tick();
+        wait(&mut fds, Observer::TICK);
+        observer.tick();
         for _ in 0..ROUNDS {
             match socket.recv_from(&mut buffer) {
                 Ok((length, from)) => {
@@ -118,9 +118,9 @@ fn receive(
     }
 }
 
-fn reply(socket: &UdpSocket, subject: &Subject, letter: &[u8], from: SocketAddr, slot: Slot<'_>) {
+fn reply(socket: &UdpSocket, subject: &Subject, datagram: &[u8], from: SocketAddr, slot: Slot<'_>) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let Some(reply) = answer(subject, letter, from, now) else { return };
+    let Some(reply) = answer(subject, datagram, from, now) else { return };
     slot.add(Count::Requests, 1);
     // What the socket has no room for is lost, as datagrams are.
     if let Ok(count) = socket.send_to(&reply, from) {
@@ -131,7 +131,7 @@ fn reply(socket: &UdpSocket, subject: &Subject, letter: &[u8], from: SocketAddr,
 /// What is answered; `now` is the time since the Unix epoch.
 fn answer(
     subject: &Subject,
-    letter: &[u8],
+    datagram: &[u8],
     from: SocketAddr,
     now: std::time::Duration,
 ) -> Option<Vec<u8>> {
@@ -139,17 +139,17 @@ fn answer(
     match subject {
         // Two such services would answer each other for ever (CERT CA-1996-01).
         Subject::Echo | Subject::Chargen | Subject::Daytime if is_service(from) => None,
-        Subject::Echo => Some(letter.to_vec()),
+        Subject::Echo => Some(datagram.to_vec()),
         Subject::Daytime => Some(moment.daytime().into_bytes()),
         // Never more than came, and at most the 512 of RFC 864: an answer that is larger than the
         // question, sent to an address that may be forged, is a weapon.
-        Subject::Chargen => Some(chargen::characters(letter.len().min(512)).to_vec()),
+        Subject::Chargen => Some(chargen::characters(datagram.len().min(512)).to_vec()),
         Subject::Discard | Subject::Http(_) => None,
         Subject::Time => {
             let (seconds, micros) = (now.as_secs(), now.subsec_micros());
             Some(format!("{seconds}.{micros:06} {}", moment.daytime()).into_bytes())
         }
-        Subject::Users => Some(is_logged_in(letter).into_bytes()),
+        Subject::Users => Some(is_logged_in(datagram).into_bytes()),
     }
 }
 
@@ -162,8 +162,8 @@ fn is_service(from: SocketAddr) -> bool {
     from.port() < 1024 || is_own_network
 }
 
-fn is_logged_in(letter: &[u8]) -> String {
-    let user = String::from_utf8_lossy(letter);
+fn is_logged_in(datagram: &[u8]) -> String {
+    let user = String::from_utf8_lossy(datagram);
     let user = user.trim_end_matches(['\r', '\n', '\0']);
     // The name comes back in the answer: it is kept short, and printable.
     if user.is_empty() || user.len() > 32 || user.chars().any(|it| it.is_control() || it == ' ') {
@@ -187,8 +187,8 @@ mod tests {
     fn datagrams_are_answered() {
         let now = Duration::new(784_111_777, 250_000_000);
         let from: SocketAddr = "192.0.2.1:40000".parse().unwrap();
-        let told = |subject: &Subject, letter: &[u8]| {
-            answer(subject, letter, from, now).map(|it| String::from_utf8(it).unwrap())
+        let told = |subject: &Subject, datagram: &[u8]| {
+            answer(subject, datagram, from, now).map(|it| String::from_utf8(it).unwrap())
         };
         assert_eq!(told(&Subject::Echo, b"hello").as_deref(), Some("hello"));
         assert_eq!(told(&Subject::Echo, b"").as_deref(), Some(""));

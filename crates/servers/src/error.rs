@@ -1,4 +1,4 @@
-//! Why a server does not come up, or cannot go on.
+//! Why a server cannot start or continue.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tcplab_units::ServerDesign;
 
-/// Why a server does not come up, or cannot go on.
+/// Why a server cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The kernel refuses the address.
@@ -17,7 +17,7 @@ pub enum ServeError {
         /// What the kernel says.
         source: io::Error,
     },
-    /// What is to be served over HTTP is not there.
+    /// The content to serve over HTTP is not available.
     #[error("cannot serve {}: {source}", path.display())]
     Content {
         /// The file or folder.
@@ -25,10 +25,10 @@ pub enum ServeError {
         /// What is wrong with it.
         source: io::Error,
     },
-    /// The combination makes no sense.
+    /// The configuration is contradictory.
     #[error("{0}")]
-    Senseless(String),
-    /// A design needs something that this machine refuses.
+    Invalid(String),
+    /// This machine refuses what the design needs.
     #[error("the design `{}` cannot run here: {source}", design.name())]
     Design {
         /// Which one.
@@ -36,7 +36,7 @@ pub enum ServeError {
         /// What was refused.
         source: io::Error,
     },
-    /// A call failed that does not fail.
+    /// A system call failed that normally succeeds.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried.
@@ -52,17 +52,17 @@ impl ServeError {
         match self {
             ServeError::Listen { address, source } => match source.raw_os_error() {
                 Some(libc::EADDRINUSE) => Some(
-                    "another program listens there (`ss -ltnp` tells which); port 0 takes one \
-                     that is free"
+                    "another program listens there (`ss -ltnp` shows it); use a free port, or port \
+                     0 for any"
                         .into(),
                 ),
                 Some(libc::EACCES) => Some(format!(
-                    "port {} is below net.ipv4.ip_unprivileged_port_start: take one above, or the \
-                     capability CAP_NET_BIND_SERVICE",
+                    "port {} is below net.ipv4.ip_unprivileged_port_start: use a higher port, or \
+                     run with CAP_NET_BIND_SERVICE",
                     address.port()
                 )),
                 Some(libc::EADDRNOTAVAIL) => {
-                    Some("take an address of this machine (`ip address` lists them)".into())
+                    Some("use an address of this machine (`ip address` lists them)".into())
                 }
                 _ => None,
             },
@@ -70,8 +70,8 @@ impl ServeError {
                 .raw_os_error()
             {
                 Some(libc::EPERM | libc::ENOSYS) => Some(
-                    "io_uring is switched off here (sysctl kernel.io_uring_disabled, or a filter \
-                     on system calls); --design epoll does the same without it"
+                    "io_uring is disabled here (sysctl kernel.io_uring_disabled, or a seccomp \
+                     filter); use --design epoll"
                         .into(),
                 ),
                 _ => None,

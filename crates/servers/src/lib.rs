@@ -17,19 +17,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acceptor;
 mod calendar;
 mod carry;
 mod config;
+mod context;
 mod conversation;
 mod counters;
 mod datagrams;
 mod design;
-mod door;
-mod entrance;
 mod error;
-mod hall;
+mod listener;
 mod output;
 mod pump;
+mod server;
 mod service;
 mod stop;
 mod sys;
@@ -39,8 +40,8 @@ pub use calendar::Moment;
 pub use config::{Config, Limits, Subject, Transport};
 pub use counters::Tally;
 pub use error::ServeError;
-pub use hall::Server;
 pub use output::{After, FilePart, Output};
+pub use server::Server;
 pub use service::http::{Body, Files, Found, Http, Missing};
 pub use service::{Phase, Service, Session};
 pub use stop::Stop;

@@ -7,7 +7,7 @@ use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_stack::congestion;
 use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{Application, Corrupted, SocketRole, verify_flow};
+use tcplab_workload::{Application, PayloadMismatch, SocketRole, verify_flow};
 
 use crate::error::SimError;
 use crate::host::Host;
@@ -95,7 +95,7 @@ impl Connections<'_> {
     ///
     /// # Errors
     /// When it is not.
-    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), Corrupted> {
+    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), PayloadMismatch> {
         for log in flows.iter().flat_map(|flow| &flow.connections) {
             let planned = self.planned.iter().find(|it| it.ports == log.ports);
             let PlannedConnection { workload, payload_seed, stops, .. } =

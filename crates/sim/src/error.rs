@@ -33,7 +33,7 @@ pub enum SimError {
     Load,
     /// The payload that arrived is not the one that was sent.
     #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
-    Corrupted { sent: u64, received: u64 },
+    PayloadMismatch { sent: u64, received: u64 },
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,

@@ -7,7 +7,7 @@ use tcplab_path::PathError;
 use tcplab_recording::{AppLog, EndpointRecord, RecordingWriter, TrialRecord, WorldRecord};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
-use tcplab_workload::{Application, Corrupted, Datagrams, Role, verify};
+use tcplab_workload::{Application, Datagrams, PayloadMismatch, Role, verify};
 
 use crate::connections::Connections;
 use crate::datagrams;
@@ -121,8 +121,8 @@ fn exchange_datagrams(
     verify(&case.workload, seed, &ended.app.client, &ended.app.server).map_err(corrupted)
 }
 
-fn corrupted(Corrupted { sent, received }: Corrupted) -> SimError {
-    SimError::Corrupted { sent: sent.as_u64(), received: received.as_u64() }
+fn corrupted(PayloadMismatch { sent, received }: PayloadMismatch) -> SimError {
+    SimError::PayloadMismatch { sent: sent.as_u64(), received: received.as_u64() }
 }
 
 fn trial_record(

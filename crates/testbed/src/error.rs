@@ -27,7 +27,7 @@ pub enum TrialError {
     Application { endpoint: &'static str, call: &'static str, source: io::Error },
     /// What arrived is not what was sent.
     #[error("{received} B arrived of {sent} B sent, or with other content")]
-    Corrupted { sent: u64, received: u64 },
+    PayloadMismatch { sent: u64, received: u64 },
     /// The trial took longer than the scenario allows.
     #[error("the trial was not done after {limit}: {received} B of the data had arrived")]
     TimeLimit { limit: Span, received: u64 },
@@ -90,7 +90,7 @@ impl TrialError {
                 Reach::Case
             }
             TrialError::Application { .. }
-            | TrialError::Corrupted { .. }
+            | TrialError::PayloadMismatch { .. }
             | TrialError::TimeLimit { .. } => Reach::Trial,
             TrialError::Ended { reach, .. } => *reach,
         }

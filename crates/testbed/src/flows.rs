@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use tcplab_recording::{ConnectionLog, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_units::{Endpoint, Span};
-use tcplab_workload::{AppReport, Application, Corrupted, verify_flow};
+use tcplab_workload::{AppReport, Application, PayloadMismatch, verify_flow};
 
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 pub(crate) const QUIET: Span = Span::from_millis(50);
@@ -190,7 +190,7 @@ impl Flows {
     ///
     /// # Errors
     /// When it is not.
-    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), Corrupted> {
+    pub(crate) fn verify(&self, flows: &[FlowLog]) -> Result<(), PayloadMismatch> {
         for log in flows.iter().flat_map(|flow| &flow.connections) {
             let Some(planned) = self.planned.iter().find(|it| it.ports == log.ports) else {
                 continue;

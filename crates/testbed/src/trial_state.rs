@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use tcplab_recording::AppLog;
 use tcplab_scenario::EndpointSpec;
 use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{AppReport, Corrupted, LoadReport, WorkloadSpec, verify};
+use tcplab_workload::{AppReport, LoadReport, PayloadMismatch, WorkloadSpec, verify};
 
 use crate::TrialError;
 use crate::flows::Flows;
@@ -160,6 +160,6 @@ impl TrialState {
 }
 
 /// The error of a payload that arrived otherwise than it was sent.
-pub(crate) fn corrupted(Corrupted { sent, received }: Corrupted) -> TrialError {
-    TrialError::Corrupted { sent: sent.as_u64(), received: received.as_u64() }
+pub(crate) fn corrupted(PayloadMismatch { sent, received }: PayloadMismatch) -> TrialError {
+    TrialError::PayloadMismatch { sent: sent.as_u64(), received: received.as_u64() }
 }

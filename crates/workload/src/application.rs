@@ -7,13 +7,13 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use crate::log::{Log, Returned};
 use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
+use crate::stream::{Check, Stream};
 use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 
-mod streams;
+mod output;
 mod words;
 
-pub(crate) use streams::Stream;
-use streams::{Check, Output};
+use output::Output;
 use words::{asked, name};
 
 /// What an application would do next on its connection.

@@ -28,41 +28,44 @@
 //! assert_eq!(peer.len(), 100_000);
 //! ```
 
+mod absent;
 mod application;
-mod arrival;
 mod datagrams;
+mod error;
 mod load;
 mod log;
 mod medium;
 mod payload;
 mod program;
-mod refusal;
 mod report;
-mod shapes;
+mod serde_skip;
 mod socket;
 mod spec;
 mod step;
+mod stream;
 mod traffic;
+mod verify;
 
+pub use absent::Absent;
 pub use application::{Application, Want};
-pub use arrival::{Corrupted, verify, verify_flow};
-pub use datagrams::{
-    Correspondent, DatagramMark, DatagramReport, DatagramWant, Datagrams, RequestReport,
-};
-pub use load::{Durations, LoadReport, LoadSpec, ServerReport};
+pub use datagrams::{DatagramApplication, DatagramMark, DatagramWant, Datagrams};
+pub use error::WorkloadError;
+pub use load::LoadSpec;
 pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError};
-pub use refusal::WorkloadError;
 pub use report::{
-    AppReport, BackReport, CALLS, CallRow, Exchange, RESULTS, Role, UrgentReport, WAITING,
+    AppReport, BackReport, CALLS, CallRow, DatagramReport, Durations, Exchange, LoadReport,
+    RESULTS, RequestReport, Role, ServerReport, UrgentReport, WAITING,
 };
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,
     SocketRole, is_of_the_machine, outcome, table,
 };
-pub use spec::{Absent, CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
+pub use spec::{CloseMode, Connections, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
 pub use step::{Half, Read, Step, StepError, Toggle, Until, Write};
 pub use traffic::{
-    Arrivals, Distribution, Law, LogNormal, OnOff, Pareto, Quantity, Shape, Traffic, Way,
+    Arrivals, Distribution, Law, LogNormal, OnOff, Pareto, Quantity, Shape, Traffic,
+    TransferDirection,
 };
+pub use verify::{PayloadMismatch, verify, verify_flow};

@@ -3,14 +3,12 @@
 //! Unlike programs this cannot be done step by step: how processes, threads and event loops carry
 //! connections is what is looked at. A world that has them runs it as a whole.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, ServerDesign, Span};
 
-use crate::refusal::WorkloadError;
-use crate::spec::WRITE_SIZE_MAX;
+use crate::error::WorkloadError;
+use crate::step::WRITE_SIZE_MAX;
 
 /// A server that has a file, and clients that ask for it over HTTP/1.1, as many at a time as
 /// `concurrency` says.
@@ -98,102 +96,6 @@ impl LoadSpec {
         }
         Ok(())
     }
-}
-
-/// What came of a load.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct LoadReport {
-    /// Why the server could not be run here at all; nothing of what follows was then measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub impossible: Option<String>,
-    /// How long was counted.
-    #[serde(rename = "elapsed_ns", with = "tcplab_units::number")]
-    pub elapsed: Span,
-    /// Requests that were answered as they should be.
-    pub requests: u64,
-    /// Of these, a second.
-    pub requests_per_second: f64,
-    /// Bytes that the clients received, heads of answers and all.
-    pub bytes: u64,
-    /// Bits of these a second.
-    pub bits_per_second: f64,
-    /// Connections that were made.
-    pub connections: u64,
-    /// From the beginning of a connection until it stands.
-    pub connect: Durations,
-    /// From the beginning of a request, its connection included, or from when it was due, until the
-    /// first byte of its answer.
-    pub latency: Durations,
-    /// The same until the last byte.
-    pub response: Durations,
-    /// Of an open loop: requests that were due and never sent, as all connections were busy.
-    pub unsent: u64,
-    /// Requests that were not answered as they should be, by kind.
-    pub errors: BTreeMap<String, u64>,
-    /// Whether all that was answered was the file, to the byte.
-    pub is_intact: bool,
-    /// Processor time of the clients, s.
-    #[serde(rename = "processor_seconds")]
-    pub processor_s: f64,
-    /// What makes these figures doubtful.
-    pub remarks: Vec<String>,
-    /// What the server says.
-    pub server: ServerReport,
-}
-
-impl LoadReport {
-    /// Requests that were not answered as they should be.
-    pub fn failed(&self) -> u64 {
-        self.errors.values().sum()
-    }
-}
-
-/// How long something took, each time: nanoseconds, to three digits.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Durations {
-    /// How many there are.
-    pub count: u64,
-    /// The shortest.
-    #[serde(rename = "min_ns")]
-    pub min: u64,
-    /// Their mean.
-    #[serde(rename = "mean_ns")]
-    pub mean: f64,
-    /// Their standard deviation.
-    #[serde(rename = "deviation_ns")]
-    pub deviation: f64,
-    /// Half of them are no longer.
-    #[serde(rename = "p50_ns")]
-    pub p50: u64,
-    /// Three quarters.
-    #[serde(rename = "p75_ns")]
-    pub p75: u64,
-    /// Nine in ten.
-    #[serde(rename = "p90_ns")]
-    pub p90: u64,
-    /// 99 in 100.
-    #[serde(rename = "p99_ns")]
-    pub p99: u64,
-    /// 999 in 1000.
-    #[serde(rename = "p999_ns")]
-    pub p999: u64,
-    /// The longest.
-    #[serde(rename = "max_ns")]
-    pub max: u64,
-}
-
-/// What a server says of its work, the warm-up included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct ServerReport {
-    /// Connections that it accepted.
-    pub accepted: u64,
-    /// Requests that it answered.
-    pub requests: u64,
-    /// Bytes that it sent.
-    pub sent: u64,
-    /// Processor time of all its processes from when it listened until its end, s.
-    #[serde(rename = "processor_seconds")]
-    pub processor_s: f64,
 }
 
 #[cfg(test)]

@@ -13,6 +13,9 @@ use tcplab_units::{Bytes, Span, UnitError};
 /// What one read asks for at most where nothing else is said.
 pub(crate) const READ_SIZE: Bytes = Bytes::new(256 << 10);
 
+/// The largest piece handed to the socket at once; a sender holds one in memory.
+pub(crate) const WRITE_SIZE_MAX: Bytes = Bytes::new(16 << 20);
+
 /// A step of a program. Written as text, such as `write 100 B`; a repetition as
 /// `{ repeat = 10, steps = ["write 1 B", "sleep 100 ms"] }`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -359,7 +362,7 @@ impl FromStr for Step {
 fn write(words: &mut Words<'_>) -> Result<Write, StepError> {
     let amount = words.size()?;
     let piece = words.piece()?.unwrap_or(amount);
-    if piece.min(amount) > crate::spec::WRITE_SIZE_MAX {
+    if piece.min(amount) > WRITE_SIZE_MAX {
         return Err(StepError::Large(words.text.into()));
     }
     let (more, urgent) = (words.takes("more"), words.takes("urgent"));
@@ -389,7 +392,7 @@ fn read(words: &mut Words<'_>) -> Result<Step, StepError> {
         Until::Once => words.size()?,
         _ => words.piece()?.unwrap_or(READ_SIZE),
     };
-    if piece > crate::spec::WRITE_SIZE_MAX {
+    if piece > WRITE_SIZE_MAX {
         return Err(StepError::Large(words.text.into()));
     }
     Ok(Step::Read(Read { until, piece }))

@@ -48,5 +48,8 @@ fn corpus_folders_match_targets_and_stay_small() {
         .flat_map(|folder| files(&folder))
         .map(|file| file.metadata().unwrap().len());
     let all: u64 = sizes.sum();
-    assert!(all <= MOST, "the corpus has {all} bytes, more than {MOST}: reduce it with `cargo fuzz cmin`");
+    assert!(
+        all <= MOST,
+        "the corpus has {all} bytes, more than {MOST}: reduce it with `cargo fuzz cmin`"
+    );
 }

@@ -27,8 +27,8 @@ Method and verdicts: docs/statistics.md.";
 pub(crate) struct CompareArguments {
     /// A, the baseline: a run directory or a capture (pcap, pcapng)
     pub(crate) a: PathBuf,
-    /// B, the variant: another of the same kind; leave it out with --by, or where the run's scenario
-    /// has a `[[compare]]`
+    /// B, the variant: another of the same kind; leave it out with --by, or where the run's
+    /// scenario has a `[[compare]]`
     #[arg(conflicts_with = "by")]
     pub(crate) b: Option<PathBuf>,
     /// Compare two levels of this factor within run A; the last parts of its name are enough
@@ -37,8 +37,8 @@ pub(crate) struct CompareArguments {
     /// Compare these two levels, A first [default: the only two]
     #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
-    /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the key
-    /// metrics]; fewer metrics need fewer trials, since all are tested together
+    /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the
+    /// key metrics]; fewer metrics need fewer trials, since all are tested together
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// Smallest difference that matters (equivalence margin): a share of A's median (`3%`), of one

@@ -1,4 +1,4 @@
-//! `--json`, the same in all commands.
+//! `--json`, equal in all commands.
 
 use std::path::PathBuf;
 

@@ -32,7 +32,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
-pub(crate) use recording::{ExportArguments, Format, ReplayArguments};
+pub(crate) use recording::{ExportArguments, ReplayArguments};
 pub(crate) use rfc6349::Rfc6349Arguments;
 pub(crate) use run::{ReportArguments, RunArguments, ScenariosArguments, Shown};
 pub(crate) use server::{ServerArguments, Service};
@@ -126,11 +126,11 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// List, show, draw, verify and convert paths
     Path(PathArguments),
-    /// Export the path's log of a recording as a table
+    /// Write a table of a run, a trial or a capture
     ///
-    /// A recording (the directory of a trial, or of `tcplab shell --capture`) contains the path's
-    /// verdict on every packet. Parquet suits notebooks and databases and takes a tenth of the
-    /// space; JSON Lines suits everything else.
+    /// As CSV, JSON Lines, Parquet or Arrow IPC. Without `--table` it lists the tables: of a run its
+    /// trials with factors and metrics, of a trial the path's verdict on each packet and the samples
+    /// of TCP_INFO, of a capture its connections, segments, episodes and more.
     Export(ExportArguments),
     /// Re-run the path over a recording and check the verdicts
     ///
@@ -148,15 +148,15 @@ pub(crate) enum Command {
     ///
     /// Runs the same cases with the same seeds on the kernel and in virtual time, and prints the
     /// ratios of the medians, model over kernel. A summary shows how far the ratios are from 1,
-    /// what the kernel differs from itself by chance, and the goals. The output directory keeps both
-    /// runs, fidelity.json, fidelity.csv and fidelity.html; the same command continues an
+    /// what the kernel differs from itself by chance, and the goals. The output directory keeps
+    /// both runs, fidelity.json, fidelity.csv and fidelity.html; the same command continues an
     /// interrupted comparison and reuses the kernel's trials.
     Fidelity(FidelityArguments),
     /// Run a test server (seven concurrency designs)
     ///
     /// Serves one service by iteration, a process or thread per connection, a fixed number of
-    /// either, or an event loop, so that results differ by the design alone. Listens on this machine
-    /// only by default, and prints its address.
+    /// either, or an event loop, so that results differ by the design alone. Listens on this
+    /// machine only by default, and prints its address.
     Server(ServerArguments),
     /// Load-test a server: latency, throughput, errors
     ///
@@ -178,8 +178,8 @@ pub(crate) enum Command {
     /// Recommend settings for a path, and measure their gain
     ///
     /// Recommends buffers, congestion control, options and write sizes (for embedded stacks, buffer
-    /// counts) for a path given by its figures, for the connection in a capture, or for the variants
-    /// of a run. Measures what can be tried, before and after.
+    /// counts) for a path given by its figures, for the connection in a capture, or for the
+    /// variants of a run. Measures what can be tried, before and after.
     Advise(Box<AdviseArguments>),
     /// Test a path by the procedure of RFC 6349
     ///

@@ -170,9 +170,9 @@ pub(crate) enum PathCommand {
     Show(ShowArguments),
     /// Draw a path's rate, delay and loss over time
     ///
-    /// Writes an SVG for browsers and documents (light or dark as the reader prefers): the rate, and
-    /// what cross traffic leaves of it; the delay, with the jitter of 98 % of packets and the wait
-    /// in a full queue; the loss; the interruptions.
+    /// Writes an SVG for browsers and documents (light or dark as the reader prefers): the rate,
+    /// and what cross traffic leaves of it; the delay, with the jitter of 98 % of packets and the
+    /// wait in a full queue; the loss; the interruptions.
     Plot(PlotArguments),
     /// Measure how accurately this machine emulates a path
     ///

@@ -75,7 +75,8 @@ pub(crate) struct ViewArguments {
     /// Show all connections
     #[arg(long)]
     pub(crate) all: bool,
-    /// Show this connection in depth, by its number in the table (from 0, as Wireshark's tcp.stream)
+    /// Show this connection in depth, by its number in the table (from 0, as Wireshark's
+    /// tcp.stream)
     #[arg(long, short, value_name = "N")]
     pub(crate) connection: Option<usize>,
     /// List its packets with the reason for each
@@ -98,8 +99,8 @@ pub(crate) struct ViewArguments {
     pub(crate) forward: bool,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
-    /// Print JSON Lines while reading: an object for each stall, limit, recovery episode, connection
-    /// (without its packets) and finding, and last one for the capture
+    /// Print JSON Lines while reading: an object for each stall, limit, recovery episode,
+    /// connection (without its packets) and finding, and last one for the capture
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
 }

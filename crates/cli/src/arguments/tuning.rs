@@ -18,8 +18,8 @@ pub(crate) enum Io {
 pub(crate) struct TuningArguments {
     /// Busy-wait this long before each packet's release time (0 to 1 ms)
     ///
-    /// Waking from sleep takes 30 to 100 µs on common machines and delays packets by as much.
-    /// A longer busy-wait makes release times more exact on slow machines; 0 always sleeps. It costs
+    /// Waking from sleep takes 30 to 100 µs on common machines and delays packets by as much. A
+    /// longer busy-wait makes release times more exact on slow machines; 0 always sleeps. It costs
     /// processor time: up to seven eighths of one processor when packets follow closely. Recordings
     /// note the value.
     #[arg(long, value_name = "DURATION", default_value_t = Tuning::default().spin, value_parser = spin)]

@@ -1,4 +1,4 @@
-//! Two captures.
+//! Compares two captures.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,18 +20,18 @@ use crate::arguments::CompareArguments;
 use crate::output::in_document;
 use crate::trace::open;
 
-/// So many pairs of connections are compared, those with the most data.
-const SHOWN: usize = 5;
+/// Pairs of connections that are compared, those with the most data.
+const MAX_PAIRS: usize = 5;
 
 pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result<ExitCode> {
     if arguments.junit.is_some() {
-        bail!("of two captures nothing can pass or fail: --junit is for runs");
+        bail!("--junit needs runs; two captures have no verdict");
     }
     let names = files.map(|file| file.display().to_string());
     let sums = [sums(files[0])?, sums(files[1])?];
     for (name, connections) in names.iter().zip(&sums) {
         if connections.is_empty() {
-            bail!("{name} holds no TCP connection");
+            bail!("no TCP connection in {name}");
         }
     }
     let mut pairs = matched(&sums[0], &sums[1]);
@@ -39,7 +39,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
         connection.forward.totals.unique + connection.reverse.totals.unique
     };
     pairs.sort_by_key(|(x, y)| std::cmp::Reverse(data(&sums[0][*x]).max(data(&sums[1][*y]))));
-    pairs.truncate(SHOWN);
+    pairs.truncate(MAX_PAIRS);
     let alone = [0, 1].map(|side: usize| sums[side].len() - pairs.len());
     let whole = [
         whole(files[0], pairs.iter().map(|(x, _)| *x))?,
@@ -55,14 +55,14 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
             Ok(close_up(both.into(), &names))
         })
         .collect::<Result<_>>()?;
-    let told: Vec<CapturedPair> =
+    let compared: Vec<CapturedPair> =
         close.iter().zip(&pairs).map(|(close, (x, y))| pair(close, [*x, *y])).collect();
     let mut outputs = Outputs::of(arguments);
-    outputs.add(arguments.json.place.as_ref(), || json(&names, &told))?;
-    outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &told, alone)))?;
+    outputs.add(arguments.json.place.as_ref(), || json(&names, &compared))?;
+    outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &compared, alone)))?;
     let first = &close[..1];
-    outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &told, first)?))?;
-    outputs.finish(&captures_text(&names, &told, alone))?;
+    outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &compared, first)?))?;
+    outputs.finish(&captures_text(&names, &compared, alone))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -70,7 +70,7 @@ fn close_up<'a>(connections: [&'a Connection; 2], names: &[String; 2]) -> CloseU
     let [a, _] = connections;
     let is_from_client = a.forward.totals.unique >= a.reverse.totals.unique;
     let title = format!("{} to {}", a.client, a.server);
-    // How a capture was made nobody knows: in real time, most likely.
+    // A capture does not say how it was made; assume real time.
     CloseUp { title, names: names.clone(), connections, is_from_client, is_virtual: false }
 }
 
@@ -116,7 +116,7 @@ fn sums(file: &Path) -> Result<Vec<Connection>> {
     Ok(found.into_iter().map(|(_, connection)| connection).collect())
 }
 
-/// Some of them, with theirs.
+/// Some connections, with their packets.
 fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize, Connection)>> {
     let mut analyzer = Analyzer::with_sink(Chosen::new(places));
     analyzer.read(open(file)?);
@@ -128,7 +128,7 @@ struct Sums(Vec<(usize, Connection)>);
 
 impl Sink for Sums {
     fn wants_packets(&self) -> bool {
-        // Otherwise a connection might end earlier here than where packets are wanted.
+        // Without packets a connection could end earlier here than in `whole`.
         true
     }
     fn connection(&mut self, index: usize, connection: Connection) {

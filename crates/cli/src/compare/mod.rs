@@ -21,8 +21,8 @@ use crate::exit::FAILED;
 use crate::output::in_document;
 use outputs::Outputs;
 
-/// So many cases are seen close, the worst.
-const CLOSE: usize = 2;
+/// Cases with packet graphs on the page, the worst first.
+const DETAILED_CASES: usize = 2;
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let places: Vec<&Path> =
@@ -30,10 +30,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     match places[..] {
         [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
         [a] if a.is_file() => {
-            bail!("{} is a file: name another capture to compare it with", a.display())
+            bail!("{} is a capture; pass a second capture to compare", a.display())
         }
         [a, b] if a.is_file() || b.is_file() => {
-            bail!("one is a file and the other is none: compare two runs, or two captures")
+            bail!("cannot compare a capture with a run; pass two runs or two captures")
         }
         _ => {}
     }
@@ -70,7 +70,7 @@ fn compared(
     }
 }
 
-/// The page, with the trials that tell best of the worst cases.
+/// The page, with the most typical trials of the worst cases.
 fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     let both = Opened::new(places)?;
     let mut cases: Vec<&Row> = Vec::new();
@@ -82,7 +82,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
             cases.push(row);
         }
     }
-    cases.truncate(CLOSE);
+    cases.truncate(DETAILED_CASES);
     let loaded = cases
         .into_iter()
         .map(|row| Ok((row, loaded(found, row, runs, &both)?)))
@@ -101,17 +101,17 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     compare_page(found, &close).context("cannot make the page")
 }
 
-/// The trials that show best what a row says.
+/// The most typical trials of a row.
 fn loaded(found: &Comparison, row: &Row, runs: &[Run], both: &Opened) -> Result<[TrialData; 2]> {
     let case = found.cases.iter().find(|case| case.name == row.case);
-    let names = case.map(|case| &case.names).context("a row has its case")?;
+    let names = case.map(|case| &case.names).context("no such case")?;
     let load = |side: usize| -> Result<TrialData> {
         // Two levels of one run have one run.
         let run = &runs[side.min(runs.len() - 1)];
         let case = run.cases.iter().find(|case| case.name == names[side]);
         let trials = case.map(|case| &case.trials[..]).unwrap_or_default();
         let trial = trials.iter().find(|trial| trial.number == row.telling[side]);
-        let trial = trial.context("a row tells of trials that there are")?;
+        let trial = trial.context("no such trial")?;
         Ok(load_trial(both.side(side), trial)?)
     };
     Ok([load(0)?, load(1)?])

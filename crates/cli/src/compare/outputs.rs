@@ -1,4 +1,4 @@
-//! Where the answers go.
+//! Writes the comparison to files and standard output.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use crate::arguments::CompareArguments;
 use crate::output::{Output, answer, tell, write_file};
 
-/// What is written beside the table on standard output, or in its place.
+/// The outputs beside, or instead of, the table on standard output.
 pub(super) struct Outputs<'a> {
-    /// All that was asked for.
+    /// The requested files.
     places: Vec<&'a PathBuf>,
-    /// What took standard output.
+    /// Whether one of them is standard output.
     has_answered: bool,
 }
 
@@ -22,7 +22,7 @@ impl<'a> Outputs<'a> {
         Outputs { places, has_answered: false }
     }
 
-    /// Writes what `text` gives, if it was asked for.
+    /// Writes `text` if `place` is given.
     pub(super) fn add(
         &mut self,
         place: Option<&PathBuf>,
@@ -31,7 +31,7 @@ impl<'a> Outputs<'a> {
         let Some(place) = place else { return Ok(()) };
         if is_stdout(place) {
             if self.places.iter().filter(|place| is_stdout(place)).count() > 1 {
-                bail!("standard output (`-`) can take one of them only");
+                bail!("only one output can go to standard output (`-`)");
             }
             self.has_answered = true;
             return answer(&text()?);
@@ -41,7 +41,7 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// Prints the table, where nothing else took its place.
+    /// Prints the table, unless another output took standard output.
     pub(super) fn finish(self, table: &str) -> Result<()> {
         if self.has_answered { Ok(()) } else { answer(table) }
     }

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 /// A script.
 pub(super) struct Found {
     pub(super) path: PathBuf,
-    /// What it is about, as its place and name tell.
+    /// Its topic, from its directory or name.
     pub(super) topic: String,
 }
 
-/// All scripts in the order of the command line, those of a directory in that of their names.
+/// All scripts in the order of the command line; those of a directory sorted by name.
 pub(super) fn scripts(given: &[PathBuf]) -> Result<Vec<Found>> {
     let mut all = Vec::new();
     for path in given {
@@ -22,7 +22,7 @@ pub(super) fn scripts(given: &[PathBuf]) -> Result<Vec<Found>> {
             let mut below = Vec::new();
             search(path, &mut below).with_context(named)?;
             if below.is_empty() {
-                bail!("{}: there are no scripts (*.pkt) here", path.display());
+                bail!("{}: no scripts (*.pkt) in this directory", path.display());
             }
             below.sort();
             all.extend(below.into_iter().map(|script| {
@@ -51,9 +51,9 @@ fn search(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The directory below the one that was named; of scripts that stand there itself, the first part
-/// of the name: `tcp_slow_start` of `tcp_slow_start_slow-start-after-idle`, which Linux's selftests
-/// make of a directory and a name, or else two words.
+/// The directory below the one on the command line; for scripts directly in it, the first part of
+/// the name: `tcp_slow_start` of `tcp_slow_start_slow-start-after-idle` (Linux's selftests join
+/// directory and name), or else two words.
 fn topic(folder: Option<&Path>, script: &Path) -> String {
     if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
         return folder.display().to_string();

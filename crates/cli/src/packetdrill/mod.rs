@@ -26,7 +26,7 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
     let definitions = definitions(&arguments.define)?;
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
-        scripts.into_iter().map(|script| held_against(&config, &definitions, script)).collect();
+        scripts.into_iter().map(|script| run_on(&config, &definitions, script)).collect();
     answer_or_json(
         &PACKETDRILL_DOCUMENT,
         &arguments.json,
@@ -49,7 +49,7 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
     })
 }
 
-fn held_against(config: &Config, definitions: &Definitions, script: Found) -> Outcome {
+fn run_on(config: &Config, definitions: &Definitions, script: Found) -> Outcome {
     let result = read(&script.path).and_then(|text| {
         let read = Script::parse(&text, definitions).map_err(|error| error.to_string())?;
         Ok(watch(&read, &mut Model::new(config.clone())))
@@ -59,15 +59,15 @@ fn held_against(config: &Config, definitions: &Definitions, script: Found) -> Ou
 
 fn read(path: &Path) -> Result<String, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "this is not UTF-8".into())
+    String::from_utf8(bytes).map_err(|_| "not UTF-8: convert the file".into())
 }
 
 /// The stack called `model:NAME`.
 fn stack(given: &str, hz: Option<u32>) -> Result<Config> {
     let Some(name) = given.strip_prefix("model:") else {
         bail!(
-            "`{given}` is no model: --stack takes model:NAME, such as model:linux-6.18. Whom the \
-             machine's own kernel interests asks packetdrill itself"
+            "`{given}` is not a model: use --stack model:NAME, such as model:linux-6.18; to test \
+             this machine's kernel, run packetdrill itself"
         );
     };
     let mut config = Profile::named(name).with_context(|| format!("--stack {given}"))?.config;
@@ -81,7 +81,7 @@ fn definitions(given: &[String]) -> Result<Definitions> {
     given.iter().try_fold(Definitions::default(), |definitions, one| {
         let (name, value) = one
             .split_once('=')
-            .ok_or_else(|| anyhow!("`{one}` is no definition: --define takes NAME=VALUE"))?;
+            .ok_or_else(|| anyhow!("`{one}` is not a definition: use --define NAME=VALUE"))?;
         Ok(definitions.with(name, value))
     })
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use tcplab_packetdrill::Verdict;
+use tcplab_packetdrill::ScriptOutcome;
 
 use super::outcome::{Kind, Outcome, sum};
 
-/// A table of topics, what failed, and what is not supported.
+/// A table of topics, failures, and unsupported constructs.
 pub(super) fn text(results: &[Outcome]) -> String {
     let topics = by_topic(results);
     let width = topics.keys().map(|topic| topic.len()).max().unwrap_or(0).max("topic".len());
@@ -32,7 +32,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
     for outcome in results {
         let path = outcome.script.path.display();
         match &outcome.result {
-            Ok((Verdict::Failed(failure), _)) => {
+            Ok((ScriptOutcome::Failed(failure), _)) => {
                 let _ = write!(text, "\nfailed: {path}:{failure}\n");
             }
             Err(why) => {
@@ -43,7 +43,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
     }
     let constructs = constructs(results);
     if !constructs.is_empty() {
-        text += "\nnot supported, with the number of scripts that stop there:\n";
+        text += "\nunsupported constructs, and the number of scripts that use them:\n";
         for (construct, count) in constructs {
             let _ = writeln!(text, "  {count:4}  {construct}");
         }
@@ -66,11 +66,11 @@ pub(super) fn counts<'a>(results: impl Iterator<Item = &'a Outcome>) -> Value {
     Value::Object(pairs.map(|(kind, count)| (kind.name().to_owned(), json!(count))).collect())
 }
 
-/// What scripts ask for in vain, the most frequent first, and how many stop there.
+/// Unsupported constructs, the most frequent first, with the number of scripts.
 pub(super) fn constructs(results: &[Outcome]) -> Vec<(&str, usize)> {
     let mut all: BTreeMap<&str, usize> = BTreeMap::new();
     for outcome in results {
-        if let Ok((Verdict::Unsupported(found), _)) = &outcome.result {
+        if let Ok((ScriptOutcome::Unsupported(found), _)) = &outcome.result {
             *all.entry(&found.construct).or_default() += 1;
         }
     }

@@ -53,7 +53,7 @@ fn both_worlds_lose_and_answer_equally() {
     fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
     let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    assert!(ended.stdout.contains("no TCP connection: the ends exchanged UDP datagrams"));
+    assert!(ended.stdout.contains("no TCP connection: the endpoints exchanged UDP datagrams"));
     let modelled = only_entry(&home.path().join("runs/made"));
     for trial in experiment.trials() {
         let own = Recording::open(&modelled.join(&trial.row.directory)).unwrap();

@@ -138,6 +138,6 @@ fn refused_namespaces_are_explained() {
     assert_eq!(case["stacks"][0]["for_kernel"], true);
     let run = within("run tiny.toml --quick").expect("it succeeds");
     let told = String::from_utf8(run.stdout).unwrap();
-    assert!(told.contains("virtual time: model linux-6.18 for the kernel at both ends"), "{told}");
+    assert!(told.contains("simulated: model linux-6.18 for the kernel at both ends"), "{told}");
     assert!(told.contains("! The model linux-6.18 stands for the kernel"), "{told}");
 }

@@ -52,7 +52,7 @@ impl LabError {
                 SimError::Recording(_) | SimError::Stopped => Reach::All,
                 SimError::Overdue { .. }
                 | SimError::Connection { .. }
-                | SimError::Corrupted { .. } => Reach::Trial,
+                | SimError::PayloadMismatch { .. } => Reach::Trial,
                 _ => Reach::Case,
             },
             LabError::Flawed { .. }

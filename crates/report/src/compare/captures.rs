@@ -5,7 +5,7 @@ use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
 
 use super::markdown::escaped;
-use super::words::percent;
+use super::words::signed_percent;
 use crate::number::with_unit;
 
 /// A connection in both captures.
@@ -31,7 +31,7 @@ pub fn captures_text(names: &[String; 2], pairs: &[CapturedPair], alone: [usize;
         text += &format!("\nA's connection {x}: {a}\nB's connection {y}: {b}\n");
         let differing: Vec<&Fact> = pair.facts.iter().filter(|fact| fact.differs()).collect();
         if differing.is_empty() {
-            text += "  nothing that was looked at differs\n";
+            text += "  no differences\n";
         }
         let width = |of: &dyn Fn(&Fact) -> String| {
             differing.iter().map(|fact| of(fact).chars().count()).max().unwrap_or_default()
@@ -58,7 +58,7 @@ pub fn captures_text(names: &[String; 2], pairs: &[CapturedPair], alone: [usize;
             text += &format!("  {}\n", parting(divergence));
         }
     }
-    text += "\nOne connection of each: what differs is told, and nothing is said of chance.\n";
+    text += "\nOne connection each: differences may be due to chance.\n";
     text
 }
 
@@ -84,9 +84,8 @@ pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [us
 
 fn left_out([a, b]: [usize; 2]) -> String {
     let told = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
-    let lines = told.map(|(side, count)| {
-        format!("{count} more in {side}, without a counterpart or not shown\n")
-    });
+    let lines =
+        told.map(|(side, count)| format!("{count} more in {side}: unmatched or not shown\n"));
     lines.collect::<Vec<String>>().concat()
 }
 
@@ -95,7 +94,7 @@ pub(super) fn parting(divergence: &Divergence) -> String {
     let [a, b] = &divergence.words;
     let data = if divergence.is_of_data { " with data" } else { "" };
     match divergence.same {
-        0 => format!("They differ from the first packet{data} on. A: {a}. B: {b}."),
+        0 => format!("They differ from the first packet{data}. A: {a}. B: {b}."),
         1 => format!("The first packet{data} is the same. Then, A: {a}. B: {b}."),
         same => format!("The first {same} packets{data} are the same. Then, A: {a}. B: {b}."),
     }
@@ -106,18 +105,17 @@ pub(super) fn value(fact: &Fact, side: usize) -> String {
     match &fact.values[side] {
         Some(Value::Number(number)) => with_unit(*number, fact.unit),
         Some(Value::Text(text)) => text.clone(),
-        None => "not seen".into(),
+        None => "not captured".into(),
     }
 }
 
 /// By how much B's number differs, and whether that is good.
 pub(super) fn change(fact: &Fact) -> String {
     let Some(change) = fact.change() else { return String::new() };
-    let sign = if change > 0.0 { "+" } else { "" };
     let verdict = match (fact.better, change > 0.0) {
         (Better::Neither, _) => "",
         (Better::Higher, true) | (Better::Lower, false) => " better",
         _ => " worse",
     };
-    format!("{sign}{}{verdict}", percent(change))
+    format!("{}{verdict}", signed_percent(change))
 }

@@ -3,7 +3,7 @@
 use tcplab_results::Run;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::change;
+use super::words::{change, name_of};
 use crate::summary::measure::short;
 
 /// The rows of a comparison by case and metric, the case with the worst first.
@@ -45,8 +45,7 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
 /// A verdict for a terminal.
 pub(crate) fn in_short(row: &Row) -> String {
     match row.outcome {
-        Outcome::Same { identical: true } => "identical".into(),
-        Outcome::Same { .. } | Outcome::Undecided { .. } => row.outcome.name().into(),
+        Outcome::Same { .. } | Outcome::Undecided { .. } => name_of(row.outcome).into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }

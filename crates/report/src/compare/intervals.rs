@@ -3,7 +3,7 @@
 use tcplab_plot::{ForestRow, csv, csv_number, forest};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{difference, percent};
+use super::words::{difference, name_of, signed_percent};
 use crate::html::figure::Shown;
 use crate::number::title;
 
@@ -34,13 +34,13 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
     let shown = |row: &&Row| ForestRow {
         name: row.case.clone(),
         told: match (row.outcome, row.relative(row.difference)) {
-            (Outcome::Undecided { .. }, _) => "undecided".into(),
-            (Outcome::Same { identical: true }, _) => "identical".into(),
-            (verdict, Some(share)) if is_relative => {
-                let sign = if share > 0.0 { "+" } else { "" };
-                format!("{}, {sign}{}", verdict.name(), percent(share))
+            (Outcome::Undecided { .. } | Outcome::Same { identical: true }, _) => {
+                name_of(row.outcome).into()
             }
-            (verdict, _) => format!("{}, {}", verdict.name(), difference(row)),
+            (verdict, Some(share)) if is_relative => {
+                format!("{}, {}", name_of(verdict), signed_percent(share))
+            }
+            (verdict, _) => format!("{}, {}", name_of(verdict), difference(row)),
         },
         class: row.outcome.name(),
         value: scaled(row, row.difference),
@@ -62,7 +62,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
         ]
     });
     let difference = format!("difference ({})", if unit.is_empty() { "count" } else { unit });
-    let columns = ["case", "verdict", &difference, "from", "until", "same within"];
+    let columns = ["case", "verdict", &difference, "from", "until", "equivalent within"];
     let table = csv(&columns, numbers);
     let svg = forest(&format!("B against A: {name}"), unit, &shown);
     Shown::new(&name, svg, &table)

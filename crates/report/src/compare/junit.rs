@@ -67,7 +67,7 @@ fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
 
 fn told(row: &Row) -> String {
     format!(
-        "{}: A {}, B {}, {} ({}); 95 % interval of the difference {}; p = {} corrected, {} alone; \
+        "{}: A {}, B {}, {} ({}); 95 % CI of the difference {}; p = {} (Holm), {} uncorrected; \
          {}; {}",
         verdict(row),
         median(row, 0),

@@ -22,7 +22,7 @@ pub fn markdown(found: &Comparison) -> String {
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
     let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
     if !loud.is_empty() {
-        text += "| case | metric | A | B | change | 95 % interval | verdict |\n";
+        text += "| case | metric | A | B | change | 95 % CI | verdict |\n";
         text += "|---|---|--:|--:|--:|--:|---|\n";
         for row in loud.iter().take(SHOWN) {
             text += &line(&[
@@ -49,7 +49,7 @@ pub fn markdown(found: &Comparison) -> String {
         found.rows.len(),
         escaped(&found.family)
     );
-    text += "| case | metric | trials | A | B | B − A | 95 % interval | p (corrected) | could find | \
+    text += "| case | metric | trials | A | B | B − A | 95 % CI | p (Holm) | min. detectable (90 % power) | \
              verdict |\n|---|---|---|--:|--:|--:|--:|--:|--:|---|\n";
     for row in &found.rows {
         text += &line(&[
@@ -65,7 +65,7 @@ pub fn markdown(found: &Comparison) -> String {
             &verdict(row),
         ]);
     }
-    text += "\nMedians; difference by Hodges and Lehmann; tests by ranks, corrected after Holm.\n";
+    text += "\nMedians; Hodges–Lehmann differences; rank tests, corrected by Holm.\n";
     text += "\n</details>\n";
     text
 }

@@ -36,16 +36,10 @@ pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String,
         sides: titles,
         warnings: &found.warnings,
         pictures: pictures(found).into_iter().map(|it| (it.title, it.svg)).collect(),
-        table: "All rows, the worst first",
+        table: "All rows, worst first",
         head: HEAD.to_vec(),
         rows: found.rows.iter().map(cells).collect(),
-        notes: vec![
-            format!("Tested: {}.", found.family),
-            "A and B: medians. Difference: Hodges and Lehmann’s shift, with the 95 % interval that \
-             belongs to the rank test. p: corrected after Holm for all that was tested. Could find: \
-             the smallest difference that these trials show with a probability of 90 %."
-                .into(),
-        ],
+        notes: vec![format!("Tested: {}.", found.family), NOTE.into()],
         closes: close.iter().map(CloseView::new).collect(),
     };
     Ok(page.render()?)
@@ -77,18 +71,17 @@ pub fn captures_page(
         style: style(),
         theme: THEME,
         script: SCRIPTS.concat(),
-        lead: pairs.iter().find_map(|pair| pair.divergence.as_ref().map(parting)).unwrap_or_else(
-            || "What differs in the connections of two captures, one of each.".into(),
-        ),
+        lead: pairs
+            .iter()
+            .find_map(|pair| pair.divergence.as_ref().map(parting))
+            .unwrap_or_else(|| "One connection of each capture, compared.".into()),
         sides: names.clone(),
         warnings: &[],
         pictures: Vec::new(),
         table: "What differs",
         head: vec!["about", "what", "A", "B", "change"],
         rows: rows.collect(),
-        notes: vec![
-            "What differs is told; of one connection each nothing is said of chance.".into(),
-        ],
+        notes: vec!["One connection each: differences may be due to chance.".into()],
         closes: close.iter().map(CloseView::new).collect(),
     };
     Ok(page.render()?)
@@ -97,6 +90,12 @@ pub fn captures_page(
 fn style() -> String {
     [STYLES.concat().as_str(), include_str!("../../assets/compare.css")].concat()
 }
+
+/// What the columns of figures mean.
+pub(crate) const NOTE: &str = "A and B are medians. The difference is the Hodges–Lehmann shift with \
+                               the 95 % confidence interval of the rank test. p is corrected by \
+                               Holm. Minimum detectable difference: the smallest difference that \
+                               these trials find with 90 % power.";
 
 pub(crate) const HEAD: [&str; 11] = [
     "verdict",
@@ -107,9 +106,9 @@ pub(crate) const HEAD: [&str; 11] = [
     "B",
     "B − A",
     "change",
-    "95 % interval",
-    "p",
-    "could find",
+    "95 % CI",
+    "p (Holm)",
+    "min. detectable (90 % power)",
 ];
 
 /// A class and the cells of a row.
@@ -173,7 +172,7 @@ impl CloseView {
             beside: close.beside(),
             parting: divergence
                 .as_ref()
-                .map_or_else(|| "Packet by packet they are the same.".into(), parting),
+                .map_or_else(|| "Identical, packet by packet.".into(), parting),
             ladders: ladders.unwrap_or_default(),
         }
     }

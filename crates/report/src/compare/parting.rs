@@ -77,7 +77,7 @@ impl<'a> CloseUp<'a> {
             flow: self.flow(side),
             began: self.connections[side].first,
         };
-        overlay("Data of A and B over one another", [laid(0), laid(1)], self.lasting())
+        overlay("Data of A and B, overlaid", [laid(0), laid(1)], self.lasting())
     }
 
     /// One beside the other, over the same stretch of time.

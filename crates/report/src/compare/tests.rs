@@ -61,25 +61,25 @@ const UNDECIDED: Outcome = Outcome::Undecided { more: 14, too_few: false };
 const SAME: Outcome = Outcome::Same { identical: false };
 
 #[test]
-fn the_verdict_is_a_sentence() {
+fn sentence_counts_the_verdicts() {
     let identical = Outcome::Same { identical: true };
     for (verdicts, expected) in [
         (&[identical][..], "B is identical to A in the one comparison."),
-        (&[SAME, identical], "B is the same as A in all 2 comparisons."),
+        (&[SAME, identical], "B is equivalent to A in all 2 comparisons."),
         (
             &[Outcome::Worse, Outcome::Better, SAME, UNDECIDED],
-            "B is worse than A in 1 of 4 comparisons; the worst is transfer time of reno: 20.0 % \
-             more. It is better in 1, the same in 1, undecided in 1.",
+            "B is worse than A in 1 of 4 comparisons; worst: transfer time of reno, +20.0 %. Others: \
+             better in 1, equivalent in 1, inconclusive in 1.",
         ),
         (
             &[Outcome::Better, SAME],
-            "B is better than A in 1 of 2 comparisons; transfer time of reno: 20.0 % more. It is the \
-             same in 1.",
+            "B is better than A in 1 of 2 comparisons; for example transfer time of reno, +20.0 %. \
+             Others: equivalent in 1.",
         ),
         (
             &[UNDECIDED, SAME],
-            "Whether B differs from A is undecided in 1 of 2 comparisons; 1 are the same. 14 more \
-             trials would decide the first of them, transfer time of reno.",
+            "Inconclusive in 1 of 2 comparisons, equivalent in 1. About 14 more trials needed for \
+             transfer time of reno.",
         ),
     ] {
         let rows = verdicts.iter().map(|verdict| row("reno", [10.0, 12.0], *verdict)).collect();
@@ -88,17 +88,17 @@ fn the_verdict_is_a_sentence() {
 }
 
 #[test]
-fn too_few_trials_are_told_as_such() {
+fn too_few_trials_are_inconclusive() {
     let few = Outcome::Undecided { more: 1, too_few: true };
     let mut row = row("reno", [10.0, 12.0], few);
     (row.values, row.interval) = ([vec![10.0; 5], vec![12.0; 5]], None);
     let text = compare_text(&comparison(vec![row]));
-    assert!(text.contains("undecided: 5 pairs can show nothing at 95 %, run 1 more"), "{text}");
+    assert!(text.contains("inconclusive: 5 pairs are too few; about 1 more needed"), "{text}");
     assert!(text.contains("too few trials"), "{text}");
 }
 
 #[test]
-fn names_do_nothing_but_name() {
+fn foreign_names_are_escaped() {
     let name = "a|b <script>\"&'\n";
     let rows = vec![
         row(name, [10.0, 12.0], Outcome::Worse),
@@ -121,7 +121,7 @@ fn names_do_nothing_but_name() {
 }
 
 #[test]
-fn verdicts_are_counted_and_the_extreme_told() {
+fn tally_counts_verdicts_and_remark_names_the_extreme() {
     let levels = |rows: Vec<Row>| {
         let mut found = comparison(rows);
         found.by = Some("haiku".into());
@@ -131,7 +131,7 @@ fn verdicts_are_counted_and_the_extreme_told() {
         found
     };
     let row = |case: &str, b: f64, verdict| row(case, [10.0, b], verdict);
-    for (rows, counts, told) in [
+    for (rows, counts, expected) in [
         (
             vec![
                 row("slow", 15.0, Outcome::Worse),
@@ -139,30 +139,27 @@ fn verdicts_are_counted_and_the_extreme_told() {
                 row("fast", 5.0, Outcome::Better),
                 row("like", 10.0, SAME),
             ],
-            "1 better, 1 worse, 1 same, 1 undecided",
-            "The worst: transfer time of slow, 50.0 % more. 14 more trials of each side would decide \
-             what is undecided: transfer time of odd.",
+            "1 better, 1 worse, 1 equivalent, 1 inconclusive",
+            "Worst: transfer time of slow, +50.0 %. Inconclusive: transfer time of odd (about 14 more \
+             trials per side needed).",
         ),
         (
             vec![row("also", 9.0, Outcome::Better), row("fast", 5.0, Outcome::Better)],
             "2 better",
-            "The best: transfer time of fast, 50.0 % less.",
+            "Best: transfer time of fast, −50.0 %.",
         ),
-        (vec![row("like", 10.0, SAME)], "1 same", ""),
+        (vec![row("like", 10.0, SAME)], "1 equivalent", ""),
     ] {
         let found = levels(rows);
         assert_eq!(tally(&found), format!("after against before: {counts}"));
-        assert_eq!(remark(&found), told);
+        assert_eq!(remark(&found), expected);
     }
     let mut nothing = levels(Vec::new());
     nothing.warnings = vec!["no trial has `goodput`: left out".into()];
     let told = tally(&nothing);
-    assert_eq!(
-        told,
-        "after against before: nothing could be compared, no trial has `goodput`: left out"
-    );
+    assert_eq!(told, "after against before: nothing to compare, no trial has `goodput`: left out");
     assert_eq!(
         (sentence(&nothing).as_str(), remark(&nothing).as_str()),
-        ("Nothing could be compared.", "")
+        ("Nothing to compare.", "")
     );
 }

@@ -33,13 +33,16 @@ pub fn compare_text(found: &Comparison) -> String {
     for line in same {
         text += &format!("{line}\n");
     }
-    text += &format!("\ntested: {}\n", found.family);
+    text += &format!(
+        "\nMin. detectable: smallest difference found with 90 % power. Tested: {}.\n",
+        found.family
+    );
     text
 }
 
 fn table(rows: &[&Row]) -> String {
     const HEAD: [&str; 9] =
-        ["case", "metric", "A", "B", "B against A", "95 % interval", "p", "could find", "verdict"];
+        ["case", "metric", "A", "B", "B against A", "95 % CI", "p", "min. detectable", "verdict"];
     let row = |row: &&Row| {
         [
             row.case.clone(),

@@ -5,13 +5,23 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use crate::number::{counted, decimals_for_error, figures, title, with_unit};
+use crate::number::{counted, decimals_for_error, figures, signed, title, with_unit};
 
-/// The verdict on all, in a sentence or two.
+/// The name of a verdict for people.
+pub(crate) fn name_of(verdict: Outcome) -> &'static str {
+    match verdict {
+        Outcome::Same { identical: true } => "identical",
+        Outcome::Same { identical: false } => "equivalent",
+        Outcome::Undecided { .. } => "inconclusive",
+        other => other.name(),
+    }
+}
+
+/// The outcome of a comparison, in a sentence or two.
 pub fn sentence(found: &Comparison) -> String {
     let all = found.rows.len();
     if all == 0 {
-        return "Nothing could be compared.".into();
+        return "Nothing to compare.".into();
     }
     let count = |name: &str| found.count(|verdict| verdict.name() == name);
     let (worse, better) = (count("worse"), count("better"));
@@ -21,22 +31,21 @@ pub fn sentence(found: &Comparison) -> String {
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
         let row = found.rows.iter().find(|row| row.outcome.name() == name);
-        row.map(|row| format!("{}: {}", about(row), change(row))).unwrap_or_default()
+        row.map(|row| format!("{}, {}", about(row), change(row))).unwrap_or_default()
     };
     if found.count(is_identical) == all {
         return format!("B is identical to A in {}.", one_or_all(all, &of));
     }
     if same == all {
-        return format!("B is the same as A in {}.", one_or_all(all, &of));
+        return format!("B is equivalent to A in {}.", one_or_all(all, &of));
     }
     let (mut told, mut rest) = (String::new(), Vec::new());
     if worse > 0 {
-        told = format!("B is worse than A in {worse} of {of}; the worst is {}", first("worse"));
+        told = format!("B is worse than A in {worse} of {of}; worst: {}", first("worse"));
     } else if different > 0 {
-        told =
-            format!("B differs from A in {different} of {of}; most of all {}", first("different"));
+        told = format!("B differs from A in {different} of {of}; largest: {}", first("different"));
     } else if better > 0 {
-        told = format!("B is better than A in {better} of {of}; {}", first("better"));
+        told = format!("B is better than A in {better} of {of}; for example {}", first("better"));
     }
     let add = |rest: &mut Vec<String>, count: usize, what: &str| {
         if count > 0 {
@@ -49,22 +58,21 @@ pub fn sentence(found: &Comparison) -> String {
     if worse + different > 0 {
         add(&mut rest, better, "better");
     }
-    add(&mut rest, same, "the same");
-    add(&mut rest, undecided, "undecided");
+    add(&mut rest, same, "equivalent");
+    add(&mut rest, undecided, "inconclusive");
     if told.is_empty() {
-        let same = if same > 0 { format!("; {same} are the same") } else { String::new() };
+        let same = if same > 0 { format!(", equivalent in {same}") } else { String::new() };
         let more = found.rows.iter().filter_map(|row| match row.outcome {
             Outcome::Undecided { more, .. } => Some((more, about(row))),
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
-            format!(" {} more trials would decide the first of them, {about}.", many(more))
+            format!(" About {} more trials needed for {about}.", many(more))
         });
-        return format!(
-            "Whether B differs from A is undecided in {undecided} of {of}{same}.{least}"
-        );
+        return format!("Inconclusive in {undecided} of {of}{same}.{least}");
     }
-    let rest = if rest.is_empty() { String::new() } else { format!(" It is {}.", rest.join(", ")) };
+    let rest =
+        if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
     format!("{told}.{rest}")
 }
 
@@ -76,15 +84,21 @@ pub fn tally(found: &Comparison) -> String {
 
 /// The same without who is against whom.
 pub(crate) fn counts(found: &Comparison) -> String {
-    const KINDS: [&str; 5] = ["better", "worse", "different", "same", "undecided"];
-    let count = |kind: &&str| {
+    const KINDS: [(&str, &str); 5] = [
+        ("better", "better"),
+        ("worse", "worse"),
+        ("different", "different"),
+        ("same", "equivalent"),
+        ("undecided", "inconclusive"),
+    ];
+    let count = |(kind, label): &(&str, &str)| {
         let count = found.count(|verdict| verdict.name() == *kind);
-        (count > 0).then(|| format!("{count} {kind}"))
+        (count > 0).then(|| format!("{count} {label}"))
     };
     let counted: Vec<String> = KINDS.iter().filter_map(count).collect();
     if counted.is_empty() {
         let why = found.warnings.first().map(|why| format!(", {why}")).unwrap_or_default();
-        return format!("nothing could be compared{why}");
+        return format!("nothing to compare{why}");
     }
     counted.join(", ")
 }
@@ -93,20 +107,20 @@ pub(crate) fn counts(found: &Comparison) -> String {
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
     let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
-    let told = |which: &str, row: &Row| format!("The {which}: {}, {}.", about(row), change(row));
-    let worst = of("worse").next().map(|row| told("worst", row));
-    let extreme = worst.or_else(|| of("better").next_back().map(|row| told("best", row)));
+    let told = |which: &str, row: &Row| format!("{which}: {}, {}.", about(row), change(row));
+    let worst = of("worse").next().map(|row| told("Worst", row));
+    let extreme = worst.or_else(|| of("better").next_back().map(|row| told("Best", row)));
     let open = found.rows.iter().filter_map(|row| match row.outcome {
         Outcome::Undecided { more, .. } => Some((more, about(row))),
         _ => None,
     });
     let open = open.min().map(|(more, about)| {
         let which = match found.count(|it| matches!(it, Outcome::Undecided { .. })) {
-            1 => "what is undecided",
-            _ => "the first of what is undecided",
+            1 => "Inconclusive",
+            _ => "First of the inconclusive ones",
         };
         let trials = if more == 1 { "trial" } else { "trials" };
-        format!("{} more {trials} of each side would decide {which}: {about}.", many(more))
+        format!("{which}: {about} (about {} more {trials} per side needed).", many(more))
     });
     extreme.into_iter().chain(open).collect::<Vec<_>>().join(" ")
 }
@@ -120,21 +134,20 @@ pub(crate) fn about(row: &Row) -> String {
     format!("{} of {}", title(&row.metric), row.case)
 }
 
-/// Such as `12.3 % more (8.1 to 16.0 %)`.
+/// Such as `+12.3 %`.
 pub(crate) fn change(row: &Row) -> String {
-    let way = match row.difference {
-        d if d < 0.0 => "less",
-        d if d > 0.0 => "more",
-        // Most trials are equal, and the others surely on one side.
-        _ if row.is_different() && row.effect < 0.0 => return "less, in few trials".into(),
-        _ if row.is_different() => return "more, in few trials".into(),
+    match row.difference {
+        d if d < 0.0 || d > 0.0 => {}
+        // Most trials are equal, and the others differ in one direction.
+        _ if row.is_different() && row.effect < 0.0 => return "lower in few trials".into(),
+        _ if row.is_different() => return "higher in few trials".into(),
         _ => return "no difference".into(),
-    };
-    let amount = match row.relative(row.difference) {
+    }
+    let size = match row.relative(row.difference) {
         Some(share) => percent(share.abs()),
         None => with_unit(row.difference.abs(), &row.unit),
     };
-    format!("{amount} {way}")
+    signed(row.difference, &size)
 }
 
 /// A verdict with what it rests on.
@@ -143,10 +156,10 @@ pub(crate) fn verdict(row: &Row) -> String {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),
         Outcome::Different => "different".into(),
-        Outcome::Same { identical: true } => "same (identical)".into(),
-        Outcome::Same { identical: false } => format!("same within {}", threshold(row)),
+        Outcome::Same { identical: true } => "identical".into(),
+        Outcome::Same { identical: false } => format!("equivalent within {}", threshold(row)),
         Outcome::Undecided { more, too_few: false } => {
-            format!("undecided: run {} more", many(more))
+            format!("inconclusive: about {} more needed", many(more))
         }
         Outcome::Undecided { more, too_few: true } => {
             let [a, b] = row.trials();
@@ -155,7 +168,7 @@ pub(crate) fn verdict(row: &Row) -> String {
             } else {
                 format!("{a} and {b} trials")
             };
-            format!("undecided: {have} can show nothing at 95 %, run {} more", many(more))
+            format!("inconclusive: {have} are too few; about {} more needed", many(more))
         }
     }
 }
@@ -178,7 +191,7 @@ fn short_percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The same with as many figures as make sense.
+/// A share in percent, one or two decimals.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = if value.abs() < 10.0 { 2 } else { 1 };
@@ -194,34 +207,36 @@ pub(crate) fn median(row: &Row, side: usize) -> String {
 pub(crate) fn difference(row: &Row) -> String {
     let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
     let text = if row.difference.fract() == 0.0 || error == 0.0 {
-        figures(row.difference)
+        figures(row.difference.abs())
     } else {
-        decimal(row.difference, decimals_for_error(error.abs()))
+        decimal(row.difference.abs(), decimals_for_error(error.abs()))
     };
-    let sign = if row.difference > 0.0 { "+" } else { "" };
-    format!("{sign}{text} {}", row.unit).trim_end().to_owned()
+    signed(row.difference, format!("{text} {}", row.unit).trim_end())
 }
 
 /// The difference as a share of A's median, with its sign.
 pub(crate) fn relative(row: &Row) -> String {
-    row.relative(row.difference).map_or_else(|| "–".into(), signed)
+    row.relative(row.difference).map_or_else(|| "–".into(), signed_percent)
 }
 
 /// Its interval, as a share where there is one.
 pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
     match (row.relative(low), row.relative(high)) {
-        (Some(low), Some(high)) => format!("{} to {}", signed(low), signed(high)),
-        _ => format!("{} to {}", plus(low, &figures(low)), plus(high, &figures(high))),
+        (Some(low), Some(high)) => format!("{} to {}", signed_percent(low), signed_percent(high)),
+        _ => {
+            format!(
+                "{} to {}",
+                signed(low, &figures(low.abs())),
+                signed(high, &figures(high.abs()))
+            )
+        }
     }
 }
 
-fn signed(share: f64) -> String {
-    plus(share, &percent(share))
-}
-
-fn plus(value: f64, text: &str) -> String {
-    if value > 0.0 { format!("+{text}") } else { text.to_owned() }
+/// `+12.3 %`.
+pub(crate) fn signed_percent(share: f64) -> String {
+    signed(share, &percent(share.abs()))
 }
 
 /// A probability.
@@ -248,9 +263,9 @@ pub(super) fn trials(row: &Row) -> String {
 /// Which way is good, in words.
 pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
-        Better::Lower => "less is better",
-        Better::Higher => "more is better",
-        Better::Neither => "neither way is better",
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
+        Better::Neither => "no better direction",
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> CaseSection<'a> {
         self.with_pages.contains(&trial.number)
     }
 
-    /// Where a trial is told.
+    /// Where a trial is shown.
     fn place(&self, trial: &Trial) -> String {
         let place = if self.has_page(trial) {
             page_name(&self.case.name, trial.number)

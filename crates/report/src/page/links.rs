@@ -130,12 +130,11 @@ impl Rerun {
     pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
         let (number, seed) = (trial.number, trial.seed);
         let is_virtual = case.world == "sim";
-        let same = if is_virtual { "leaves the same bytes" } else { "meets the same path" };
+        let same = if is_virtual { "gives the same bytes" } else { "uses the same random path" };
         let world = if is_virtual { " --world sim" } else { "" };
         Rerun {
             told: format!(
-                "In the run’s directory; it runs this trial alone, which has the seed {seed} again and \
-                 {same}."
+                "In the run’s directory. It runs this trial alone, with seed {seed}, and {same}."
             ),
             command: format!(
                 "tcplab run scenario.toml{world} --case {} --trial {number} --seed {}",

@@ -65,11 +65,8 @@ impl Seen {
             self.path.link(direction).ok().map(|link| link.outlook(until, self.seed, POINTS))
         };
         let (forward, reverse) = (outlook(Direction::Forward)?, outlook(Direction::Reverse)?);
-        let title = if is_one {
-            "The path".into()
-        } else {
-            format!("The path of {}", self.cases.join(", "))
-        };
+        let title =
+            if is_one { "Path".into() } else { format!("Path of {}", self.cases.join(", ")) };
         Some(path_picture(&PathPicture { title: &title, forward: &forward, reverse: &reverse }))
     }
 }

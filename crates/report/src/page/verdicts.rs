@@ -6,7 +6,7 @@ use tcplab_results::{Case, Run};
 use crate::compare::grid::{Grid, name, rest};
 use crate::compare::page::{HEAD, cells};
 use crate::compare::pictures;
-use crate::compare::words::{change, counts, good, interval, median, remark, verdict};
+use crate::compare::words::{change, counts, good, interval, median, name_of, remark, verdict};
 use crate::html::anchor::anchor;
 use crate::html::figure::Shown;
 use crate::number::title;
@@ -68,7 +68,7 @@ impl VerdictCell {
         let [a, b] = [0, 1].map(|side| median(row, side));
         VerdictCell {
             class: row.outcome.name(),
-            word: if is_identical { "identical" } else { row.outcome.name() },
+            word: name_of(row.outcome),
             change: if is_identical { String::new() } else { change(row) },
             interval: if is_identical { String::new() } else { interval(row) },
             medians: if a == b { a } else { format!("{a} → {b}") },

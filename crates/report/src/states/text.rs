@@ -42,9 +42,9 @@ fn capital(end: Endpoint) -> &'static str {
 
 /// A line for each edge, the columns below one another.
 fn table(walk: &StateWalk) -> Vec<String> {
-    let Some(start) = walk.start else { return vec!["  nothing of it was seen".into()] };
+    let Some(start) = walk.start else { return vec!["  not captured".into()] };
     if walk.edges.is_empty() {
-        return vec![format!("  {} all the time", start.name())];
+        return vec![format!("  {} throughout", start.name())];
     }
     let rows: Vec<[String; 6]> =
         walk.edges.iter().enumerate().map(|(place, edge)| row(walk, place, edge)).collect();
@@ -90,13 +90,12 @@ fn row(walk: &StateWalk, place: usize, edge: &Edge) -> [String; 6] {
 fn checked(check: &SampleCheck) -> Vec<String> {
     let end = check.end.name();
     let (agree, samples) = (grouped(check.agree as u64), grouped(check.samples as u64));
-    let mut lines = vec![format!(
-        "Of {samples} samples of the {end}'s socket, {agree} are in the state shown."
-    )];
+    let mut lines =
+        vec![format!("{agree} of {samples} samples of the {end}'s socket are in the state shown.")];
     if let Some(by) = check.closed_by {
         lines.push(format!(
-            "{} say that the {end} had closed, though its FIN still waited behind data: from {} s \
-             on at the latest.",
+            "{} samples show that the {end} had closed while its FIN waited behind data, from {} s \
+             at the latest.",
             grouped(check.closed_before_fin as u64),
             seconds(by)
         ));
@@ -104,7 +103,7 @@ fn checked(check: &SampleCheck) -> Vec<String> {
     for differing in &check.differ {
         let name = |state: Option<tcplab_trace::TcpState>| state.map_or("unknown", |s| s.name());
         lines.push(format!(
-            "At {} s the {end}'s socket said {}, the packets show {}.",
+            "At {} s the {end}'s socket was in {}; the packets show {}.",
             seconds(differing.at),
             name(differing.socket),
             name(differing.packets)
@@ -125,7 +124,7 @@ fn seconds(at: Instant) -> String {
 fn brief(span: Span) -> String {
     let nanos = span.as_nanos();
     match nanos {
-        0..1_000_000 => format!("{} us", nanos / 1_000),
+        0..1_000_000 => format!("{} µs", nanos / 1_000),
         1_000_000..1_000_000_000 => format!("{:.1} ms", span.as_millis_f64()),
         _ => format!("{:.3} s", span.as_secs_f64()),
     }

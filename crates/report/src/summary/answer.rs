@@ -1,10 +1,10 @@
-//! The answer of a run in a sentence or two, as far as its trials give one.
+//! The answer of a run in one or two sentences.
 //!
-//! The rule: of the factors that somebody may choose (those that leave the path as it is; all,
-//! where there is no other) the one that explains most of the differences in the main metric is
-//! asked. Its level with the best mean over complete blocks is held against every other level, by
-//! the differences within blocks and their intervals, which all hold together with 95 %
-//! (Bonferroni). Where they leave out zero that level is called best; where not, that is undecided.
+//! The rule: take the factors that a user can choose (those that do not change the path; all
+//! factors if there are no others). Of these, take the one that explains most of the variance of
+//! the main metric. Compare its level with the best mean over complete blocks with each other
+//! level, by the differences within blocks. The confidence intervals hold together with 95 %
+//! (Bonferroni). The level is best if no interval contains zero; else the levels are tied.
 
 use tcplab_plot::decimal;
 use tcplab_scenario::Better;
@@ -12,46 +12,46 @@ use tcplab_stats::{Interval, Paired, VarianceShares, marginal_means, paired, rat
 
 use super::factors::at;
 use super::measure::{Measured, short};
-use crate::number::{counted, decimals_for_error, title};
+use crate::number::{counted, decimals_for_error, signed, title};
 
 const CONFIDENCE: f64 = 0.95;
-/// At twice as much one does not speak of percent any more.
+/// From this ratio on, a ratio is easier to read than percent.
 const TWICE: f64 = 2.0;
 
-/// The sentences.
+/// The answer in sentences, the best level first.
 pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> String {
-    let Some(factor) = asked(measured, shares) else { return alone(measured) };
+    let Some(factor) = compared_factor(measured, shares) else { return without_factors(measured) };
     let Some(shares) = shares else {
         return format!(
-            "{} is the same in every trial: {}.",
-            capital(&title(measured.info.name)),
-            measured.points.first().map_or("–".into(), |it| told(it.value, &measured.unit)),
+            "No difference: {} is {} in every trial.",
+            title(measured.info.name),
+            measured.points.first().map_or("–".into(), |it| rounded(it.value, &measured.unit)),
         );
     };
     let blocks = measured.blocks(factor, |_| true);
     let Some(standing) = Standing::of(measured, factor, &blocks) else {
         return format!(
-            "Which {} is best cannot be told: no trials have all of its levels in common.",
+            "No answer: no block of trials has every level of {}.",
             short(&measured.factors[factor].key)
         );
     };
-    let mut text = standing.told(measured);
+    let mut text = standing.sentence(measured);
     text += &depends(measured, factor, &standing, shares);
     text
 }
 
-/// Of the factors that may be chosen the one that explains most.
-fn asked(measured: &Measured, shares: Option<&VarianceShares>) -> Option<usize> {
+/// The factor that explains most, of those that a user can choose.
+fn compared_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option<usize> {
     let all = || measured.factors.iter().enumerate();
     let chosen: Vec<usize> = all().filter(|(_, it)| !it.is_condition).map(|(i, _)| i).collect();
-    let asked = if chosen.is_empty() { all().map(|(i, _)| i).collect() } else { chosen };
+    let candidates = if chosen.is_empty() { all().map(|(i, _)| i).collect() } else { chosen };
     let share = |index: &usize| shares.map_or(0.0, |it| it.mains[*index]);
-    // Of equal ones the first.
-    asked.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
+    // The first of equal ones.
+    candidates.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// Of a run that varies nothing.
-fn alone(measured: &Measured) -> String {
+/// The answer of a run that varies nothing.
+fn without_factors(measured: &Measured) -> String {
     let values: Vec<f64> = measured.points.iter().map(|point| point.value).collect();
     let name = capital(&title(measured.info.name));
     let Some(summary) = tcplab_stats::Summary::of(&values) else { return String::new() };
@@ -60,7 +60,7 @@ fn alone(measured: &Measured) -> String {
         Some(interval) if interval.high > interval.low => {
             let places = decimals_for_error(interval.half_width());
             format!(
-                "{name} is {}{unit} on average (95 % interval {} to {}, {}).",
+                "{name}: {}{unit} on average (95 % CI {} to {}, {}).",
                 decimal(summary.mean, places),
                 decimal(interval.low, places),
                 decimal(interval.high, places),
@@ -69,22 +69,22 @@ fn alone(measured: &Measured) -> String {
         }
         _ => {
             let trials = match summary.count {
-                1 => "one trial, so how sure that is cannot be told".to_owned(),
-                n => format!("all {n} trials alike"),
+                1 => "one trial, so no confidence interval".to_owned(),
+                n => format!("identical in all {n} trials"),
             };
-            format!("{name} is {} ({trials}).", told(summary.mean, &measured.unit))
+            format!("{name}: {} ({trials}).", rounded(summary.mean, &measured.unit))
         }
     }
 }
 
-/// How the levels of a factor stand to its best one.
+/// The best level of a factor, compared with the others.
 struct Standing {
     factor: usize,
     best: usize,
     mean: f64,
-    /// The others from the next best: level, mean, how the best differs from it.
+    /// The other levels, the next best first: level, mean, difference of the best from it.
     others: Vec<(usize, f64, Paired)>,
-    /// Where the ratio of the best mean to the next lies.
+    /// The interval of the ratio of the best mean to the next.
     ratio: Option<Interval>,
 }
 
@@ -118,96 +118,96 @@ impl Standing {
         self.others.iter().all(|(_, _, pair)| is_apart(pair))
     }
 
-    fn told(&self, measured: &Measured) -> String {
+    fn sentence(&self, measured: &Measured) -> String {
         let factor = &measured.factors[self.factor];
         let (of, metric) = (short(&factor.key), title(measured.info.name));
+        let head = format!("{} {metric}", capital(measured.superlative()));
         let name = |level: usize| factor.levels[level].as_str();
         let best = name(self.best);
         let Some((next, next_mean, pair)) = self.others.first() else { return String::new() };
-        let blocks = counted(pair.blocks, "pair of trials", "pairs of trials");
-        let by = advantage(measured, pair, *next_mean, self.ratio);
-        let mean = told(measured.unscaled(self.mean), &measured.unit);
-        if pair.interval.is_none() {
+        let next = name(*next);
+        let pairs = counted(pair.blocks, "pair", "pairs");
+        let Lead { change, interval } = Lead::of(measured, pair, *next_mean, self.ratio);
+        let Some(interval) = interval else {
             return format!(
-                "Which {of} is best is undecided: {best} has the {} {metric}, {by} {}, but in a single \
-                 trial; more trials would tell.",
-                measured.superlative(),
-                name(*next),
+                "{head}: inconclusive; {best} leads {next} by {change} in one pair of trials. Run \
+                 more trials."
             );
-        }
-        let level = |level: &usize| name(*level).to_owned();
-        let close = self.others.iter().filter(|(_, _, it)| !is_apart(it)).map(|(it, ..)| it);
-        let close: Vec<String> = close.map(level).collect();
-        let alike = pair.interval.is_some_and(|it| it.high <= it.low) && !is_apart(pair);
-        let by = if alike { "as much as".to_owned() } else { by };
-        if close.is_empty() {
-            return format!(
-                "{of} {best} gives the {} {metric}, {mean} on average: {by} {}{} ({blocks}).",
-                measured.superlative(),
-                name(*next),
-                if self.others.len() > 1 { ", the next" } else { "" },
-            );
-        }
-        if close.len() == self.others.len() {
-            return format!(
-                "No difference in {metric} between levels of {of} can be told: {best} comes out {by} \
-                 {} ({blocks}).",
-                name(*next),
-            );
-        }
-        let worse = match self.others.len() - close.len() {
-            1 => "The other is worse.".to_owned(),
-            several => format!("The {several} others are worse."),
         };
-        format!(
-            "Which {of} gives the {} {metric} is undecided between {best} and {}: {best} comes out \
-             {by} {} ({blocks}). {worse}",
-            measured.superlative(),
-            few(&close),
-            name(*next),
-        )
+        let tied: Vec<String> = self
+            .others
+            .iter()
+            .filter(|(_, _, pair)| !is_apart(pair))
+            .map(|(level, ..)| name(*level).to_owned())
+            .collect();
+        if tied.is_empty() {
+            let mean = rounded(measured.unscaled(self.mean), &measured.unit);
+            let rank = if self.others.len() > 1 { ", the next best" } else { "" };
+            return format!(
+                "{head}: {of} {best}, {mean} on average: {change} against {next}{rank} ({interval}, \
+                 {pairs})."
+            );
+        }
+        let is_equal = pair.interval.is_some_and(|it| it.high <= it.low) && !is_apart(pair);
+        let change = if is_equal { "no difference".to_owned() } else { change };
+        let against = if tied.len() > 1 { format!(" against {next}") } else { String::new() };
+        let all: Vec<String> = std::iter::once(best.to_owned()).chain(tied).collect();
+        let worse = match self.others.len() + 1 - all.len() {
+            0 => String::new(),
+            1 => " The other level is worse.".to_owned(),
+            several => format!(" The {several} other levels are worse."),
+        };
+        format!("{head}: {} are tied ({change}{against}, {interval}, {pairs}).{worse}", few(&all))
     }
 }
 
-/// Whether the interval leaves out zero; of values that never differ by anything else, too.
+/// Whether the interval does not contain zero.
 fn is_apart(pair: &Paired) -> bool {
     pair.interval.is_some_and(|it| it.low > 0.0 || it.high < 0.0)
 }
 
-/// Such as `12 % more (95 % interval 8 % to 15 %) than`, `3.1 times (2.9 to 3.3) that of`; where
-/// the `other` mean is not surely above zero, as a difference.
-fn advantage(measured: &Measured, pair: &Paired, other: f64, ratio: Option<Interval>) -> String {
-    let is_measured = pair.interval.is_some_and(|it| it.high > it.low);
-    let within = |interval: Option<Interval>, text: &dyn Fn(f64) -> String| match interval {
-        Some(it) if is_measured => {
-            // The smaller one first, also where less is better.
-            format!(" (95 % interval {} to {})", text(it.low), text(it.high))
-        }
-        Some(_) => " in every trial".into(),
-        None => String::new(),
-    };
-    let has_ratio = measured.by_ratio || other > 0.0 && (ratio.is_some() || !is_measured);
-    if !has_ratio {
-        let told = |value: f64| told(value, &measured.unit);
-        let word = if pair.mean < 0.0 { "less" } else { "more" };
-        return format!("{} {word}{} than", told(pair.mean.abs()), within(pair.interval, &told));
-    }
-    let middle = if measured.by_ratio { pair.mean.exp() } else { 1.0 + pair.mean / other };
-    if middle >= TWICE {
-        let told = |ratio: f64| decimal(ratio, usize::from(middle < 10.0));
-        return format!("{} times{} that of", told(middle), within(ratio, &told));
-    }
-    let half = ratio.map_or(0.0, |it| it.half_width() * 100.0);
-    let places = if half > 0.0 { decimals_for_error(half).min(2) } else { 1 };
-    let (word, sign) = if middle < 1.0 { ("less", -1.0) } else { ("more", 1.0) };
-    let told = |ratio: f64| format!("{} %", decimal(sign * (ratio - 1.0) * 100.0, places));
-    let turned = |it: Interval| Interval { low: it.high, high: it.low };
-    let interval = within(if sign < 0.0 { ratio.map(turned) } else { ratio }, &told);
-    format!("{} {word}{interval} than", told(middle))
+/// By how much the best level leads the next one.
+struct Lead {
+    /// `+12 %`, `3.1×`, or a difference where the other mean is not surely above zero.
+    change: String,
+    /// `95 % CI +8 % to +15 %`; none of a single pair.
+    interval: Option<String>,
 }
 
-/// What is sure at single levels of the factor that matters most to this one: where another level
-/// is better than the best over all; where that is undecided, which is best of all.
+impl Lead {
+    fn of(measured: &Measured, pair: &Paired, other: f64, ratio: Option<Interval>) -> Lead {
+        let is_measured = pair.interval.is_some_and(|it| it.high > it.low);
+        let has_ratio = measured.by_ratio || other > 0.0 && (ratio.is_some() || !is_measured);
+        let middle = if measured.by_ratio { pair.mean.exp() } else { 1.0 + pair.mean / other };
+        let lead = |change: String, range: Option<Interval>, text: &dyn Fn(f64) -> String| {
+            let interval = pair.interval.map(|_| match range {
+                Some(it) if is_measured => {
+                    format!("95 % CI {} to {}", text(it.low), text(it.high))
+                }
+                _ => "in every trial".to_owned(),
+            });
+            Lead { change, interval }
+        };
+        if !has_ratio {
+            let text = |value: f64| signed(value, &rounded(value.abs(), &measured.unit));
+            return lead(text(pair.mean), pair.interval, &text);
+        }
+        if middle >= TWICE {
+            let text = |ratio: f64| format!("{}×", decimal(ratio, usize::from(middle < 10.0)));
+            return lead(text(middle), ratio, &text);
+        }
+        let half = ratio.map_or(0.0, |it| it.half_width() * 100.0);
+        let places = if half > 0.0 { decimals_for_error(half).min(2) } else { 1 };
+        let text = |ratio: f64| {
+            let percent = (ratio - 1.0) * 100.0;
+            signed(percent, &format!("{} %", decimal(percent.abs(), places)))
+        };
+        lead(text(middle), ratio, &text)
+    }
+}
+
+/// What is certain at single levels of the factor with the largest interaction: another level than
+/// the overall best, or a best level where the overall comparison is tied.
 fn depends(
     measured: &Measured,
     factor: usize,
@@ -236,13 +236,13 @@ fn depends(
     let by = short(&measured.factors[other].key);
     match (sure.is_empty(), standing.is_decided()) {
         (true, _) => String::new(),
-        (false, true) => format!(" Not everywhere: by {by}, better is {}.", and(&sure)),
-        (false, false) => format!(" It is decided by {by}: best is {}.", and(&sure)),
+        (false, true) => format!(" Exceptions by {by}: {}.", and(&sure)),
+        (false, false) => format!(" By {by}, the best is {}.", and(&sure)),
     }
 }
 
-/// Three figures are enough for a sentence.
-fn told(value: f64, unit: &str) -> String {
+/// A value in three figures, as a sentence needs it.
+fn rounded(value: f64, unit: &str) -> String {
     let size = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     let places = (2.0 - size).clamp(0.0, 4.0) as usize;
     let whole = value.fract() == 0.0;

@@ -228,7 +228,7 @@ fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Sh
     let lines: Vec<EcdfLine> = factor.levels.iter().zip(levels).map(line).collect();
     let title = format!("Distribution by {}", short(&factor.key));
     let drawn = ecdf(&Ecdf { title: &title, values: &measured.name(), lines: &lines });
-    Shown::drawn("Share of trials up to a value", drawn)
+    Shown::drawn("Distribution over trials (ECDF)", drawn)
 }
 
 /// Of each request, where the workload has requests; `responses` has those of each case.
@@ -248,9 +248,8 @@ fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> 
         return None;
     }
     let title = format!("Response times by {}", short(&factor.key));
-    let drawn =
-        ecdf(&Ecdf { title: &title, values: "response time of a request, ms", lines: &lines });
-    Some(Shown::drawn("Share of requests answered within", drawn))
+    let drawn = ecdf(&Ecdf { title: &title, values: "response time, ms", lines: &lines });
+    Some(Shown::drawn("Distribution over requests (ECDF)", drawn))
 }
 
 fn rows(
@@ -267,7 +266,7 @@ fn rows(
                 let told = if high > low {
                     format!("{} to {}", decimal(low, places), decimal(high, places))
                 } else {
-                    "all alike".to_owned()
+                    "all identical".to_owned()
                 };
                 let mean = measured.unscaled(*mean);
                 (if high > low { decimal(mean, places) } else { figures(mean) }, told)
@@ -356,7 +355,7 @@ fn lines(measured: &Measured, (x, y): (&Factor, &Factor), cells: &[Vec<Option<Ce
     let title = format!("{over} and {}", short(&y.key));
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
-    Shown::new(&format!("A line for each {}", short(&y.key)), svg, &trend_csv(&scene))
+    Shown::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
 }
 
 /// The points of one level of a factor.

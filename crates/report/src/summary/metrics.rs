@@ -140,7 +140,7 @@ fn half_width(summary: &Summary) -> Option<f64> {
 fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<Spread> {
     let (deviation, (low, high)) = (summary.standard_deviation?, summary.interval?);
     if deviation <= 0.0 {
-        let interval = "all trials alike".to_string();
+        let interval = "all trials identical".to_string();
         return Some(Spread { deviation: "0".into(), half: "0".into(), interval });
     }
     Some(Spread {
@@ -170,7 +170,7 @@ fn caution(scale: StripScale) -> String {
     }
     let share = decimal(share, usize::from(share < 9.95));
     let share = share.trim_end_matches(".0");
-    format!("not from zero: the strip spans {share} % of the value")
+    format!("Axis does not start at zero: it spans {share} % of the largest value.")
 }
 
 fn values(case: &Case, name: &str) -> Vec<f64> {

@@ -43,10 +43,10 @@ impl Asked {
         let shares = shares(&measured);
         let responses: Vec<Vec<f64>> = run.cases.iter().map(responses).collect();
         let factors = Factors::of(&measured, shares.as_ref(), &responses);
-        let judged = format!("the main metric is {}", title(info.name));
+        let judged = format!("main metric: {}", title(info.name));
         let question = match varied(run) {
             Some(varied) => format!("{varied}; {judged}."),
-            None => format!("Nothing was varied; {judged}."),
+            None => format!("Nothing varied; {judged}."),
         };
         Asked {
             question,

@@ -8,8 +8,8 @@ use super::measure::{distinct, level_of, name_of_measure};
 use crate::html::figure::{Group, Shown};
 
 /// What the pictures show, for whoever has not seen such a one.
-const MEANING: &str = "Each point is a variant, with its 95 % intervals. The line joins those that \
-                       no other beats in both: which of them is right depends on what matters more.";
+const MEANING: &str = "Each point is a variant with its 95 % confidence intervals. The line joins the \
+                       Pareto front: the variants that no other variant beats in both metrics.";
 
 /// The pictures of two metrics, one for each level of what is neither the points nor their colours;
 /// nothing if no trial has both.

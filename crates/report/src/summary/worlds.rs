@@ -1,4 +1,4 @@
-//! In which world each variant ran, and on whose TCP.
+//! In which world each variant ran, and on which TCP stacks.
 
 use tcplab_results::{Case, Run, StackUsed};
 
@@ -37,7 +37,7 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
 
 fn end(stack: &StackUsed) -> End {
     let about = if stack.is_model {
-        format!("{}. Known from: {}", stack.title, stack.source)
+        format!("{}. Source: {}", stack.title, stack.source)
     } else {
         String::new()
     };
@@ -52,16 +52,16 @@ pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
     let ends = if client == server {
         format!("{} at both ends", client.stack)
     } else {
-        format!("{} at the client, {} at the server", client.stack, server.stack)
+        format!("client {}, server {}", client.stack, server.stack)
     };
     same.then(|| format!("{}: {ends}", first.world))
 }
 
-/// Such as `kernel`, `virtual time`; empty where a run does not say.
+/// `kernel` or `simulated`; empty if the run does not say.
 pub(crate) fn world(case: &Case) -> &'static str {
     match case.world.as_str() {
         "kernel" => "kernel",
-        "sim" => "virtual time",
+        "sim" => "simulated",
         _ => "",
     }
 }
@@ -78,13 +78,14 @@ pub(crate) fn headline(run: &Run) -> String {
         run.cases.iter().filter(|case| known && case.world == name).collect()
     };
     let connects = has_connections(run);
-    let kernel = if connects { "on the kernel's own TCP" } else { "on the kernel's own UDP" };
-    let parts: Vec<String> = [("kernel", kernel), ("sim", "in virtual time")]
+    let kernel =
+        if connects { "in the kernel, over its TCP" } else { "in the kernel, over its UDP" };
+    let parts: Vec<String> = [("kernel", kernel), ("sim", "simulated")]
         .into_iter()
         .filter_map(|(name, words)| {
             let cases = in_world(name);
             let models = name == "sim";
-            let on = if models { ", on models: " } else { " (" };
+            let on = if models { " with " } else { " (" };
             let close = if models { "" } else { ")" };
             let stacks = stacks(&cases);
             // Datagrams need no model.
@@ -99,7 +100,7 @@ pub(crate) fn headline(run: &Run) -> String {
     }
     let place = match run.world.as_str() {
         "kernel" => kernel.to_string(),
-        "sim" => "in virtual time".to_string(),
+        "sim" => "simulated".to_string(),
         other => format!("in the world “{other}”"),
     };
     let cases: Vec<&Case> = run.cases.iter().collect();

@@ -39,7 +39,7 @@ pub fn connection_text(
     );
     look.paragraph(&mut out, "  ", &text);
     if let Some(before) = connection.reuses {
-        let text = format!("the same addresses and ports as connection {before} before it");
+        let text = format!("reuses the addresses and ports of connection {before}");
         look.paragraph(&mut out, "  ", &text);
     }
     out.push('\n');
@@ -55,14 +55,14 @@ pub fn connection_text(
     }
     out.push('\n');
     look.heading(&mut out, "Findings");
-    // The episodes have been told.
+    // The episodes are listed above.
     let flows = [&connection.forward, &connection.reverse];
     let stories: Vec<String> =
         flows.iter().flat_map(|flow| flow.episodes.iter().map(|e| story(e, flow))).collect();
     let others: Vec<&Finding> =
         findings.iter().filter(|finding| !stories.contains(&finding.statement)).collect();
     if others.is_empty() {
-        look.paragraph(&mut out, "  ", "None of the rules has anything more to say.");
+        look.paragraph(&mut out, "  ", "No further findings.");
     }
     write_findings(&mut out, &others, look);
     out
@@ -71,13 +71,13 @@ pub fn connection_text(
 fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
     look.heading(out, "Handshake");
     let kind = match handshake.kind {
-        HandshakeKind::Unseen => "not seen: the capture begins later",
+        HandshakeKind::Unseen => "not captured: the capture starts later",
         HandshakeKind::Unanswered => "SYN without answer",
         HandshakeKind::Refused => "SYN, answered by RST",
-        HandshakeKind::HalfOpen => "SYN and SYN-ACK, and no ACK: half open",
+        HandshakeKind::HalfOpen => "SYN, SYN-ACK, no ACK: half-open",
         HandshakeKind::ThreeWay => "SYN, SYN-ACK, ACK",
-        HandshakeKind::Simultaneous => "SYN from both ends: opened at the same time",
-        HandshakeKind::Split => "SYN and ACK of the server apart",
+        HandshakeKind::Simultaneous => "SYN from both endpoints: simultaneous open",
+        HandshakeKind::Split => "server sent SYN and ACK separately: split handshake",
     };
     let mut facts = vec![kind.to_owned()];
     let steps = [("SYN", handshake.syn), ("SYN-ACK", handshake.syn_ack), ("ACK", handshake.opened)];
@@ -89,15 +89,15 @@ fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
         facts.push(times.join(", "));
     }
     if let Some(round_trip) = handshake.round_trip {
-        facts.push(format!("round trip {}", span(round_trip)));
+        facts.push(format!("RTT {}", span(round_trip)));
     }
     for (repeats, what) in
         [(handshake.client_repeats, "SYN"), (handshake.server_repeats, "SYN-ACK")]
     {
         match repeats {
             0 => {}
-            1 => facts.push(format!("{what} sent again once")),
-            n => facts.push(format!("{what} sent again {n} times")),
+            1 => facts.push(format!("{what} retransmitted once")),
+            n => facts.push(format!("{what} retransmitted {n} times")),
         }
     }
     look.paragraph(out, "  ", &facts.join("; "));
@@ -105,8 +105,8 @@ fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
     let mut more = Vec::new();
     match handshake.ecn {
         EcnAgreement::Unknown => {}
-        EcnAgreement::NotAsked => more.push("ECN not asked for".to_owned()),
-        EcnAgreement::Refused => more.push("ECN asked for and refused".to_owned()),
+        EcnAgreement::NotAsked => more.push("ECN not requested".to_owned()),
+        EcnAgreement::Refused => more.push("ECN requested and refused".to_owned()),
         EcnAgreement::Classic => more.push("ECN (RFC 3168)".to_owned()),
         EcnAgreement::Accurate => more.push("accurate ECN (RFC 9768)".to_owned()),
     }
@@ -122,8 +122,8 @@ fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
 fn fast_open(open: &FastOpen) -> String {
     let asked = match (open.cookie_sent, open.cookie_given) {
         (true, _) => "cookie sent",
-        (false, true) => "cookie asked for and given",
-        (false, false) => "cookie asked for",
+        (false, true) => "cookie requested and given",
+        (false, false) => "cookie requested",
     };
     let mut text = format!("TCP Fast Open: {asked}");
     if open.data > Bytes::ZERO {
@@ -147,13 +147,13 @@ fn options(out: &mut String, handshake: &Handshake, look: Look) {
     }
     grid.write(out, 2, look);
     if handshake.client.cut || handshake.server.cut {
-        look.paragraph(out, "  ", "Options are cut off: what is missing may have been there.");
+        look.paragraph(out, "  ", "The capture truncates the options: some may be missing.");
     }
 }
 
 fn option_row(end: &str, options: &SynOptions) -> Vec<Cell> {
     if !options.seen {
-        return [Cell::new(end), Cell::styled("not seen", Style::Dim)].to_vec();
+        return [Cell::new(end), Cell::styled("not captured", Style::Dim)].to_vec();
     }
     let yes = |offered: bool| match (offered, options.cut) {
         (true, _) => "yes",
@@ -186,10 +186,10 @@ fn life(out: &mut String, connection: &Connection, look: Look) {
     facts.push(format!("Zeek's state {state}{history}"));
     match life.after_close {
         0 => {}
-        1 => facts.push("1 packet after it was over".into()),
-        n => facts.push(format!("{} packets after it was over", grouped(n))),
+        1 => facts.push("1 packet after the close".into()),
+        n => facts.push(format!("{} packets after the close", grouped(n))),
     }
-    look.heading(out, "Life");
+    look.heading(out, "Lifetime");
     look.paragraph(out, "  ", &facts.join("; "));
     for (end, steps) in [("client", &life.client), ("server", &life.server)] {
         if !steps.is_empty() {
@@ -200,19 +200,19 @@ fn life(out: &mut String, connection: &Connection, look: Look) {
 }
 
 fn close(close: Option<&Close>) -> String {
-    let Some(close) = close else { return "not closed as far as the capture goes".into() };
+    let Some(close) = close else { return "still open at the end of the capture".into() };
     let by = close.by.name();
     let what = match close.kind {
         CloseKind::Graceful => "closed by FINs, first by the",
-        CloseKind::Simultaneous => "closed by FINs that crossed, first by the",
-        CloseKind::HalfClosed => "closed on one side only, by the",
+        CloseKind::Simultaneous => "closed by FINs that crossed (simultaneous close), first by the",
+        CloseKind::HalfClosed => "half-closed, by the",
         CloseKind::Reset => "reset by the",
         CloseKind::ResetAfterFin => "closed by FIN, then reset, by the",
     };
     let mut text =
         format!("{what} {by} at {} s (frame {})", seconds(close.at), grouped(close.frame));
     if let Some(unread) = close.unread.filter(|unread| *unread > Bytes::ZERO) {
-        let _ = write!(text, ", with {} that it had received and not read", bytes(unread));
+        let _ = write!(text, ", with {} received but not read", bytes(unread));
     }
     text
 }

@@ -32,16 +32,16 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     if totals.retransmissions > 0 {
         let share = totals.retransmissions as f64 / totals.data_segments.max(1) as f64;
         facts.push(format!(
-            "{} sent again ({}, {})",
+            "{} retransmitted ({}, {})",
             grouped(totals.retransmissions),
             bytes(totals.retransmitted),
             percent(share)
         ));
     }
     if totals.data_segments > 0 {
-        facts.push(format!("most in flight {}", bytes(totals.max_in_flight)));
+        facts.push(format!("in flight max {}", bytes(totals.max_in_flight)));
     }
-    facts.push(tap(flow));
+    facts.push(capture_point(flow));
     look.paragraph(out, "  ", &facts.join("; "));
     let mut lines: Vec<(&str, String)> = Vec::new();
     if totals.data_segments > 0 {
@@ -50,17 +50,17 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         if flow.capture_point == CapturePoint::Receiver {
             let text = round_trips(&flow.round_trips);
             if text != UNKNOWN {
-                let part = "captured beside the receiver, these are no round trips";
-                lines.push(("answer time", format!("{text}; {part}")));
+                let part = "captured at the receiver, so this is not the RTT";
+                lines.push(("ACK time", format!("{text}; {part}")));
             }
         } else {
-            lines.push(("round trips", round_trips(&flow.round_trips)));
+            lines.push(("RTT", round_trips(&flow.round_trips)));
             lines.push(("timer", timer(&flow.round_trips)));
         }
     }
     lines.push(("window", window(&flow.windows)));
-    lines.push(("answers", acking(flow, &flow.acking)));
-    lines.push(("marks", marks(&flow.marks)));
+    lines.push(("ACKs", acking(flow, &flow.acking)));
+    lines.push(("segments", marks(&flow.marks)));
     for (name, text) in lines.iter().filter(|(_, text)| text != UNKNOWN) {
         look.paragraph(out, &format!("  {name:<12}"), text);
     }
@@ -72,7 +72,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
             seconds(change.at),
             change.frame
         );
-        look.paragraph(out, &format!("  {:<12}", "segments"), &text);
+        look.paragraph(out, &format!("  {:<12}", "MSS change"), &text);
     }
     causes(out, &flow.causes, look);
     limits::write(out, flow, look);
@@ -80,18 +80,18 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     episodes(out, flow, look);
 }
 
-fn tap(flow: &Flow) -> String {
+fn capture_point(flow: &Flow) -> String {
     let place = match flow.capture_point {
-        CapturePoint::Unknown => return "nothing tells where the capture was taken".into(),
-        CapturePoint::Sender => "beside the sender",
-        CapturePoint::Middle => "between both ends",
-        CapturePoint::Receiver => "beside the receiver",
+        CapturePoint::Unknown => return "capture point unknown".into(),
+        CapturePoint::Sender => "at the sender",
+        CapturePoint::Middle => "on the path",
+        CapturePoint::Receiver => "at the receiver",
     };
     match flow.capture_point_confidence {
         Confidence::None => format!("captured {place}"),
-        Confidence::Low => format!("captured {place}, it seems"),
-        Confidence::Medium => format!("captured {place}, most likely"),
-        Confidence::High => format!("captured {place}, for certain"),
+        Confidence::Low => format!("captured {place} (low confidence)"),
+        Confidence::Medium => format!("captured {place} (medium confidence)"),
+        Confidence::High => format!("captured {place} (high confidence)"),
     }
 }
 
@@ -102,7 +102,7 @@ fn rates(transfer: &Transfer) -> String {
     }
     facts.extend(transfer.goodput.map(|goodput| format!("goodput {}", rate(goodput))));
     facts.extend(transfer.throughput.map(|all| format!("throughput {}", rate(all))));
-    facts.extend(transfer.capacity.map(|most| format!("the path's capacity {}", rate(most))));
+    facts.extend(transfer.capacity.map(|most| format!("path capacity {}", rate(most))));
     joined(&facts)
 }
 
@@ -115,7 +115,7 @@ fn metrics(transfer: &Transfer) -> String {
         .extend(transfer.efficiency.map(|share| format!("TCP efficiency {} %", decimal(share, 2))));
     facts.extend(transfer.buffer_delay.map(|share| {
         let over = or_unknown(transfer.baseline, span);
-        format!("buffer delay {} % (over {over})", decimal(share, 1))
+        format!("buffer delay {} % (base RTT {over})", decimal(share, 1))
     }));
     joined(&facts)
 }
@@ -123,11 +123,11 @@ fn metrics(transfer: &Transfer) -> String {
 fn round_trips(trips: &RoundTrips) -> String {
     let mut facts = Vec::new();
     for (name, value) in [
-        ("least", trips.min),
+        ("min", trips.min),
         ("median", trips.median),
         ("mean", trips.mean),
-        ("95 %", trips.p95),
-        ("most", trips.max),
+        ("p95", trips.p95),
+        ("max", trips.max),
     ] {
         facts.extend(value.map(|value| format!("{name} {}", span(value))));
     }
@@ -151,9 +151,9 @@ fn round_trips(trips: &RoundTrips) -> String {
 fn timer(trips: &RoundTrips) -> String {
     let mut facts = Vec::new();
     for (name, value) in [
-        ("smoothed round trip", trips.smoothed),
-        ("variation", trips.variation),
-        ("retransmission timeout as Linux has it", trips.timeout),
+        ("SRTT", trips.smoothed),
+        ("RTTVAR", trips.variation),
+        ("RTO (as Linux computes it)", trips.timeout),
     ] {
         facts.extend(value.map(|value| format!("{name} {}", span(value))));
     }
@@ -162,20 +162,17 @@ fn timer(trips: &RoundTrips) -> String {
 
 fn window(window: &WindowUse) -> String {
     let mut facts = Vec::new();
-    for (name, value) in [
-        ("first", window.first),
-        ("least", window.min),
-        ("most", window.max),
-        ("last", window.last),
-    ] {
+    for (name, value) in
+        [("first", window.first), ("min", window.min), ("max", window.max), ("last", window.last)]
+    {
         facts.extend(value.map(|value| format!("{name} {}", bytes(value))));
     }
     if !facts.is_empty() && !window.scale_known {
-        facts.push("scale not known".into());
+        facts.push("scale unknown".into());
     }
     if !window.zero_windows.is_empty() {
         facts.push(format!(
-            "closed {} for {}, at most {}{}",
+            "zero window {} for {}, max {}{}",
             times(window.zero_windows.count),
             span(window.zero_window_time),
             span(window.zero_window_max),
@@ -183,11 +180,11 @@ fn window(window: &WindowUse) -> String {
         ));
     }
     for (seen, what) in [
-        (&window.window_full, "filled"),
-        (&window.probes, "probed while closed"),
+        (&window.window_full, "full"),
+        (&window.probes, "zero-window probe"),
         (&window.updates, "updated"),
-        (&window.silly_windows, "opened by too little"),
-        (&window.windows_shrunk, "taken back"),
+        (&window.silly_windows, "silly window"),
+        (&window.windows_shrunk, "shrunk"),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
@@ -201,18 +198,17 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
     let acks = habits.acks.max(flow.totals.pure_acks);
     let duplicates = habits.duplicates.max(flow.totals.duplicate_acks);
     if acks > 0 {
-        let acks = counted(acks as usize, "ACK", "ACKs");
-        facts.push(format!("{acks} without data"));
+        facts.push(counted(acks as usize, "pure ACK", "pure ACKs"));
     }
     if duplicates > 0 {
         facts.push(match habits.needless {
             0 => counted(duplicates as usize, "duplicate", "duplicates"),
-            n => format!("{} duplicates ({} uncalled for)", grouped(duplicates), grouped(n)),
+            n => format!("{} duplicates ({} unnecessary)", grouped(duplicates), grouped(n)),
         });
     }
     if !habits.stretch.is_empty() {
         facts.push(format!(
-            "{} of more than two segments (at most {}){}",
+            "{} stretch ACKs (max {}){}",
             grouped(habits.stretch.count),
             bytes(habits.longest),
             at_frames(&habits.stretch)
@@ -220,7 +216,7 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
     }
     if !habits.delayed.is_empty() {
         facts.push(format!(
-            "{} delayed (at most {}){}",
+            "{} delayed (max {}){}",
             grouped(habits.delayed.count),
             span(habits.delay_max),
             at_frames(&habits.delayed)
@@ -236,7 +232,7 @@ fn marks(marks: &SenderMarks) -> String {
     }
     for (count, what) in [
         (marks.push, "with PSH"),
-        (marks.small_in_flight, "small while others were in flight"),
+        (marks.small_in_flight, "small with data in flight"),
         (marks.super_packets, "super-packets"),
     ] {
         if count > 0 {
@@ -245,7 +241,7 @@ fn marks(marks: &SenderMarks) -> String {
     }
     if !marks.nagle_waits.is_empty() {
         facts.push(format!(
-            "{} waited for a delayed ACK (Nagle), {} together{}",
+            "{} waited for a delayed ACK (Nagle), {} in all{}",
             grouped(marks.nagle_waits.count),
             span(marks.nagle_wait_time),
             at_frames(&marks.nagle_waits)
@@ -254,7 +250,7 @@ fn marks(marks: &SenderMarks) -> String {
     for (seen, what) in [
         (&marks.urgent, "urgent"),
         (&marks.keep_alives, "keep-alives"),
-        (&marks.ce_marks, "marked \"congestion experienced\""),
+        (&marks.ce_marks, "CE-marked"),
     ] {
         if !seen.is_empty() {
             facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
@@ -282,34 +278,34 @@ fn frames(seen: &Occurrences) -> String {
     format!("{}{more}", named.join(" "))
 }
 
-/// Why segments were seen that are not new data in order.
+/// Retransmissions, probes and out-of-order segments, by cause.
 fn causes(out: &mut String, causes: &Causes, look: Look) {
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
     let size = |amount: Bytes, what: &str| format!("{what} {}", bytes(amount));
     let backed_off = match causes.backoff_max {
         0 | 1 => String::new(),
-        n => format!(", at most {n} in a row"),
+        n => format!(", max {n} in a row"),
     };
     for (what, seen) in [
-        ("fast, three duplicate ACKs".to_owned(), &causes.by_duplicate_acks),
-        ("fast, SACK".into(), &causes.by_sack),
-        ("fast, RACK".into(), &causes.by_rack),
-        ("too large, by ICMP".into(), &causes.by_icmp),
+        ("fast retransmission, duplicate ACKs".to_owned(), &causes.by_duplicate_acks),
+        ("fast retransmission, SACK".into(), &causes.by_sack),
+        ("fast retransmission, RACK".into(), &causes.by_rack),
+        ("retransmission, ICMP too large".into(), &causes.by_icmp),
         ("tail loss probe".into(), &causes.tail_loss_probes),
         ("tail loss probe, new data".into(), &causes.tail_loss_probes_new_data),
         (format!("retransmission timeout{backed_off}"), &causes.timeouts),
-        ("after a timeout".into(), &causes.after_timeout),
-        ("again, a retransmission was lost".into(), &causes.lost_retransmissions),
-        ("SYN again".into(), &causes.syn_retransmissions),
-        ("FIN again".into(), &causes.fin_retransmissions),
-        ("fills a hole, original not seen".into(), &causes.originals_not_captured),
-        ("needless, by D-SACK".into(), &causes.spurious_by_dsack),
-        ("needless, by timestamp".into(), &causes.spurious_by_timestamp),
-        (size(causes.out_of_order_max, "reordered, at most by"), &causes.out_of_order),
-        ("copied by the network".into(), &causes.network_duplicates),
+        ("retransmission after a timeout".into(), &causes.after_timeout),
+        ("retransmission lost, retransmitted".into(), &causes.lost_retransmissions),
+        ("SYN retransmission".into(), &causes.syn_retransmissions),
+        ("FIN retransmission".into(), &causes.fin_retransmissions),
+        ("original not captured".into(), &causes.originals_not_captured),
+        ("spurious, by D-SACK".into(), &causes.spurious_by_dsack),
+        ("spurious, by timestamp".into(), &causes.spurious_by_timestamp),
+        (size(causes.out_of_order_max, "out of order, max"), &causes.out_of_order),
+        ("network duplicate".into(), &causes.network_duplicates),
         ("captured twice".into(), &causes.capture_duplicates),
         (
-            size(causes.acked_not_captured_bytes, "missed by the capture,"),
+            size(causes.acked_not_captured_bytes, "acknowledged but not captured,"),
             &causes.acked_not_captured,
         ),
     ] {
@@ -327,7 +323,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         ]);
     }
     if !grid.is_empty() {
-        look.heading(out, "  segments that are not new data in their turn");
+        look.heading(out, "  retransmissions, probes, out-of-order segments");
         grid.write(out, 4, look);
     }
 }
@@ -390,7 +386,7 @@ fn episodes(out: &mut String, flow: &Flow, look: Look) {
     }
     if flow.episodes.len() > EPISODES {
         let left = counted(flow.episodes.len() - EPISODES, "more episode", "more episodes");
-        let text = format!("{left}: --json has them all.");
+        let text = format!("{left}; --json lists all.");
         look.paragraph(out, "       ", &text);
     }
 }

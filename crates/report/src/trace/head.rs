@@ -54,7 +54,7 @@ impl CaptureHead {
         }
         facts.extend(self.links.iter().cloned());
         if let Some(filter) = &self.filter {
-            facts.push(format!("only {filter}"));
+            facts.push(format!("filter {filter}"));
         }
         look.paragraph(out, "", &facts.join(", "));
         out.push_str(&notes_text(&self.notes, look));
@@ -98,7 +98,7 @@ pub fn notes_text(notes: &[Note], look: Look) -> String {
         }
     }
     if kinds.len() > NOTES {
-        let _ = writeln!(text, "! and {} more remarks of this kind (--json)", kinds.len() - NOTES);
+        let _ = writeln!(text, "! {} more kinds of notes (--json)", kinds.len() - NOTES);
     }
     text
 }

@@ -42,16 +42,16 @@ pub fn joined_text(
     }
     out.push('\n');
     match connections.len() {
-        0 => look.paragraph(&mut out, "", "There is no TCP connection in either capture."),
+        0 => look.paragraph(&mut out, "", "No TCP connection in either capture."),
         n if n > top => {
             let more = counted(n - top, "connection", "connections");
-            let text = format!("{more} more, with fewer losses: --all shows them, --top N some.");
+            let text = format!("{more} more, with fewer losses (--all, --top N).");
             look.paragraph(&mut out, "", &text);
         }
         _ => {}
     }
     if *audit != Audit::default() {
-        look.heading(&mut out, "What each sender's capture tells by itself, held against both");
+        look.heading(&mut out, "Each sender's capture alone, checked against both");
         audited(&mut out, audit, look);
     }
     out
@@ -70,38 +70,40 @@ fn head(out: &mut String, joined: &Joined, side: Endpoint, name: &str, look: Loo
 
 fn clocks(clock: &ClockEstimate) -> String {
     let Some(offset) = clock.offset_nanos else {
-        return "Nothing tells how the clocks stand to one another.".into();
+        return "Clock offset unknown.".into();
     };
     let distance = span(Span::from_nanos(offset.unsigned_abs()));
     let mut text = match offset {
-        0 => "The server's clock is neither ahead nor behind".to_owned(),
+        0 => "The clocks agree".to_owned(),
         1.. => format!("The server's clock is {distance} ahead"),
         _ => format!("The server's clock is {distance} behind"),
     };
     match (clock.error, clock.least_round_trip) {
         (Some(error), Some(round_trip)) => {
             text += &format!(
-                " at the start, ± {}: the least round trip between the taps is {}, of which each \
-                 way is taken to be half.",
+                " at the start, ± {}: the smallest RTT between the capture points is {}; each \
+                 direction is assumed to take half.",
                 span(error),
                 span(round_trip),
             );
         }
         _ => {
-            text += " at the start, if the fastest packet took no time: packets went one way only, \
-                     and delays are what they took longer than that one.";
+            text += " at the start if the fastest packet took no time: packets went in one \
+                     direction only, so delays are relative to the fastest.";
         }
     }
     match clock.skew_error_ppm {
-        None => text += " There is too little to tell whether one runs faster.",
+        None => text += " Too few packets to estimate the drift.",
         Some(error) if clock.skew_ppm == 0.0 => {
-            text += &format!(" If one runs faster, it is by less than {} ppm.", ppm(error));
+            text += &format!(" Drift below {} ppm.", ppm(error));
         }
         Some(error) => {
             let how = if clock.skew_ppm > 0.0 { "faster" } else { "slower" };
             let skew = ppm(clock.skew_ppm.abs());
-            text +=
-                &format!(" It runs {skew} ppm {how}, ± {}; delays are freed of that.", ppm(error));
+            text += &format!(
+                " It runs {skew} ppm {how}, ± {}; delays are corrected for it.",
+                ppm(error)
+            );
         }
     }
     text
@@ -128,10 +130,10 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
     let JoinedConnection { client, server, forward, reverse, .. } = connection;
     look.heading(out, &format!("Connection {index}, {client} → {server}"));
     if connection.client_at == Endpoint::Server {
-        look.paragraph(out, "  ", "It was opened from the side of the server's capture.");
+        look.paragraph(out, "  ", "The connection was opened at the server's capture point.");
     }
     let mut grid = Grid::new(&COLUMNS);
-    grid.head(&["", "", "", "", "", "", "", "one way:", "", ""]);
+    grid.head(&["", "", "", "", "", "", "", "one-way:", "", ""]);
     grid.head(&[
         "",
         "sent",
@@ -139,10 +141,10 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
         "lost",
         "",
         "reordered",
-        "copies",
-        "least",
+        "duplicates",
+        "min",
         "median",
-        "95 %",
+        "p95",
     ]);
     for (name, way) in [("client → server", forward), ("server → client", reverse)] {
         grid.row(row(name, way));
@@ -193,8 +195,8 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
             .first()
             .map_or_else(String::new, |loss| format!(", the first at {} s", seconds(loss.at)));
         facts.push(format!(
-            "lost on the way from {sender} to {receiver}: {} with data, {} without{first}; frames \
-             of the {sender}'s capture: {}{more}",
+            "lost from {sender} to {receiver}: {} with data, {} without{first}; frames of the \
+             {sender}'s capture: {}{more}",
             grouped(way.lost_data),
             grouped(way.lost - way.lost_data),
             named.join(", "),
@@ -203,30 +205,27 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
     if way.repeats > 0 {
         let again = grouped(way.repeats);
         let needless = match way.needless {
-            0 => "all of it was needed".to_owned(),
-            1 => "1 needlessly: all its data arrived by an earlier transmission".to_owned(),
+            0 => "none spurious".to_owned(),
+            1 => "1 spurious: its data had arrived before".to_owned(),
             n => {
                 let n = grouped(n);
-                format!("{n} needlessly: all their data arrived by an earlier transmission")
+                format!("{n} spurious: their data had arrived before")
             }
         };
-        facts.push(format!("sent again by the {sender}: {again}, {needless}"));
+        facts.push(format!("retransmitted by the {sender}: {again}, {needless}"));
     }
     if way.reordered > 0 {
         facts.push(format!(
-            "reordered on the way to the {receiver}: by up to {} packets; frames of the \
+            "reordered towards the {receiver}: by up to {} packets; frames of the \
              {receiver}'s capture: {}",
             grouped(way.farthest),
             way.reordered_frames.iter().map(|f| grouped(*f)).collect::<Vec<_>>().join(", "),
         ));
     }
     for (count, what) in [
-        (way.not_captured, format!("acknowledged, but missing in the {receiver}'s capture")),
-        (way.unseen_at_sender, format!("missing in the {sender}'s capture")),
-        (
-            way.unjudged,
-            "outside the time that both captures cover: nothing is said of them".to_owned(),
-        ),
+        (way.not_captured, format!("acknowledged but not captured at the {receiver}")),
+        (way.unseen_at_sender, format!("not captured at the {sender}")),
+        (way.unjudged, "outside the time that both captures cover, not judged".to_owned()),
     ] {
         if count > 0 {
             facts.push(format!("{} {what}", grouped(count)));
@@ -239,7 +238,7 @@ fn audited(out: &mut String, audit: &Audit, look: Look) {
     let Audit { losses_found, losses_missed, losses_invented, .. } = *audit;
     let lost = losses_found + losses_missed;
     let text = format!(
-        "losses of data: {} of {} found, {} said to be lost that arrived",
+        "data losses: {} of {} found, {} false positives",
         grouped(losses_found),
         grouped(lost),
         grouped(losses_invented),
@@ -249,8 +248,8 @@ fn audited(out: &mut String, audit: &Audit, look: Look) {
     let needless = audit.needless + audit.untold_needless;
     let again = needed + needless + audit.repeats_missed;
     let text = format!(
-        "segments sent again: {} of {} found, {} said to be that are not; {} were needed ({} of \
-         them said to be needless), {} needless ({} of them not told as such)",
+        "retransmissions: {} of {} found, {} false positives; {} necessary ({} of them reported as \
+         spurious), {} spurious ({} of them not reported)",
         grouped(needed + needless),
         grouped(again),
         grouped(audit.repeats_invented),

@@ -39,11 +39,11 @@ pub fn summary_text(
     if rows.is_empty() {
         out.push('\n');
         let what = if head.packets == 0 {
-            "There are no packets in it."
+            "The capture has no packets."
         } else if head.filter.is_some() {
-            "No packet of TCP passes the filter."
+            "No TCP packet matches the filter."
         } else {
-            "No packet of it belongs to TCP, as far as it can be read."
+            "No TCP packet found."
         };
         look.paragraph(&mut out, "", what);
         return out;
@@ -54,7 +54,7 @@ pub fn summary_text(
     if rows.len() > top {
         let left = rows.len() - top;
         let text = format!(
-            "{} more, which lost less time: --all shows them, --top N some.",
+            "{} more, which lost less time (--all, --top N).",
             counted(left, "connection", "connections")
         );
         look.paragraph(&mut out, "", &text);
@@ -68,7 +68,8 @@ pub fn summary_text(
         write_findings(&mut out, &first, look);
         if first.len() < found.len() {
             let left = found.len() - first.len();
-            let text = format!("{left} more of these kinds: --connection {index}");
+            let left = counted(left, "more finding", "more findings");
+            let text = format!("{left} of these kinds: --connection {index}");
             look.paragraph(&mut out, "  ", &text);
         }
     }
@@ -106,8 +107,8 @@ pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look
 fn table(rows: &[&Row], look: Look) -> Grid {
     use Side::{Left, Right};
     let mut grid = Grid::new(&[Right, Left, Left, Right, Right, Right, Right, Left]);
-    grid.head(&["#", "client", "state", "sent", "goodput", "RTT min", "again", "largest limit"]);
-    grid.head(&["", "server", "", "received", "", "median", "", "longest stall"]);
+    grid.head(&["#", "client", "state", "sent", "goodput", "RTT min", "retrans", "largest limit"]);
+    grid.head(&["", "server", "", "received", "", "median", "%", "longest stall"]);
     for row in rows {
         let (state, style) = state(row.state);
         let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };
@@ -221,7 +222,7 @@ fn totals(rows: &[&Row]) -> String {
     if segments > 0 {
         let share = percent(repeats as f64 / segments as f64);
         text += &format!(
-            ", {} of {} with data sent again ({share})",
+            ", {} of {} with data retransmitted ({share})",
             grouped(repeats),
             counted(segments as usize, "segment", "segments")
         );

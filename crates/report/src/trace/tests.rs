@@ -210,7 +210,7 @@ fn finding(rule: &'static str, at_millis: u64) -> Finding {
 }
 
 #[test]
-fn what_hurts_most_comes_first() {
+fn rows_are_sorted_by_time_lost() {
     let summary = summary([download(), refused(), upload()], 5);
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
@@ -225,7 +225,7 @@ fn what_hurts_most_comes_first() {
 }
 
 #[test]
-fn time_lost_is_that_of_limits_or_stalls_whichever_is_longer() {
+fn time_lost_is_the_longer_of_limits_and_stalls() {
     let mut connection = upload();
     let lost = |connection: &Connection| Row::lost_by(connection);
     connection.forward.totals.retransmitted = Bytes::ZERO;
@@ -239,7 +239,7 @@ fn time_lost_is_that_of_limits_or_stalls_whichever_is_longer() {
 }
 
 #[test]
-fn only_the_worst_are_kept_whole() {
+fn summary_keeps_the_worst_connections_whole() {
     let lasting = |millis: u64| {
         let mut connection = refused();
         connection.last = at(100 + millis);
@@ -282,19 +282,16 @@ fn the_summary_is_readable_at_any_width() {
 }
 
 #[test]
-fn a_capture_without_connections_says_so() {
+fn capture_without_connections_says_so() {
     let nothing = CaptureHead { names: vec!["empty.pcap".into()], ..CaptureHead::default() };
     let udp = CaptureHead { packets: 1, ..nothing.clone() };
     let text = |head| summary_text(&head, &Summary::default(), &[], 20, NARROW);
-    assert_eq!(text(nothing), "empty.pcap\n0 packets\n\nThere are no packets in it.\n");
-    assert_eq!(
-        text(udp),
-        "empty.pcap\n1 packet\n\nNo packet of it belongs to TCP, as far as it can be read.\n"
-    );
+    assert_eq!(text(nothing), "empty.pcap\n0 packets\n\nThe capture has no packets.\n");
+    assert_eq!(text(udp), "empty.pcap\n1 packet\n\nNo TCP packet found.\n");
 }
 
 #[test]
-fn nothing_in_a_capture_steers_the_terminal() {
+fn control_characters_are_replaced() {
     let mut head = head();
     head.names = vec!["a\x1b[2Jb".into()];
     head.notes.push(Note { frame: None, text: "\x07 bell".into() });
@@ -343,7 +340,7 @@ fn a_ladder_has_its_notes_beside_or_below() {
 }
 
 #[test]
-fn chosen_connections_are_kept_with_their_packets() {
+fn chosen_connections_keep_their_packets() {
     for (mut sink, kept) in [
         (Chosen::new([1, 7]), vec![1]),
         (Chosen::all(), vec![0, 1, 2]),
@@ -367,7 +364,7 @@ fn chosen_connections_are_kept_with_their_packets() {
 }
 
 #[test]
-fn packets_after_the_end_are_counted() {
+fn packets_after_the_close_are_counted() {
     let mut summary = Summary::new(3);
     summary.connection(0, upload());
     summary.connection(1, refused());

@@ -157,7 +157,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
     let trips = [round_trips(flow)];
     if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {
         let chart_of_trips =
-            Chart { title: "Round trips", unit: "ms", right: None, series: &trips, at_most: None };
+            Chart { title: "RTT", unit: "ms", right: None, series: &trips, at_most: None };
         figures.push(chart(&chart_of_trips, view));
     }
     figures
@@ -172,7 +172,7 @@ fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
         ("frames", format!("{} to {}", connection.frames.0, connection.frames.1)),
     ];
     if let Some(round_trip) = handshake.round_trip {
-        facts.push(("handshake round trip", spoken(round_trip)));
+        facts.push(("handshake RTT", spoken(round_trip)));
     }
     if handshake.client.seen && handshake.server.seen {
         let both = |client: bool, server: bool| if client && server { "yes" } else { "no" };
@@ -192,7 +192,7 @@ pub(super) fn ending(connection: &Connection) -> &'static str {
     let Some(close) = connection.life.close else { return "open" };
     match (close.kind, close.by) {
         (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
-        (CloseKind::HalfClosed, _) => "half closed",
+        (CloseKind::HalfClosed, _) => "half-closed",
         (CloseKind::Reset | CloseKind::ResetAfterFin, Endpoint::Client) => "reset by client",
         (CloseKind::Reset | CloseKind::ResetAfterFin, Endpoint::Server) => "reset by server",
     }
@@ -203,11 +203,11 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("data", amount(totals.unique)),
         ("segments", grouped(totals.data_segments)),
-        ("sent again", grouped(totals.retransmissions)),
-        ("most in flight", amount(totals.max_in_flight)),
+        ("retransmissions", grouped(totals.retransmissions)),
+        ("in flight max", amount(totals.max_in_flight)),
     ];
     if let Some(window) = totals.max_window {
-        facts.push(("largest window", amount(window)));
+        facts.push(("window max", amount(window)));
     }
     if let Some(rate) = flow.transfer.goodput {
         facts.push(("goodput", speed(rate)));
@@ -218,8 +218,8 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     {
         let text = format!("{} / {} / {}", spoken(min), spoken(median), spoken(p95));
         let name = match flow.capture_point {
-            CapturePoint::Receiver => "answers take: least, half, 95 %",
-            _ => "round trip: least, half, 95 %",
+            CapturePoint::Receiver => "ACK time: min, median, p95",
+            _ => "RTT: min, median, p95",
         };
         facts.push((name, text));
     }

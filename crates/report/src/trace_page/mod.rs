@@ -92,7 +92,7 @@ fn lead(trace: &Trace) -> String {
     if again > 0 && segments > 0 {
         let share = 100.0 * again as f64 / segments as f64;
         let of = counted(segments as usize, "segment", "segments");
-        text += &format!(" {} of {of} were sent again ({share:.2} %).", grouped(again));
+        text += &format!(" {} of {of} were retransmitted ({share:.2} %).", grouped(again));
     }
     text
 }

@@ -99,12 +99,12 @@ pub(crate) fn figure(trial: &Trial, until: Instant, bands: &[Band]) -> Option<Fi
         }
     }
     let layers = [
-        ("calls", "equal calls in a row", several),
-        ("call", "a call, until it returned", single),
-        ("failed", "it returned an error", failed),
+        ("calls", "repeated calls", several),
+        ("call", "call, until it returned", single),
+        ("failed", "call that failed", failed),
     ];
     let view = View { from: Instant::ZERO, until, bands };
-    let title = "What the applications called";
+    let title = "System calls of the applications";
     (!rows.is_empty()).then(|| bars(&Bars { title, rows: &rows, layers: &layers }, &view))
 }
 
@@ -119,7 +119,7 @@ fn lasting(all: Span, longest: Span, count: u64) -> String {
         seconds if seconds >= 1e-3 => format!("{:.2} ms", seconds * 1e3),
         seconds => format!("{:.0} µs", seconds * 1e6),
     };
-    if count == 1 { told(all) } else { format!("{}, {} at most", told(all), told(longest)) }
+    if count == 1 { told(all) } else { format!("{}, max {}", told(all), told(longest)) }
 }
 
 fn seconds(at: Instant) -> String {

@@ -62,7 +62,7 @@ impl DatagramsView {
         let numbered = || all.requests.iter().enumerate().map(|(index, it)| (index + 1, it));
         let rows = numbered().take(ROWS_MAX).map(|(number, it)| request(number, it, of(number)));
         let (lines, shown) = rungs(all, of);
-        let title = "Ladder diagram of the requests that did not go as they should";
+        let title = "Ladder diagram of requests with retries, loss or no answer";
         let drawn = |lines: &[LadderLine]| {
             ladder(&LadderScene {
                 title,
@@ -87,13 +87,13 @@ fn request(number: usize, it: &RequestReport, datagrams: &[&DatagramRow]) -> Req
     let tries = it.tries.len();
     let (mut outcome, class) = match (it.answered, &it.error, it.answer_to) {
         (Some(_), _, Some(attempt)) if tries > 1 => {
-            (format!("answered, the answer to try {attempt}"), "retried")
+            (format!("answered, by the answer to try {attempt}"), "retried")
         }
         (Some(_), ..) => ("answered".into(), "answered"),
         (None, Some(error), _) => (error.clone(), "unanswered"),
         (None, None, _) => ("no answer in time".into(), "unanswered"),
     };
-    for (count, what) in [(it.late, "late answer"), (it.duplicates, "more answer")] {
+    for (count, what) in [(it.late, "late answer"), (it.duplicates, "duplicate answer")] {
         match count {
             0 => {}
             1 => outcome += &format!("; 1 {what}"),
@@ -141,8 +141,8 @@ fn story(all: &Correspondence) -> String {
     let unreachable =
         all.datagrams.iter().filter(|row| row.kind == DatagramKind::Unreachable).count();
     let mut told = format!(
-        "There was no TCP connection: the ends exchanged UDP datagrams. Of {}, {} answered at the \
-         first try, {} after being sent again, {} never. Of {} on the path, {} lost",
+        "No TCP connection: the endpoints exchanged UDP datagrams. Of {}, {} answered at the first \
+         try, {} after a retransmission, {} never. Of {} on the path, {} lost",
         counted(all.requests.len(), "request", "requests"),
         were(first),
         figures(later as f64),
@@ -151,7 +151,7 @@ fn story(all: &Correspondence) -> String {
         were(all.lost()),
     );
     if copies > 0 {
-        told += &format!(", and {} copies that the path made", were(copies));
+        told += &format!(", and {} duplicates that the path made", were(copies));
     }
     if unreachable > 0 {
         told += &format!(", and {} ICMP “port unreachable”", were(unreachable));
@@ -185,7 +185,7 @@ fn rungs<'a>(
     for number in &shown {
         let last = own.iter_mut().filter(|(of, _)| of == number).max_by_key(|(_, line)| line.at);
         if let Some((_, line)) = last.filter(|_| all.requests[number - 1].answered.is_none()) {
-            let told = format!("request {number} stays without an answer");
+            let told = format!("request {number} gets no answer");
             line.note = Some(line.note.take().map_or(told.clone(), |why| format!("{why}; {told}")));
         }
     }
@@ -212,9 +212,9 @@ fn rungs<'a>(
     }
     let what = counted(odd.len(), "request", "requests");
     let told = if shown.len() < odd.len() {
-        format!("The first {} of {what} that did not go at once", shown.len())
+        format!("The first {} of {what} with retries, loss or no answer", shown.len())
     } else {
-        format!("{what} that did not go at once")
+        format!("{what} with retries, loss or no answer")
     };
     (lines, told)
 }

@@ -86,8 +86,7 @@ fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
         line.from_sender && found.is_ok_and(|i| flow.segments[i].kind == SegmentKind::New)
     };
     if let Some(line) = between.into_iter().find(|line| line.note.is_none() && new(line)) {
-        line.note =
-            Some("new data before the repair: F-RTO asks whether the timeout was right".into());
+        line.note = Some("new data: F-RTO tests whether the timeout was spurious".into());
     }
 }
 
@@ -97,7 +96,7 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
     let evidence = if row.evidence == "sack" { "SACK" } else { &row.evidence };
     vec![
         ("first evidence", format!("{evidence} at {} s", decimal(row.start_s, 3))),
-        ("repaired in", repair),
+        ("recovered in", repair),
         ("longest silence", time(row.silence_s)),
         ("lost segments", grouped(row.lost_segments as u64)),
         (
@@ -108,23 +107,23 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
                 decimal(row.retransmitted_bytes as f64 / 1e3, 1)
             ),
         ),
-        ("sent by a timer", grouped(row.timeouts)),
+        ("timeouts", grouped(row.timeouts)),
     ]
 }
 
 /// What the path's own log says, beside what the capture showed.
 fn truth(row: &EpisodeRow) -> String {
     let Some(truth_lost) = row.truth_lost else {
-        return "The path tells nothing of what it dropped.".into();
+        return "The path’s log does not say what it dropped.".into();
     };
     let dropped = match truth_lost {
         1 => "1 data packet".to_string(),
         n => format!("{} data packets", grouped(n as u64)),
     };
     if truth_lost == row.lost_segments {
-        format!("The path's own log agrees: it dropped {dropped}.")
+        format!("Path log agrees: {dropped} dropped.")
     } else {
         let found = grouped(row.lost_segments as u64);
-        format!("The path's own log differs: it dropped {dropped}, the capture shows {found}.")
+        format!("Path log differs: {dropped} dropped, the capture shows {found}.")
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct FlowLine {
 /// What of a flow is shown.
 pub(crate) const COLUMNS: [&str; 9] = [
     "connections",
-    "begins, s",
+    "start, s",
     "received, bytes",
     "transfer time, s",
     "goodput, Mbit/s",
@@ -79,17 +79,17 @@ fn figure(flows: &[FlowRow]) -> Figure {
         .iter()
         .zip(LINES)
         .map(|(flow, class)| {
-            let aside = if flow.background { ", in the background" } else { "" };
+            let aside = if flow.background { ", background" } else { "" };
             of(&[flow], class, format!("{}{aside}", flow.name))
         })
         .collect();
     let others: Vec<&FlowRow> = flows[own..].iter().collect();
     if !others.is_empty() {
-        series.push(of(&others, OTHERS, format!("{} others together", others.len())));
+        series.push(of(&others, OTHERS, format!("{} others, summed", others.len())));
     }
     let until = series.iter().filter_map(|line| line.points.last()).map(|(at, _)| *at).max();
     let view = View { from: Instant::ZERO, until: until.unwrap_or(Instant::ZERO), bands: &[] };
-    let title = "What each flow received";
+    let title = "Received by each flow";
     chart(&Chart { title, unit: "Mbit/s", right: None, series: &series, at_most: None }, &view)
 }
 

@@ -65,14 +65,14 @@ fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure
     let mss = samples.iter().map(|s| s.snd_mss_bytes).max().or(largest).unwrap_or(0).max(1) as f64;
     let series = [
         scaled(in_flight(flow), 1.0 / mss),
-        sampled(samples, "ssthresh", "slow start threshold", |s| {
+        sampled(samples, "ssthresh", "ssthresh", |s| {
             (s.ssthresh_segments < NO_THRESHOLD).then_some(s.ssthresh_segments as f64)
         }),
         sampled(samples, "cwnd", "congestion window", |s| Some(s.cwnd_segments as f64)),
     ];
     chart(
         &Chart {
-            title: "Congestion window, threshold and data in flight",
+            title: "Congestion window, ssthresh and data in flight",
             unit: "segments",
             right: Some((mss / 1e3, "kB")),
             series: &series,
@@ -104,14 +104,14 @@ fn rate_chart(flow: &Flow, view: &View<'_>) -> Figure {
 fn round_trip_chart(samples: &[&Sample], view: &View<'_>) -> Figure {
     let time = |us: u64| (us > 0).then_some(us as f64 / 1e3);
     let series = [
-        sampled(samples, "min-rtt", "smallest round trip", |s| {
+        sampled(samples, "min-rtt", "RTT min", |s| {
             // The kernel says all ones before the first measurement.
             time(s.min_rtt_us).filter(|_| s.min_rtt_us < u64::from(u32::MAX))
         }),
-        sampled(samples, "rto", "retransmission timeout", |s| time(s.rto_us)),
-        sampled(samples, "rtt", "smoothed round trip", |s| time(s.rtt_us)),
+        sampled(samples, "rto", "RTO", |s| time(s.rto_us)),
+        sampled(samples, "rtt", "SRTT", |s| time(s.rtt_us)),
     ];
-    let title = "Round trip time and timeout";
+    let title = "RTT and RTO";
     chart(&Chart { title, unit: "ms", right: None, series: &series, at_most: None }, view)
 }
 

@@ -22,14 +22,14 @@ pub(crate) struct TimesView {
 }
 
 /// What of the times is shown.
-pub(crate) const COLUMNS: [&str; 7] = ["least", "median", "75 %", "90 %", "99 %", "99.9 %", "most"];
+pub(crate) const COLUMNS: [&str; 7] = ["min", "median", "p75", "p90", "p99", "p99.9", "max"];
 
 impl LoadView {
     /// Nothing of other workloads, and where there was no load.
     pub(crate) fn of(trial: &Trial) -> Option<LoadView> {
         let load = trial.load.as_ref().filter(|load| load.impossible.is_none())?;
         let times = [
-            ("time to connect", &load.connect),
+            ("connect time", &load.connect),
             ("latency (first byte)", &load.latency),
             ("response time (last byte)", &load.response),
         ];
@@ -45,15 +45,15 @@ impl LoadView {
 fn numbers(load: &LoadReport) -> Vec<(&'static str, String)> {
     let mut numbers = vec![
         ("requests answered", grouped(load.requests)),
-        ("in", spoken(load.elapsed)),
-        ("a second", decimal(load.requests_per_second, 0)),
+        ("duration", spoken(load.elapsed)),
+        ("requests per second", decimal(load.requests_per_second, 0)),
         ("connections", grouped(load.connections)),
         ("received", format!("{} B", grouped(load.bytes))),
-        ("processor time of the clients", format!("{} s", decimal(load.processor_s, 3))),
-        ("of the server", format!("{} s", decimal(load.server.processor_s, 3))),
+        ("CPU time of the clients", format!("{} s", decimal(load.processor_s, 3))),
+        ("CPU time of the server", format!("{} s", decimal(load.server.processor_s, 3))),
     ];
     if load.unsent > 0 {
-        numbers.push(("due and never sent", grouped(load.unsent)));
+        numbers.push(("due but never sent", grouped(load.unsent)));
     }
     numbers
 }

@@ -1,4 +1,4 @@
-//! What the page says first: the question, the answer, and what factors do.
+//! The beginning of the page: question, answer, factors.
 
 use tcplab_report::render;
 use tcplab_results::{Case, Metric, Run, Trial, TrialData};
@@ -70,52 +70,49 @@ fn noise(a: usize, b: usize, n: u32) -> f64 {
 const LEVELS: (&[&str], &[&str]) = (&["reno", "cubic", "bbr"], &["0 %", "1 %"]);
 
 #[test]
-fn the_best_level_is_named_with_its_interval_where_trials_decide() {
-    let told =
+fn decided_answer_names_the_best_level_and_its_interval() {
+    let text =
         answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + a as f64 - b as f64 + noise(a, b, n)));
-    assert!(told.starts_with("client’s congestion bbr gives the highest goodput"), "{told}");
-    assert!(
-        told.contains("% more (95 % interval ") && told.contains("than cubic, the next"),
-        "{told}"
-    );
-    assert!(told.contains("(20 pairs of trials)") && !told.contains("undecided"), "{told}");
-    // Where less is better the least is best.
-    let told = answer(&run("transfer_time", LEVELS, 10, |a, b, n| {
+    assert!(text.starts_with("Highest goodput: client’s congestion bbr, "), "{text}");
+    assert!(text.contains(" % against cubic, the next best (95 % CI +"), "{text}");
+    assert!(text.contains(", 20 pairs)") && !text.contains("tied"), "{text}");
+    // Lower is better.
+    let text = answer(&run("transfer_time", LEVELS, 10, |a, b, n| {
         4.0 + a as f64 + b as f64 + noise(a, b, n)
     }));
-    assert!(told.starts_with("client’s congestion reno gives the lowest transfer time"), "{told}");
-    assert!(told.contains("% less (95 % interval "), "{told}");
+    assert!(text.starts_with("Lowest transfer time: client’s congestion reno, "), "{text}");
+    assert!(text.contains("on average: −") && text.contains("(95 % CI −"), "{text}");
 }
 
 #[test]
-fn what_trials_do_not_decide_is_told_as_undecided() {
-    let told = answer(&run("goodput", LEVELS, 10, |a, b, n| {
+fn undecided_answer_says_tied() {
+    let text = answer(&run("goodput", LEVELS, 10, |a, b, n| {
         4.0 - b as f64 + if a == 0 { -1.0 } else { 0.0 } + noise(a, b, n)
     }));
-    assert!(told.contains("is undecided between") && told.contains("The other is worse"), "{told}");
-    let told = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
-    assert!(told.starts_with("No difference in goodput"), "{told}");
+    assert!(text.contains(" are tied (") && text.contains("The other level is worse"), "{text}");
+    let text = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
+    assert!(text.starts_with("Highest goodput: ") && text.contains(" are tied ("), "{text}");
     let single =
         answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));
-    assert!(single.contains("in a single trial"), "{single}");
+    assert!(single.contains("in one pair of trials"), "{single}");
     let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
-    assert_eq!(alike, "Goodput is the same in every trial: 4.50 Mbit/s.");
+    assert_eq!(alike, "No difference: goodput is 4.50 Mbit/s in every trial.");
 }
 
 #[test]
-fn an_answer_that_depends_on_the_path_says_so() {
-    let told = answer(&run("goodput", (&["reno", "bbr"], &["0 %", "1 %"]), 10, |a, b, n| {
+fn answer_that_depends_on_the_path_names_the_levels() {
+    let text = answer(&run("goodput", (&["reno", "bbr"], &["0 %", "1 %"]), 10, |a, b, n| {
         let good = if a == b { 5.0 } else { 3.0 };
         good + a as f64 * 0.5 + noise(a, b, n)
     }));
     assert!(
-        told.contains("bbr") && told.contains("by loss") && told.contains("reno at 0 %"),
-        "{told}"
+        text.contains("bbr") && text.contains("loss") && text.contains("reno at 0 %"),
+        "{text}"
     );
 }
 
 #[test]
-fn factors_are_told_with_their_shares_and_pictures() {
+fn factors_have_shares_and_pictures() {
     let mut run =
         run("goodput", LEVELS, 4, |a, b, n| a as f64 + 3.0 * b as f64 + 1.0 + noise(a, b, n));
     let whole = page(&run);
@@ -140,11 +137,11 @@ fn factors_are_told_with_their_shares_and_pictures() {
 }
 
 #[test]
-fn response_times_of_requests_have_a_distribution() {
+fn response_times_have_a_distribution() {
     let mut run = run("mean_response", LEVELS, 2, |a, b, n| 5.0 + a as f64 + noise(a, b, n));
-    assert!(!page(&run).contains("response time of a request"));
+    assert!(!page(&run).contains("response time, ms"));
     for case in &mut run.cases {
         case.trials[0].ends[0].response_times_ms = vec![3.0, 4.0, 50.0];
     }
-    assert_eq!(page(&run).matches(">response time of a request, ms<").count(), 2, "by each factor");
+    assert_eq!(page(&run).matches(">response time, ms<").count(), 2, "by each factor");
 }

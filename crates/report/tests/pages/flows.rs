@@ -47,17 +47,17 @@ fn page_with(flows: &[FlowRow], change: impl FnOnce(&mut Run)) -> String {
 #[test]
 fn each_flow_has_a_row_and_a_line() {
     let page = page(&[flow("cross", true, 1), flow("main", false, 1), flow("web", false, 3)]);
-    for told in [
-        "What each flow received",
-        r#"<td>cross<span class="about">, in the background</span></td>"#,
-        r#"<span class="key key-flow-1" data-layer="flow-1">cross, in the background</span>"#,
+    for text in [
+        "Received by each flow",
+        r#"<td>cross<span class="about">, background</span></td>"#,
+        r#"<span class="key key-flow-1" data-layer="flow-1">cross, background</span>"#,
         r#"<span class="key key-flow-3" data-layer="flow-3">web</span>"#,
         // Sums of counts, medians of times.
         r#"<td>web</td><td class="number">3</td><td class="number">2.500</td><td class="number">3,000,000</td><td class="number">2</td><td class="number">4</td><td class="number">–</td><td class="number">9</td>"#,
-        "What follows is about flow main.",
-        "What each flow received: cross, in the background at most 2.00 Mbit/s (at 1.0 s)",
+        "The following shows flow main.",
+        "Received by each flow: cross, background max 2.00 Mbit/s (at 1.0 s)",
     ] {
-        assert!(page.contains(told), "{told}");
+        assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains(r#"data-layer="flow-others""#));
 }
@@ -77,7 +77,7 @@ fn one_flow_is_drawn_against_another() {
     });
     let section = page.split(r#"id="trends""#).nth(1).expect("there is such a section");
     let section = section.split("</section>").next().unwrap();
-    for told in [
+    for text in [
         "goodput of main against transfer time of web",
         "goodput of main, Mbit/s",
         "transfer time of web, s",
@@ -85,7 +85,7 @@ fn one_flow_is_drawn_against_another() {
         r#"<td class="number"><b>8</b>"#,
         r#"<td class="number"><b>2</b>"#,
     ] {
-        assert!(section.contains(told), "{told}: {section}");
+        assert!(section.contains(text), "{text}: {section}");
     }
 }
 
@@ -94,13 +94,13 @@ fn many_flows_share_a_line() {
     let flows: Vec<_> = (1..=9).map(|n| flow(&format!("f{n}"), false, 1)).collect();
     let page = page(&flows);
     assert!(page.contains(r#"data-layer="flow-5">f5</span>"#));
-    assert!(page.contains(r#"data-layer="flow-others">4 others together</span>"#));
+    assert!(page.contains(r#"data-layer="flow-others">4 others, summed</span>"#));
     // Four times 1 Mbit/s and 2 Mbit/s.
-    assert!(page.contains("4 others together at most 8.00 Mbit/s"));
+    assert!(page.contains("4 others, summed max 8.00 Mbit/s"));
     assert!(!page.contains(r#"data-layer="flow-6""#));
 }
 
 #[test]
-fn a_trial_with_one_connection_has_no_such_section() {
-    assert!(!page(&[]).contains("What each flow received"));
+fn trial_with_one_connection_has_no_flows_section() {
+    assert!(!page(&[]).contains("Received by each flow"));
 }

@@ -108,7 +108,7 @@ fn tags_are_balanced_and_names_unique() {
 }
 
 #[test]
-fn the_page_needs_nothing_else() {
+fn page_loads_no_other_file() {
     let (run, recordings) = synthetic::run(1);
     let page = page(&run, &recordings);
     for tag in tags(&page) {
@@ -123,7 +123,7 @@ fn the_page_needs_nothing_else() {
 }
 
 #[test]
-fn everything_is_on_it_and_it_stays_small() {
+fn page_of_ten_trials_is_complete_and_small() {
     let (run, recordings) = synthetic::run(5);
     let packed = page(&run, &recordings);
     assert!(packed.len() < 4_000_000, "{} bytes", packed.len());
@@ -139,7 +139,7 @@ fn everything_is_on_it_and_it_stays_small() {
     assert_eq!(count("<svg class=\"graph time-sequence\""), 20);
     assert_eq!(count("<svg class=\"graph chart\""), 40);
     assert_eq!(count("<svg class=\"graph bars\""), 10);
-    assert_eq!(count("it returned an error"), 10);
+    assert_eq!(count("call that failed"), 10);
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(
         count("<svg class=\"pane\""),
@@ -148,17 +148,17 @@ fn everything_is_on_it_and_it_stays_small() {
     );
     assert_eq!(count("<details class=\"trial\""), 10);
     assert_eq!(count("<details class=\"trial\" id=\"case-1-trial-1\" open"), 1);
-    assert_eq!(count("<figure class=\"limits\""), 10, "what bounded the rate");
+    assert_eq!(count("<figure class=\"limits\""), 10, "what limited the rate");
     assert_eq!(count("tcplab run scenario.toml --trials 5 --seed 1<"), 1, "all trials");
     assert_eq!(count("tcplab run scenario.toml --case cubic --trial 5 --seed 1<"), 1);
     assert!(count(" open>") >= 2, "the first trial, and the path that is off");
     assert_eq!(count("<details class=\"more verified"), 2);
-    assert_eq!(count("not as asked on this machine (cubic): 3 as asked, 1 off;"), 1);
+    assert_eq!(count("not as configured on this machine (cubic): 3 as configured, 1 off;"), 1);
     assert_eq!(count("<dt>payload intact</dt><dd>yes</dd>"), 10);
-    assert_eq!(count("less than perfect"), 1, "warnings are told before everything else");
+    assert_eq!(count("with warnings"), 1, "warnings come before everything else");
     for text in [
-        "✓ held",
-        "✗ broke",
+        "✓ passed",
+        "✗ failed",
         "transfer time",
         "--trials 5 --seed 1<",
         "trials/reno-1/client.pcapng",
@@ -169,7 +169,7 @@ fn everything_is_on_it_and_it_stays_small() {
 }
 
 #[test]
-fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
+fn plot_over_a_factor_has_pictures_and_a_table() {
     let (mut run, mut recordings) = synthetic::run(2);
     let of = run.cases[0].clone();
     run.cases.clear();
@@ -214,14 +214,14 @@ fn a_metric_is_drawn_over_what_was_varied_and_told_in_numbers() {
 }
 
 #[test]
-fn the_same_run_gives_the_same_bytes() {
+fn same_run_gives_the_same_bytes() {
     let (run, recordings) = synthetic::run(1);
     let (again, recorded) = synthetic::run(1);
     assert!(page(&run, &recordings) == page(&again, &recorded));
 }
 
 #[test]
-fn nothing_foreign_becomes_markup() {
+fn foreign_text_is_escaped() {
     let (mut run, mut recordings) = synthetic::run(1);
     let evil = "\"'></title></script></style><script>alert(1)</script>&<!--".to_string();
     for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.world, &mut run.started]
@@ -270,7 +270,7 @@ fn nothing_foreign_becomes_markup() {
 }
 
 #[test]
-fn a_run_without_anything_is_still_a_page() {
+fn empty_run_gives_a_page() {
     let (mut run, _) = synthetic::run(1);
     run.cases.truncate(1);
     run.claims.clear();
@@ -292,8 +292,8 @@ fn a_run_without_anything_is_still_a_page() {
         })
     };
     let page = render(&run, empty).unwrap();
-    assert!(page.contains("The captures hold no TCP connection."));
-    assert!(page.contains("holds no such episode"));
+    assert!(page.contains("No TCP connection in the captures."));
+    assert!(page.contains("does not contain this episode"));
     run.cases.clear();
     assert!(render(&run, empty).unwrap().contains("0 trials of 0 variants"));
     assert!(text_table(&run, false).starts_with("recovery episodes"));
@@ -305,7 +305,7 @@ fn each_path_is_drawn_once_over_the_longest_trial() {
     let page = |recordings: &_| render(&run, load(recordings)).unwrap();
     let whole = page(&recordings);
     assert_eq!(whole.matches("class=\"path-picture\"").count(), 1);
-    assert!(!whole.contains("The path of "), "one path needs no names");
+    assert!(!whole.contains("Path of cubic"), "one path needs no names");
     let longest = recordings.iter().map(|(_, data)| data.duration).max().unwrap();
     let over = format!("Over {}.", tcplab_plot::spoken(longest));
     assert!(whole.contains(&over), "{over}");
@@ -319,11 +319,11 @@ fn each_path_is_drawn_once_over_the_longest_trial() {
     }
     let page = page(&recordings);
     assert_eq!(page.matches("class=\"path-picture\"").count(), 2);
-    assert!(page.contains(&format!("The path of {}", case.name)) && page.contains("77 ms"));
+    assert!(page.contains(&format!("Path of {}", case.name)) && page.contains("77 ms"));
 }
 
 #[test]
-fn a_trial_that_cannot_be_loaded_is_named() {
+fn unreadable_trial_error_names_the_trial() {
     let (run, _) = synthetic::run(1);
     let error = render(&run, load(&vec![])).unwrap_err();
     assert!(matches!(&error, ReportError::Load { number: 1, .. }));
@@ -336,9 +336,9 @@ fn the_terminal_gets_a_table() {
     insta::assert_snapshot!(text_table(&run, false));
 }
 
-/// A run in two worlds says of each variant where it ran and on whose TCP.
+/// A run in two worlds shows the world and the TCP stacks of each variant.
 #[test]
-fn worlds_and_stacks_are_told() {
+fn worlds_and_stacks_are_shown() {
     let (mut run, recordings) = synthetic::run(1);
     let everywhere = "kernel: Linux 6.12.0 at both ends";
     assert!(text_table(&run, false).starts_with(everywhere), "{}", text_table(&run, false));
@@ -354,18 +354,18 @@ fn worlds_and_stacks_are_told() {
     }
     modelled.stacks[0].like = true;
     let text = text_table(&run, false);
-    let told = "\
-variant  world         client                 server
-reno     kernel        Linux 6.12.0           Linux 6.12.0
-cubic    virtual time  model linux-6.18-like  model linux-6.18 for the kernel
+    let expected = "\
+variant  world      client                 server
+reno     kernel     Linux 6.12.0           Linux 6.12.0
+cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
 ";
-    assert!(text.starts_with(told), "{text}");
-    assert!(text.contains("variant  world         trials"), "{text}");
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("variant  world      trials"), "{text}");
     let page = page(&run, &recordings);
     for text in [
-        "1 trial of 1 variant on the kernel's own TCP (Linux 6.12.0); 1 trial of 1 variant in \
-         virtual time, on models: linux-6.18-like, linux-6.18.",
-        "<span class=\"world\">virtual time</span>",
+        "1 trial of 1 variant in the kernel, over its TCP (Linux 6.12.0); 1 trial of 1 variant \
+         simulated with linux-6.18-like, linux-6.18.",
+        "<span class=\"world\">simulated</span>",
         "model linux-6.18 for the kernel",
     ] {
         let escaped = text.replace('\'', "&#39;");
@@ -378,5 +378,5 @@ cubic    virtual time  model linux-6.18-like  model linux-6.18 for the kernel
     run.calibration = None;
     let shown = self::page(&run, &recordings);
     assert!(shown.contains("tcplab run scenario.toml --world sim --trials"));
-    assert!(shown.contains("In virtual time the path does exactly what is asked."));
+    assert!(shown.contains("A simulated path is exact."));
 }

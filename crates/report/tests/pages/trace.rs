@@ -97,7 +97,7 @@ fn unbalanced(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_is_on_it() {
+fn trace_page_is_complete() {
     let (trace, page) = made();
     assert_eq!(unbalanced(&page), Vec::<String>::new());
     let count = |text: &str| page.matches(text).count();
@@ -105,14 +105,14 @@ fn everything_is_on_it() {
     assert!(!flow.episodes.is_empty());
     // One direction of the transfer, both of the connection that controls it.
     assert_eq!(count("<svg class=\"graph time-sequence\""), 3);
-    // Two for each; round trips are seen beside the sender only.
+    // Two for each; RTT is known at the sender only.
     assert_eq!(count("<svg class=\"graph chart\""), 8);
     let episodes: usize =
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(count("<details class=\"trial connection\""), 2);
     for text in
-        ["Frame 7: cut off", "tail loss", "path rate 32.0 %", "10.98.0.1:", "were sent again"]
+        ["Frame 7: cut off", "tail loss", "path rate 32.0 %", "10.98.0.1:", "were retransmitted"]
     {
         assert!(count(text) > 0, "{text}");
     }
@@ -128,7 +128,7 @@ fn everything_is_on_it() {
 }
 
 #[test]
-fn nothing_foreign_becomes_markup() {
+fn foreign_text_is_escaped() {
     let evil = "\"'></title></script></style><script>alert(1)</script>&<!--";
     let ends = ["10.0.0.1:1", "[::1]:2"].map(|end| end.parse().unwrap());
     let trace = Trace {
@@ -153,13 +153,13 @@ fn nothing_foreign_becomes_markup() {
     assert!(!page.contains("<script>alert") && !page.contains("<!--"));
     assert_eq!(page.matches("<script").count(), 2, "the page's own");
     assert_eq!(unbalanced(&page), Vec::<String>::new());
-    assert!(page.contains("It carried no data."));
+    assert!(page.contains("<p>No data.</p>"));
 }
 
 #[test]
-fn a_capture_without_connections_is_still_a_page() {
+fn capture_without_connections_gives_a_page() {
     let page = page(&Trace::default(), &[]);
-    assert!(page.contains("The capture holds no TCP connection."));
+    assert!(page.contains("No TCP connection in the capture."));
 }
 
 const USE: &str = "<script>
@@ -179,7 +179,7 @@ addEventListener('load', async () => {
   button(/^All/).click();
   seen.back = await comes(() => marks() !== near);
   const far = marks();
-  button(/Show in the graphs/).click();
+  button(/Show in graphs/).click();
   seen.shown = await comes(() => marks() !== far);
   seen.wrong = wrong;
   document.title = 'SEEN' + JSON.stringify(seen);

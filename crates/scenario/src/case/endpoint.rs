@@ -24,9 +24,9 @@ pub struct EndpointSpec {
     /// Options of the sockets that the server accepts, set right after `accept`.
     #[serde(default, skip_serializing_if = "SocketOptions::is_empty")]
     pub accepted: SocketOptions,
-    /// Sysctls of its network namespace: names that start with `net.` (in quotes, since they contain
-    /// dots), values as the kernel prints them, such as
-    /// `{ "net.ipv4.tcp_rmem" = "4096 131072 6291456" }`.
+    /// Sysctls of its network namespace: names that start with `net.` (in quotes, since they
+    /// contain dots), values as the kernel prints them, such as `{ "net.ipv4.tcp_rmem" = "4096
+    /// 131072 6291456" }`.
     #[serde(
         default,
         deserialize_with = "sysctl::read",
@@ -34,9 +34,9 @@ pub struct EndpointSpec {
     )]
     #[schemars(with = "BTreeMap<sysctl::Name, sysctl::Setting>")]
     pub sysctl: BTreeMap<String, String>,
-    /// Settings of the stack model that differ from its profile, by section and key:
-    /// `{ sending = { segments = 20 }, host = { tick = "4 ms" } }`. `linux` takes only `host`, which
-    /// applies in virtual time: the real kernel runs on this machine.
+    /// Settings of the stack model that differ from its profile, by section and key: `{ sending = {
+    /// segments = 20 }, host = { tick = "4 ms" } }`. `linux` takes only `host`, which applies in
+    /// virtual time: the real kernel runs on this machine.
     #[serde(default, skip_serializing_if = "ModelSettings::is_empty")]
     pub model: ModelSettings,
 }

@@ -16,8 +16,8 @@ pub struct Flow {
     pub spec: FlowSpec,
 }
 
-/// One of several flows that share the path, each with its own connection. A scenario with flows has
-/// no other connection: `[workload]`, `[client]` and `[server]` are the defaults of its flows.
+/// One of several flows that share the path, each with its own connection. A scenario with flows
+/// has no other connection: `[workload]`, `[client]` and `[server]` are the defaults of its flows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
@@ -29,8 +29,8 @@ pub struct FlowSpec {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(max = 100))]
     pub count: u64,
-    /// Whether it is background traffic: the trial does not wait for its end, its calls may fail, and
-    /// `fairness` and `convergence` exclude it. Default: false.
+    /// Whether it is background traffic: the trial does not wait for its end, its calls may fail,
+    /// and `fairness` and `convergence` exclude it. Default: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// What it does. Default: `[workload]`.

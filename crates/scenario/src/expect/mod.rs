@@ -172,8 +172,8 @@ impl Check {
 pub(crate) struct ExpectSpec {
     /// The claim as text.
     claim: String,
-    /// The cases it applies to, by keys of the matrix and a level or a list of levels each. Default:
-    /// all cases.
+    /// The cases it applies to, by keys of the matrix and a level or a list of levels each.
+    /// Default: all cases.
     #[serde(default, rename = "where")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     only: BTreeMap<String, Spanned<toml::Value>>,
@@ -186,8 +186,8 @@ pub(crate) struct ExpectSpec {
     /// The metric.
     #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Spanned<String>,
-    /// The flow whose values count, where there are several. Metrics of trials then have a value for
-    /// each of its connections. Default: the first flow in the file that is not background.
+    /// The flow whose values count, where there are several. Metrics of trials then have a value
+    /// for each of its connections. Default: the first flow in the file that is not background.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     flow: Option<Spanned<String>>,

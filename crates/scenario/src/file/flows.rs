@@ -4,7 +4,7 @@ use tcplab_workload::{SocketRole, Traffic, WorkloadSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::case::{Case, Flow};
+use crate::case::{Case, Flow, FlowSpec};
 use crate::problem::Problem;
 
 /// Most flows of a scenario.
@@ -115,9 +115,15 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
         }
         _ => {}
     }
+    check_options(name, spec)
+}
+
+/// Checks the socket options of a flow.
+fn check_options(name: &str, spec: &FlowSpec) -> Result<(), (String, Problem)> {
+    let key = |below: &str| format!("flow.{name}.{below}");
     if !spec.client.accepted.is_empty() {
         let why = "a client accepts no connections: use `client.socket`";
-        return refused(".client.accepted", why);
+        return Err((key("client.accepted"), Problem::Value(why.into())));
     }
     for (below, options, role) in [
         ("client.socket", &spec.client.socket, SocketRole::Client),
@@ -126,7 +132,7 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
     ] {
         options
             .check(role)
-            .map_err(|error| (key(&format!(".{below}.{}", error.key())), Problem::Socket(error)))?;
+            .map_err(|error| (key(&format!("{below}.{}", error.key())), Problem::Socket(error)))?;
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use tcplab_workload::{SocketError, WorkloadError};
 mod help;
 mod suggest;
 
+pub use suggest::nearest;
+
 /// What can be wrong with a scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

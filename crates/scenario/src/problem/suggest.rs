@@ -10,7 +10,7 @@ pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
 }
 
 /// The most similar of the `known` words, if one is similar enough.
-pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let like = known
         .map(|known| (distance(word, known), known))
         .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))

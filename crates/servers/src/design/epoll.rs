@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
-
-use crate::calendar::Clock;
-use crate::conversation::{Conversation, End};
-use crate::counters::{Count, Slot};
-use crate::door::{Door, Knock, Pause};
-use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Stopping, Watch};
-use crate::pump::{self, Moved, Now};
 use tcplab_units::ServerDesign;
 
+use crate::calendar::Clock;
+use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::conversation::{Conversation, End};
+use crate::counters::{Count, Slot};
+use crate::error::ServeError;
+use crate::listener::{AcceptResult, Listener, Pause};
+use crate::pump::{self, Moved, Now};
+
 /// Names of what is watched, above all connections.
-const DOOR: u64 = u64::MAX;
+const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
-const BELL: u64 = u64::MAX - 2;
+const MAILBOX: u64 = u64::MAX - 2;
 /// Told at once.
 const EVENTS: usize = 256;
 /// Accepted at once, before those who are connected have their turn.
@@ -31,48 +31,52 @@ const ACCEPTED: usize = 64;
 /// costs a wake-up.
 const SLACK: usize = 2;
 
-pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: &Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
     let refused =
         |source: std::io::Error| ServeError::Design { design: ServerDesign::Epoll, source };
-    let boxes: Vec<Letterbox> = (0..hall.config.workers)
-        .map(|_| Letterbox::new())
+    let mailboxes: Vec<Mailbox> = (0..context.config.workers)
+        .map(|_| Mailbox::new())
         .collect::<Result<_, _>>()
         .map_err(|error| refused(error.into()))?;
     let mut workers = Vec::new();
-    for number in 0..hall.config.workers {
-        let worker = Worker::new(hall, door, &boxes, number);
+    for number in 0..context.config.workers {
+        let worker = Worker::new(context, listener, &mailboxes, number);
         workers.push(worker.map_err(|error| refused(error.into()))?);
     }
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
-        watch.attend(&threads, hall.stop);
+        observer.attend(&threads, context.stop);
     });
     Ok(())
 }
 
 /// Where a worker finds connections that another one has accepted for it.
-struct Letterbox {
-    letters: Mutex<Vec<OwnedFd>>,
-    bell: OwnedFd,
+struct Mailbox {
+    sockets: Mutex<Vec<OwnedFd>>,
+    wake_up: OwnedFd,
     /// Connections that the worker has, with those in the box.
     load: AtomicUsize,
 }
 
-impl Letterbox {
-    fn new() -> rustix::io::Result<Letterbox> {
-        let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Letterbox { letters: Mutex::default(), bell, load: AtomicUsize::new(0) })
+impl Mailbox {
+    fn new() -> rustix::io::Result<Mailbox> {
+        let wake_up = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        Ok(Mailbox { sockets: Mutex::default(), wake_up, load: AtomicUsize::new(0) })
     }
 
     fn post(&self, socket: OwnedFd) {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
-        let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
+        self.sockets.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+        let _ = rustix::io::write(&self.wake_up, &1_u64.to_ne_bytes());
     }
 
     fn empty(&self) -> Vec<OwnedFd> {
-        let _ = rustix::io::read(&self.bell, &mut [0; 8]);
-        std::mem::take(&mut *self.letters.lock().unwrap_or_else(PoisonError::into_inner))
+        let _ = rustix::io::read(&self.wake_up, &mut [0; 8]);
+        std::mem::take(&mut *self.sockets.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -84,10 +88,10 @@ struct Connection {
 }
 
 struct Worker<'a> {
-    hall: &'a Hall<'a>,
-    door: &'a Door,
-    boxes: &'a [Letterbox],
-    own: &'a Letterbox,
+    context: &'a ServerContext<'a>,
+    listener: &'a Listener,
+    mailboxes: &'a [Mailbox],
+    own: &'a Mailbox,
     slot: Slot<'a>,
     epoll: OwnedFd,
     connections: Vec<Option<Connection>>,
@@ -97,7 +101,7 @@ struct Worker<'a> {
     again: Vec<usize>,
     buffer: Vec<u8>,
     clock: Clock,
-    is_at_door: bool,
+    is_watching_listener: bool,
     pause: Pause,
     swept: Instant,
     stopping: Option<Stopping>,
@@ -105,33 +109,33 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(
-        hall: &'a Hall<'a>,
-        door: &'a Door,
-        boxes: &'a [Letterbox],
+        context: &'a ServerContext<'a>,
+        listener: &'a Listener,
+        mailboxes: &'a [Mailbox],
         number: usize,
     ) -> rustix::io::Result<Worker<'a>> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let own = &boxes[number];
-        epoll::add(&epoll, hall.stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        epoll::add(&epoll, own.bell.as_fd(), EventData::new_u64(BELL), EventFlags::IN)?;
+        let own = &mailboxes[number];
+        epoll::add(&epoll, context.stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        epoll::add(&epoll, own.wake_up.as_fd(), EventData::new_u64(MAILBOX), EventFlags::IN)?;
         let mut worker = Worker {
-            hall,
-            door,
-            boxes,
+            context,
+            listener,
+            mailboxes,
             own,
-            slot: hall.counters.slot(number),
+            slot: context.counters.slot(number),
             epoll,
             connections: Vec::new(),
             free: Vec::new(),
             again: Vec::new(),
             buffer: vec![0; pump::PIECE],
             clock: Clock::new(),
-            is_at_door: false,
+            is_watching_listener: false,
             pause: Pause::default(),
             swept: Instant::now(),
             stopping: None,
         };
-        worker.stand_at_door(true);
+        worker.watch_listener(true);
         Ok(worker)
     }
 
@@ -148,9 +152,9 @@ impl<'a> Worker<'a> {
             }
             for event in &events[..count] {
                 match event.data.u64() {
-                    DOOR => self.accept(),
+                    LISTENER => self.accept(),
                     STOP => self.begin_to_stop(),
-                    BELL => {
+                    MAILBOX => {
                         for socket in self.own.empty() {
                             self.admit(socket);
                         }
@@ -177,19 +181,19 @@ impl<'a> Worker<'a> {
 
     /// How often all connections are looked at for those that take too long.
     fn period(&self) -> Duration {
-        let limits = self.hall.limits();
+        let limits = self.context.limits();
         let shortest = limits.idle.min(limits.request) / 8;
         shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
     }
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTED {
-            if !self.hall.has_room() {
-                self.stand_at_door(false);
+            if !self.context.has_room() {
+                self.watch_listener(false);
                 return;
             }
-            match self.door.accept() {
-                Knock::Came(socket) => {
+            match self.listener.accept() {
+                AcceptResult::Connection(socket) => {
                     self.pause.succeeded();
                     self.slot.accepted();
                     self.hand_out(socket);
@@ -197,11 +201,11 @@ impl<'a> Worker<'a> {
                         stopping.latest = Instant::now();
                     }
                 }
-                Knock::Nobody => return,
-                Knock::Exhausted => {
+                AcceptResult::NoneWaiting => return,
+                AcceptResult::Exhausted => {
                     self.slot.add(Count::Exhausted, 1);
                     self.pause.failed(Instant::now());
-                    self.stand_at_door(false);
+                    self.watch_listener(false);
                     return;
                 }
             }
@@ -210,8 +214,8 @@ impl<'a> Worker<'a> {
 
     /// Gives a connection to the worker with the fewest, if that has clearly fewer than this one.
     fn hand_out(&mut self, socket: OwnedFd) {
-        let load = |letterbox: &Letterbox| letterbox.load.load(Ordering::Relaxed);
-        let least = self.boxes.iter().min_by_key(|letterbox| load(letterbox)).unwrap_or(self.own);
+        let load = |mailbox: &Mailbox| mailbox.load.load(Ordering::Relaxed);
+        let least = self.mailboxes.iter().min_by_key(|mailbox| load(mailbox)).unwrap_or(self.own);
         // Another one may be done already, once the server is stopping.
         if self.stopping.is_none() && load(least) + SLACK <= load(self.own) {
             least.load.fetch_add(1, Ordering::Relaxed);
@@ -238,7 +242,7 @@ impl<'a> Worker<'a> {
             self.slot.ended(End::Broken);
             return;
         }
-        let session = self.hall.service.open();
+        let session = self.context.service.open();
         let conversation = Conversation::begin(session, Instant::now(), self.clock.moment());
         self.connections[index] = Some(Connection { socket, conversation, watched });
         // Most clients send at once, so there is something to read already.
@@ -301,14 +305,14 @@ impl<'a> Worker<'a> {
             return;
         }
         self.swept = now;
-        if !self.is_at_door && self.pause.left(now).is_none() && self.hall.has_room() {
-            self.stand_at_door(true);
+        if !self.is_watching_listener && self.pause.left(now).is_none() && self.context.has_room() {
+            self.watch_listener(true);
         }
-        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
+        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.context.stop));
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.hall.limits()) {
+            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
                 continue;
             }
             self.turn(index, false);
@@ -316,19 +320,19 @@ impl<'a> Worker<'a> {
     }
 
     /// Whether the kernel tells of those who knock: one worker of all, for each.
-    fn stand_at_door(&mut self, there: bool) {
-        if there == self.is_at_door {
+    fn watch_listener(&mut self, there: bool) {
+        if there == self.is_watching_listener {
             return;
         }
-        let door = self.door.as_fd();
+        let listener = self.listener.as_fd();
         let done = if there {
             let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
-            epoll::add(&self.epoll, door, EventData::new_u64(DOOR), flags)
+            epoll::add(&self.epoll, listener, EventData::new_u64(LISTENER), flags)
         } else {
-            epoll::delete(&self.epoll, door)
+            epoll::delete(&self.epoll, listener)
         };
         if done.is_ok() {
-            self.is_at_door = there;
+            self.is_watching_listener = there;
         }
     }
 
@@ -337,9 +341,9 @@ impl<'a> Worker<'a> {
             return;
         }
         // It stays readable, and is no news any more.
-        let _ = epoll::delete(&self.epoll, self.hall.stop);
-        self.door.close_to_new();
-        let drain = Drain::begin(self.hall.limits());
+        let _ = epoll::delete(&self.epoll, self.context.stop);
+        self.listener.close_to_new();
+        let drain = Drain::begin(self.context.limits());
         self.stopping = Some(Stopping { drain, latest: Instant::now() });
         for index in 0..self.connections.len() {
             self.turn(index, false);
@@ -351,8 +355,9 @@ impl<'a> Worker<'a> {
         let Some(stopping) = &self.stopping else { return false };
         let is_empty =
             self.free.len() == self.connections.len() && self.own.load.load(Ordering::Relaxed) == 0;
-        let is_over = stopping.drain.is_over(self.hall.stop);
-        let is_quiet = self.is_at_door && stopping.latest.elapsed() >= Door::LATECOMERS;
+        let is_over = stopping.drain.is_over(self.context.stop);
+        let is_quiet =
+            self.is_watching_listener && stopping.latest.elapsed() >= Listener::LATE_HANDSHAKES;
         is_over || is_empty && is_quiet
     }
 

@@ -7,70 +7,76 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitOptions};
-
-use super::workers::kill;
-use crate::carry::Carrier;
-use crate::conversation::End;
-use crate::counters::{Count, Slot};
-use crate::door::Door;
-use crate::entrance::{Entrance, Next};
-use crate::error::{ServeError, system};
-use crate::hall::{Drain, Hall, Watch, single_threaded};
-use crate::sys::{self, Forked};
 use tcplab_units::ServerDesign;
 
-pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+use super::workers::kill;
+use crate::acceptor::{AcceptEvent, Acceptor};
+use crate::carry::Carrier;
+use crate::context::{Drain, Observer, ServerContext, single_threaded};
+use crate::conversation::End;
+use crate::counters::{Count, Slot};
+use crate::error::{ServeError, system};
+use crate::listener::Listener;
+use crate::sys::{self, Forked};
+
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
     let refused = |source| ServeError::Design { design: ServerDesign::Fork, source };
     single_threaded().map_err(refused)?;
-    let slot = hall.counters.slot(0);
+    let slot = context.counters.slot(0);
     let mut children = Children::new(slot)?;
-    let mut entrance = Entrance::new(hall, door, slot)?;
+    let mut acceptor = Acceptor::new(context, listener, slot)?;
     loop {
-        watch.tick();
+        observer.tick();
         children.reap();
-        match entrance.next() {
-            Next::Came(socket) => entrance = carry(hall, socket, entrance, &mut children),
-            Next::Nobody => {}
-            Next::Stop => break,
+        match acceptor.next() {
+            AcceptEvent::Connection(socket) => {
+                acceptor = carry(context, socket, acceptor, &mut children)
+            }
+            AcceptEvent::Idle => {}
+            AcceptEvent::Stop => break,
         }
     }
-    entrance.close_to_new();
-    let drain = Drain::begin(hall.limits());
-    while let Some(socket) = entrance.rest(&drain) {
-        entrance = carry(hall, socket, entrance, &mut children);
+    acceptor.close_to_new();
+    let drain = Drain::begin(context.limits());
+    while let Some(socket) = acceptor.rest(&drain) {
+        acceptor = carry(context, socket, acceptor, &mut children);
         children.reap();
     }
-    drop(entrance);
-    children.wait(&drain, hall);
+    drop(acceptor);
+    children.wait(&drain, context);
     Ok(())
 }
 
 /// Has a new process carry the connection; where there can be none, this one does. Gives the
-/// entrance back: a child closes it at once, or connections could come in where nobody accepts.
+/// acceptor back: a child closes it at once, or connections could come in where nobody accepts.
 fn carry<'a>(
-    hall: &Hall<'_>,
+    context: &ServerContext<'_>,
     socket: OwnedFd,
-    mut entrance: Entrance<'a>,
+    mut acceptor: Acceptor<'a>,
     children: &mut Children<'_>,
-) -> Entrance<'a> {
+) -> Acceptor<'a> {
     match sys::fork() {
         Ok(Forked::Parent(child)) => {
             children.running.insert(child.as_raw_nonzero().get());
         }
         Ok(Forked::Child) => {
-            drop(entrance);
-            let slot = hall.counters.slot(sys::own_number());
-            Carrier::new().carry(hall, &socket, slot, &mut || ());
+            drop(acceptor);
+            let slot = context.counters.slot(sys::own_number());
+            Carrier::new().carry(context, &socket, slot, &mut || ());
             drop(socket);
             children.say_goodbye();
             sys::leave();
         }
         Err(_) => {
-            entrance.pause();
-            Carrier::new().carry(hall, &socket, hall.counters.slot(0), &mut || ());
+            acceptor.pause();
+            Carrier::new().carry(context, &socket, context.counters.slot(0), &mut || ());
         }
     }
-    entrance
+    acceptor
 }
 
 /// The processes that were split off and not yet waited for.
@@ -132,13 +138,13 @@ impl<'a> Children<'a> {
     }
 
     /// Waits for all, as long as there is time, and ends those that then are left.
-    fn wait(&mut self, drain: &Drain, hall: &Hall<'_>) {
+    fn wait(&mut self, drain: &Drain, context: &ServerContext<'_>) {
         /// Beyond the drain's end, at which each child ends by itself.
         const GRACE: Duration = Duration::from_secs(1);
         let mut over = None;
         while !self.running.is_empty() {
             self.reap();
-            if drain.is_over(hall.stop) {
+            if drain.is_over(context.stop) {
                 let since = *over.get_or_insert_with(Instant::now);
                 if since.elapsed() >= GRACE {
                     let left = std::mem::take(&mut self.running);

@@ -10,33 +10,39 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::Shutdown;
+use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
+use crate::context::{Drain, Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
-use crate::door::{Door, Pause, is_passing};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Stopping, Watch};
+use crate::listener::{Listener, Pause, is_passing};
 use crate::pump::end_of;
 use crate::sys::{Chunk, Done, Ring};
-use tcplab_units::ServerDesign;
 
 /// Connections that a worker is ready to accept at once.
 const ACCEPTS: usize = 16;
 /// Bytes of a file that are read at once: io_uring has no `sendfile`.
 const FILE_PIECE: u64 = 128 << 10;
 
-pub(super) fn serve(hall: &Hall<'_>, door: &Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: &Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
     let refused = |source: io::Error| ServeError::Design { design: ServerDesign::IoUring, source };
     // Of a socket that does not block, io_uring asks once and does not wait.
-    rustix::io::ioctl_fionbio(door, false).map_err(|error| refused(error.into()))?;
+    rustix::io::ioctl_fionbio(listener, false).map_err(|error| refused(error.into()))?;
     // A ring belongs to the thread that makes it. This one only shows that there can be one.
     drop(Ring::new().map_err(refused)?);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..hall.config.workers)
-            .map(|number| scope.spawn(move || Worker::new(hall, door, number).map(Worker::work)))
+        let threads: Vec<_> = (0..context.config.workers)
+            .map(|number| {
+                scope.spawn(move || Worker::new(context, listener, number).map(Worker::work))
+            })
             .collect();
-        watch.attend(&threads, hall.stop);
+        observer.attend(&threads, context.stop);
         let ended = threads.into_iter().map(|thread| thread.join().expect("a worker does not die"));
         ended.collect::<io::Result<()>>().map_err(refused)
     })
@@ -53,8 +59,8 @@ struct Connection {
 }
 
 struct Worker<'a> {
-    hall: &'a Hall<'a>,
-    door: &'a Door,
+    context: &'a ServerContext<'a>,
+    listener: &'a Listener,
     slot: Slot<'a>,
     ring: Ring,
     connections: Vec<Option<Connection>>,
@@ -69,13 +75,17 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(hall: &'a Hall<'a>, door: &'a Door, number: usize) -> io::Result<Worker<'a>> {
+    fn new(
+        context: &'a ServerContext<'a>,
+        listener: &'a Listener,
+        number: usize,
+    ) -> io::Result<Worker<'a>> {
         let mut ring = Ring::new()?;
-        ring.poll(hall.stop.as_fd());
+        ring.poll(context.stop.as_fd());
         Ok(Worker {
-            hall,
-            door,
-            slot: hall.counters.slot(number),
+            context,
+            listener,
+            slot: context.counters.slot(number),
             ring,
             connections: Vec::new(),
             free: Vec::new(),
@@ -89,7 +99,7 @@ impl<'a> Worker<'a> {
 
     fn work(mut self) {
         while !self.is_done() {
-            self.stand_at_door();
+            self.watch_listener();
             self.ring.wait(self.period());
             let now = Instant::now();
             while let Some(done) = self.ring.next() {
@@ -110,19 +120,19 @@ impl<'a> Worker<'a> {
         if self.stopping.is_some() {
             return Duration::from_millis(10);
         }
-        let limits = self.hall.limits();
+        let limits = self.context.limits();
         let shortest = limits.idle.min(limits.request) / 8;
         shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
     }
 
     /// Is ready to accept, if there is room.
-    fn stand_at_door(&mut self) {
+    fn watch_listener(&mut self) {
         if self.pause.left(Instant::now()).is_some() {
             return;
         }
-        let room = self.hall.limits().connections.saturating_sub(self.hall.counters.open());
+        let room = self.context.limits().connections.saturating_sub(self.context.counters.open());
         while self.accepts < ACCEPTS.min(room) {
-            self.ring.accept(self.door.as_fd());
+            self.ring.accept(self.listener.as_fd());
             self.accepts += 1;
         }
     }
@@ -148,7 +158,7 @@ impl<'a> Worker<'a> {
             self.connections.push(None);
             self.connections.len() - 1
         });
-        let session = self.hall.service.open();
+        let session = self.context.service.open();
         let now = Instant::now();
         let mut conversation = Conversation::begin(session, now, self.clock.moment());
         if self.stopping.is_some() {
@@ -265,11 +275,11 @@ impl<'a> Worker<'a> {
             return;
         }
         self.swept = now;
-        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.hall.stop));
+        let is_cut = self.stopping.as_ref().is_some_and(|it| it.drain.is_over(self.context.stop));
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.hall.limits()) {
+            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
                 continue;
             }
             self.turn(index, now);
@@ -277,8 +287,8 @@ impl<'a> Worker<'a> {
     }
 
     fn begin_to_stop(&mut self) {
-        self.door.close_to_new();
-        let drain = Drain::begin(self.hall.limits());
+        self.listener.close_to_new();
+        let drain = Drain::begin(self.context.limits());
         let now = Instant::now();
         self.stopping = Some(Stopping { drain, latest: now });
         for connection in self.connections.iter_mut().flatten() {
@@ -290,8 +300,8 @@ impl<'a> Worker<'a> {
     fn is_done(&self) -> bool {
         let Some(stopping) = &self.stopping else { return false };
         let is_empty = self.free.len() == self.connections.len();
-        let is_quiet = self.accepts > 0 && stopping.latest.elapsed() >= Door::LATECOMERS;
-        stopping.drain.is_over(self.hall.stop) || is_empty && is_quiet
+        let is_quiet = self.accepts > 0 && stopping.latest.elapsed() >= Listener::LATE_HANDSHAKES;
+        stopping.drain.is_over(self.context.stop) || is_empty && is_quiet
     }
 
     fn leave(mut self) {

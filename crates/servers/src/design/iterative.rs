@@ -1,37 +1,41 @@
 //! One connection after the other: all others wait, in the kernel's queue.
 
+use crate::acceptor::{AcceptEvent, Acceptor};
 use crate::carry::Carrier;
-use crate::door::Door;
-use crate::entrance::{Entrance, Next};
+use crate::context::{Drain, Observer, ServerContext};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Watch};
+use crate::listener::Listener;
 
-pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    one_by_one(hall, door, 0, &mut || watch.tick())
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
+    one_by_one(context, listener, 0, &mut || observer.tick())
 }
 
 /// Accepts and carries, until asked to stop and done.
 pub(super) fn one_by_one(
-    hall: &Hall<'_>,
-    door: Door,
+    context: &ServerContext<'_>,
+    listener: Listener,
     worker: usize,
     tick: &mut dyn FnMut(),
 ) -> Result<(), ServeError> {
-    let slot = hall.counters.slot(worker);
+    let slot = context.counters.slot(worker);
     let mut carrier = Carrier::new();
-    let mut entrance = Entrance::new(hall, door, slot)?;
+    let mut acceptor = Acceptor::new(context, listener, slot)?;
     while !carrier.is_stopping() {
         tick();
-        match entrance.next() {
-            Next::Came(socket) => carrier.carry(hall, &socket, slot, tick),
-            Next::Nobody => {}
-            Next::Stop => carrier.note_stop(hall),
+        match acceptor.next() {
+            AcceptEvent::Connection(socket) => carrier.carry(context, &socket, slot, tick),
+            AcceptEvent::Idle => {}
+            AcceptEvent::Stop => carrier.note_stop(context),
         }
     }
-    entrance.close_to_new();
-    let drain = Drain::begin(hall.limits());
-    while let Some(socket) = entrance.rest(&drain) {
-        carrier.carry(hall, &socket, slot, tick);
+    acceptor.close_to_new();
+    let drain = Drain::begin(context.limits());
+    while let Some(socket) = acceptor.rest(&drain) {
+        carrier.carry(context, &socket, slot, tick);
     }
     Ok(())
 }

@@ -13,20 +13,25 @@ mod workers;
 
 pub(crate) use thread_pool::Queue;
 
-use crate::door::Door;
-use crate::error::ServeError;
-use crate::hall::{Hall, Watch};
 use tcplab_units::ServerDesign;
 
+use crate::context::{Observer, ServerContext};
+use crate::error::ServeError;
+use crate::listener::Listener;
+
 /// Serves until asked to stop.
-pub(crate) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    match hall.config.design {
-        ServerDesign::Iterative => iterative::serve(hall, door, watch),
-        ServerDesign::Fork => fork::serve(hall, door, watch),
-        ServerDesign::Prefork => prefork::serve(hall, door, watch),
-        ServerDesign::Thread => thread::serve(hall, door, watch),
-        ServerDesign::ThreadPool => thread_pool::serve(hall, door, watch),
-        ServerDesign::Epoll => epoll::serve(hall, &door, watch),
-        ServerDesign::IoUring => io_uring::serve(hall, &door, watch),
+pub(crate) fn serve(
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
+    match context.config.design {
+        ServerDesign::Iterative => iterative::serve(context, listener, observer),
+        ServerDesign::Fork => fork::serve(context, listener, observer),
+        ServerDesign::Prefork => prefork::serve(context, listener, observer),
+        ServerDesign::Thread => thread::serve(context, listener, observer),
+        ServerDesign::ThreadPool => thread_pool::serve(context, listener, observer),
+        ServerDesign::Epoll => epoll::serve(context, &listener, observer),
+        ServerDesign::IoUring => io_uring::serve(context, &listener, observer),
     }
 }

@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, WaitOptions};
+use tcplab_units::ServerDesign;
 
 use super::iterative::one_by_one;
 use super::workers::kill;
+use crate::context::{Drain, Observer, ServerContext, single_threaded, wait};
 use crate::counters::Count;
-use crate::door::{Door, Pause};
 use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Watch, single_threaded, wait};
+use crate::listener::{Listener, Pause};
 use crate::sys::{self, Forked};
-use tcplab_units::ServerDesign;
 
 /// A place for a process.
 struct Place {
@@ -23,45 +23,49 @@ struct Place {
     pause: Pause,
 }
 
-pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
     let refused = |source| ServeError::Design { design: ServerDesign::Prefork, source };
     single_threaded().map_err(refused)?;
     let started = Instant::now();
-    let mut places: Vec<Place> = (0..hall.config.workers)
+    let mut places: Vec<Place> = (0..context.config.workers)
         .map(|worker| Place { worker, child: None, started, pause: Pause::default() })
         .collect();
-    let mut door = door;
+    let mut listener = listener;
     let mut is_first = true;
     loop {
         for place in &mut places {
-            place.look(hall);
+            place.look(context);
             if place.child.is_none() && place.pause.left(Instant::now()).is_none() {
-                door = place.start(hall, door);
+                listener = place.start(context, listener);
             }
         }
         if std::mem::take(&mut is_first) && places.iter().all(|place| place.child.is_none()) {
             return Err(refused(std::io::Error::other("no process can be made")));
         }
-        watch.tick();
-        let mut fds = [PollFd::new(hall.stop, PollFlags::IN)];
-        wait(&mut fds, Watch::TICK);
+        observer.tick();
+        let mut fds = [PollFd::new(context.stop, PollFlags::IN)];
+        wait(&mut fds, Observer::TICK);
         if !fds[0].revents().is_empty() {
             break;
         }
     }
     // Where no child is left to do it, those who wait are served here.
-    door.close_to_new();
+    listener.close_to_new();
     if places.iter().all(|place| place.child.is_none()) {
-        return one_by_one(hall, door, hall.config.workers, &mut || ());
+        return one_by_one(context, listener, context.config.workers, &mut || ());
     }
-    drop(door);
-    finish(hall, &mut places);
+    drop(listener);
+    finish(context, &mut places);
     Ok(())
 }
 
 impl Place {
     /// Notices that its process has ended, which it should not do by itself.
-    fn look(&mut self, hall: &Hall<'_>) {
+    fn look(&mut self, context: &ServerContext<'_>) {
         /// Whoever dies sooner would only die again.
         const SOON: Duration = Duration::from_secs(1);
         let Some(pid) = self.child else { return };
@@ -69,9 +73,9 @@ impl Place {
             return;
         }
         self.child = None;
-        let slot = hall.counters.slot(self.worker);
+        let slot = context.counters.slot(self.worker);
         slot.died();
-        if !hall.stop.is_asked() {
+        if !context.stop.is_asked() {
             slot.add(Count::Lost, 1);
         }
         if self.started.elapsed() < SOON {
@@ -79,45 +83,45 @@ impl Place {
         }
     }
 
-    /// Starts a process; gives the door back, which the child keeps.
-    fn start(&mut self, hall: &Hall<'_>, door: Door) -> Door {
+    /// Starts a process; gives the listener back, which the child keeps.
+    fn start(&mut self, context: &ServerContext<'_>, listener: Listener) -> Listener {
         self.started = Instant::now();
         match sys::fork() {
             Ok(Forked::Parent(pid)) => self.child = Some(pid),
             Ok(Forked::Child) => {
                 // What cannot be done here is seen by the parent as a process that ended.
-                let _ = one_by_one(hall, door, self.worker, &mut || ());
+                let _ = one_by_one(context, listener, self.worker, &mut || ());
                 sys::leave();
             }
             Err(_) => {
-                hall.counters.slot(self.worker).add(Count::Exhausted, 1);
+                context.counters.slot(self.worker).add(Count::Exhausted, 1);
                 self.pause.failed(Instant::now());
             }
         }
-        door
+        listener
     }
 }
 
 /// Waits for all, as long as there is time, and ends those that then are left.
-fn finish(hall: &Hall<'_>, places: &mut [Place]) {
+fn finish(context: &ServerContext<'_>, places: &mut [Place]) {
     /// Beyond the drain's end, at which each child ends by itself.
     const GRACE: Duration = Duration::from_secs(1);
-    let drain = Drain::begin(hall.limits());
+    let drain = Drain::begin(context.limits());
     let mut over = None;
     loop {
         for place in &mut *places {
-            place.look(hall);
+            place.look(context);
         }
         if places.iter().all(|place| place.child.is_none()) {
             return;
         }
-        if drain.is_over(hall.stop) {
+        if drain.is_over(context.stop) {
             let since = *over.get_or_insert_with(Instant::now);
             if since.elapsed() >= GRACE {
                 for place in &mut *places {
                     if let Some(pid) = place.child.take() {
                         kill(pid);
-                        hall.counters.slot(place.worker).died();
+                        context.counters.slot(place.worker).died();
                     }
                 }
                 return;

@@ -6,28 +6,33 @@ use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-use super::thread::STACK;
-use crate::carry::Carrier;
-use crate::door::Door;
-use crate::entrance::{Entrance, Next};
-use crate::error::ServeError;
-use crate::hall::{Drain, Hall, Watch};
 use tcplab_units::ServerDesign;
 
-pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Result<(), ServeError> {
-    let queue = Queue::new(hall.config.workers);
+use super::thread::STACK;
+use crate::acceptor::{AcceptEvent, Acceptor};
+use crate::carry::Carrier;
+use crate::context::{Drain, Observer, ServerContext};
+use crate::error::ServeError;
+use crate::listener::Listener;
+
+pub(super) fn serve(
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
+) -> Result<(), ServeError> {
+    let queue = Queue::new(context.config.workers);
     let refused = |source| ServeError::Design { design: ServerDesign::ThreadPool, source };
     std::thread::scope(|scope| {
-        for worker in 1..=hall.config.workers {
+        for worker in 1..=context.config.workers {
             let queue = &queue;
-            let thread = move || work(hall, queue, worker);
+            let thread = move || work(context, queue, worker);
             let spawned = Builder::new().stack_size(STACK).spawn_scoped(scope, thread);
             if let Err(error) = spawned {
                 queue.end();
                 return Err(refused(error));
             }
         }
-        let accepted = accept(hall, door, watch, &queue);
+        let accepted = accept(context, listener, observer, &queue);
         queue.end();
         accepted
     })
@@ -35,44 +40,44 @@ pub(super) fn serve(hall: &Hall<'_>, door: Door, watch: &mut Watch<'_>) -> Resul
 
 /// Fills the queue.
 fn accept(
-    hall: &Hall<'_>,
-    door: Door,
-    watch: &mut Watch<'_>,
+    context: &ServerContext<'_>,
+    listener: Listener,
+    observer: &mut Observer<'_>,
     queue: &Queue,
 ) -> Result<(), ServeError> {
-    let mut entrance = Entrance::new(hall, door, hall.counters.slot(0))?;
+    let mut acceptor = Acceptor::new(context, listener, context.counters.slot(0))?;
     loop {
-        watch.tick();
+        observer.tick();
         if !queue.wait_for_room() {
-            if hall.stop.is_asked() {
+            if context.stop.is_asked() {
                 break;
             }
             continue;
         }
-        match entrance.next() {
-            Next::Came(socket) => queue.push(socket),
-            Next::Nobody => {}
-            Next::Stop => break,
+        match acceptor.next() {
+            AcceptEvent::Connection(socket) => queue.push(socket),
+            AcceptEvent::Idle => {}
+            AcceptEvent::Stop => break,
         }
     }
-    entrance.close_to_new();
-    let drain = Drain::begin(hall.limits());
+    acceptor.close_to_new();
+    let drain = Drain::begin(context.limits());
     loop {
         if queue.wait_for_room() {
-            let Some(socket) = entrance.rest(&drain) else { return Ok(()) };
+            let Some(socket) = acceptor.rest(&drain) else { return Ok(()) };
             queue.push(socket);
-        } else if drain.is_over(hall.stop) {
+        } else if drain.is_over(context.stop) {
             return Ok(());
         }
     }
 }
 
 /// Empties it.
-fn work(hall: &Hall<'_>, queue: &Queue, worker: usize) {
-    let slot = hall.counters.slot(worker);
+fn work(context: &ServerContext<'_>, queue: &Queue, worker: usize) {
+    let slot = context.counters.slot(worker);
     let mut carrier = Carrier::new();
     while let Some(socket) = queue.pop() {
-        carrier.carry(hall, &socket, slot, &mut || ());
+        carrier.carry(context, &socket, slot, &mut || ());
     }
 }
 
@@ -103,7 +108,7 @@ impl<T> Queue<T> {
     pub(crate) fn wait_for_room(&self) -> bool {
         let inside = self.inside();
         let is_full = |inside: &mut Inside<T>| inside.waiting.len() >= self.longest;
-        let waited = self.left.wait_timeout_while(inside, Watch::TICK, is_full);
+        let waited = self.left.wait_timeout_while(inside, Observer::TICK, is_full);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

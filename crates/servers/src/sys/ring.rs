@@ -86,9 +86,9 @@ impl Ring {
     }
 
     /// Accepts a connection. The socket, which must not be non-blocking, stays the caller's.
-    pub(crate) fn accept(&mut self, door: BorrowedFd<'_>) {
+    pub(crate) fn accept(&mut self, listener: BorrowedFd<'_>) {
         let null = std::ptr::null_mut();
-        let entry = opcode::Accept::new(Fd(door.as_raw_fd()), null, null.cast())
+        let entry = opcode::Accept::new(Fd(listener.as_raw_fd()), null, null.cast())
             .flags(libc::SOCK_CLOEXEC)
             .build();
         // SAFETY: no memory is passed.

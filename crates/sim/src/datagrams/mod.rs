@@ -12,7 +12,7 @@ use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::{AppLog, Captured, EndpointRecord, RecordingError, RecordingWriter};
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{Correspondent, Datagrams};
+use tcplab_workload::{DatagramApplication, Datagrams};
 
 use crate::error::{SettingsError, SimError};
 use crate::packets::{ADDRESSES, Address};
@@ -59,7 +59,7 @@ pub(crate) fn run(
     }
     let address = |end: usize| Address { ip: ADDRESSES[end], port: PORTS[end] };
     let station = |side, end: usize| {
-        let application = Correspondent::new(side, datagrams, seed);
+        let application = DatagramApplication::new(side, datagrams, seed);
         Station::new(application, address(end), address(1 - end), seed)
     };
     let client = station(Endpoint::Client, 0);

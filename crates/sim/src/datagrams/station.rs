@@ -8,7 +8,7 @@ use tcplab_wire::{
     ChecksumState, Ecn, FrameView, IpPacket, Ipv4Repr, LinkType, PortUnreachableRepr, UdpPacket,
     UdpRepr, port_unreachable,
 };
-use tcplab_workload::{Absent, AppReport, Correspondent, DatagramWant};
+use tcplab_workload::{Absent, AppReport, DatagramApplication, DatagramWant};
 
 use crate::packets::{Address, TTL};
 
@@ -17,7 +17,7 @@ const REFUSED: &str = "ECONNREFUSED";
 
 /// A host, the socket on it and the application that has it.
 pub(super) struct Station {
-    application: Box<Correspondent>,
+    application: Box<DatagramApplication>,
     own: Address,
     /// To whom it speaks: the server's station, like the server, to whoever asked last, which is
     /// the only client there is.
@@ -50,7 +50,7 @@ enum Port {
 
 impl Station {
     pub(super) fn new(
-        application: Correspondent,
+        application: DatagramApplication,
         own: Address,
         other: Address,
         seed: u64,

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use tcplab_recording::OptionRecord;
 use tcplab_units::{Endpoint, Instant, Span};
-use tcplab_workload::{AppReport, Correspondent, DatagramWant, Datagrams};
+use tcplab_workload::{AppReport, DatagramApplication, DatagramWant, Datagrams};
 
 use super::errno::name;
 use super::wait::LOOK;
@@ -19,7 +19,7 @@ use crate::trial_state::TrialState;
 
 /// An application with its socket.
 pub(super) struct Exchange<'a> {
-    application: Correspondent,
+    application: DatagramApplication,
     shared: &'a TrialState,
     clock: Clock,
     /// Where the server is.
@@ -41,7 +41,7 @@ impl Exchange<'_> {
         socket: OwnedFd,
         options: &OptionSheet,
     ) -> Result<(AppReport, Option<OwnedFd>, Vec<OptionRecord>), TrialError> {
-        let application = Correspondent::new(end, datagrams, shared.seed());
+        let application = DatagramApplication::new(end, datagrams, shared.seed());
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
         let before = Clock::processor();

@@ -101,7 +101,7 @@ mod tests {
         let refused = ServeError::Design { design: ServerDesign::IoUring, source: source() };
         let Said::Impossible(why) = why_not(&refused) else { panic!("it is told as impossible") };
         assert!(
-            why.contains("`io-uring` cannot run here") && why.contains("switched off"),
+            why.contains("`io-uring` cannot run here") && why.contains("disabled here"),
             "{why}"
         );
         let other = ServeError::System { what: "share memory", source: source() };

@@ -154,7 +154,7 @@ fn a_corrupted_byte_is_found() {
     let spec = spec(r#"{"upload": "10 B"}"#);
     let [sent, mut received] = run(&spec, 100).reports();
     received.digest = Digest::of_payload(8, 10);
-    let corrupted = crate::Corrupted { sent: Bytes::new(10), received: Bytes::new(10) };
+    let corrupted = crate::PayloadMismatch { sent: Bytes::new(10), received: Bytes::new(10) };
     assert_eq!(verify(&spec, 7, &sent, &received), Err(corrupted));
 }
 

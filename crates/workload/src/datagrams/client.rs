@@ -4,17 +4,19 @@ use std::borrow::Cow;
 
 use tcplab_units::Instant;
 
+use super::contents::Contents;
 use super::ledger::{Call, Ledger, Made};
+use super::mark::DatagramMark;
+use super::spec::Datagrams;
 use super::spec::after;
-use super::{DatagramMark, DatagramWant, Datagrams, Letters, RequestReport};
-use crate::report::OK;
-use crate::{AppReport, Exchange, Role};
+use super::want::DatagramWant;
+use crate::report::{AppReport, Exchange, OK, RequestReport, Role};
 
 /// A client that asks one thing after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Client {
     spec: Datagrams,
-    letters: Letters,
+    contents: Contents,
     phase: Phase,
     /// The datagram at hand.
     datagram: Vec<u8>,
@@ -41,7 +43,7 @@ impl Client {
     pub(super) fn new(spec: &Datagrams, seed: u64) -> Client {
         Client {
             spec: spec.clone(),
-            letters: Letters::new(spec, seed),
+            contents: Contents::new(spec, seed),
             phase: if spec.connected { Phase::Connect } else { Phase::Pause(Instant::ZERO) },
             datagram: Vec::new(),
             has_failed: false,
@@ -74,7 +76,7 @@ impl Client {
     fn prepare(&mut self) {
         self.phase = Phase::Send;
         self.has_failed = false;
-        self.datagram = self.letters.request(self.mark());
+        self.datagram = self.contents.request(self.mark());
     }
 
     /// The mark of the try that is to be sent.
@@ -153,7 +155,7 @@ impl Client {
         let number = mark.request as usize;
         let asked = number.checked_sub(1).and_then(|index| self.requests.get(index));
         asked.is_some_and(|it| (1..=it.tries.len()).contains(&(mark.attempt as usize)))
-            && self.letters.answer(mark) == datagram
+            && self.contents.answer(mark) == datagram
     }
 
     /// The request at hand is over.
@@ -228,11 +230,5 @@ impl Client {
             counts.requests.clone_from(&self.requests);
         }
         report
-    }
-}
-
-impl std::fmt::Display for DatagramMark {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "request {}, try {}", self.request, self.attempt)
     }
 }

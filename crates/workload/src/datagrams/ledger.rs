@@ -4,11 +4,9 @@ use std::borrow::Cow;
 
 use tcplab_units::{Bytes, Instant};
 
-use super::DatagramReport;
-use crate::application::Stream;
 use crate::log::{Log, Returned};
-use crate::report::{BackReport, OK};
-use crate::{AppReport, Role};
+use crate::report::{AppReport, BackReport, DatagramReport, OK, Role};
+use crate::stream::Stream;
 
 /// The calls that an end makes; as steps of a program, for the log.
 #[derive(Debug, Clone, Copy)]

@@ -5,15 +5,17 @@ use std::collections::BTreeSet;
 
 use tcplab_units::Instant;
 
+use super::contents::Contents;
 use super::ledger::{Call, Ledger, Made};
-use super::{DatagramMark, DatagramWant, Datagrams, Letters};
-use crate::report::OK;
-use crate::{AppReport, Role};
+use super::mark::DatagramMark;
+use super::spec::Datagrams;
+use super::want::DatagramWant;
+use crate::report::{AppReport, OK, Role};
 
 /// An iterative server: it reads a datagram and answers it, one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
-    letters: Letters,
+    contents: Contents,
     phase: Phase,
     /// The answer at hand.
     datagram: Vec<u8>,
@@ -33,7 +35,7 @@ enum Phase {
 impl Server {
     pub(super) fn new(spec: &Datagrams, seed: u64) -> Server {
         Server {
-            letters: Letters::new(spec, seed),
+            contents: Contents::new(spec, seed),
             phase: if spec.server.is_some() { Phase::Over } else { Phase::Receive },
             datagram: Vec::new(),
             known: BTreeSet::new(),
@@ -56,7 +58,7 @@ impl Server {
     pub(super) fn received(&mut self, datagram: &[u8], now: Instant) {
         self.ledger.gave(datagram, now);
         let is_genuine = |mark: &DatagramMark| {
-            mark.request > 0 && mark.attempt > 0 && self.letters.request(*mark) == datagram
+            mark.request > 0 && mark.attempt > 0 && self.contents.request(*mark) == datagram
         };
         let about = match DatagramMark::read(datagram).filter(is_genuine) {
             None => {
@@ -65,7 +67,7 @@ impl Server {
             }
             Some(mark) => {
                 self.phase = Phase::Send(mark);
-                self.datagram = self.letters.answer(mark);
+                self.datagram = self.contents.answer(mark);
                 // It cannot know whether its answer to another try arrived.
                 let tries = [0, u32::MAX].map(|attempt| DatagramMark { attempt, ..mark });
                 let is_repeated = self.known.range(tries[0]..=tries[1]).next().is_some();

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
-use super::DatagramMark;
-use crate::Absent;
-use crate::refusal::WorkloadError;
+use super::mark::DatagramMark;
+use crate::absent::Absent;
+use crate::error::WorkloadError;
 
 /// Requests and answers in UDP datagrams, one request at a time, with timeout and retry. Each
 /// datagram begins with the number of its request and of its try, four bytes each.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
-use crate::WorkloadSpec;
+use crate::{DatagramReport, WorkloadSpec};
 
 fn spec(json: &str) -> Datagrams {
     let workload: WorkloadSpec =
@@ -22,7 +22,8 @@ type Way<'a> = &'a mut dyn FnMut(DatagramMark) -> Vec<Span>;
 
 /// Both ends, and a path that does as it is told; until the client is done.
 fn exchange(spec: &Datagrams, there: Way<'_>, back: Way<'_>) -> [AppReport; 2] {
-    let [mut client, mut server] = Endpoint::BOTH.map(|side| Correspondent::new(side, spec, 7));
+    let [mut client, mut server] =
+        Endpoint::BOTH.map(|side| DatagramApplication::new(side, spec, 7));
     let mut now = Instant::ZERO;
     // When, to the server or to the client, and what.
     let mut on_path: Vec<(Instant, bool, Vec<u8>)> = Vec::new();
@@ -160,10 +161,11 @@ fn the_first_answer_counts_whichever_try_it_is_to() {
 #[test]
 fn what_nobody_sent_is_no_answer() {
     let spec = spec(r#"{"count": 1, "timeout": "100 ms", "response": "100 B"}"#);
-    let mut client = Correspondent::new(Endpoint::Client, &spec, 1);
+    let mut client = DatagramApplication::new(Endpoint::Client, &spec, 1);
     assert!(matches!(client.want(ms(0)), DatagramWant::Send(datagram) if datagram.len() == 64));
     client.sent(ms(0));
-    let right = Letters::new(&spec, 1).answer(DatagramMark { request: 1, attempt: 1 });
+    let right =
+        super::contents::Contents::new(&spec, 1).answer(DatagramMark { request: 1, attempt: 1 });
     let mut damaged = right.clone();
     damaged[50] ^= 1;
     let cut = &right[..99];
@@ -186,7 +188,7 @@ fn what_nobody_sent_is_no_answer() {
 #[test]
 fn errors_end_a_request_but_not_the_program() {
     let spec = spec(r#"{"count": 2, "timeout": "100 ms", "connected": true}"#);
-    let mut client = Correspondent::new(Endpoint::Client, &spec, 1);
+    let mut client = DatagramApplication::new(Endpoint::Client, &spec, 1);
     assert_eq!(client.want(ms(0)), DatagramWant::Connect);
     client.did(ms(0));
     client.want(ms(0));

@@ -6,6 +6,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Rate, Span};
 
+/// The largest `int`.
+pub(super) const INT_MAX: i64 = i32::MAX as i64;
+
 /// What the value of an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -16,7 +16,7 @@ use crate::{Half, Read, WorkloadSpec};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Traffic {
     /// As much as goes, without end.
-    Bulk(Way),
+    Bulk(TransferDirection),
     /// Bursts at a rate, with silence between them, on one connection.
     OnOff(OnOff),
     /// Short connections that come one after the other or together, each with a transfer of its
@@ -27,7 +27,7 @@ pub enum Traffic {
 /// Which way the data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum TransferDirection {
     /// From the client to the server.
     Upload,
     /// From the server to the client.
@@ -42,7 +42,7 @@ pub enum Way {
 pub struct OnOff {
     /// Which way. Default: `upload`.
     #[serde(default = "upload")]
-    pub way: Way,
+    pub way: TransferDirection,
     /// How much it sends while it is on. What TCP cannot send in time makes the burst longer.
     pub rate: Rate,
     /// How long it is on.
@@ -66,7 +66,7 @@ pub struct Arrivals {
     pub every: Law<Span>,
     /// Which way the data go. Default: `download`.
     #[serde(default = "download")]
-    pub way: Way,
+    pub way: TransferDirection,
     /// How much each transfers.
     pub size: Law<Bytes>,
     /// How many there are at most: 1 to 1000. Default: 1000.
@@ -75,12 +75,12 @@ pub struct Arrivals {
     pub most: u64,
 }
 
-fn upload() -> Way {
-    Way::Upload
+fn upload() -> TransferDirection {
+    TransferDirection::Upload
 }
 
-fn download() -> Way {
-    Way::Download
+fn download() -> TransferDirection {
+    TransferDirection::Download
 }
 
 fn most() -> u64 {
@@ -182,8 +182,8 @@ impl OnOff {
         steps.extend([Step::Shutdown(Half::Write), to_end]);
         let spec = WorkloadSpec::uploading(Bytes::ZERO);
         let (client, server) = match self.way {
-            Way::Upload => (Some(steps), None),
-            Way::Download => (None, Some(steps)),
+            TransferDirection::Upload => (Some(steps), None),
+            TransferDirection::Download => (None, Some(steps)),
         };
         WorkloadSpec { upload: None, client, server, ..spec }
     }
@@ -213,20 +213,22 @@ impl OnOff {
     }
 }
 
-fn transfer(way: Way, amount: Bytes) -> WorkloadSpec {
+fn transfer(way: TransferDirection, amount: Bytes) -> WorkloadSpec {
     let upload = WorkloadSpec::uploading(amount);
     match way {
-        Way::Upload => upload,
-        Way::Download => WorkloadSpec { upload: None, download: Some(amount), ..upload },
+        TransferDirection::Upload => upload,
+        TransferDirection::Download => {
+            WorkloadSpec { upload: None, download: Some(amount), ..upload }
+        }
     }
 }
 
 /// The end that sends.
-impl From<Way> for Endpoint {
-    fn from(way: Way) -> Endpoint {
+impl From<TransferDirection> for Endpoint {
+    fn from(way: TransferDirection) -> Endpoint {
         match way {
-            Way::Upload => Endpoint::Client,
-            Way::Download => Endpoint::Server,
+            TransferDirection::Upload => Endpoint::Client,
+            TransferDirection::Download => Endpoint::Server,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::super::files::Draft;
 use crate::error::LabError;
 
 /// Rows that wait until they are written together: few, as they have a hundred cells.
-const ROWS_PER_GROUP: usize = 1 << 10;
+pub(super) const ROWS_PER_GROUP: usize = 1 << 10;
 
 /// A table in a run's directory while it is written. It is there, whole, once it is committed.
 pub(super) struct TableFile {

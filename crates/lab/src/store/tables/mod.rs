@@ -1,6 +1,7 @@
 //! The run's tables as files: for spreadsheets, notebooks, other programs.
 
 mod comparisons;
+mod export;
 mod factors;
 mod file;
 mod per_trial;
@@ -19,7 +20,9 @@ use super::files::{Draft, RUN};
 use crate::error::LabError;
 use factors::Factors;
 use per_trial::PerTrialFiles;
+use trials::Trials;
 
+pub use export::{run_tables, write_run_table};
 pub(crate) use row::row;
 
 /// Writes `trials.csv` and `trials.parquet` (a row for each trial, with its factors and metrics),
@@ -32,7 +35,7 @@ pub(crate) use row::row;
 pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
     let mut whole = Whole::begin(directory, run)?;
     let factors = Factors::of(run);
-    trials::write(directory, run, &factors)?;
+    Trials::of(run, &factors).write(directory)?;
     let mut tables = PerTrialFiles::begin(directory, run, &factors)?;
     for (index, case) in run.cases.iter().enumerate() {
         for known in &case.trials {

@@ -34,7 +34,7 @@ fn page() -> String {
                  the levels as the scenario has them, `path_loss_label`; for other factors one column. \
                  Then comes a column for each metric, with its unit in the name, such as \
                  `goodput_mbit_per_second`; [metrics.md](metrics.md) explains them.";
-    section(&mut page, "trials", about, trials::COLUMNS);
+    section(&mut page, trials::TRIALS, about, trials::COLUMNS);
     for table in PER_TRIAL {
         section(&mut page, table.name, table.about, table.columns);
     }

@@ -16,7 +16,6 @@ use crate::error::LabError;
 pub(super) struct PerTrial {
     pub(super) name: &'static str,
     /// What its rows are.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the page on tables is made by a test"))]
     pub(super) about: &'static str,
     pub(super) columns: &'static [(Quantity, Kind)],
     rows: fn(&str, &Trial) -> Vec<Vec<Value>>,
@@ -71,6 +70,31 @@ const METRICS: &str = "metrics";
 /// The one that is there only where a scenario has flows.
 const FLOWS: &str = "flows";
 
+impl PerTrial {
+    /// Its columns in a run.
+    pub(super) fn columns(&self, factors: &Factors) -> Vec<Column<Vec<Value>>> {
+        let mut columns = Column::list(self.columns);
+        if self.name == METRICS {
+            columns.extend(factors.columns(columns.len()));
+        }
+        columns
+    }
+
+    /// The rows of a trial of the case with these factors.
+    pub(super) fn rows(
+        &self,
+        case: &str,
+        factors: &[Value],
+        trial: &Trial,
+    ) -> impl Iterator<Item = Vec<Value>> {
+        let factors = if self.name == METRICS { factors.to_vec() } else { Vec::new() };
+        (self.rows)(case, trial).into_iter().map(move |mut row| {
+            row.extend(factors.iter().cloned());
+            row
+        })
+    }
+}
+
 /// These tables of a run while they are written.
 pub(super) struct PerTrialFiles<'a> {
     files: Vec<(&'static PerTrial, TableFile)>,
@@ -88,10 +112,7 @@ impl<'a> PerTrialFiles<'a> {
         let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
         let wanted = PER_TRIAL.iter().filter(|table| table.name != FLOWS || has_flows);
         let begin = |table: &'static PerTrial| {
-            let mut columns = Column::list(table.columns);
-            if table.name == METRICS {
-                columns.extend(factors.columns(columns.len()));
-            }
+            let columns = table.columns(factors);
             Ok((table, TableFile::begin(directory, table.name, Format::Csv, columns)?))
         };
         let cases = run.cases.iter().enumerate().map(|(index, case)| (case.name.clone(), index));
@@ -103,12 +124,7 @@ impl<'a> PerTrialFiles<'a> {
     pub(super) fn add(&mut self, case: &str, trial: &Trial) -> Result<(), LabError> {
         let factors = self.cases.get(case).map_or(&[][..], |index| self.factors.cells(*index));
         for (table, file) in &mut self.files {
-            for mut row in (table.rows)(case, trial) {
-                if table.name == METRICS {
-                    row.extend(factors.iter().cloned());
-                }
-                file.push(row)?;
-            }
+            table.rows(case, factors, trial).try_for_each(|row| file.push(row))?;
         }
         Ok(())
     }

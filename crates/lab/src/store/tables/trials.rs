@@ -24,38 +24,59 @@ pub(super) const COLUMNS: &[(q::Quantity, Kind)] = &[
     (q::PACKETS_KEPT, Kind::Flag),
 ];
 
-/// Writes both; what of a trial is in memory is enough.
-pub(super) fn write(
-    directory: &RunDirectory,
-    run: &Run,
-    factors: &Factors,
-) -> Result<(), LabError> {
-    let metrics = metrics(run);
-    let begin = |format| {
+/// Its columns and rows; what of a trial is in memory is enough.
+pub(super) struct Trials<'a> {
+    run: &'a Run,
+    factors: &'a Factors,
+    metrics: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn of(run: &'a Run, factors: &'a Factors) -> Trials<'a> {
+        Trials { run, factors, metrics: metrics(run) }
+    }
+
+    pub(super) fn columns(&self) -> Vec<Column<Vec<Value>>> {
         let mut columns = Column::list(COLUMNS);
-        columns.extend(factors.columns(columns.len()));
+        columns.extend(self.factors.columns(columns.len()));
         let first = columns.len();
         let metric = |(index, (name, unit)): (usize, &(&str, &str))| {
             let meaning = format!("The metric {name}, {}; empty if there is none", in_unit(unit));
             let name = format!("{}{}", key(name), suffix(unit));
             Column::at(first + index, name, Kind::Number, meaning)
         };
-        columns.extend(metrics.iter().enumerate().map(metric));
-        TableFile::begin(directory, "trials", format, columns)
-    };
-    let mut files = [begin(Format::Csv)?, begin(Format::Parquet)?];
-    for (index, case) in run.cases.iter().enumerate() {
-        for (_, mut row, trial) in all(case) {
-            row.extend(factors.cells(index).iter().cloned());
-            let value = |name: &str| trial.and_then(|it| it.metrics.value(name));
-            row.extend(metrics.iter().map(|(name, _)| Value::from(value(name))));
-            for file in &mut files {
-                file.push(row.clone())?;
-            }
-        }
+        columns.extend(self.metrics.iter().enumerate().map(metric));
+        columns
     }
-    files.into_iter().try_for_each(TableFile::commit)
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Vec<Value>> {
+        let of_case = move |(index, case): (usize, &'a Case)| {
+            let with_factors = move |(_, mut row, trial): (u32, Vec<Value>, Option<&Trial>)| {
+                row.extend(self.factors.cells(index).iter().cloned());
+                let value = |name: &str| trial.and_then(|it| it.metrics.value(name));
+                row.extend(self.metrics.iter().map(|(name, _)| Value::from(value(name))));
+                row
+            };
+            all(case).into_iter().map(with_factors)
+        };
+        self.run.cases.iter().enumerate().flat_map(of_case)
+    }
+
+    /// Writes both files.
+    pub(super) fn write(&self, directory: &RunDirectory) -> Result<(), LabError> {
+        let begin = |format| TableFile::begin(directory, TRIALS, format, self.columns());
+        let mut files = [begin(Format::Csv)?, begin(Format::Parquet)?];
+        for row in self.rows() {
+            let [csv, parquet] = &mut files;
+            csv.push(row.clone())?;
+            parquet.push(row)?;
+        }
+        files.into_iter().try_for_each(TableFile::commit)
+    }
 }
+
+/// The table's name.
+pub(super) const TRIALS: &str = "trials";
 
 /// The trials of a case by number, those that failed among them, each with its first cells.
 fn all(case: &Case) -> Vec<(u32, Vec<Value>, Option<&Trial>)> {

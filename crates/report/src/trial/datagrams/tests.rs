@@ -66,24 +66,24 @@ fn view(all: Correspondence) -> DatagramsView {
 }
 
 #[test]
-fn the_story_counts_requests_and_datagrams() {
+fn story_counts_requests_and_datagrams() {
     assert_eq!(
         view(all()).story,
-        "There was no TCP connection: the ends exchanged UDP datagrams. Of 3 requests, 1 was \
-         answered at the first try, 1 after being sent again, 1 never. Of 8 datagrams on the path, \
+        "No TCP connection: the endpoints exchanged UDP datagrams. Of 3 requests, 1 was \
+         answered at the first try, 1 after a retransmission, 1 never. Of 8 datagrams on the path, \
          3 were lost."
     );
 }
 
 #[test]
-fn each_request_has_its_outcome_and_the_fate_of_its_datagrams() {
+fn request_rows_have_outcome_and_fates() {
     let rows = view(all()).rows;
     let outcomes: Vec<_> = rows.iter().map(|row| (row.class, &*row.outcome)).collect();
     assert_eq!(
         outcomes,
         [
             ("answered", "answered"),
-            ("retried", "answered, the answer to try 2"),
+            ("retried", "answered, by the answer to try 2"),
             ("unanswered", "no answer in time")
         ]
     );
@@ -101,20 +101,20 @@ fn each_request_has_its_outcome_and_the_fate_of_its_datagrams() {
 
 /// Those that went as they should are folded, in the order of time.
 #[test]
-fn the_ladder_shows_what_did_not_go_at_once() {
+fn ladder_shows_requests_with_retries_or_loss() {
     let shown = view(all());
     let ladder = shown.ladder.unwrap();
     for text in [
         "2 datagrams of other requests",
         "request 2, try 1",
         "answer to request 2, try 2",
-        "request 3 stays",
+        "request 3 gets",
         "100 ms of silence",
     ] {
         assert!(ladder.contains(text), "{text}");
     }
     assert!(!ladder.contains("request 1, try 1"));
-    assert_eq!(shown.shown, "2 requests that did not go at once");
+    assert_eq!(shown.shown, "2 requests with retries, loss or no answer");
     let smooth = Correspondence {
         requests: all().requests[..1].to_vec(),
         datagrams: all().datagrams[..2].to_vec(),

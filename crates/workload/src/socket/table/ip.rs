@@ -1,8 +1,7 @@
 //! `IPPROTO_IP`.
 
-use super::super::option::{Level, OptionInfo};
-use super::super::value::Kind;
-use super::INT_MAX;
+use crate::socket::option::{Level, OptionInfo};
+use crate::socket::value::{INT_MAX, Kind};
 
 const fn row(name: &'static str, number: i32, kind: Kind, effect: &'static str) -> OptionInfo {
     OptionInfo::new(Level::Ip, name, number, kind, effect)

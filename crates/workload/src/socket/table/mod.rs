@@ -13,9 +13,6 @@ mod tcp;
 
 use super::option::OptionInfo;
 
-/// The largest `int`.
-const INT_MAX: i64 = i32::MAX as i64;
-
 /// Every option, level by level, each in the order of its numbers.
 pub fn options() -> impl Iterator<Item = &'static OptionInfo> {
     socket::OPTIONS.iter().chain(tcp::OPTIONS).chain(ip::OPTIONS).chain(ipv6::OPTIONS)

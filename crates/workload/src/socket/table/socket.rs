@@ -1,8 +1,7 @@
 //! `SOL_SOCKET`, and what listen(2) is given.
 
-use super::super::option::{Level, OptionInfo, SocketRole};
-use super::super::value::Kind;
-use super::INT_MAX;
+use crate::socket::option::{Level, OptionInfo, SocketRole};
+use crate::socket::value::{INT_MAX, Kind};
 
 const ADMIN: &str = "CAP_NET_ADMIN of the initial user namespace";
 

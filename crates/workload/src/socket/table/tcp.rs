@@ -1,8 +1,7 @@
 //! `IPPROTO_TCP`.
 
-use super::super::option::{Level, OptionInfo, SocketRole};
-use super::super::value::Kind;
-use super::INT_MAX;
+use crate::socket::option::{Level, OptionInfo, SocketRole};
+use crate::socket::value::{INT_MAX, Kind};
 
 const fn row(name: &'static str, number: i32, kind: Kind, effect: &'static str) -> OptionInfo {
     OptionInfo::new(Level::Tcp, name, number, kind, effect)

@@ -6,7 +6,7 @@ use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 
 /// What arrived is not what was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Corrupted {
+pub struct PayloadMismatch {
     /// Bytes that a socket took.
     pub sent: Bytes,
     /// Bytes that were read.
@@ -22,7 +22,7 @@ pub fn verify(
     seed: u64,
     client: &AppReport,
     server: &AppReport,
-) -> Result<(), Corrupted> {
+) -> Result<(), PayloadMismatch> {
     if spec.datagrams.is_some() {
         return datagrams_are_right(client, server);
     }
@@ -34,7 +34,7 @@ pub fn verify(
         Role::Sender => (client, server),
         Role::Receiver => (server, client),
     };
-    let told = Corrupted { sent: sender.bytes, received: receiver.bytes };
+    let told = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
     let is_right = if spec.may_fail() {
         is_beginning(seed, sender, receiver, spec.connections.is_some())
     } else {
@@ -52,7 +52,7 @@ pub fn verify_flow(
     seed: u64,
     is_stopped: bool,
     [client, server]: [&AppReport; 2],
-) -> Result<(), Corrupted> {
+) -> Result<(), PayloadMismatch> {
     let (sender, receiver) = match client.role {
         Role::Sender => (client, server),
         Role::Receiver => (server, client),
@@ -62,17 +62,17 @@ pub fn verify_flow(
     } else {
         (is_stopped || sender.bytes == spec.amount()) && receiver.has_all_of(sender)
     };
-    let told = Corrupted { sent: sender.bytes, received: receiver.bytes };
+    let told = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
     if is_right { Ok(()) } else { Err(told) }
 }
 
 /// Datagrams may be lost, but what arrives is what was sent.
-fn datagrams_are_right(client: &AppReport, server: &AppReport) -> Result<(), Corrupted> {
+fn datagrams_are_right(client: &AppReport, server: &AppReport) -> Result<(), PayloadMismatch> {
     let damaged = |report: &AppReport| report.datagrams.as_ref().map_or(0, |it| it.damaged);
     if damaged(client) + damaged(server) == 0 {
         return Ok(());
     }
-    Err(Corrupted { sent: client.bytes, received: server.bytes })
+    Err(PayloadMismatch { sent: client.bytes, received: server.bytes })
 }
 
 fn is_beginning(seed: u64, sender: &AppReport, receiver: &AppReport, many: bool) -> bool {

@@ -12,41 +12,40 @@ use crate::sys;
 
 /// A listening socket.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct Listener {
     socket: OwnedFd,
 }
 
-/// What came of accepting.
+/// The result of accepting.
 #[derive(Debug)]
-pub(crate) enum Knock {
+pub(crate) enum AcceptResult {
     /// A connection.
-    Came(OwnedFd),
-    /// Nobody waits.
-    Nobody,
-    /// Descriptors or memory are used up, or something is wrong: there is no use in trying again
-    /// at once.
+    Connection(OwnedFd),
+    /// The queue is empty.
+    NoneWaiting,
+    /// Descriptors or memory are exhausted, or the socket failed: do not retry at once.
     Exhausted,
 }
 
-impl Door {
-    /// How long to wait, once nobody new can come, for those who had begun to: the rest of a
-    /// handshake takes a round trip.
-    pub(crate) const LATECOMERS: Duration = Duration::from_millis(50);
+impl Listener {
+    /// How long to wait for handshakes that had begun when the server stopped accepting SYNs: the
+    /// rest of a handshake takes a round trip.
+    pub(crate) const LATE_HANDSHAKES: Duration = Duration::from_millis(50);
 
     /// Listens at an address.
-    pub(crate) fn open(address: SocketAddr, backlog: u32) -> io::Result<Door> {
+    pub(crate) fn open(address: SocketAddr, backlog: u32) -> io::Result<Listener> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let protocol = Some(ipproto::TCP);
         let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, protocol)?;
-        // Connections of a server before this one may be in TIME_WAIT.
+        // Connections of an earlier server may be in TIME-WAIT.
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // Inherited by what is accepted: answers are written whole, none of them has to wait for
-        // the acknowledgement of the one before (RFC 9293, section 3.7.4).
+        // Accepted sockets inherit it. Answers are written whole, so none has to wait for the
+        // acknowledgement of the previous one (RFC 9293, section 3.7.4).
         sockopt::set_tcp_nodelay(&socket, true)?;
         rustix::net::bind(&socket, &address)?;
         rustix::net::listen(&socket, i32::try_from(backlog).unwrap_or(i32::MAX))?;
-        Ok(Door { socket })
+        Ok(Listener { socket })
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
@@ -55,32 +54,32 @@ impl Door {
     }
 
     /// Accepts without waiting.
-    pub(crate) fn accept(&self) -> Knock {
+    pub(crate) fn accept(&self) -> AcceptResult {
         self.accept_as(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)
     }
 
-    /// The same with flags of one's own for what is accepted.
-    pub(crate) fn accept_as(&self, flags: SocketFlags) -> Knock {
+    /// As [`accept`](Self::accept), with other flags for the accepted socket.
+    pub(crate) fn accept_as(&self, flags: SocketFlags) -> AcceptResult {
         loop {
             match rustix::net::accept_with(&self.socket, flags) {
-                Ok(socket) => return Knock::Came(socket),
-                Err(Errno::AGAIN) => return Knock::Nobody,
+                Ok(socket) => return AcceptResult::Connection(socket),
+                Err(Errno::AGAIN) => return AcceptResult::NoneWaiting,
                 Err(error) if is_passing(error) => {}
-                Err(_) => return Knock::Exhausted,
+                Err(_) => return AcceptResult::Exhausted,
             }
         }
     }
 
-    /// From now on nobody new comes: what has begun to connect still can, and waits to be accepted.
-    /// To those who come later it is as if the server did not answer, until it is closed.
+    /// Drops new SYNs from now on. Handshakes that have begun are finished and wait to be accepted;
+    /// to later clients the server does not answer until the socket is closed.
     pub(crate) fn close_to_new(&self) {
-        // Where that is refused, who comes at the last moment is turned away by the closing itself.
+        // Where the filter is refused, closing the socket resets the last clients.
         let _ = sys::drop_new_connections(self.socket.as_fd());
     }
 }
 
-/// Whether a signal came, or that connection broke before it was accepted, which is told as the
-/// error of accepting it (accept(2), "Error handling").
+/// Whether the error is of one connection only, or a signal: accept(2) returns the error of a
+/// connection that broke before it was accepted ("Error handling").
 pub(crate) fn is_passing(error: Errno) -> bool {
     matches!(
         error,
@@ -98,13 +97,13 @@ pub(crate) fn is_passing(error: Errno) -> bool {
     )
 }
 
-impl AsFd for Door {
+impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-/// How long to let accepting be after it failed: longer each time, until it succeeds.
+/// The backoff after a failed accept: doubled each time, until one succeeds.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     until: Option<Instant>,
@@ -124,7 +123,7 @@ impl Pause {
         *self = Pause::default();
     }
 
-    /// How long it still lasts; none when it is over.
+    /// The time that is left; none when it is over.
     pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
         self.until?.checked_duration_since(now).filter(|left| !left.is_zero())
     }
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_become_longer_and_end() {
+    fn repeated_failures_double_the_pause() {
         let now = Instant::now();
         let mut pause = Pause::default();
         assert_eq!(pause.left(now), None);

@@ -1,12 +1,58 @@
-//! The named workloads, as the programs that they are short for.
+//! The programs that the named workloads are short for, and which end sends more.
 
 use tcplab_units::{Bytes, Endpoint, Span};
 
-use crate::spec::{CloseMode, Idle, Keystrokes, Pause, Requests, WorkloadSpec};
+use super::parts::{CloseMode, Idle, Keystrokes, Pause, Requests};
+use super::workload::WorkloadSpec;
+use crate::datagrams::Datagrams;
+use crate::program::Program;
+use crate::report::Role;
 use crate::step::{Half, READ_SIZE, Read, Step, Until, Write};
 
+impl WorkloadSpec {
+    /// What one end does.
+    ///
+    /// # Panics
+    /// Never, of a workload that was checked.
+    pub fn program(&self, side: Endpoint) -> Program {
+        let own = match side {
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
+        };
+        let steps = own.clone().unwrap_or_else(|| steps(self, side));
+        Program::new(side, steps).expect("checked when the scenario was read")
+    }
+
+    /// How much is sent by the end that sends more, over all connections.
+    /// Nothing of a load that lasts for a time.
+    pub fn amount(&self) -> Bytes {
+        if let Some(Datagrams { count, request, .. }) = &self.datagrams {
+            return Bytes::new(request.as_u64().saturating_mul(*count));
+        }
+        if let Some(load) = &self.load {
+            return Bytes::new(load.file.as_u64().saturating_mul(load.requests.unwrap_or(0)));
+        }
+        let each = self.program(self.sending_side()).writes().as_u64();
+        Bytes::new(each.saturating_mul(self.connections.map_or(1, |it| it.total)))
+    }
+
+    /// The end that sends more; the client where both send the same.
+    pub fn sending_side(&self) -> Endpoint {
+        if self.load.is_some() {
+            return Endpoint::Server;
+        }
+        let [client, server] = Endpoint::BOTH.map(|it| self.program(it).writes());
+        if server > client { Endpoint::Server } else { Endpoint::Client }
+    }
+
+    /// What an end does for the most part.
+    pub fn role(&self, side: Endpoint) -> Role {
+        if self.sending_side() == side { Role::Sender } else { Role::Receiver }
+    }
+}
+
 /// What one end of a workload does, where it does not say so itself.
-pub(crate) fn steps(spec: &WorkloadSpec, side: Endpoint) -> Vec<Step> {
+fn steps(spec: &WorkloadSpec, side: Endpoint) -> Vec<Step> {
     let is_client = side == Endpoint::Client;
     if let Some(requests) = &spec.requests {
         return if is_client { asking(requests) } else { answering(requests) };

@@ -1,0 +1,120 @@
+//! A server as its caller sees it.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{Config, Subject, Transport};
+use crate::context::{Observer, ServerContext};
+use crate::counters::{Counters, Tally};
+use crate::datagrams::{self, Datagrams};
+use crate::design;
+use crate::error::{ServeError, system};
+use crate::listener::Listener;
+use crate::service::Service;
+use crate::service::chargen::Chargen;
+use crate::service::daytime::Daytime;
+use crate::service::discard::Discard;
+use crate::service::echo::Echo;
+use crate::service::http::{Disk, Http};
+use crate::stop::Stop;
+
+/// A server that listens.
+pub struct Server {
+    config: Config,
+    address: SocketAddr,
+    opened: Opened,
+    counters: Counters,
+}
+
+enum Opened {
+    Stream { listener: Listener, service: Arc<dyn Service> },
+    Datagram(Datagrams),
+}
+
+impl Server {
+    /// Listens. From now on clients can connect; [`serve`](Self::serve) serves them.
+    ///
+    /// # Errors
+    /// When the address or the content is not available, or the configuration is contradictory.
+    pub fn open(config: &Config) -> Result<Server, ServeError> {
+        check(config)?;
+        let refused = |source| ServeError::Listen { address: config.address, source };
+        let (opened, address) = match config.transport {
+            Transport::Tcp => {
+                let service = service(&config.subject)?;
+                let listener = Listener::open(config.address, config.backlog).map_err(refused)?;
+                let address = listener.address().map_err(refused)?;
+                (Opened::Stream { listener, service }, address)
+            }
+            Transport::Udp => {
+                let datagrams = Datagrams::open(config).map_err(refused)?;
+                let address = datagrams.address().map_err(refused)?;
+                (Opened::Datagram(datagrams), address)
+            }
+        };
+        let counters = Counters::new(config.workers).map_err(system("share memory"))?;
+        Ok(Server { config: config.clone(), address, opened, counters })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until it is asked to stop, then finishes all accepted connections, those of the
+    /// kernel's queue included. `observe` gets the counters several times a second.
+    ///
+    /// Designs with processes fork, so this process must have a single thread then.
+    ///
+    /// # Errors
+    /// When the kernel refuses what the design needs.
+    pub fn serve(self, stop: &Stop, observe: &mut dyn FnMut(&Tally)) -> Result<Tally, ServeError> {
+        let Server { config, opened, counters, .. } = self;
+        match opened {
+            Opened::Stream { listener, service } => {
+                let context = ServerContext { config: &config, service, counters: &counters, stop };
+                let mut observer = Observer::new(observe, &counters);
+                design::serve(&context, listener, &mut observer)?;
+            }
+            Opened::Datagram(datagrams) => {
+                let mut observer = Observer::new(observe, &counters);
+                datagrams::serve(&datagrams, &config, stop, &counters, &mut observer)?;
+            }
+        }
+        Ok(counters.tally())
+    }
+}
+
+fn check(config: &Config) -> Result<(), ServeError> {
+    let invalid = |why: &str| Err(ServeError::Invalid(why.into()));
+    if !(1..=Config::MOST_WORKERS).contains(&config.workers) {
+        return invalid("the number of workers must be from 1 to 1024");
+    }
+    if config.limits.connections == 0 {
+        return invalid("the limit of connections must be at least 1");
+    }
+    match (&config.subject, config.transport) {
+        (Subject::Http(_), Transport::Udp) => invalid("HTTP/1.1 needs TCP: leave out --udp"),
+        (Subject::Time | Subject::Users, Transport::Tcp) => invalid("this service is UDP only"),
+        (_, Transport::Udp) if !datagrams::DESIGNS.contains(&config.design) => {
+            invalid("a UDP server has the design `iterative` or `thread-pool`")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn service(subject: &Subject) -> Result<Arc<dyn Service>, ServeError> {
+    Ok(match subject {
+        Subject::Echo => Arc::new(Echo),
+        Subject::Daytime => Arc::new(Daytime),
+        Subject::Discard => Arc::new(Discard),
+        Subject::Chargen => Arc::new(Chargen),
+        Subject::Http(path) => Arc::new(Http::new(Arc::new(disk(path)?))),
+        Subject::Time | Subject::Users => unreachable!("check() refused them over TCP"),
+    })
+}
+
+fn disk(path: &Path) -> Result<Disk, ServeError> {
+    Disk::open(path).map_err(|source| ServeError::Content { path: path.into(), source })
+}
