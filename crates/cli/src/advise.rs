@@ -15,16 +15,16 @@ use tcplab_lab::advise::{
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
-use tcplab_results::Run;
+use tcplab_results::{Run, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 use tcplab_units::number::Number;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
-use crate::conduct::{Conducted, conduct};
 use crate::output::{answer, in_document, wrapped, write_file};
-use crate::run::stop_on_signals;
+use crate::run_scenario::{ScenarioRun, run_scenario};
+use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
 
 /// Columns of a terminal that are filled.
@@ -45,7 +45,7 @@ struct Known {
 #[derive(Serialize)]
 struct Tried {
     tries: Vec<&'static str>,
-    world: String,
+    world: RunWorld,
     trials: u32,
     flawed: usize,
     gains: Vec<Gain>,
@@ -183,7 +183,8 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         situation.congestion = name.into();
     }
     let title = format!("{}, {}", run.title, case.name);
-    let world = if case.world == "sim" { World::Sim } else { World::Auto };
+    let world =
+        if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
@@ -194,11 +195,12 @@ fn attempt(
     stop: &Arc<AtomicBool>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let Conducted { directory, run, report } = conduct(scenario, world, &arguments.runs, stop)?;
+    let ScenarioRun { directory, run, report } =
+        run_scenario(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
-    let by_hand = one.congestions.as_ref().filter(|_| run.world == "kernel").map(|names| {
+    let by_hand = one.congestions.as_ref().filter(|_| run.world == RunWorld::Kernel).map(|names| {
         let payload = one.payload.as_u64();
         names.each_ref().map(|name| {
             format!(
@@ -323,8 +325,8 @@ fn times(gain: &Gain) -> String {
 }
 
 fn told_of_trial(tried: &Tried) -> String {
-    let world = match tried.world.as_str() {
-        "sim" => "in virtual time",
+    let world = match tried.world {
+        RunWorld::Simulated => "in virtual time",
         _ => "on this machine's kernel",
     };
     let flawed = match tried.flawed {

@@ -15,7 +15,7 @@ use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
 
 use crate::arguments::ExportArguments;
-use crate::output::{Output, answer, counted, tell};
+use crate::output::{Output, answer, commit, counted};
 use crate::trace::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
@@ -40,9 +40,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
         bail!("{} is not for terminals: name a file with `--output FILE`", format.extension());
     }
     let (rows, output) = source.write(name, format, output)?;
-    if let Some(file) = output.commit()? {
-        tell(&format!("{}: {}", file.display(), counted(rows, "row")));
-    }
+    commit(output, &counted(rows, "row"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,8 +16,9 @@ use crate::exit::{ERROR, FAILED};
 use crate::output::{answer_or_json, in_document, tell, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
-use crate::run::{device, launcher, stop_on_signals};
+use crate::run::{device, launcher};
 use crate::scenarios;
+use crate::signals::stop_on_signals;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
@@ -70,8 +71,7 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
 
 fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
     tell(&format!("{}, in the world of {}", run.plan().name, run.plan().world));
-    let amount = run.scenario().cases.first().map(|case| case.workload.amount());
-    let mut display = Display::new(amount.unwrap_or_default());
+    let mut display = Display::of(run);
     let executed = tcplab_lab::execute(run, bench, stop, |event| display.show(event));
     display.clear();
     executed

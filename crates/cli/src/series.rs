@@ -1,26 +1,21 @@
 //! `tcplab run FOLDER`: all experiments of a folder, one after the other.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use tcplab_lab::RunDirectory;
-use tcplab_results::Claim;
 use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
 use crate::output::{answer, tell};
 use crate::print_error::print_error;
-use crate::run::{run_one, stop_on_signals};
+use crate::run_summary::{RunEnd, RunSummary};
 use crate::scenarios;
-
-/// What a run leaves last.
-const RUN: &str = "run.json";
+use crate::signals::stop_on_signals;
 
 /// The experiments of a folder, as `tcplab run` takes them.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +56,11 @@ impl Series {
     ///
     /// # Errors
     /// When a scenario of it cannot be read: then nothing is run.
-    pub(crate) fn run(&self, arguments: &RunArguments) -> Result<ExitCode> {
+    pub(crate) fn run(
+        &self,
+        arguments: &RunArguments,
+        run_one: impl Fn(&RunArguments, &AtomicBool) -> Result<RunSummary>,
+    ) -> Result<ExitCode> {
         if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
                 "{} has {} experiments: go on with one run of them, `--resume DIR` or \
@@ -77,23 +76,26 @@ impl Series {
                 self.0.len()
             );
         }
-        let names = self.0.iter().map(|name| Ok(scenarios::find(name)?.name));
-        let names = names.collect::<Result<Vec<String>>>()?;
+        for experiment in &self.0 {
+            scenarios::find(experiment)?;
+        }
         let stop = Arc::new(AtomicBool::new(false));
         stop_on_signals(&stop)?;
         let mut outcomes = Vec::new();
-        for (index, (experiment, name)) in self.0.iter().zip(&names).enumerate() {
+        for (index, experiment) in self.0.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 outcomes.push(Outcome::not_begun(experiment));
                 continue;
             }
-            tell(&format!("experiment {} of {}: {experiment}", index + 1, names.len()));
-            let newest = || Newest::of(&arguments.runs, name);
-            let before = newest();
+            tell(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
             let arguments =
                 RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
-            let code = run_one(&arguments, &stop).unwrap_or_else(|error| print_error(&error));
-            outcomes.push(Outcome::of(experiment, code, newest().since(&before)));
+            let summary = run_one(&arguments, &stop).unwrap_or_else(|error| RunSummary {
+                code: print_error(&error),
+                state: RunEnd::Unfinished(None),
+            });
+            let RunSummary { code, state } = summary;
+            outcomes.push(Outcome { experiment: experiment.clone(), code, state: Some(state) });
         }
         // Where tables go to another program, this is for people all the same.
         let text = table(&outcomes);
@@ -106,69 +108,17 @@ impl Series {
     }
 }
 
-/// The newest runs of a scenario.
-#[derive(PartialEq, Eq)]
-struct Newest {
-    finished: Option<PathBuf>,
-    unfinished: Option<PathBuf>,
-}
-
-impl Newest {
-    fn of(runs: &Path, name: &str) -> Newest {
-        Newest {
-            finished: RunDirectory::newest_finished(runs, Some(name)),
-            unfinished: RunDirectory::newest_unfinished(runs, Some(name)).ok(),
-        }
-    }
-
-    /// Those that were not there before.
-    fn since(self, before: &Newest) -> Newest {
-        Newest {
-            finished: self.finished.filter(|place| before.finished.as_ref() != Some(place)),
-            unfinished: self.unfinished.filter(|place| before.unfinished.as_ref() != Some(place)),
-        }
-    }
-}
-
-/// Of all that a run leaves, what is told of it here: of many trials the rest is large.
-#[derive(Deserialize)]
-struct Finished {
-    claims: Vec<Claim>,
-}
-
 /// What came of an experiment.
 struct Outcome {
     experiment: String,
     code: ExitCode,
-    came: Came,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Came {
-    /// Claims that held and all of them, and where the report is.
-    Finished(usize, usize, PathBuf),
-    /// What is there of it can be gone on with, or nothing is.
-    Unfinished(Option<PathBuf>),
-    /// It was to be run, and the series was stopped before.
-    NotBegun,
+    /// None where the series was stopped before it began.
+    state: Option<RunEnd>,
 }
 
 impl Outcome {
-    fn of(experiment: &str, code: ExitCode, newest: Newest) -> Outcome {
-        let finished = newest.finished.and_then(|place| {
-            let run: Finished = serde_json::from_slice(&fs::read(place.join(RUN)).ok()?).ok()?;
-            let held = run.claims.iter().filter(|claim| claim.held).count();
-            let pages = ["report.html", "report/index.html"].map(|page| place.join(page));
-            let report = pages.into_iter().find(|page| page.is_file())?;
-            Some(Came::Finished(held, run.claims.len(), report))
-        });
-        let came = finished.unwrap_or(Came::Unfinished(newest.unfinished));
-        Outcome { experiment: experiment.into(), code, came }
-    }
-
     fn not_begun(experiment: &str) -> Outcome {
-        let code = ExitCode::from(ERROR);
-        Outcome { experiment: experiment.into(), code, came: Came::NotBegun }
+        Outcome { experiment: experiment.into(), code: ExitCode::from(ERROR), state: None }
     }
 }
 
@@ -176,20 +126,20 @@ impl Outcome {
 fn table(outcomes: &[Outcome]) -> String {
     let width = outcomes.iter().map(|it| it.experiment.chars().count()).max().unwrap_or_default();
     let mut text = String::from("\n");
-    for Outcome { experiment, code, came } in outcomes {
-        let told = match came {
-            Came::Finished(held, all, report) => {
-                let mark = if held == all { '✓' } else { '✗' };
-                format!("{mark} {held} of {all} claims held  {}", report.display())
+    for Outcome { experiment, state, .. } in outcomes {
+        let line = match state {
+            Some(RunEnd::Finished { passed, claims, report }) => {
+                let mark = if passed == claims { '✓' } else { '✗' };
+                format!("{mark} {passed} of {claims} claims held  {}", report.display())
             }
-            Came::NotBegun => "– not begun: the series was stopped before".into(),
-            Came::Unfinished(_) if *code == ExitCode::SUCCESS => "– nothing was run".into(),
-            Came::Unfinished(Some(place)) => {
+            Some(RunEnd::NotRun) => "– nothing was run".into(),
+            Some(RunEnd::Unfinished(Some(place))) => {
                 format!("✗ not finished, go on with: tcplab run --resume {}", place.display())
             }
-            Came::Unfinished(None) => "✗ not finished".into(),
+            Some(RunEnd::Unfinished(None)) => "✗ not finished".into(),
+            None => "– not begun: the series was stopped before".into(),
         };
-        text += &format!("{experiment:width$}  {told}\n");
+        text += &format!("{experiment:width$}  {line}\n");
     }
     text
 }
@@ -239,18 +189,20 @@ mod tests {
 
     #[test]
     fn each_has_a_line() {
-        let outcome = |experiment: &str, code: u8, came: Came| Outcome {
+        let outcome = |experiment: &str, code: u8, state: RunEnd| Outcome {
             experiment: experiment.into(),
             code: ExitCode::from(code),
-            came,
+            state: Some(state),
         };
+        let finished =
+            |passed, report: &str| RunEnd::Finished { passed, claims: 3, report: report.into() };
         let outcomes = [
-            outcome("a/b", 0, Came::Finished(3, 3, PathBuf::from("runs/a-b/1/report.html"))),
-            outcome("a/long", FAILED, Came::Finished(2, 3, "runs/a-long/1/report.html".into())),
-            outcome("a/y", ERROR, Came::Unfinished(None)),
-            outcome("a/z", ERROR, Came::Unfinished(Some("runs/a-z/1".into()))),
+            outcome("a/b", 0, finished(3, "runs/a-b/1/report.html")),
+            outcome("a/long", FAILED, finished(2, "runs/a-long/1/report.html")),
+            outcome("a/y", ERROR, RunEnd::Unfinished(None)),
+            outcome("a/z", ERROR, RunEnd::Unfinished(Some("runs/a-z/1".into()))),
             Outcome::not_begun("a/za"),
-            outcome("a/zz", 0, Came::Unfinished(None)),
+            outcome("a/zz", 0, RunEnd::NotRun),
         ];
         assert_eq!(
             table(&outcomes),

@@ -14,7 +14,8 @@ use crate::arguments::VerifyArguments;
 use crate::exit::FAILED;
 use crate::output::{answer_or_json, tell};
 use crate::path_choice;
-use crate::run::{device, launcher, stop_on_signals};
+use crate::run::{device, launcher};
+use crate::signals::stop_on_signals;
 
 /// How many packets prove the model.
 const PACKETS: u64 = 1_000_000;

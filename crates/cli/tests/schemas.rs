@@ -111,7 +111,8 @@ fn json_of_each_command_fits_its_schema() {
         let file = folder.join(format!("{name}.json"));
         if std::env::var_os("TCPLAB_BLESS").is_some() && name != "tcplab.trace" {
             let known = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-            let text = serde_json::to_string_pretty(&schema::document(name, &value, known.as_ref()));
+            let text =
+                serde_json::to_string_pretty(&schema::document(name, &value, known.as_ref()));
             fs::write(&file, text.unwrap() + "\n").unwrap();
         }
         let text = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -126,8 +127,7 @@ fn json_of_each_command_fits_its_schema() {
 fn json_lines_begin_with_schema() {
     let (home, _) = home();
     let text = String::from_utf8(output(home.path(), &["trace", "a.pcap.zst", "--jsonl"])).unwrap();
-    let lines: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["type"], &lines[0]["version"]), (&"header".into(), &1.into()));
     assert_eq!(lines[0]["schema"], "tcplab.trace-lines");
     for line in &lines {
@@ -143,7 +143,8 @@ fn json_lines_begin_with_schema() {
 fn pyarrow_reads_numbers_in_all_tables() {
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/python/bin/python");
     let python = if python.exists() { python } else { "python3".into() };
-    let has = Command::new(&python).args(["-c", "import pyarrow.parquet, pyarrow.feather"]).output();
+    let has =
+        Command::new(&python).args(["-c", "import pyarrow.parquet, pyarrow.feather"]).output();
     if !has.is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: pyarrow is not there, so no table was read with it");
         return;

@@ -14,14 +14,15 @@ use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
 use tcplab_quantities::RFC6349_DOCUMENT;
+use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 use tcplab_units::number::Number;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
-use crate::conduct::{Conducted, conduct};
 use crate::output::{answer, answer_or_json};
 use crate::path_choice;
-use crate::run::stop_on_signals;
+use crate::run_scenario::{ScenarioRun, run_scenario};
+use crate::signals::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -79,17 +80,21 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         connections: arguments.connections,
         congestion: arguments.congestion.clone(),
     };
-    let run = |name: &str, source: &str| -> Result<Conducted> {
+    let run = |name: &str, source: &str| -> Result<ScenarioRun> {
         let scenario = Scenario::parse(source, name)?;
-        conduct(scenario, arguments.world, &arguments.runs, stop)
+        run_scenario(scenario, arguments.world, &arguments.runs, stop)
     };
-    let Conducted { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
+    let ScenarioRun { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
     let baseline = Baseline::of(&test.path, test.direction, test.lasting, &directory, &first)?
         .with_context(|| {
             format!("too little came through this path to measure it: see {}", report.display())
         })?;
     let way = if arguments.download { "from server to client" } else { "from client to server" };
-    let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
+    let world = if first.world == RunWorld::Simulated {
+        "in virtual time"
+    } else {
+        "on this machine's kernel"
+    };
     let title = format!("{}, {way}, {world}", path_choice::description(&choice));
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
@@ -99,7 +104,7 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
     let several = test.several(&baseline).map(|source| ("rfc6349-connections", source));
     for (name, source) in [("rfc6349-windows", test.windows(&baseline))].into_iter().chain(several)
     {
-        let Conducted { directory, run, report } = run(name, &source)?;
+        let ScenarioRun { directory, run, report } = run(name, &source)?;
         all.extend(rows(&test, &baseline, &directory, &run)?);
         reports.push(report);
     }

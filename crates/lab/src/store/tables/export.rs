@@ -52,7 +52,7 @@ pub fn write_run_table<W: Write + Send>(
     let mut table = begin(per_trial.columns(&factors), out)?;
     for (index, case) in run.cases.iter().enumerate() {
         for known in &case.trials {
-            let trial = directory.whole(known);
+            let trial = directory.whole(known)?;
             let mut rows = per_trial.rows(&case.name, factors.cells(index), &trial);
             rows.try_for_each(|row| table.push(row)).map_err(failed())?;
         }

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{
-    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, StackUsed,
-    Summary, Trial, TrialData,
+    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, RunWorld,
+    StackUsed, Summary, Trial, TrialData, World,
 };
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
@@ -48,7 +48,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
         cases.push(Case {
             name: name.into(),
             levels,
-            world: "kernel".into(),
+            world: World::Kernel,
             stacks: stacks.into(),
             trials: made,
             failures: vec![],
@@ -157,7 +157,7 @@ fn frame() -> Run {
         title: "10 MB upload through a 200 ms interruption every 5 s".into(),
         reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
         scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
-        world: "kernel".into(),
+        world: RunWorld::Kernel,
         fallback: None,
         started: "2026-03-01T09:30:00Z".into(),
         seed: 1,

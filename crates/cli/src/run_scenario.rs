@@ -5,55 +5,45 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::{Bench, Instead, RunDirectory};
+use tcplab_lab::{Bench, Overrides, RunDirectory, RunOutcome, complete};
 use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
 use crate::output::tell;
-use crate::progress::{Display, unless_stopped};
+use crate::progress::Display;
 use crate::report::write_report;
-use crate::run::launcher;
+use crate::run::{how_to_resume, launcher};
 
-/// What a run left.
-pub(crate) struct Conducted {
+/// What the run of a scenario left.
+pub(crate) struct ScenarioRun {
     pub(crate) directory: RunDirectory,
     pub(crate) run: Run,
     /// Where its report begins.
     pub(crate) report: PathBuf,
 }
 
-/// Runs all of it, writes its tables and its report, and says what came out; the directory stays.
+/// Runs all of it, and writes its tables and its report; the directory stays.
 ///
 /// # Errors
-/// As `tcplab run`; a run that stopped in the middle can be gone on with.
-pub(crate) fn conduct(
+/// As `tcplab run`; a run that was stopped can be resumed.
+pub(crate) fn run_scenario(
     scenario: Scenario,
     world: World,
     runs: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<Conducted> {
+) -> Result<ScenarioRun> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
-    let plan = tcplab_lab::plan(&scenario, world.into(), refused, Instead::default())?;
+    let plan = tcplab_lab::plan(&scenario, world.chosen(), refused, Overrides::default())?;
     if let Some(fallback) = &plan.fallback {
         tell(fallback);
     }
-    let amount = scenario.cases.first().map(|case| case.workload.amount()).unwrap_or_default();
     let directory = tcplab_lab::begin(runs, scenario, plan)?;
-    let mut display = Display::new(amount);
+    let mut display = Display::of(&directory);
     let bench = Bench::new(launcher()?);
-    let ran =
-        tcplab_lab::execute(&directory, &bench, stop, |event| display.show(event)).and_then(|()| {
-            tcplab_lab::analyse(&directory, |done, total| {
-                display.analysing(done, total);
-                unless_stopped(stop)
-            })
-        });
+    let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
     display.clear();
-    let how = || format!("go on with: tcplab run --resume {}", directory.path().display());
-    let mut run = ran.with_context(how)?;
-    let report = write_report(&directory, &run)?;
-    tcplab_lab::write_tables(&directory, &mut run)?;
+    let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
     // What is made of it needs every trial.
     if let Some((case, failure)) =
         run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
@@ -65,5 +55,5 @@ pub(crate) fn conduct(
             report.display()
         );
     }
-    Ok(Conducted { directory, run, report })
+    Ok(ScenarioRun { directory, run, report })
 }
