@@ -8,8 +8,7 @@ use serde_json::json;
 use tcplab_path::{Direction, LinkPlan};
 use tcplab_quantities::{PATH_DOCUMENT, PATHS_DOCUMENT};
 use tcplab_scenario::{PathFile, presets};
-use tcplab_units::number::Number;
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::{answer, answer_or_json, listed, wrapped};
@@ -61,14 +60,14 @@ fn show(arguments: &ShowArguments) -> Result<()> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let mut shown = serde_json::to_value(&file)?;
-    shown["base_rtt_ns"] = json!(round_trip.plain());
+    shown["base_rtt_ns"] = json!(round_trip.as_nanos());
     for (direction, plan) in &links {
         shown[direction.name()] = json!({
             "elements": plan,
             "words": plan.describe(),
-            "delay_ns": plan.delay().plain(),
-            "rate_bits_per_second": plan.rate().plain(),
-            "bdp_bytes": bdp(plan, round_trip).plain(),
+            "delay_ns": plan.delay().as_nanos(),
+            "rate_bits_per_second": plan.rate().map(Rate::bits_per_second),
+            "bdp_bytes": bdp(plan, round_trip).map(Bytes::as_u64),
         });
     }
     answer_or_json(&PATH_DOCUMENT, &arguments.json, &shown, || description(&file, &links))

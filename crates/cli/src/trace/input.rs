@@ -1,12 +1,14 @@
 //! Where packets come from, and one pass over them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
+use tcplab_recording::Recording;
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 use tcplab_wire::LinkType;
 
 use super::frames::{is_admitted, name_of_link};
@@ -49,6 +51,14 @@ impl<'a> Input<'a> {
                 Ok(self.passed(analyzer, vec![interface.clone()], vec![link]))
             }
             None => self.read_files(self.files, self.filter, analyzer),
+        }
+    }
+
+    /// The frames that the path dropped, if this is one capture of a recording.
+    pub(super) fn dropped_frames(&self) -> Result<Option<BTreeSet<u64>>> {
+        match self.files {
+            [file] if self.live.interface.is_none() => dropped_frames(file),
+            _ => Ok(None),
         }
     }
 
@@ -192,6 +202,17 @@ pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
         ReadError::Open { .. } => error.into(),
         other => anyhow!("{}: {other}", name(file)),
     })
+}
+
+/// The frames of a capture that the path dropped, if the capture is one of a recording: its ground
+/// truth says so.
+pub(crate) fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
+    let Some((recording, end)) = Recording::of_capture(file) else { return Ok(None) };
+    let [client, server] = recording.dropped_frames()?;
+    Ok(Some(match end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    }))
 }
 
 pub(super) fn is_stdin(file: &Path) -> bool {

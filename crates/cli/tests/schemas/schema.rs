@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The schema of a document of this name: what it must have is what the examples had.
-pub fn document(name: &str, example: &Value, known: Option<&Value>) -> Value {
+pub(crate) fn document(name: &str, example: &Value, known: Option<&Value>) -> Value {
     let mut schema = inferred(example);
     if let Some(known) = known {
         schema = merged(known.clone(), schema);
@@ -89,7 +89,7 @@ fn merged(a: Value, b: Value) -> Value {
 }
 
 /// Where `value` does not fit.
-pub fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
+pub(crate) fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let Some(types) = schema.get("type") else { return Vec::new() };
     let types: Vec<&str> = match types {
         Value::String(one) => vec![one],
