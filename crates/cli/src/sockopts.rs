@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use tcplab_quantities::SOCKET_OPTIONS_DOCUMENT;
 use tcplab_testbed::{OptionState, Reading, Setting, survey};
 use tcplab_units::Span;
 use tcplab_workload::{Access, Level, SocketRole};
 
 use crate::arguments::{OptionLevel, SockoptsArguments};
-use crate::output::{answer_or_json, lines_of, wrapped};
+use crate::output::{answer_or_json, lines_of, listed, wrapped};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 80;
@@ -20,7 +21,7 @@ pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
     let states = survey().context("cannot open a socket")?;
     let chosen = chosen(&states, arguments)?;
     let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
-    answer_or_json(&arguments.json, &all, || {
+    answer_or_json(&SOCKET_OPTIONS_DOCUMENT, &arguments.json, &listed("options", &all), || {
         if chosen.len() <= 1 || is_exact(&chosen, arguments) {
             chosen.iter().map(|state| in_full(state)).collect::<Vec<_>>().join("\n")
         } else {
