@@ -1,4 +1,4 @@
-//! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
+//! TCP captures explained: from frames to connections, segments with causes, and recovery episodes.
 
 #![expect(clippy::inline_always, reason = "the short ways are compiled for what they know")]
 
@@ -6,6 +6,7 @@ mod analyzer;
 mod bounds;
 mod connection;
 mod direction;
+mod fast_path;
 mod filter;
 pub mod join;
 mod model;
@@ -13,7 +14,6 @@ mod observers;
 mod output;
 mod packet;
 mod ranges;
-mod shortcuts;
 mod sink;
 mod states;
 

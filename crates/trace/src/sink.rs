@@ -1,4 +1,4 @@
-//! Who is told what the analyser finds out, and sinks made of sinks.
+//! Receivers of the analyser's results, and combinations of them.
 
 use tcplab_units::Instant;
 
@@ -10,23 +10,23 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, St
 /// in the order of their time; all before the connection itself, whose flows are empty but for
 /// their sums. Connections come as they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
+/// A sink that [wants packets](Sink::wants_packets) receives each, and of a connection also of
 /// what comes when it is over, as long as not more than 65,536 others are over since. For one that
 /// does not, a connection ends a second after both ends closed it or one reset it. What comes
 /// [later](Sink::late) is only counted.
 ///
 /// Of connections that are open, so many are followed at a time
-/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another begins, one that has
-/// been quiet for a while ends as if the capture did. Should it go on, that is another connection,
-/// and a remark says so.
+/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another
+/// begins, one that has been quiet for a while ends as if the capture did. Should it go on, that is
+/// another connection, and a remark says so.
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
-    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
+    /// Whether it uses anything at all; if not, nothing is copied for it.
     fn listens(&self) -> bool {
         true
     }
-    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
+    /// Whether it uses [`Sink::segment`] and [`Sink::ack`].
     fn wants_packets(&self) -> bool {
         true
     }
@@ -40,21 +40,20 @@ pub trait Sink {
     fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
     /// What bounded the direction's rate for a while; the periods of a direction come in order.
     fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    /// A retransmission that came before, in this frame, turns out to have been needless.
+    /// A retransmission that came before, in this frame, turns out to have been spurious.
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
-    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
+    /// A packet of a connection that was handed over before: a FIN retransmitted, an answer to it.
     fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
-/// Tells two sinks everything, in this order, in one pass. Packets are told only to one that
-/// [wants](Sink::wants_packets) them, and nothing to one that does not [listen](Sink::listens).
+/// Passes everything to two sinks, in this order. Packets go only to one that wants them.
 #[derive(Debug, Default)]
 pub struct Both<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Both<A, B> {
-    /// Tells whom `wants` names (both, or one) without copying what only one is told.
+    /// Calls those that `wants` names, without copying what only one receives.
     fn tell<T: Clone>(
         &mut self,
         wants: [bool; 2],
@@ -200,7 +199,7 @@ impl<S> Only<S> {
     pub fn new(connection: Option<usize>, sink: S) -> Only<S> {
         Only { connection, sink }
     }
-    /// The sink that was told.
+    /// The inner sink.
     pub fn into_inner(self) -> S {
         self.sink
     }

@@ -16,7 +16,7 @@ use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
-use crate::connection::{ConnectionState, Said};
+use crate::connection::{ConnectionState, PacketOutcome};
 use crate::connection::{Entry, Table};
 use crate::direction::COPIES_SHARE;
 use crate::observers::Event;
@@ -29,45 +29,45 @@ use capture_clock::CaptureClock;
 use others::Others;
 use remarks::Remarks;
 
-/// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
-/// was lost is sent again within a second.
+/// How long a closed connection stays tracked after its last packet: a FIN whose ACK was lost is
+/// retransmitted within a second.
 const LINGER: Span = Span::from_secs(1);
-/// At most so many connections that are over are kept.
+/// The most closed connections tracked.
 const LINGERING: usize = 1_024;
-/// At most so many that are not over are followed at a time: with about 7 kB each.
+/// The most open connections tracked by default, about 7 kB each.
 const OPEN: usize = 1 << 17;
 
-/// The latest time there is, 36 years after the first frame: a frame that says to be later counts
-/// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
+/// The latest time, 36 years after the first frame; later frames count as then. Sums and small
+/// multiples of times then fit into 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
-/// A connection that is over, kept for a while.
+/// A closed connection that is still tracked.
 #[derive(Debug)]
 struct Lingering {
-    /// When its latest packet came, as far as was looked.
+    /// The time of its last known packet.
     since: Instant,
-    /// Where it is kept.
+    /// Its place in the table.
     at: usize,
     index: usize,
 }
 
-/// Reads frames in the order of the capture; keeps of each connection only what is in flight and
-/// what an unfinished recovery needs.
+/// Reads frames in capture order; stores per connection only the data in flight and unfinished
+/// recoveries.
 #[derive(Debug)]
 pub struct Analyzer<S = Collector> {
     sink: S,
     table: Table,
-    /// How many connections there were.
+    /// The number of connections.
     connections: usize,
     lingering: VecDeque<Lingering>,
-    /// How many are not over.
+    /// The number of open connections.
     open: usize,
     most_open: usize,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     clock: CaptureClock,
     frames: u64,
-    /// How many were there before.
+    /// The number of duplicated frames.
     copies: u64,
     others: Others,
     remarks: Remarks,
@@ -80,12 +80,12 @@ impl<S: Sink + Default> Default for Analyzer<S> {
 }
 
 impl Analyzer {
-    /// An analyser that keeps everything for one [`Trace`].
+    /// An analyser that stores everything in one [`Trace`].
     pub fn new() -> Analyzer {
         Analyzer::default()
     }
 
-    /// Everything, when no more frames come.
+    /// The whole trace.
     pub fn finish(self) -> Trace {
         let (trace, collector) = self.finish_into();
         Trace { connections: collector.into_connections(), ..trace }
@@ -93,7 +93,7 @@ impl Analyzer {
 }
 
 impl<S: Sink> Analyzer<S> {
-    /// An analyser that hands everything over to `sink`.
+    /// An analyser that passes everything to `sink`.
     pub fn with_sink(sink: S) -> Analyzer<S> {
         Analyzer {
             sink,
@@ -112,23 +112,22 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// Counts time from `epoch_nanos` after the Unix epoch, not from the first frame: so that the
-    /// two captures of a trial share a zero. A frame from before counts as at zero.
+    /// Sets the zero of time to `epoch_nanos` after the Unix epoch instead of the first frame, so
+    /// that two captures share it. Earlier frames count as at zero.
     #[must_use]
     pub fn with_epoch(mut self, epoch_nanos: u64) -> Analyzer<S> {
         self.epoch_nanos = Some(epoch_nanos);
         self
     }
 
-    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless
-    /// this says otherwise.
+    /// Limits the open connections tracked: 1 to 524,288; default 131,072.
     #[must_use]
     pub fn with_max_open_connections(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);
         self
     }
 
-    /// The next frame of the capture.
+    /// Analyses the next frame.
     pub fn packet(&mut self, frame: &Frame<'_>) {
         self.frames += 1;
         if self.frames == 1 {
@@ -159,7 +158,7 @@ impl<S: Sink> Analyzer<S> {
         self.unusual(frame, at);
     }
 
-    /// A frame that is not plain.
+    /// A frame that is not plain TCP.
     #[inline(never)]
     fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
@@ -191,11 +190,11 @@ impl<S: Sink> Analyzer<S> {
         if self.clock.leap().is_some() {
             self.explain_leap(&mut packet);
         }
-        self.take_in(&packet, comment);
-        self.let_go(packet.at);
+        self.analyse(&packet, comment);
+        self.close_lingering(packet.at);
     }
 
-    /// The times leapt ahead before this packet: whether hours passed or the clock was set.
+    /// The time jumped ahead before this packet: finds out whether the clock was set.
     #[cold]
     fn explain_leap(&mut self, packet: &mut Packet) {
         let Some(leap) = self.clock.leap() else { return };
@@ -211,13 +210,12 @@ impl<S: Sink> Analyzer<S> {
         packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
-    /// What takes in what is found.
+    /// The sink.
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
-    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
-    /// epoch.
+    /// Counts a frame without analysing it, captured at this time after the Unix epoch.
     pub fn skip(&mut self, time_ns: u64) {
         self.frames += 1;
         if self.frames == 1 {
@@ -231,12 +229,12 @@ impl<S: Sink> Analyzer<S> {
         self.sink.begins(epoch);
     }
 
-    /// A remark on the capture as a whole.
+    /// Adds a note on the whole capture.
     pub fn note(&mut self, note: Note) {
         self.remarks.whole.push(note);
     }
 
-    /// The trace without its connections, and the sink, when no more frames come.
+    /// The trace without its connections, and the sink.
     pub fn finish_into(mut self) -> (Trace, S) {
         for (index, mut state) in self.table.into_live() {
             hand_over(&mut self.sink, index, &mut state);
@@ -252,7 +250,7 @@ impl<S: Sink> Analyzer<S> {
     }
 
     #[inline]
-    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
+    fn analyse(&mut self, packet: &Packet, comment: Option<&str>) {
         let known = self.table.find(&packet.ends);
         if let Some(at) = known
             && packet.plain
@@ -262,16 +260,16 @@ impl<S: Sink> Analyzer<S> {
             if let Some(state) = entry.only()
                 && state.packet_in_passing(packet)
             {
-                return tell_found_of(&mut self.sink, index, state);
+                return emit_events_of(&mut self.sink, index, state);
             }
         }
-        self.take_in_somehow(known, packet, comment);
+        self.analyse_slow(known, packet, comment);
     }
 
-    /// [`Analyzer::take_in`] for whatever packet; `known` is where the connection between its ends
+    /// [`Analyzer::analyse`] for whatever packet; `known` is where the connection between its ends
     /// is kept.
     #[inline(never)]
-    fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
+    fn analyse_slow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
         let Some(at) = known.or_else(|| self.begin(packet)) else { return };
         let entry = self.table.at(at);
         if entry.puts_off(packet) {
@@ -279,7 +277,7 @@ impl<S: Sink> Analyzer<S> {
         }
         entry.begin();
         if packet.syn() {
-            self.succeed(at, packet);
+            self.start_successor(at, packet);
         }
         let entry = self.table.at(at);
         let latest = entry.index;
@@ -292,53 +290,59 @@ impl<S: Sink> Analyzer<S> {
         let Some((index, state)) = entry.owner(packet) else {
             return self.sink.late(latest, packet.at, packet.frame);
         };
-        let said = state.packet(packet);
+        let outcome = state.packet(packet);
         if state.is_over() && !state.lingers {
             state.lingers = true;
             // What is put aside does not count.
             self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
-        tell_found_of(&mut self.sink, index, state);
+        emit_events_of(&mut self.sink, index, state);
         if let Some((index, mut state)) = entry.outlived() {
             hand_over(&mut self.sink, index, &mut state);
         }
-        self.tell(index, said, packet, comment);
+        self.emit(index, outcome, packet, comment);
     }
 
-    fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
-        if said.out_of_place {
+    fn emit(
+        &mut self,
+        index: usize,
+        outcome: PacketOutcome,
+        packet: &Packet,
+        comment: Option<&str>,
+    ) {
+        if outcome.out_of_place {
             let text = "sequence number out of range: another connection, forged or damaged; \
                         counted but not analysed";
             self.remarks.add(text, packet.frame);
         }
-        if said.gave_up {
+        if outcome.gave_up {
             let text = "too much unacknowledged data to track: the oldest is dropped";
             self.remarks.add(text, packet.frame);
         }
-        self.copies += u64::from(said.copy);
-        if said.is_ordinary() {
+        self.copies += u64::from(outcome.copy);
+        if outcome.is_ordinary() {
             return;
         }
-        let own = FlowId { connection: index, forward: said.forward };
-        let opposite = FlowId { forward: !said.forward, ..own };
+        let own = FlowId { connection: index, forward: outcome.forward };
+        let opposite = FlowId { forward: !outcome.forward, ..own };
         let comment = || comment.map(str::to_owned);
-        if let Some(segment) = said.segment {
+        if let Some(segment) = outcome.segment {
             self.sink.segment(own, Segment { comment: comment(), ..*segment });
         }
-        if let Some(ack) = said.heard.ack {
+        if let Some(ack) = outcome.heard.ack {
             self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
-        for episode in said.heard.episodes {
+        for episode in outcome.heard.episodes {
             self.sink.episode(opposite, episode);
         }
-        for (frame, why) in said.heard.needless {
+        for (frame, why) in outcome.heard.spurious {
             self.sink.spurious(opposite, frame, why);
         }
     }
 
-    /// The first packet between two ends: where their connection is kept, if there is any more to
-    /// be done with it.
+    /// The first packet between two endpoints: the place of their connection, if it needs more
+    /// work.
     #[inline(never)]
     fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
@@ -353,7 +357,7 @@ impl<S: Sink> Analyzer<S> {
         (!asks).then_some(at)
     }
 
-    /// The connection kept at `at` was opened by a packet: makes room if they are too many.
+    /// A packet opened the connection at `at`: makes room if there are too many.
     fn opened(&mut self, at: usize, frame: u64) {
         self.open += 1;
         if self.open <= self.most_open {
@@ -364,7 +368,7 @@ impl<S: Sink> Analyzer<S> {
         self.forget(true, Some(at), (text, frame));
     }
 
-    /// Makes room; the remark is added if there was anything to forget.
+    /// Makes room and adds the note if something was dropped.
     #[cold]
     fn forget(&mut self, open: bool, busy: Option<usize>, (text, frame): (&str, u64)) {
         let Some(forgotten) = self.table.forget(open, busy) else { return };
@@ -375,10 +379,10 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// If the packet opens another connection between the same ends: begins the other at `at`. The
-    /// one kept there is handed over if it is over, else put aside until the other is answered.
+    /// If the packet opens another connection between the same endpoints, starts it at `at`. A
+    /// closed predecessor is finished; an open one is kept until the new one is answered.
     #[inline(never)]
-    fn succeed(&mut self, at: usize, packet: &Packet) {
+    fn start_successor(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
             Some(state) => state.is_succeeded_by(packet),
@@ -407,7 +411,7 @@ impl<S: Sink> Analyzer<S> {
     }
 
     /// Hands over the connections that have been over for long enough, or are too many.
-    fn let_go(&mut self, now: Instant) {
+    fn close_lingering(&mut self, now: Instant) {
         let Some(first) = self.lingering.front() else { return };
         let wanted = self.sink.wants_packets();
         let crowded = self.lingering.len() > if wanted { OVER.most() } else { LINGERING };
@@ -454,7 +458,7 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
 }
 
 #[inline]
-fn tell_found_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
+fn emit_events_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
     for forward in [true, false] {
         tell_found(sink, FlowId { connection, forward }, state.found(forward));
     }

@@ -1,4 +1,4 @@
-//! One connection: two directions and how it was opened.
+//! The state of one connection: two directions, the handshake and the close.
 
 use std::mem::take;
 use std::net::SocketAddr;
@@ -6,21 +6,21 @@ use std::net::SocketAddr;
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
-use super::handshake::Opening;
+use super::endpoint_states::EndpointStates;
+use super::handshake::HandshakeTracker;
 use super::history::History;
-use super::lifetime::Lives;
+use crate::direction::Context;
 use crate::direction::Distances;
-use crate::direction::Scene;
-use crate::direction::{FlowState, Heard};
+use crate::direction::{AckOutcome, DirectionState};
+use crate::fast_path;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::shortcuts;
 use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
 
-/// A SYN is not sent again sooner (RFC 6298 section 2.1: after a second; some stacks are quicker).
+/// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
 const SOONEST: Span = Span::from_millis(100);
 
-/// The state of a connection while its packets come in.
+/// The state of a connection during the analysis.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     pub(crate) client: SocketAddr,
@@ -31,57 +31,57 @@ pub(crate) struct ConnectionState {
     frames: (u64, u64),
     packets: u64,
     reuses: Option<usize>,
-    opening: Opening,
-    /// By how much the windows of client and server are scaled, as far as known.
+    opening: HandshakeTracker,
+    /// The window scale of client and server, if known.
     shifts: [Option<u8>; 2],
-    lives: Lives,
+    endpoint_states: EndpointStates,
     history: History,
-    /// The number of a SYN-ACK that is not the server's first.
+    /// The sequence number of a second, different SYN-ACK.
     pub(crate) rival: Option<SeqNumber>,
-    /// Right checksums were seen of the client, of the server: a wrong one is then no offloading.
+    /// Valid checksums were seen from client and server: an invalid one is then no offloading
+    /// artefact.
     sound: [bool; 2],
     pub(crate) last_syn: Option<Instant>,
     pub(crate) last_syn_ack: Option<Instant>,
-    /// The SYN was sent again, the SYN-ACK was.
+    /// Whether the SYN and the SYN-ACK were retransmitted.
     blurred: [bool; 2],
     /// When the client acknowledged the server's SYN.
     pub(crate) opened: Option<Instant>,
-    pub(crate) forward: FlowState,
-    pub(crate) reverse: FlowState,
+    pub(crate) forward: DirectionState,
+    pub(crate) reverse: DirectionState,
     pub(crate) distances: Distances,
-    /// The analyser knows that it is over.
+    /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
 }
 
-/// What a packet said.
+/// The result of a packet.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
-pub(crate) struct Said {
-    /// It travelled from client to server: its data belong to the forward direction, its
-    /// acknowledgement and the episodes it closed to the reverse one.
+pub(crate) struct PacketOutcome {
+    /// Sent by the client: its data belong to the forward direction, its acknowledgement and the
+    /// episodes it closed to the reverse one.
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
-    pub(crate) heard: Heard,
-    /// It was there before.
+    pub(crate) heard: AckOutcome,
+    /// It duplicates an earlier packet.
     pub(crate) copy: bool,
-    /// Its sequence number cannot belong to the connection.
+    /// Its sequence number is outside the connection's range.
     pub(crate) out_of_place: bool,
-    /// More of the connection is unsettled than is kept.
+    /// State was dropped because a bound was reached.
     pub(crate) gave_up: bool,
 }
 
-impl Said {
-    /// Whether there is nothing to be handed over.
+impl PacketOutcome {
+    /// Whether it has no result to pass on.
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
-        let Heard { ack, episodes, needless, .. } = &self.heard;
-        self.segment.is_none() && ack.is_none() && episodes.is_empty() && needless.is_empty()
+        let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
+        self.segment.is_none() && ack.is_none() && episodes.is_empty() && spurious.is_empty()
     }
 }
 
 impl ConnectionState {
-    /// A connection of which `packet` is the first seen.
-    /// `reuses`: the place of the earlier one between the same ends.
+    /// A connection starting with `packet`.
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
@@ -99,9 +99,9 @@ impl ConnectionState {
             frames: (packet.frame, packet.frame),
             packets: 0,
             reuses: None,
-            opening: Opening::beginning_with(packet),
+            opening: HandshakeTracker::beginning_with(packet),
             shifts: [None; 2],
-            lives: Lives::default(),
+            endpoint_states: EndpointStates::default(),
             history,
             rival: None,
             sound: [false; 2],
@@ -110,28 +110,28 @@ impl ConnectionState {
             blurred: [false; 2],
             opened: None,
             lingers: false,
-            forward: FlowState::default(),
-            reverse: FlowState::default(),
+            forward: DirectionState::default(),
+            reverse: DirectionState::default(),
             distances: Distances::default(),
         }
     }
 
-    /// The connection at this place was between the same addresses and ports.
+    /// The connection reuses the addresses and ports of `earlier`.
     #[must_use]
     pub(crate) fn reusing(mut self, earlier: Option<usize>) -> ConnectionState {
         self.reuses = earlier;
         self
     }
-    /// Whether both FINs are acknowledged, or an RST ended it. What comes then is late, and told in
+    /// Whether both FINs are acknowledged, or an RST ended it. Later packets count in
     /// [`Life::after_close`].
     pub(crate) fn is_over(&self) -> bool {
-        self.lives.is_over()
+        self.endpoint_states.is_over()
     }
     pub(crate) fn is_opened(&self) -> bool {
         self.opened.is_some()
     }
-    pub(crate) fn lives(&self) -> &Lives {
-        &self.lives
+    pub(crate) fn endpoint_states(&self) -> &EndpointStates {
+        &self.endpoint_states
     }
     pub(crate) fn last(&self) -> Instant {
         self.last
@@ -139,15 +139,15 @@ impl ConnectionState {
     pub(crate) fn last_frame(&self) -> u64 {
         self.frames.1
     }
-    /// The initial numbers of client and server, as far as known.
+    /// The initial sequence numbers of client and server, if known.
     pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
         [self.forward.initial(), self.reverse.initial()]
     }
-    pub(crate) fn flow(&self, forward: bool) -> &FlowState {
+    pub(crate) fn flow(&self, forward: bool) -> &DirectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
-    /// ICMP quotes a segment that was too large for the path, which the lower end sent or not.
+    /// ICMP reported a segment as too big for the path; `from_low`: the lower endpoint sent it.
     pub(crate) fn told_too_big(
         &mut self,
         from_low: bool,
@@ -166,18 +166,18 @@ impl ConnectionState {
         packet.from_low == self.client_is_low
     }
 
-    /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
+    /// By how much the capture clock was set ahead before this packet, if the sender's timestamps
+    /// show it.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
         self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
-    /// Takes in the next packet between the two ends, if it is one of those that say nothing which
-    /// has to be handed over or judged: what [`ConnectionState::packet`] would make of it, in a
-    /// short way. If not, nothing happens, and false comes back.
+    /// Fast path of [`ConnectionState::packet`] for a plain packet without results to pass on.
+    /// Returns false and changes nothing for all others.
     #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
-        let calm = self.opening.is_settled() && self.lives.is_calm();
-        if !(packet.plain && calm && shortcuts::taken()) {
+        let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
+        if !(packet.plain && calm && fast_path::is_enabled()) {
             return false;
         }
         let forward = self.is_forward(packet);
@@ -197,19 +197,19 @@ impl ConnectionState {
         self.distances.packet(packet, forward);
         own.go_on(packet);
         other.hear(says, packet, window);
-        self.lives.go_on(packet, forward);
+        self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
         true
     }
 
-    /// Takes in the next packet between the two ends.
-    pub(crate) fn packet(&mut self, packet: &Packet) -> Said {
+    /// Analyses the next packet of the connection.
+    pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
         let forward = self.is_forward(packet);
         if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
-            return Said { forward, out_of_place: true, ..Said::default() };
+            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         }
         let window = self.window(packet, forward);
         self.distances.packet(packet, forward);
@@ -219,33 +219,33 @@ impl ConnectionState {
             (&mut self.reverse, &mut self.forward)
         };
         let owes = other.is_outstanding();
-        let scene = Scene { distances: &self.distances, forward, owes };
-        let Ok(passed) = own.sent(packet, scene) else {
+        let context = Context { distances: &self.distances, forward, owes };
+        let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
-            return Said { forward, out_of_place: true, ..Said::default() };
+            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.copy);
-        self.lives.follow(packet, forward);
+        self.endpoint_states.follow(packet, forward);
         self.history.follow(packet, forward, heard.gaps);
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
         let (segment, copy) = (passed.segment, passed.copy);
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
-        Said { forward, segment, heard, copy, out_of_place: false, gave_up }
+        PacketOutcome { forward, segment, heard, copy, out_of_place: false, gave_up }
     }
 
-    /// What the observers of one direction found since the last time.
+    /// The new events of one direction's observers.
     pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
         let flow = if forward { &mut self.forward } else { &mut self.reverse };
         &mut flow.observers.events
     }
 
-    /// The connection without its packets, and the episodes that were still open, forward and
-    /// reverse. What the observers found last is left with them.
+    /// The connection without packets, and the episodes still open, forward and reverse. The last
+    /// events stay with the observers.
     pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        // Filled in where it stands: it is large, and most connections are short.
+        // Filled in place: the struct is large, and most connections are short.
         let mut connection = Connection::between(self.client, self.server);
         connection.first = self.first;
         connection.last = self.last;
@@ -254,18 +254,18 @@ impl ConnectionState {
         connection.handshake = self.opening.finish();
         connection.life = self.life();
         connection.reuses = self.reuses;
-        let fill = |state: &mut FlowState, flow: &mut Flow, (tap, tap_confidence)| {
+        let fill = |state: &mut DirectionState, flow: &mut Flow, (tap, tap_confidence)| {
             (flow.capture_point, flow.capture_point_confidence) = (tap, tap_confidence);
             state.finish_into(flow);
         };
         fill(&mut self.forward, &mut connection.forward, forward);
         fill(&mut self.reverse, &mut connection.reverse, reverse);
-        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
+        let open = |state: &DirectionState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
-    /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
-    /// time; false if the packet is nobody's.
+    /// Handles packets before the handshake is complete, and SYN, FIN and RST at any time. Returns
+    /// false if the packet belongs to no connection.
     fn open(&mut self, packet: &Packet, forward: bool) -> bool {
         self.forward.is_unsettled();
         self.reverse.is_unsettled();
@@ -291,7 +291,7 @@ impl ConnectionState {
         self.shifts = self.opening.shifts();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
-            // Not a copy: it was sent again, and nobody knows which one was answered (Karn's rule).
+            // A retransmission, not a copy: unknown which one was answered (Karn's rule).
             let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
             self.blurred[usize::from(!forward)] |= again;
             *latest = Some(packet.at);
@@ -310,7 +310,7 @@ impl ConnectionState {
             let [syn_again, syn_ack_again] = self.blurred;
             let to_server = (!syn_again && !syn_ack_again).then(|| syn_ack.since(syn));
             self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
-            // With data the application may have taken its time.
+            // With data, the application may have delayed it.
             if packet.is_bare() {
                 self.forward.observers.opened(opened.since(syn_ack));
                 self.reverse.observers.opened(syn_ack.since(syn));
@@ -318,28 +318,28 @@ impl ConnectionState {
         }
         if let Some((client, server)) = self.opening.scales() {
             let seen = self.opening.seen();
-            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
+            self.endpoint_states.set_scales((client, seen.client.mss), (server, seen.server.mss));
         }
         true
     }
 
-    /// Two SYN-ACKs with different numbers came: the client's answer tells which one it took.
+    /// Two different SYN-ACKs arrived: the client's answer selects one.
     fn choose(&mut self, rival: SeqNumber, packet: &Packet) {
         if packet.ack == Some(rival.advanced_by(1)) && !packet.rst() {
-            self.lives.server_syn_is(rival);
+            self.endpoint_states.server_syn_is(rival);
             self.reverse.begin_again(rival);
             self.rival = None;
         }
     }
 
-    /// Where the tap stood, seen from the sender of one direction, and how sure that is.
+    /// Where the capture point stood, seen from the sender of one direction, and how sure that is.
     pub(crate) fn tap(&self, forward: bool) -> (CapturePoint, Confidence) {
         let flow = if forward { &self.forward } else { &self.reverse };
-        let counts = flow.below.counts;
-        let holes = counts.unseen > 0 || counts.overtaken > 0;
-        let behind = counts.seen > 0;
+        let counts = flow.classifier.counts;
+        let holes = counts.not_captured > 0 || counts.out_of_order > 0;
+        let behind = counts.captured > 0;
         match self.distances.place(forward) {
-            // Beside the sender neither is possible; but the ways can be told wrong.
+            // At the sender neither is possible; but the distances may be wrong.
             (CapturePoint::Sender, _) if holes => (CapturePoint::Sender, Confidence::Low),
             (CapturePoint::Unknown, _) if holes && behind => {
                 (CapturePoint::Middle, Confidence::Low)
@@ -352,19 +352,18 @@ impl ConnectionState {
 
     fn life(&self) -> Life {
         let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
-        let steps = |client: bool| self.lives.side(client).walk.steps();
+        let steps = |client: bool| self.endpoint_states.side(client).walk.steps();
         Life {
             state: self.history.summary(any_data),
             history: self.history.written().to_owned(),
-            close: self.lives.close(),
+            close: self.endpoint_states.close(),
             client: steps(true),
             server: steps(false),
-            after_close: self.lives.after_close(),
+            after_close: self.endpoint_states.after_close(),
         }
     }
 
-    /// How much data a full segment carries: the smaller of what both ends take, less the
-    /// timestamps in each (RFC 6691 section 2).
+    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2).
     fn agree_on_segments(&mut self) {
         const TIMESTAMPS: u16 = 12;
         let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
@@ -375,8 +374,8 @@ impl ConnectionState {
         self.reverse.full_segment = full;
     }
 
-    /// The advertised window in bytes, never scaled on a SYN (RFC 7323 section 2.2); what was not
-    /// seen cannot be scaled.
+    /// The advertised window, bytes; never scaled on a SYN (RFC 7323 section 2.2). None if the
+    /// scale is unknown.
     #[inline]
     fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
         let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
@@ -384,7 +383,7 @@ impl ConnectionState {
     }
 }
 
-/// At the receiver's tap the lost packets were never seen, so there is nothing to say of them.
+/// At the receiver lost packets are invisible, so there are no episodes.
 fn visible(episodes: Vec<Episode>, tap: CapturePoint) -> Vec<Episode> {
     if tap == CapturePoint::Receiver { Vec::new() } else { episodes }
 }

@@ -1,74 +1,69 @@
-//! Why a segment was sent: prompted by an acknowledgement, or by a timer that ran out.
+//! Models the sender: why it sent a segment, on an ACK or on a timer.
 //!
-//! A sender answers an acknowledgement within the moment (the kernel sends from the interrupt
-//! that brought it), so what is sent after a *silence* of both sides was sent by a timer. Three
-//! things other than these timers delay a sender. Pacing (a fraction of the round trip) and a
-//! capture whose clock is read a little late must stay below the limit of silence. RACK's
-//! reordering timer (RFC 8985 section 6.2) can take as long as a round trip; what it sends is
-//! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
-//! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
-//! and the probe timer of two round trips.
+//! A sender answers an ACK at once (the kernel sends from the interrupt), so a segment after a
+//! *silence* of both sides comes from a timer. Three other delays exist. Pacing (a fraction of the
+//! RTT) and late capture timestamps must stay below the silence limit. RACK's reordering timer (RFC
+//! 8985 section 6.2) can take up to an RTT; its transmissions follow SACK evidence, and
+//! [`Scoreboard::reordering_deadline`] bounds it. The timers: the retransmission timer, 200 ms and
+//! more on Linux (RFC 6298: 1 s), and the probe timer of two RTTs.
 //!
-//! Away from the sender, an acknowledgement is answered after the way to the sender and back
-//! ([`Judge::repeat`]'s `beyond`), and until then counts as not heard. What the judge cannot see
-//! there is what was lost before the tap: a probe that was lost itself makes the next timer look
-//! like the first one.
+//! Away from the sender, an ACK is answered after the round trip to the sender (`beyond`), and
+//! until then it counts as not received. Losses before the capture point are invisible: after a
+//! lost probe the next timeout looks like the first.
 
 use tcplab_units::{Instant, Offset, Span};
 
 use super::scoreboard::Scoreboard;
-use crate::observers::Told;
+use crate::observers::AckEffect;
 use crate::ranges::Ranges;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
-/// Half a round trip and [`SLACK`] of silence, but never more than [`LONGEST`], mean a timer.
+/// Silence above half an RTT plus [`SLACK`], at most [`LONGEST`], means a timer.
 const SLACK: Span = Span::from_millis(20);
-/// Linux's smallest retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
+/// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The least that the timeout lies above the round trip (`tcp_rto_min`, `__tcp_set_rto`), less a
-/// quarter, since the sender's estimate of the round trip is not quite ours.
+/// The minimum of the timeout above the RTT (`tcp_rto_min`, `__tcp_set_rto`), less a quarter: the
+/// sender's RTT estimate differs from ours.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
 
-/// A timer of Linux may be late by two ticks, another that is under way, and rounding: the ticks
-/// of 100 Hz are the longest.
+/// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
 
-/// How far it is looked for what arrived, sent after what did not.
+/// The most transmissions searched for later ones that arrived.
 const SEARCHED: usize = 64;
 
-/// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
+/// Duplicate ACKs that indicate a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
 const THRESHOLD: u64 = 3;
 
-/// What the sender of one direction must know and feel, as far as the tap shows.
+/// The state of the sender of one direction, as far as the capture shows.
 #[derive(Debug, Default)]
-pub(crate) struct Judge {
-    /// The smoothed round trip (RFC 6298 section 2), from unblurred samples at the tap.
+pub(crate) struct SenderModel {
+    /// The smoothed RTT (RFC 6298 section 2), from samples at the capture point.
     round_trip: Option<Span>,
     last_heard: Option<Moment>,
-    /// The one before that, which the sender had when the last had not reached it yet.
+    /// The ACK before, which the sender had while the last was in flight.
     heard_before: Option<Moment>,
     last_sent: Option<Moment>,
-    /// When it last sent new data of its own accord, not as a probe.
+    /// When it last sent new data, probes excluded.
     last_new: Option<Instant>,
-    /// When the cumulative acknowledgement last moved.
+    /// When the cumulative ACK last advanced.
     advanced: Option<Instant>,
-    /// Duplicate acknowledgements since the cumulative one last moved.
+    /// Duplicate ACKs since then.
     duplicates: u64,
-    /// The oldest byte when it was last sent again.
-    head_resent: Option<Offset>,
-    /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
+    /// The oldest unacknowledged byte when it was last retransmitted.
+    head_retransmitted: Option<Offset>,
+    /// Fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
     too_big: Option<Box<TooBig>>,
-    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
-    /// on sending again until this.
-    needless: Option<Offset>,
-    /// What was judged last came of a timeout.
+    /// After a spurious timeout that the sender did not detect, it keeps retransmitting up to here.
+    spurious_until: Option<Offset>,
+    /// The last transmission followed a timeout.
     going_back: bool,
-    /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
+    /// A probe is outstanding until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
-    /// The connection agreed on SACK, or nobody knows; probes need it (RFC 8985 section 7.1).
+    /// SACK is known to be off; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
 }
 
@@ -79,97 +74,100 @@ struct Moment {
     frame: u64,
 }
 
-/// A retransmission timer ran out.
+/// A retransmission timeout.
 #[derive(Debug)]
 struct Timeout {
-    /// Until this is acknowledged.
+    /// Recovery ends when this is acknowledged.
     point: Offset,
-    /// Transmissions from this order on came later.
+    /// Later transmissions have at least this order.
     order: u64,
-    /// What was SACKed then or sent again since: all else that is acknowledged below `point` was
-    /// brought by the original, so the timeout was spurious (F-RTO, RFC 5682; Linux's
-    /// `FLAG_ORIG_SACK_ACKED`).
+    /// Data SACKed then or retransmitted since: other data acknowledged below `point` came by the
+    /// original, so the timeout was spurious (F-RTO, RFC 5682; Linux's `FLAG_ORIG_SACK_ACKED`).
     known: Ranges,
-    /// The sender still looks whether it was spurious.
+    /// F-RTO is still undecided.
     in_doubt: bool,
 }
 
-/// ICMP said that something was too large for the path.
+/// ICMP reported a packet too big.
 #[derive(Debug)]
 struct TooBig {
     frame: u64,
-    /// What the path takes, bytes.
+    /// The path MTU, bytes.
     mtu: u32,
-    /// What was sent until then lies below.
+    /// Data sent until then lie below.
     point: Offset,
 }
 
-/// A packet that repeats data.
+/// A retransmission to classify.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Repeated {
+pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) range: Range,
-    /// Which transmission of these data it is, as far as was seen.
+    /// Which transmission of these data it is, as far as captured.
     pub(crate) nth: u32,
-    /// The frame of the one before it that was seen.
+    /// The frame of the previous captured one.
     pub(crate) before: Option<u64>,
-    /// And how many of these were lost before the tap.
+    /// How many of them were lost before the capture point.
     pub(crate) unseen: u32,
-    /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
+    /// Nothing above it was ever sent: only a timer can have triggered it.
     pub(crate) alone: bool,
-    /// How long an acknowledgement needs from the tap to the sender, and its answer back.
+    /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
 }
 
-/// Why a packet was sent.
+/// The classification of a transmission.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Verdict {
+pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
     pub(crate) timer: Option<Timer>,
     pub(crate) proof: Proof,
 }
 
-impl Verdict {
-    /// Of what is new and in its turn.
-    pub(crate) fn new_data() -> Verdict {
-        Verdict { kind: SegmentKind::New, timer: None, proof: Proof { nth: 1, ..Proof::default() } }
+impl Classification {
+    /// New data in order.
+    pub(crate) fn new_data() -> Classification {
+        Classification {
+            kind: SegmentKind::New,
+            timer: None,
+            proof: Proof { nth: 1, ..Proof::default() },
+        }
     }
 }
 
-impl Judge {
-    /// The handshake showed that SACK is not used.
+impl SenderModel {
+    /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sack_refused = true;
     }
-    /// Whether anything came from the peer.
+    /// Whether anything arrived from the peer.
     pub(crate) fn has_heard(&self) -> bool {
         self.last_heard.is_some()
     }
 
-    /// Anything came from the peer; `before` is what was acknowledged until then.
+    /// Follows a packet of the peer; `before`: the cumulative ACK until then.
     #[inline(always)]
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
-        told: Told,
+        told: AckEffect,
         before: Offset,
         duplicate: bool,
         board: &Scoreboard,
     ) {
         self.hears(at, frame);
         if let Some(sample) = told.round_trip {
-            // RFC 6298 section 2.3: a weight of one eighth.
+            // RFC 6298 section 2.3: weight one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
         if self.timeout.is_some() {
-            self.look_at_timeout(told, before, board);
+            self.check_timeout(told, before, board);
         }
         if told.advanced {
             self.advanced = Some(at);
             self.duplicates = 0;
-            for point in [&mut self.recovery, &mut self.probe, &mut self.needless] {
+            for point in [&mut self.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
             self.too_big.take_if(|told| told.point <= board.una);
@@ -177,8 +175,8 @@ impl Judge {
         self.duplicates += u64::from(duplicate);
     }
 
-    /// ICMP said that something outstanding was too large: the path takes `mtu` bytes. Gives
-    /// whether that is news.
+    /// ICMP reported an outstanding packet as too big for a path MTU of `mtu` bytes. Returns
+    /// whether that is new.
     #[cold]
     pub(crate) fn told_too_big(
         &mut self,
@@ -195,46 +193,46 @@ impl Judge {
         is_news
     }
 
-    /// [`Judge::heard`] where nothing was said.
+    /// [`SenderModel::heard`] for an ACK without news.
     #[inline]
     pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
         self.heard_before = self.last_heard.replace(Moment { at, frame });
     }
 
-    /// Whether the timeout is over, or was spurious.
+    /// Ends the timeout when it is over or was spurious.
     #[cold]
-    fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
+    fn check_timeout(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) {
         let over = self.timeout.take_if(|timeout| {
             board.una >= timeout.point || timeout.was_spurious(told, before, board)
         });
-        self.needless = over.map(|timeout| timeout.point).or(self.needless);
+        self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
 
-    /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
-    /// timer's.
+    /// Whether the sender transmitted so shortly before `at` that no timer can trigger the next
+    /// transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
         self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
     }
-    /// [`Judge::fresh`] where no timer can have prompted the sending.
+    /// [`SenderModel::classify_new`] where no timer can have triggered the transmission.
     #[inline]
-    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
+    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Classification {
         self.going_back = false;
         self.last_sent = Some(Moment { at, frame });
         self.last_new = Some(at);
-        Verdict::new_data()
+        Classification::new_data()
     }
 
-    /// Judges data never sent before; `board` does not know of it yet.
-    pub(crate) fn fresh(
+    /// Classifies new data; `board` does not contain it yet.
+    pub(crate) fn classify_new(
         &mut self,
         (at, frame): (Instant, u64),
         range: Range,
         beyond: Option<Span>,
         board: &Scoreboard,
-    ) -> Verdict {
+    ) -> Classification {
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
-        // Far from the sender, what it sends next after a pause may be what it had next to say.
+        // Far from the sender, data after a pause may be the application's.
         let near = beyond <= self.round_trip;
         let beyond = beyond.unwrap_or_default();
         let probe = board.una < board.high
@@ -245,54 +243,58 @@ impl Judge {
             && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
         let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
-        let mut verdict = self.sends(at, frame);
+        let mut classification = self.sends(at, frame);
         if let Some(silence) = silence {
             self.probe = Some(range.end);
             self.last_new = last_new;
-            verdict.timer = Some(Timer::Probe);
-            verdict.proof = Proof { nth: 1, ..silence };
+            classification.timer = Some(Timer::Probe);
+            classification.proof = Proof { nth: 1, ..silence };
         }
-        verdict
+        classification
     }
 
-    /// Judges a repetition; `board` does not know of it yet.
-    pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, unseen, alone, beyond, .. } = again;
-        if let Some(verdict) = self.demanded(again, board) {
-            return verdict;
+    /// Classifies a retransmission; `board` does not contain it yet.
+    pub(crate) fn classify_retransmission(
+        &mut self,
+        again: &RetransmittedPacket,
+        board: &Scoreboard,
+    ) -> Classification {
+        let &RetransmittedPacket { at, frame, range, nth, unseen, alone, beyond, .. } = again;
+        if let Some(classification) = self.requested_by_icmp(again, board) {
+            return classification;
         }
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
-        let ignored = self.ignored(at, beyond, range, board);
+        let ignored_loss = self.ignored_loss(at, beyond, range, board);
         let by_rack = || {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
-            ignored.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
+            ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        // RACK goes by when something was sent, not by where it stands: a repetition that arrived
-        // tells of the loss of what was sent before it, though nothing above that is SACKed.
+        // RACK uses the time of sending, not the position: a retransmission that arrived reveals
+        // earlier losses without SACK above them.
         let told = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
             || by_rack();
         let silence = self.silence(at, beyond);
-        // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
-        // be busy, and a timer is never that short.
+        // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         let prompted = told && (silence.waited < LONGEST || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
-        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
+        // Without SACK only the timer reveals a lost retransmission (RFC 6582).
         let at_edge = oldest && range.end > board.una;
-        let head_again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored);
+        let head_again =
+            at_edge && board.sacked.is_empty() && self.head_retransmitted == Some(board.una);
+        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
-        // Prompted by an acknowledgement that tells of no loss.
-        let goes_on = below(self.needless) && !told && !silent;
+        // Triggered by an ACK without loss evidence.
+        let goes_on = below(self.spurious_until) && !told && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
-            self.head_resent = Some(board.una);
+            self.head_retransmitted = Some(board.una);
         }
-        // Far from the sender, what prompted it has been answered meanwhile.
+        // Far from the sender, its trigger has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
@@ -302,7 +304,7 @@ impl Judge {
             || overdue.is_some()
             || !(told || after_timeout || forgotten)
         {
-            // A SYN, alone at the beginning, is never probed for.
+            // A lone SYN is never probed for.
             let probe = newest
                 && unseen <= 1
                 && range.start > Offset::ZERO
@@ -315,14 +317,18 @@ impl Judge {
             self.fired(timer, again, board);
             let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
             let waited = overdue.unwrap_or(silence.waited);
-            return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
+            return Classification { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
-        self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+        self.triggered_by_ack(range, nth, after_timeout || (forgotten && self.going_back), board)
     }
 
-    /// A repetition of what ICMP said is too large; `None` if it is none, or if a timer was faster.
-    fn demanded(&mut self, again: &Repeated, board: &Scoreboard) -> Option<Verdict> {
-        let &Repeated { at, frame, range, nth, beyond, .. } = again;
+    /// A retransmission that ICMP requested; `None` if it is none, or if a timer was faster.
+    fn requested_by_icmp(
+        &mut self,
+        again: &RetransmittedPacket,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &RetransmittedPacket { at, frame, range, nth, beyond, .. } = again;
         let told = self.too_big.as_ref()?;
         let is_it = range.start < told.point && again.before? < told.frame;
         if !is_it || self.is_silent(at, beyond) {
@@ -333,19 +339,19 @@ impl Judge {
         self.last_sent = Some(Moment { at, frame });
         self.going_back = false;
         if range.start <= board.una {
-            self.head_resent = Some(board.una);
+            self.head_retransmitted = Some(board.una);
         }
-        Some(Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof })
+        Some(Classification { kind: SegmentKind::FastRetransmission, timer: None, proof })
     }
 
-    /// An acknowledgement prompted a repetition, after a timeout or not.
-    fn prompted(
+    /// A retransmission triggered by an ACK, after a timeout or not.
+    fn triggered_by_ack(
         &mut self,
         range: Range,
         nth: u32,
         after_timeout: bool,
         board: &Scoreboard,
-    ) -> Verdict {
+    ) -> Classification {
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
         if after_timeout {
@@ -354,12 +360,12 @@ impl Judge {
                 timeout.in_doubt = false;
             }
             let kind = SegmentKind::AfterTimeoutRetransmission;
-            return Verdict { kind, timer: None, proof: proof(Sign::AfterTimeout) };
+            return Classification { kind, timer: None, proof: proof(Sign::AfterTimeout) };
         }
         let by = self.prompted_by(range, nth, board);
         self.recovery = self.recovery.or(Some(board.high));
         self.going_back = false;
-        Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
+        Classification { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
     }
 
     /// What made the sender think `range` lost.
@@ -378,12 +384,12 @@ impl Judge {
                 Sign::DuplicateAcks
             };
         }
-        // RFC 6675 section 4, `IsLost`. It never says so of what was sent again.
+        // RFC 6675 section 4, `IsLost`. It never says so of what was retransmitted.
         let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
         if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
     }
 
-    fn fired(&mut self, timer: Timer, again: &Repeated, board: &Scoreboard) {
+    fn fired(&mut self, timer: Timer, again: &RetransmittedPacket, board: &Scoreboard) {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
@@ -394,12 +400,12 @@ impl Judge {
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
                 known.insert(again.range);
-                // What was lost before the tap had been sent as well (SND.NXT).
+                // What was lost before the capture point had been sent as well (SND.NXT).
                 let unseen = u64::from(again.unseen) * again.range.len();
                 let sent = Offset::new(again.range.start.as_u64() + unseen);
                 let (point, order) = (board.high.max(sent), board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
-                self.needless = None;
+                self.spurious_until = None;
                 self.recovery = None;
                 self.too_big = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
@@ -410,7 +416,7 @@ impl Judge {
         }
     }
 
-    /// How long both sides have been quiet, seen from the sender, and after which frame.
+    /// How long both sides were silent from the sender's view, and since which frame.
     fn silence(&self, at: Instant, beyond: Span) -> Proof {
         let last = self.last_before(at, beyond);
         Proof {
@@ -421,14 +427,14 @@ impl Judge {
         }
     }
 
-    /// What the sender last sent or heard before it sent what passes at `at`.
+    /// The sender's last transmission or reception before the packet that passes at `at`.
     fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
         let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
         let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
         heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
     }
 
-    /// Whether both sides have been quiet for longer than anything but a timer explains.
+    /// Whether both sides were silent for longer than anything but a timer explains.
     fn is_silent(&self, at: Instant, beyond: Span) -> bool {
         let Some(last) = self.last_before(at, beyond) else { return false };
         let quiet = at.since(last.at);
@@ -438,15 +444,13 @@ impl Judge {
         }
     }
 
-    /// How long the retransmission timer of the oldest segment ran, if it has run out (RFC 6298
-    /// section 5: it is restarted when that segment is sent and when an acknowledgement moves),
-    /// whatever else comes meanwhile: duplicates do not restart it. What they prompt, they prompt
-    /// within a round trip.
+    /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
+    /// 5: restarted by sending that segment and by an advancing ACK, not by duplicates). Duplicates
+    /// trigger retransmissions within an RTT.
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
-        // With SACK, what is said to be missing is sent again whenever that is said. Without, only
-        // the first few duplicates prompt anything; far from the sender, all that it sent may have
-        // been lost meanwhile, but more duplicates came.
+        // With SACK, missing data are retransmitted on each report. Without, only the first
+        // duplicates trigger; far from the sender more duplicates may have arrived meanwhile.
         let near = beyond <= round_trip || self.duplicates > THRESHOLD;
         if !self.sack_refused || !near {
             return None;
@@ -456,12 +460,17 @@ impl Judge {
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// With SACK, how long it was known that `range` had been lost again, if that is not what
-    /// prompted it: what had been sent after it arrived, and still the sender went on with new
-    /// data. RACK (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a
-    /// sender without it learns from its timer alone that a repetition was lost (RFC 6675 section
-    /// 5.1).
-    fn ignored(&self, at: Instant, beyond: Span, range: Range, board: &Scoreboard) -> Option<Span> {
+    /// With SACK: how long `range` was known to be lost again without being retransmitted, while
+    /// later data arrived and the sender sent new data. RACK (RFC 8985 section 6.2) retransmits
+    /// lost data before new data; without it only the timer reveals a lost retransmission (RFC 6675
+    /// section 5.1).
+    fn ignored_loss(
+        &self,
+        at: Instant,
+        beyond: Span,
+        range: Range,
+        board: &Scoreboard,
+    ) -> Option<Span> {
         let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
         let round_trip = self.round_trip.filter(|_| near)?;
         let later = board.log.latest(range)? + 1..board.log.next();
@@ -472,10 +481,9 @@ impl Judge {
         (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last
-    /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
-    /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
-    /// least variance term) since the sender's estimate is not quite ours.
+    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet, or, as in
+    /// Linux (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded
+    /// down by a quarter: the sender's RTT estimate differs from ours.
     fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
         let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
@@ -485,8 +493,8 @@ impl Judge {
 }
 
 impl Timeout {
-    /// Whether an acknowledgement shows that an original arrived after all.
-    fn was_spurious(&mut self, told: Told, before: Offset, board: &Scoreboard) -> bool {
+    /// Whether an ACK shows that an original arrived.
+    fn was_spurious(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) -> bool {
         if !self.in_doubt {
             return false;
         }
@@ -501,8 +509,8 @@ impl Timeout {
             if told.earliest_sacked.is_some_and(original) {
                 return true;
             }
-            // RFC 5682 section 3.1, step 3: what was sent after the timeout arrived before what had
-            // been sent earlier.
+            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived before earlier
+            // data.
             self.in_doubt = false;
         }
         false

@@ -1,74 +1,73 @@
-//! What each end of a connection went through, and how it ended.
+//! The TCP states of both endpoints, and how the connection closed.
 //!
-//! The states are RFC 9293's (section 3.3.2, figure 5) as this tap shows them: what an end sent
-//! and what was sent to it, each at the time it passed the tap. Whether a packet arrived behind the
-//! tap is told by what its receiver sends next; where nothing contradicts, it arrived. What an end
-//! was before its first packet, CLOSED or LISTEN, no packet shows, so that no walk begins with it.
+//! The states are those of RFC 9293 section 3.3.2, figure 5, as seen at this capture point: each
+//! packet counts when it passes. Whether it arrived follows from the receiver's next packets;
+//! without contradiction it did. No packet shows CLOSED or LISTEN before an endpoint's first
+//! packet, so the sequence begins later.
 
 use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
-use super::state_walk::{Moment, Walk};
-use super::unread::Buffered;
+use super::state_walk::{PacketTime, Walk};
+use super::unread::UnreadEstimate;
 use crate::packet::Packet;
 use crate::{Close, CloseKind, TcpState};
 
-/// The lives of both ends.
+/// The states of both endpoints.
 #[derive(Debug, Default)]
-pub(crate) struct Lives {
-    client: Side,
-    server: Side,
-    /// The first FIN: whose, and when it passed.
-    first_fin: Option<(Endpoint, Moment)>,
-    /// The second FIN was sent before the first had arrived.
+pub(crate) struct EndpointStates {
+    client: EndpointState,
+    server: EndpointState,
+    /// The first FIN: its sender and time.
+    first_fin: Option<(Endpoint, PacketTime)>,
+    /// The second FIN was sent before the first arrived (simultaneous close).
     crossed: bool,
     reset: Option<Reset>,
-    /// Packets since the connection was over.
+    /// Packets after the close.
     after_close: u64,
-    /// Nothing but SYN, FIN and RST can change anything.
+    /// Only SYN, FIN and RST can change a state now.
     calm: bool,
 }
 
-/// What is known of one end.
+/// The state of one endpoint.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
-pub(crate) struct Side {
+pub(crate) struct EndpointState {
     pub(crate) walk: Walk,
-    /// Its SYN: the number, and the number behind SYN and data.
+    /// Its SYN: the sequence number, and the number after SYN and data.
     pub(crate) syn: Option<(SeqNumber, SeqNumber)>,
     /// When its latest SYN passed.
-    syn_at: Moment,
+    syn_at: PacketTime,
     syn_acked: bool,
-    /// The number behind its FIN.
+    /// The sequence number after its FIN.
     fin: Option<SeqNumber>,
-    fin_at: Moment,
+    fin_at: PacketTime,
     fin_acked: bool,
-    /// It repeated what the other end seemed to have acknowledged: that acknowledgement was lost,
-    /// and the next one counts.
+    /// It retransmitted what seemed acknowledged: that ACK was lost, and the next one counts.
     again: bool,
-    /// The other's FIN came before data that were still missing: it counts when these have come.
+    /// The peer's FIN arrived before missing data; it counts once they arrive.
     fin_waits: bool,
-    /// When data or FIN last came from the other end.
-    heard_at: Moment,
-    buffered: Buffered,
+    /// When it last received data or FIN.
+    heard_at: PacketTime,
+    unread_estimate: UnreadEstimate,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Reset {
     by: Endpoint,
-    moment: Moment,
+    moment: PacketTime,
     seq: SeqNumber,
     unread: Option<Bytes>,
-    /// Both FINs had been acknowledged before.
+    /// Both FINs were already acknowledged.
     late: bool,
 }
 
-impl Lives {
-    /// Takes in a packet that belongs to the connection.
+impl EndpointStates {
+    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {
-            side.buffered.follow(packet);
+            side.unread_estimate.follow(packet);
             if self.calm {
                 return;
             }
@@ -76,13 +75,13 @@ impl Lives {
         self.step(packet, forward);
     }
 
-    /// The scales of both ends' windows are known, and their largest segments.
-    pub(crate) fn told(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
-        self.client.buffered.told(client.0, client.1);
-        self.server.buffered.told(server.0, server.1);
+    /// Sets the window scales and MSS of both endpoints.
+    pub(crate) fn set_scales(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
+        self.client.unread_estimate.set_scale(client.0, client.1);
+        self.server.unread_estimate.set_scale(server.0, server.1);
     }
 
-    /// The client chose the server's other SYN-ACK.
+    /// The client accepted the server's other SYN-ACK.
     pub(crate) fn server_syn_is(&mut self, isn: SeqNumber) {
         self.server.syn = Some((isn, isn.advanced_by(1)));
     }
@@ -91,14 +90,14 @@ impl Lives {
     pub(crate) fn is_over(&self) -> bool {
         self.reset.is_some() || (self.client.fin_acked && self.server.fin_acked)
     }
-    pub(crate) fn side(&self, client: bool) -> &Side {
+    pub(crate) fn side(&self, client: bool) -> &EndpointState {
         if client { &self.client } else { &self.server }
     }
     pub(crate) fn after_close(&self) -> u64 {
         self.after_close
     }
 
-    /// How it was closed, as far as it was.
+    /// How it closed, if it did.
     pub(crate) fn close(&self) -> Option<Close> {
         let reset = self.reset.filter(|reset| !reset.late);
         let (by, moment) = match (self.first_fin, reset) {
@@ -124,21 +123,21 @@ impl Lives {
         })
     }
 
-    /// Whether nothing but SYN, FIN and RST can change anything: [`Lives::follow`] then comes to
-    /// [`Lives::go_on`] for all else.
+    /// Whether only SYN, FIN and RST can change a state: then [`EndpointStates::go_on`] suffices
+    /// for all other packets.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.calm
     }
-    /// Takes in a packet without SYN, FIN and RST, while all is [calm](Lives::is_calm).
+    /// Follows a packet without SYN, FIN and RST while [calm](EndpointStates::is_calm).
     #[inline]
     pub(crate) fn go_on(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
-        side.buffered.follow(packet);
+        side.unread_estimate.follow(packet);
     }
 
     fn step(&mut self, packet: &Packet, forward: bool) {
-        let moment = Moment::of(packet, forward);
+        let moment = PacketTime::of(packet, forward);
         if self.is_over() {
             self.revive(packet, forward);
             self.after_close += u64::from(self.is_over());
@@ -159,7 +158,7 @@ impl Lives {
             own.sends(packet, other, moment);
             other.receives(packet, own, moment);
         }
-        let settled = |side: &Side, other: &Side| {
+        let settled = |side: &EndpointState, other: &EndpointState| {
             let in_place = match side.walk.state() {
                 Some(TcpState::Established | TcpState::FinWait2) => true,
                 Some(TcpState::CloseWait) => other.fin_acked,
@@ -171,7 +170,7 @@ impl Lives {
         self.calm = !self.is_over() && settled(client, server) && settled(server, client);
     }
 
-    fn reset(&mut self, packet: &Packet, forward: bool, moment: Moment) {
+    fn reset(&mut self, packet: &Packet, forward: bool, moment: PacketTime) {
         let late = self.client.fin_acked && self.server.fin_acked;
         let (own, other) = if forward {
             (&mut self.client, &mut self.server)
@@ -186,13 +185,12 @@ impl Lives {
         own.walk.close(moment);
         other.walk.close(moment);
         let by = if forward { Endpoint::Client } else { Endpoint::Server };
-        let unread = own.buffered.unread(packet);
+        let unread = own.unread_estimate.unread(packet);
         self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
     }
 
-    /// An RST is not obeyed, or was not sent by the end that it came from, if that end sends on
-    /// where the RST stands; and an attempt that was refused may be made again with the same number
-    /// (as Windows does).
+    /// An RST is ignored if its sender sends data beyond it (a forged or disobeyed RST), or if a
+    /// refused SYN is retried with the same number (as Windows does).
     fn revive(&mut self, packet: &Packet, forward: bool) {
         let Some(reset) = self.reset else { return };
         let its_own = (reset.by == Endpoint::Client) == forward;
@@ -210,12 +208,12 @@ impl Lives {
     }
 }
 
-impl Side {
-    /// Whether `ack` acknowledges its SYN, and no more than what was sent with it.
+impl EndpointState {
+    /// Whether `ack` acknowledges its SYN and at most the data sent with it.
     pub(crate) fn is_syn_reached(&self, ack: SeqNumber) -> bool {
         self.syn.is_some_and(|(isn, end)| ack.is_after(isn) && !ack.is_after(end))
     }
-    /// Whether the packet, of the other end, acknowledges its FIN.
+    /// Whether the peer's packet acknowledges its FIN.
     fn is_fin_reached(&self, packet: &Packet) -> bool {
         match (self.fin, packet.ack) {
             (Some(end), Some(ack)) => !end.is_after(ack),
@@ -226,8 +224,8 @@ impl Side {
         self.walk.state()
     }
 
-    /// What sending this shows of the sender.
-    fn sends(&mut self, packet: &Packet, peer: &mut Side, moment: Moment) {
+    /// Updates the state by a packet it sends.
+    fn sends(&mut self, packet: &Packet, peer: &mut EndpointState, moment: PacketTime) {
         if packet.syn() {
             self.sends_syn(packet, peer, moment);
             return;
@@ -237,12 +235,13 @@ impl Side {
             && packet.payload == 0
             && !packet.fin();
         if ghost {
-            // An ACK apart from the SYN, or a challenge (RFC 9293 section 3.5.1): no state yet.
+            // An ACK separate from the SYN, or a challenge ACK (RFC 9293 section 3.5.1): no state
+            // yet.
             return;
         }
         let alone = peer.state().is_none();
         match self.state() {
-            // The answer to its SYN was not seen here, but it must have come.
+            // The SYN-ACK was not captured but must have arrived.
             Some(TcpState::SynSent) if packet.ack.is_some() => {
                 self.walk.enter(TcpState::Established, moment);
             }
@@ -261,9 +260,9 @@ impl Side {
         }
     }
 
-    /// A FIN counts when everything before it has come (RFC 9293 section 3.10.7.4): what its
-    /// receiver acknowledges says whether it has.
-    fn tells_of_fin(&mut self, packet: &Packet, peer: &Side) {
+    /// A FIN counts once all data before it arrived (RFC 9293 section 3.10.7.4); the receiver's
+    /// acknowledgements show it.
+    fn tells_of_fin(&mut self, packet: &Packet, peer: &EndpointState) {
         let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
             && self.walk.is_due_to(TcpFlags::FIN);
         if !by_fin || packet.ack.is_none() {
@@ -276,7 +275,7 @@ impl Side {
         }
     }
 
-    fn sends_syn(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    fn sends_syn(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         let behind = packet.seq.advanced_by(1 + packet.payload);
         let repeated = self.syn.is_some();
         self.syn = Some(self.syn.unwrap_or((packet.seq, behind)));
@@ -284,12 +283,12 @@ impl Side {
         match (self.state(), packet.ack) {
             (None, None) => {
                 self.walk.enter(TcpState::SynSent, moment);
-                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 7).
+                // The peer's SYN is in flight: both endpoints receive one (RFC 9293 figure 7).
                 if peer.syn.is_some() {
                     self.walk.enter(TcpState::SynReceived, peer.syn_at);
                 }
             }
-            // A server that answers the other's SYN by one of its own has received it.
+            // A server that answers with its own SYN has received the client's.
             (None, Some(_)) => {
                 let brought = if peer.syn.is_some() { peer.syn_at } else { moment };
                 self.walk.enter(TcpState::SynReceived, brought);
@@ -302,7 +301,7 @@ impl Side {
         }
     }
 
-    fn sends_fin(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    fn sends_fin(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         self.fin_at = moment;
         if self.fin.is_some() {
             let thought_acked = matches!(self.state(), Some(TcpState::FinWait2 | TcpState::Closed));
@@ -314,7 +313,7 @@ impl Side {
             Some(TcpState::CloseWait) if peer.is_fin_reached(packet) => {
                 self.walk.enter(TcpState::LastAck, moment);
             }
-            // It had not received the other's FIN yet when it sent its own.
+            // It sent its FIN before it received the peer's.
             Some(TcpState::CloseWait) => {
                 self.walk.retract();
                 self.walk.enter(TcpState::FinWait1, moment);
@@ -327,8 +326,8 @@ impl Side {
         }
     }
 
-    /// What it goes through when this arrives.
-    fn receives(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    /// Updates the state by a packet it receives.
+    fn receives(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         if self.state().is_none() {
             return;
         }
@@ -362,14 +361,14 @@ impl Side {
         }
     }
 
-    fn receives_fin(&mut self, peer: &Side, moment: Moment) {
+    fn receives_fin(&mut self, peer: &EndpointState, moment: PacketTime) {
         match self.state() {
             Some(TcpState::Established | TcpState::SynReceived) => {
                 self.walk.enter(TcpState::CloseWait, moment);
             }
             Some(TcpState::FinWait1) => self.walk.enter(TcpState::Closing, moment),
             Some(TcpState::FinWait2) => self.walk.enter(TcpState::TimeWait, moment),
-            // The FIN came again before anything acknowledged it: the first was lost.
+            // A retransmitted FIN before any acknowledgement: the first was lost.
             Some(TcpState::CloseWait) if !peer.fin_acked => self.walk.restamp(moment),
             _ => {}
         }
