@@ -127,7 +127,7 @@ fn impossible_arguments_are_refused() {
     std::fs::write(home.path().join("empty.pcap"), "").unwrap();
     for (line, said) in [
         (&["advise"][..], "--rtt"),
-        (&["advise", "--rtt", "0 ms"], "at least a microsecond"),
+        (&["advise", "--rtt", "0 ms"], "use at least 1 µs"),
         (&["advise", "--rtt", "10 ms", "--loss", "120 %"], "--loss"),
         (&["advise", "--rtt", "10 ms", "--goal", "speed"], "--goal"),
         (&["advise", "--path", "dsl-26"], "did you mean `dsl-25`?"),
