@@ -71,7 +71,7 @@ fn home() -> (TempDir, PathBuf) {
     }
     fs::write(home.path().join("small.toml"), SCENARIO).unwrap();
     fs::write(home.path().join("a.pkt"), SCRIPT).unwrap();
-    output(home.path(), &["run", "small.toml", "--world", "sim", "--runs", "runs", "--quiet"]);
+    output(home.path(), &["run", "small.toml", "--world", "sim", "--runs", "runs"]);
     let run = fs::read_dir(home.path().join("runs/small")).unwrap().next().unwrap().unwrap();
     (home, run.path())
 }

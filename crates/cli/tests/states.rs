@@ -76,7 +76,7 @@ fn sockets_of_machine_are_listed() {
     let text = answer(home.path(), &format!("states --port {port} --state listen"));
     assert!(text.contains("1 LISTEN        waits for a SYN from anywhere"), "{text}");
     let none = answer(home.path(), &format!("states --port {port} --state time-wait"));
-    assert_eq!(none, "There is no such TCP connection.\n");
+    assert_eq!(none, "No such TCP connection.\n");
     assert!(refusal(home.path(), "states --state asleep").contains("TIME-WAIT"));
 }
 
@@ -87,7 +87,7 @@ fn walk_of_trial_equals_its_models() {
     let home = home.path();
     for (case, trial) in [("0", 1), ("1", 1), ("1", 2)] {
         let cases = refusal(home, &format!("states {run}"));
-        let names = cases.rsplit("there are ").next().unwrap();
+        let names = cases.rsplit("--case: ").next().unwrap();
         let name = names.trim().split(", ").nth(case.parse().unwrap()).unwrap();
         let line = format!("states {run} --case {name} --trial {trial} --json --svg walk.svg");
         let found = json(&answer(home, &line));

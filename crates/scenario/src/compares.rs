@@ -232,6 +232,7 @@ enum Margins {
 /// [`Margins`] for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Thresholds")]
 #[expect(dead_code, reason = "for the schema")]
 enum MarginsForm {
     /// A share of the first level's median.
