@@ -229,7 +229,7 @@ enum Margins {
     Each(BTreeMap<String, Spanned<Operand>>),
 }
 
-/// [`Margins`] for the schema.
+/// A margin for all metrics, or a margin for each named metric.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "Thresholds")]
