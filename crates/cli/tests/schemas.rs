@@ -49,7 +49,7 @@ const SCRIPT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
 const COMMANDS: [(&str, &str); 12] = [
     ("trace a.pcap.zst --json", "tcplab.trace"),
     ("trace --client a.pcap.zst --server b.pcap.zst --json", "tcplab.joined-captures"),
-    ("states a.pcap.zst --json", "tcplab.states"),
+    ("states a.pcap.zst --connection 1 --json", "tcplab.states"),
     ("metrics --json", "tcplab.metrics"),
     ("scenarios --json", "tcplab.scenarios"),
     ("path presets --json", "tcplab.paths"),
