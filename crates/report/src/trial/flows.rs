@@ -2,6 +2,7 @@
 
 use tcplab_plot::{Chart, Figure, Series, View, chart, grouped};
 use tcplab_results::{FlowRow, Trial};
+use tcplab_scenario::metrics;
 use tcplab_units::{Instant, Span};
 
 use crate::number::figures;
@@ -62,12 +63,12 @@ fn line(flow: &FlowRow) -> FlowLine {
         grouped(flow.connections.len() as u64),
         told(start),
         grouped(flow.bytes()),
-        told(flow.median("transfer_time")),
-        told(flow.median("goodput")),
-        told(flow.median("response.time")),
-        told(flow.sum("retransmissions")),
-        told(flow.sum("timeouts")),
-        told(flow.sum("lost")),
+        told(flow.median(metrics::TRANSFER_TIME)),
+        told(flow.median(metrics::GOODPUT)),
+        told(flow.median(metrics::RESPONSE_TIME)),
+        told(flow.sum(metrics::RETRANSMISSIONS)),
+        told(flow.sum(metrics::TIMEOUTS)),
+        told(flow.sum(metrics::LOST)),
     ];
     FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
 }

@@ -4,18 +4,48 @@ use super::info::{MetricInfo, Source, of_end};
 
 super::info::define! {
     OF_ENDS;
-    DATAGRAMS_SENT = of_end("datagrams.sent", Source::Applications, "", "Datagrams that an endpoint sent.");
-    DATAGRAMS_RECEIVED = of_end("datagrams.received", Source::Applications, "", "Datagrams that an endpoint read.");
+    DATAGRAMS_SENT = of_end(
+        "datagrams.sent",
+        Source::Applications,
+        "",
+        "Datagrams that an endpoint sent.",
+    );
+    DATAGRAMS_RECEIVED = of_end(
+        "datagrams.received",
+        Source::Applications,
+        "",
+        "Datagrams that an endpoint read.",
+    );
     DATAGRAMS_DUPLICATES = of_end(
         "datagrams.duplicates",
         Source::Applications,
         "",
         "Server: requests that it had read before. Client: as `duplicate_answers`.",
     );
-    APP_READ = of_end("app.read", Source::Applications, "bytes", "Bytes that an endpoint's application read.");
-    APP_WRITTEN = of_end("app.written", Source::Applications, "bytes", "Bytes that its socket accepted.");
-    SOCKET_SNDBUF = of_end("socket.sndbuf", Source::Kernel, "bytes", "SO_SNDBUF of its socket at close.");
-    SOCKET_RCVBUF = of_end("socket.rcvbuf", Source::Kernel, "bytes", "SO_RCVBUF of its socket at close.");
+    APP_READ = of_end(
+        "app.read",
+        Source::Applications,
+        "bytes",
+        "Bytes that an endpoint's application read.",
+    );
+    APP_WRITTEN = of_end(
+        "app.written",
+        Source::Applications,
+        "bytes",
+        "Bytes that its socket accepted.",
+    );
+    SOCKET_SNDBUF = of_end(
+        "socket.sndbuf",
+        Source::Kernel,
+        "bytes",
+        "SO_SNDBUF of its socket at close.",
+    );
+    SOCKET_RCVBUF = of_end(
+        "socket.rcvbuf",
+        Source::Kernel,
+        "bytes",
+        "SO_RCVBUF of its socket at close.",
+    );
     SEGMENTS = of_end(
         "segments",
         Source::OwnCapture,
@@ -40,7 +70,12 @@ super::info::define! {
         "",
         "Small segments that Nagle's algorithm held until a delayed ACK.",
     );
-    KEEPALIVE_PROBES = of_end("keepalive.probes", Source::OwnCapture, "", "Keep-alive probes that an endpoint sent.");
+    KEEPALIVE_PROBES = of_end(
+        "keepalive.probes",
+        Source::OwnCapture,
+        "",
+        "Keep-alive probes that an endpoint sent.",
+    );
     KEEPALIVE_IDLE = of_end(
         "keepalive.idle",
         Source::OwnCapture,
@@ -89,13 +124,28 @@ super::info::define! {
     );
     SYN_SCALE = of_end("syn.scale", Source::OwnCapture, "", "Window scale in its SYN, 0 to 14.");
     SYN_MSS = of_end("syn.mss", Source::OwnCapture, "bytes", "MSS option in its SYN.");
-    WINDOW_MAX = of_end("window.max", Source::OwnCapture, "bytes", "Largest window that it advertised.");
+    WINDOW_MAX = of_end(
+        "window.max",
+        Source::OwnCapture,
+        "bytes",
+        "Largest window that it advertised.",
+    );
     WINDOW_MIN = of_end(
         "window.min",
         Source::OwnCapture,
         "bytes",
         "Smallest window that it advertised, including zero windows.",
     );
-    WINDOW_ZERO = of_end("window.zero", Source::OwnCapture, "", "Number of zero windows that it advertised.");
-    WINDOW_ZERO_TIME = of_end("window.zero_time", Source::OwnCapture, "s", "Total time with a zero window.");
+    WINDOW_ZERO = of_end(
+        "window.zero",
+        Source::OwnCapture,
+        "",
+        "Number of zero windows that it advertised.",
+    );
+    WINDOW_ZERO_TIME = of_end(
+        "window.zero_time",
+        Source::OwnCapture,
+        "s",
+        "Total time with a zero window.",
+    );
 }

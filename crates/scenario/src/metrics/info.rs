@@ -240,7 +240,7 @@ pub const CONNECTION_ENDS: &[&str] = &[
 macro_rules! define {
     ($list:ident; $($name:ident = $info:expr;)*) => {
         $(
-            #[doc = concat!("The metric [`", stringify!($name), "`].")]
+            /// One of [`METRICS`](super::METRICS).
             pub const $name: &MetricInfo = &$info;
         )*
         /// These metrics, in the order of tables.

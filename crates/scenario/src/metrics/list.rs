@@ -70,8 +70,20 @@ super::info::define! {
         Better::Lower,
         "Spurious retransmissions, by D-SACK or timestamps (RFC 2883, RFC 3522).",
     );
-    RETRANSMITTED = of_trial("retransmitted", Source::Capture, "bytes", Better::Lower, "Retransmitted data.");
-    TIMEOUTS = of_trial("timeouts", Source::Capture, "", Better::Lower, "Retransmissions by a timer.");
+    RETRANSMITTED = of_trial(
+        "retransmitted",
+        Source::Capture,
+        "bytes",
+        Better::Lower,
+        "Retransmitted data.",
+    );
+    TIMEOUTS = of_trial(
+        "timeouts",
+        Source::Capture,
+        "",
+        Better::Lower,
+        "Retransmissions by a timer.",
+    );
     EPISODES = of_trial("episodes", Source::Capture, "", Better::Lower, "Recovery episodes.");
     MAX_IN_FLIGHT = of_trial(
         "max_in_flight",
@@ -80,7 +92,13 @@ super::info::define! {
         Better::Neither,
         "Largest amount of data in flight (sent and not acknowledged).",
     );
-    MAX_WINDOW = of_trial("max_window", Source::Capture, "bytes", Better::Neither, "Largest advertised window.");
+    MAX_WINDOW = of_trial(
+        "max_window",
+        Source::Capture,
+        "bytes",
+        Better::Neither,
+        "Largest advertised window.",
+    );
     THROUGHPUT = of_trial(
         "throughput",
         Source::Capture,
@@ -141,7 +159,13 @@ super::info::define! {
         Better::Lower,
         "Shortest RTT, from a segment to its ACK at the capture point (Karn's rule).",
     );
-    RTT_MEAN = of_trial("rtt.mean", Source::Capture, "ms", Better::Lower, "Mean RTT at the capture point.");
+    RTT_MEAN = of_trial(
+        "rtt.mean",
+        Source::Capture,
+        "ms",
+        Better::Lower,
+        "Mean RTT at the capture point.",
+    );
     RTT_MEDIAN = of_trial(
         "rtt.median",
         Source::Capture,
@@ -156,7 +180,13 @@ super::info::define! {
         Better::Lower,
         "95th percentile of the RTT at the capture point, within 2 %.",
     );
-    RTT_MAX = of_trial("rtt.max", Source::Capture, "ms", Better::Lower, "Longest RTT at the capture point.");
+    RTT_MAX = of_trial(
+        "rtt.max",
+        Source::Capture,
+        "ms",
+        Better::Lower,
+        "Longest RTT at the capture point.",
+    );
     LIMIT_APPLICATION = of_trial(
         "limit.application",
         Source::Capture,
@@ -305,14 +335,22 @@ super::info::define! {
         scope: Scope::Episode,
         kind: MetricKind::Text(EPISODE_TYPES),
     };
-    EPISODE_DURATION = of_episode("episode.duration", "s", "Time from the first evidence of loss until its repair.");
+    EPISODE_DURATION = of_episode(
+        "episode.duration",
+        "s",
+        "Time from the first evidence of loss until its repair.",
+    );
     EPISODE_SILENCE = of_episode(
         "episode.silence",
         "s",
         "Longest time without transmission between the first loss and the first retransmission.",
     );
     EPISODE_LOST = of_episode("episode.lost", "segments", "Lost transmissions.");
-    EPISODE_RETRANSMISSIONS = of_episode("episode.retransmissions", "segments", "Retransmitted segments.");
+    EPISODE_RETRANSMISSIONS = of_episode(
+        "episode.retransmissions",
+        "segments",
+        "Retransmitted segments.",
+    );
     EPISODE_TIMEOUTS = of_episode("episode.timeouts", "", "Retransmissions by a timer.");
     INTERRUPTION_RECOVERY = of_interruption(
         "interruption.recovery",
@@ -446,7 +484,13 @@ super::info::define! {
         Better::Neither,
         "Correctly answered requests of a load.",
     );
-    LOAD_ERRORS = of_trial("load.errors", Source::Applications, "", Better::Lower, "Failed requests of a load.");
+    LOAD_ERRORS = of_trial(
+        "load.errors",
+        Source::Applications,
+        "",
+        Better::Lower,
+        "Failed requests of a load.",
+    );
     LOAD_INTACT = MetricInfo {
         name: "load.intact",
         source: Source::Applications,
@@ -477,9 +521,17 @@ super::info::define! {
         tcplab_workload::RESULTS,
         "Result of a call: `ok`, `end` for the end of the stream, or the name of its error.",
     );
-    CALL_DURATION = of_call("call.duration", "s", "Duration of a call; of successive equal calls, the longest.");
+    CALL_DURATION = of_call(
+        "call.duration",
+        "s",
+        "Duration of a call; of successive equal calls, the longest.",
+    );
     CALL_BEGAN = of_call("call.began", "s", "Start of a call, since the start of the trial.");
-    CALL_MOVED = of_call("call.moved", "bytes", "Bytes written or read; the sum of successive equal calls.");
+    CALL_MOVED = of_call(
+        "call.moved",
+        "bytes",
+        "Bytes written or read; the sum of successive equal calls.",
+    );
     CALL_COUNT = of_call("call.count", "", "Number of successive equal calls.");
     RESPONSE_TIME = MetricInfo {
         name: "response.time",

@@ -1,6 +1,7 @@
 //! `flows.csv`: a row for each flow of a trial.
 
 use tcplab_results::{FlowRow, Trial};
+use tcplab_scenario::metrics;
 
 use super::row::row;
 
@@ -34,13 +35,13 @@ pub(crate) fn rows(case: &str, trial: &Trial) -> String {
             &flow.connections.len().to_string(),
             &told(flow.connections.first().map(|it| it.start_s)),
             &flow.bytes().to_string(),
-            &told(flow.median("transfer_time")),
-            &told(flow.median("goodput")),
-            &told(flow.median("response.time")),
-            &told(flow.sum("retransmissions")),
-            &told(flow.sum("timeouts")),
-            &told(flow.sum("lost")),
-            &told(flow.median("mean_rtt")),
+            &told(flow.median(metrics::TRANSFER_TIME)),
+            &told(flow.median(metrics::GOODPUT)),
+            &told(flow.median(metrics::RESPONSE_TIME)),
+            &told(flow.sum(metrics::RETRANSMISSIONS)),
+            &told(flow.sum(metrics::TIMEOUTS)),
+            &told(flow.sum(metrics::LOST)),
+            &told(flow.median(metrics::MEAN_RTT)),
         ])
     };
     trial.flows.iter().map(row).collect()
