@@ -138,7 +138,7 @@ network = { near = { "path.delay" = "1 ms" }, far = { "path.delay" = "90 ms" } }
             "name": "t", "title": "t", "reference": null, "scenario": source, "world": "sim",
             "started": "", "seed": 1, "path": [], "environment": [], "claims": [],
             "cases": scenario.cases.iter().map(|case| serde_json::json!({
-                "name": case.name, "levels": case.levels, "trials": [],
+                "name": case.name, "levels": case.levels, "world": "sim", "trials": [],
                 "summaries": [{
                     "name": "goodput", "unit": "Mbit/s", "count": 1,
                     "mean": goodput(&case.name), "standard_deviation": null, "interval": null,

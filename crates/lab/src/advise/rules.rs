@@ -131,7 +131,11 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
                 section 1); BBR bounds what is in flight to two bandwidth-delay products"
             .into(),
         // Two bandwidth-delay products at most, one and a quarter while it looks for more.
-        expected: Some(Expected::of(metrics::RTT_MEAN, f64::midpoint(full, (rtt * 1.25).max(rtt + least_flight(situation)).min(full))),
+        expected: Some(Expected::of(
+            metrics::RTT_MEAN,
+            f64::midpoint(full, f64::midpoint(rtt, full)),
+            (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
+        )),
         changes: vec![Change::new("client.socket.congestion", "bbr")],
     })
 }
@@ -268,7 +272,11 @@ fn no_delay(situation: &Situation) -> Option<Advice> {
         basis:
             "RFC 9293 sections 3.7.4 and 3.8.6.3; Linux delays acknowledgements by 40 ms at first"
                 .into(),
-        expected: Some(Expected::of(metrics::MEDIAN_RESPONSE, waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), rtt)),
+        expected: Some(Expected::of(
+            metrics::MEDIAN_RESPONSE,
+            waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), |(_, each)| rtt + each),
+            rtt,
+        )),
         changes: vec![
             Change::new("client.socket.nodelay", true),
             Change::new("server.accepted.nodelay", true),
