@@ -1,10 +1,9 @@
-//! `make stats-honesty`: whether `tcplab compare` keeps its promises, on transfers of the
-//! simulator.
+//! `make stats-honesty`: checks the error rates of `tcplab compare` on simulated transfers.
 //!
-//! The same scenario with a thousand pairs of seeds must be called different in 6 % of all
-//! comparisons at most, all metrics together; and a transfer time that was made 3 % longer must be
-//! found in nine of ten of the comparisons that say that they could find it. Everything runs in
-//! virtual time from fixed seeds, so the figures are the same on every machine.
+//! Over a thousand pairs of seeds of one scenario, at most 6 % of all comparisons may find a
+//! difference (all metrics together). A transfer time that is 3 % longer must be found in nine of
+//! ten comparisons whose minimum detectable difference allows it. Virtual time and fixed seeds give
+//! equal figures on every machine.
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs it")]
 

@@ -137,7 +137,7 @@ fn impossible_arguments_are_refused() {
             "out of range: use 500 ms to 10 min",
         ),
         (&["rfc6349", "--target", "127.0.0.1:1"], "cannot connect to 127.0.0.1:1"),
-        (&["metrics", "happiness"], "`tcplab metrics` lists them"),
+        (&["metrics", "happiness"], "`tcplab metrics` lists all"),
     ] {
         let told = refused(home.path(), line);
         assert!(told.contains(said), "{line:?}: {told}");

@@ -10,7 +10,6 @@ const GRAMMAR: Grammar = Grammar {
     example: "200 ms",
     units: &[
         ("ns", 1),
-        ("us", 1_000),
         ("µs", 1_000),
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
@@ -27,8 +26,8 @@ pub struct Span(u64);
 written_as!(
     Span,
     GRAMMAR,
-    r"^\s*[0-9_]*\.?[0-9_]+\s*(ns|us|µs|ms|s|min|h)\s*$",
-    "A time span: a number and one of ns, us, ms, s, min, h, such as `200 ms`."
+    r"^\s*[0-9_]*\.?[0-9_]+\s*(ns|µs|ms|s|min|h)\s*$",
+    "A time span: a number and one of ns, µs, ms, s, min, h, such as `200 ms`."
 );
 
 impl Span {
@@ -215,10 +214,7 @@ mod tests {
             ("200", "`200` has no unit: write a time span as `200 ms`"),
             ("-5 ms", "`-5 ms` is negative: a time span cannot be"),
             ("soon", "`soon` is not a time span: expected a number and a unit, such as `200 ms`"),
-            (
-                "5 Mbit/s",
-                "`Mbit/s` is not a unit of a time span: use one of ns, us, µs, ms, s, min, h",
-            ),
+            ("5 Mbit/s", "`Mbit/s` is not a unit of a time span: use one of ns, µs, ms, s, min, h"),
             (
                 "0.1 ns",
                 "`0.1 ns` is out of range for a time span: whole nanoseconds up to 584 years",

@@ -17,7 +17,9 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
         let kind = outcome.kind().name();
         let _ = match &outcome.result {
             Ok((ScriptOutcome::Passed(_), _)) => writeln!(text, "{kind:11}  {path}"),
-            Ok((ScriptOutcome::Failed(failure), _)) => writeln!(text, "{kind:11}  {path}:{failure}"),
+            Ok((ScriptOutcome::Failed(failure), _)) => {
+                writeln!(text, "{kind:11}  {path}:{failure}")
+            }
             Ok((ScriptOutcome::Unsupported(found), _)) => {
                 writeln!(text, "{kind:11}  {path}:{}: {}", found.at, found.construct)
             }

@@ -1,6 +1,5 @@
 //! Where packets come from, and one pass over them.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
@@ -8,8 +7,9 @@ use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
 use tcplab_units::Span;
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_wire::LinkType;
 
+use super::frames::{is_admitted, name_of_link};
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
@@ -185,17 +185,6 @@ fn read_merged<S: Sink>(
     links(merged.interfaces())
 }
 
-/// Whether a frame, so long after the first, is to be looked at.
-pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) -> bool {
-    let Some(filter) = filter else { return true };
-    let ends = || {
-        let tcp = FrameView::new(frame.link, frame.captured, frame.original_len).tcp()?;
-        let ends = [(tcp.src(), tcp.src_port()), (tcp.dst(), tcp.dst_port())];
-        Some(ends.map(SocketAddr::from))
-    };
-    filter.admits(if filter.is_of_time_only() { None } else { ends() }, at)
-}
-
 /// Opens a capture; what is said when it cannot be names it.
 pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
@@ -240,15 +229,4 @@ fn links(interfaces: &[Interface]) -> Vec<String> {
         }
     }
     links
-}
-
-/// How a kind of link is called in what is said of a capture.
-pub(super) fn name_of_link(link: LinkType) -> String {
-    match link {
-        LinkType::Null | LinkType::Loop => "loopback".to_owned(),
-        LinkType::Ethernet => "Ethernet".to_owned(),
-        LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
-        LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
-        LinkType::Other(number) => format!("link type {number}"),
-    }
 }

@@ -3,6 +3,7 @@
 mod deep;
 mod files;
 mod folder;
+mod frames;
 mod input;
 mod joined;
 mod json;

@@ -1,4 +1,4 @@
-//! All experiments of a directory, one after the other, in virtual time.
+//! All experiments of a directory, in virtual time.
 
 use std::fs;
 use std::process::Stdio;
@@ -73,7 +73,7 @@ fn catalogue_folder_is_listed_with_its_command() {
     let listed = text(&command(home.path(), &["scenarios"]).output().unwrap().stdout);
     assert!(listed.starts_with("  interruption "), "{listed}");
     assert!(listed.contains("\nhaiku-tcp/  4 experiments: tcplab run haiku-tcp\n"), "{listed}");
-    let document = "from: [gsoc_2017] tcp optimization report 5";
+    let document = "source: [gsoc_2017] tcp optimization report 5";
     assert_eq!(listed.matches(document).count(), 1, "told once for the folder: {listed}");
 }
 

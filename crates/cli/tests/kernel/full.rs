@@ -1,5 +1,4 @@
-//! Where files may not grow: a limit on their size fails as a full disk does, and anybody can set
-//! one.
+//! A limit on file sizes, which fails like a full disk and needs no privileges.
 
 use std::fs;
 use std::path::Path;

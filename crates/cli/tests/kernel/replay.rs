@@ -1,4 +1,4 @@
-//! The path decides alike in real and in virtual time.
+//! The path gives equal verdicts in real and in virtual time.
 
 use std::fs;
 

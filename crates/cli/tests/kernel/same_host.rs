@@ -1,4 +1,4 @@
-//! Both ends on one host: what passes its loopback is in both captures, each packet once.
+//! Both endpoints on one host: both captures contain each packet of the loopback once.
 
 use std::fs;
 

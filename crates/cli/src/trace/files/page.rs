@@ -11,9 +11,8 @@ use tcplab_trace::{Connection, Sink, Trace};
 use tcplab_units::Instant;
 
 use super::super::input::Input;
-use super::commit;
 use crate::arguments::ViewArguments;
-use crate::output::{Output, counted};
+use crate::output::{Output, commit, counted};
 
 /// Of so many connections a page shows graphs at most, else nobody finds anything.
 const MOST: usize = 10;
