@@ -33,7 +33,8 @@ pub struct Choice {
 
 /// What tells of a goal, the first that trials have.
 const THROUGHPUT: [&MetricInfo; 2] = [metrics::GOODPUT, metrics::LOAD_RATE];
-const LATENCY: [&MetricInfo; 4] = [metrics::MEDIAN_RESPONSE, metrics::MEAN_RESPONSE, metrics::LOAD_RESPONSE, metrics::RTT_MEAN];
+const LATENCY: [&MetricInfo; 4] =
+    [metrics::MEDIAN_RESPONSE, metrics::MEAN_RESPONSE, metrics::LOAD_RESPONSE, metrics::RTT_MEAN];
 
 /// The best variants of a run of `scenario` for a goal; nothing where nothing could be chosen.
 /// Nobody can choose the path, nor what is to be done, but in which pieces it is written and read.
@@ -54,8 +55,7 @@ pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
     let mut choices = Vec::new();
     for (_, cases) in groups.iter().filter(|(_, cases)| cases.len() > 1) {
         let common = in_common(cases, &run.cases);
-        let of =
-            |metrics: &[&'static MetricInfo]| {
+        let of = |metrics: &[&'static MetricInfo]| {
             metrics.iter().find_map(|info| best(run, &common, cases, info))
         };
         choices.extend(goal.wants_throughput().then(|| of(&THROUGHPUT)).flatten());

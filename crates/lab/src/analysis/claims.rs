@@ -354,8 +354,7 @@ mod tests {
                 story: String::new(),
             })
             .collect();
-        let metric =
-            tcplab_results::Metric::of(metrics::TRANSFER_TIME, time);
+        let metric = tcplab_results::Metric::of(metrics::TRANSFER_TIME, time);
         let trial = Trial {
             number: 1,
             seed: 1,

@@ -103,22 +103,21 @@ mod tests {
             ..LoadReport::default()
         };
         let found = values(&load);
-        let value = |name| found.iter().find(|(of, _)| *of == name).map(|(_, value)| *value);
-        for (name, expected) in [
-            ("load.rate", Some(50.0)),
-            ("load.data_rate", Some(1.2)),
+        let value = |info| found.iter().find(|(of, _)| *of == info).map(|(_, value)| *value);
+        for (info, expected) in [
+            (metrics::LOAD_RATE, Some(50.0)),
+            (metrics::LOAD_DATA_RATE, Some(1.2)),
             // 3,000 bytes in 2 ms.
-            ("load.data_rate_each", Some(12.0)),
-            ("load.connect", Some(1.5)),
-            ("load.connect_p99", Some(9.0)),
-            ("load.latency", None),
-            ("load.response_mean", Some(2.0)),
-            ("load.server_time", Some(0.25)),
-            ("load.errors", Some(3.0)),
-            ("load.intact", Some(1.0)),
+            (metrics::LOAD_DATA_RATE_EACH, Some(12.0)),
+            (metrics::LOAD_CONNECT, Some(1.5)),
+            (metrics::LOAD_CONNECT_P99, Some(9.0)),
+            (metrics::LOAD_LATENCY, None),
+            (metrics::LOAD_RESPONSE_MEAN, Some(2.0)),
+            (metrics::LOAD_SERVER_TIME, Some(0.25)),
+            (metrics::LOAD_ERRORS, Some(3.0)),
+            (metrics::LOAD_INTACT, Some(1.0)),
         ] {
-            assert_eq!(value(name), expected, "{name}");
-            assert!(tcplab_scenario::metric(name).is_some(), "{name}");
+            assert_eq!(value(info), expected, "{}", info.name);
         }
         let nothing = values(&LoadReport::default());
         assert!(of_load(&load).is_none() && of_load(&LoadReport::default()).is_some());

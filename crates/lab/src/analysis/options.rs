@@ -101,6 +101,6 @@ mod tests {
             row("sndbuf", None, ["16384 B", "unknown"], Outcome::Default),
         ];
         let values: Vec<_> = buffers(&rows).collect();
-        assert_eq!(values, [("socket.rcvbuf", 2304.0)]);
+        assert_eq!(values, [(metrics::SOCKET_RCVBUF, 2304.0)]);
     }
 }

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
-use tcplab_scenario::metrics;
 use tcplab_results::{
     Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, RunWorld,
     StackUsed, Summary, Trial, TrialData, World,
 };
+use tcplab_scenario::metrics;
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
     Segment, SegmentKind, Stall, StallCause, Trace,
