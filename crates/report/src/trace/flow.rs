@@ -201,7 +201,7 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
         facts.push(counted(acks as usize, "pure ACK", "pure ACKs"));
     }
     if duplicates > 0 {
-        facts.push(match habits.needless {
+        facts.push(match habits.unnecessary {
             0 => counted(duplicates as usize, "duplicate", "duplicates"),
             n => format!("{} duplicates ({} unnecessary)", grouped(duplicates), grouped(n)),
         });
