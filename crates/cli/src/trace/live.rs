@@ -10,7 +10,6 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
-use tcplab_plot::grouped;
 use tcplab_testbed::{Listener, Overheard};
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
@@ -19,6 +18,7 @@ use tcplab_wire::LinkType;
 use super::frames::{is_admitted, name_of_link};
 use crate::arguments::LiveArguments;
 use crate::output::tell;
+use tcplab_units::rounded::grouped;
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(250);

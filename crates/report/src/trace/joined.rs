@@ -1,16 +1,15 @@
 //! Two captures of the same connections, joined.
 
-use tcplab_plot::grouped;
 use tcplab_trace::Note;
 use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection};
+use tcplab_units::rounded::{counted, grouped, percent};
 use tcplab_units::{Endpoint, Span};
 
 use super::head::{date, notes_text};
-use super::numbers::{UNKNOWN, percent, seconds, span};
+use super::numbers::{UNKNOWN, seconds, span};
 use crate::grid::{Cell, Grid, Look, Side as Stands, Style};
-use crate::number::counted;
 
-/// As many frames are named.
+/// The most frames that are listed.
 const FRAMES: usize = 8;
 
 /// What two captures, called `names` (the client's, the server's), show together; of connections,
@@ -110,7 +109,7 @@ fn clocks(clock: &ClockEstimate) -> String {
 }
 
 fn ppm(value: f64) -> String {
-    tcplab_plot::decimal(value, usize::from(value < 10.0))
+    tcplab_units::rounded::decimal(value, usize::from(value < 10.0))
 }
 
 const COLUMNS: [Stands; 10] = [

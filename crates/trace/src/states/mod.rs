@@ -70,6 +70,7 @@ pub struct TimeWait {
     /// Which.
     pub end: Endpoint,
     /// Since when.
+    #[serde(rename = "since_ns")]
     pub since: Instant,
     /// Why this one.
     pub why: WhyTimeWait,
