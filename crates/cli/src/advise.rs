@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::json;
 use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
-    Advice, Busiest, Choice, Experiment, Gain, Goal, Seen, Situation, Verdict, amount, choose, span,
+    Advice, Busiest, Choice, Effect, Experiment, Gain, Goal, Observed, Situation, amount, choose,
+    span,
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
@@ -47,7 +48,7 @@ struct Tried {
     trials: u32,
     flawed: usize,
     gains: Vec<Gain>,
-    verdict: Verdict,
+    verdict: Effect,
     report: PathBuf,
     /// The same by hand, before and with the advice, where that can be done.
     by_hand: Option<[String; 2]>,
@@ -151,7 +152,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let result = path.join("run.json");
     let file = std::fs::File::open(&result).with_context(|| {
         format!(
-            "{} is unfinished: finish it with `tcplab run --resume {}`",
+            "{} is unfinished: resume it with `tcplab run --resume {}`",
             path.display(),
             path.display()
         )
@@ -172,7 +173,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         .context("there is no path between the ends of this run, so nothing follows")?;
     if let Some(trial) = case.trials.first() {
         let data = tcplab_lab::load_trial(&directory, trial)?;
-        let seen = data.client.connections.first().map(Seen::of);
+        let seen = data.client.connections.first().map(Observed::of);
         situation.seen = seen;
         situation.payload = spec.workload.amount().max(situation.payload);
     }
@@ -211,7 +212,7 @@ fn attempt(
         by_hand,
         tries: one.tries.clone(),
         flawed: trials.filter(|trial| !trial.flaws.is_empty()).count(),
-        verdict: Verdict::of(&gains),
+        verdict: Effect::of(&gains),
         world: run.world,
         trials: arguments.trials,
         gains,
@@ -351,10 +352,10 @@ fn told_of_trial(tried: &Tried) -> String {
         }
     }
     let verdict = match tried.verdict {
-        Verdict::Better => "So it is worth it.",
-        Verdict::Worse => "So it makes things worse here, whatever the formula says: leave it.",
-        Verdict::Mixed => "So it helps one at the price of the other: your goal decides.",
-        Verdict::Open => "These trials do not tell it from chance: try more (--trials).",
+        Effect::Better => "Recommended.",
+        Effect::Worse => "Not recommended: it makes things worse here.",
+        Effect::Mixed => "Mixed: one metric improves, another gets worse.",
+        Effect::Open => "No significant difference; increase --trials.",
     };
     text += &format!("  {verdict}\n  report: {}\n", tried.report.display());
     if let Some([before, after]) = &tried.by_hand {

@@ -37,7 +37,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     match both(&pairs, &bench, &stop) {
         Ok(found) => tell_and_keep(&found, arguments),
         Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
-            tell("stopped; what is finished stays: the same command goes on");
+            tell("stopped; finished trials are kept: repeat the command to resume");
             Ok(ExitCode::from(ERROR))
         }
         Err(error) => {

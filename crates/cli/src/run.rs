@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
-    Bench, Event, LabError, Overrides, Plan, Prospect, RunDirectory, RunOutcome, complete,
+    Bench, Event, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome, complete,
 };
 use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
@@ -49,7 +49,7 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let directory = open(arguments)?;
     let bench = bench(arguments)?;
     let mut display = Display::of(&directory);
-    tell(&tcplab_lab::prospect(&directory, &bench, BRIEFLY).in_short());
+    tell(&tcplab_lab::estimate(&directory, &bench, BRIEFLY).in_short());
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
@@ -83,7 +83,7 @@ fn unfinished(
         return RunSummary { code: ExitCode::from(ERROR), state: RunEnd::Unfinished(path) };
     }
     if has_trials {
-        tell(&format!("all trials are there; {resume}"));
+        tell(&format!("all trials are done; {resume}"));
         return RunSummary { code: print_error(error), state: RunEnd::Unfinished(path) };
     }
     let code = print_error(error);
@@ -92,7 +92,7 @@ fn unfinished(
         let _ = directory.discard();
         return RunSummary { code, state: RunEnd::Unfinished(None) };
     }
-    tell(&format!("what is finished stays; {resume}"));
+    tell(&format!("finished trials are kept; {resume}"));
     RunSummary { code, state: RunEnd::Unfinished(path) }
 }
 
@@ -113,31 +113,31 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 /// Says what would be done, and does nothing: the run is made where nobody looks, and goes.
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
-    let show = |prospect: &Prospect| -> Result<ExitCode> {
-        answer_or_json(&arguments.shown.json, prospect, || prospect.to_string())?;
+    let show = |estimate: &RunEstimate| -> Result<ExitCode> {
+        answer_or_json(&arguments.shown.json, estimate, || estimate.to_string())?;
         Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {
         let run = resumed(arguments, directory.as_ref())?;
-        return show(&tcplab_lab::prospect(&run, &bench, AT_LENGTH));
+        return show(&tcplab_lab::estimate(&run, &bench, AT_LENGTH));
     }
     if let Some(directory) = &arguments.extend {
-        let prospect = tcplab_lab::prospect_of_extension(
+        let estimate = tcplab_lab::estimate_extension(
             directory,
             |plan, scenario| changed(arguments, plan, scenario),
             &bench,
             AT_LENGTH,
         )?;
-        return show(&prospect);
+        return show(&estimate);
     }
     let (scenario, plan) = planned(arguments)?;
-    let prospect = tcplab_lab::prospect_of(&scenario, &plan, &bench, AT_LENGTH);
-    show(&prospect)
+    let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, AT_LENGTH);
+    show(&estimate)
 }
 
 /// The command that resumes a run.
 pub(crate) fn how_to_resume(run: &RunDirectory) -> String {
-    format!("go on with: tcplab run --resume {}", run.path().display())
+    format!("resume with: tcplab run --resume {}", run.path().display())
 }
 
 /// The directory of a new run, or of the one to go on with.
@@ -148,7 +148,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.extend {
         let (run, extension) =
             tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
-        extension.told().iter().for_each(|line| tell(line));
+        extension.lines().iter().for_each(|line| tell(line));
         return Ok(run);
     }
     let (scenario, plan) = planned(arguments)?;

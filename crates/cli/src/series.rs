@@ -63,7 +63,7 @@ impl Series {
     ) -> Result<ExitCode> {
         if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
-                "{} has {} experiments: go on with one run of them, `--resume DIR` or \
+                "{} has {} experiments: resume one of their runs: `--resume DIR` or \
                  `--extend DIR`",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
@@ -130,14 +130,14 @@ fn table(outcomes: &[Outcome]) -> String {
         let line = match state {
             Some(RunEnd::Finished { passed, claims, report }) => {
                 let mark = if passed == claims { '✓' } else { '✗' };
-                format!("{mark} {passed} of {claims} claims held  {}", report.display())
+                format!("{mark} {passed} of {claims} claims passed  {}", report.display())
             }
             Some(RunEnd::NotRun) => "– nothing was run".into(),
             Some(RunEnd::Unfinished(Some(place))) => {
-                format!("✗ not finished, go on with: tcplab run --resume {}", place.display())
+                format!("✗ unfinished, resume with: tcplab run --resume {}", place.display())
             }
-            Some(RunEnd::Unfinished(None)) => "✗ not finished".into(),
-            None => "– not begun: the series was stopped before".into(),
+            Some(RunEnd::Unfinished(None)) => "✗ unfinished".into(),
+            None => "– not started: the series was stopped".into(),
         };
         text += &format!("{experiment:width$}  {line}\n");
     }
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_its_experiments_and_an_experiment_is_none() {
+    fn folder_gives_its_scenarios() {
         let names = |given: &str| Series::find(given).unwrap().map(|series| series.0);
         let haiku = names("haiku-tcp").expect("there is such a folder");
         assert!(haiku.len() >= 2 && haiku.iter().all(|name| name.starts_with("haiku-tcp/")));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_outcome_counts() {
+    fn series_exit_code_is_worst() {
         let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_begun("x") };
         for (codes, expected) in
             [(&[][..], 0), (&[0, 0], 0), (&[0, FAILED, 0], FAILED), (&[FAILED, ERROR, 0], ERROR)]
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_line() {
+    fn series_table_has_line_per_scenario() {
         let outcome = |experiment: &str, code: u8, state: RunEnd| Outcome {
             experiment: experiment.into(),
             code: ExitCode::from(code),
@@ -207,11 +207,11 @@ mod tests {
         assert_eq!(
             table(&outcomes),
             "\n\
-             a/b     ✓ 3 of 3 claims held  runs/a-b/1/report.html\n\
-             a/long  ✗ 2 of 3 claims held  runs/a-long/1/report.html\n\
-             a/y     ✗ not finished\n\
-             a/z     ✗ not finished, go on with: tcplab run --resume runs/a-z/1\n\
-             a/za    – not begun: the series was stopped before\n\
+             a/b     ✓ 3 of 3 claims passed  runs/a-b/1/report.html\n\
+             a/long  ✗ 2 of 3 claims passed  runs/a-long/1/report.html\n\
+             a/y     ✗ unfinished\n\
+             a/z     ✗ unfinished, resume with: tcplab run --resume runs/a-z/1\n\
+             a/za    – not started: the series was stopped\n\
              a/zz    – nothing was run\n"
         );
     }

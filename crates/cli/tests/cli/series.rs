@@ -43,9 +43,9 @@ fn directory_runs_in_order_with_a_line_each() {
     assert_eq!(output.status.code(), Some(1), "the worst counts: {told}");
     let last: Vec<&str> = answer.lines().rev().take(3).collect();
     for (line, (name, came)) in last.iter().rev().zip([
-        ("one", "✓ 1 of 1 claims held"),
-        ("three", "✓ 1 of 1 claims held"),
-        ("two", "✗ 0 of 1 claims held"),
+        ("one", "✓ 1 of 1 claims passed"),
+        ("three", "✓ 1 of 1 claims passed"),
+        ("two", "✗ 0 of 1 claims passed"),
     ]) {
         assert!(line.starts_with(&format!("series/{name}.toml")) && line.contains(came), "{line}");
         let report = line.rsplit("  ").next().unwrap();
@@ -104,11 +104,11 @@ fn stopped_series_starts_no_other_run() {
     let output = series.wait_with_output().unwrap();
     let (answer, told) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "as of a single run: {told}");
-    assert!(told.contains("stopped; go on with: tcplab run --resume runs/b/"), "{told}");
+    assert!(told.contains("stopped; resume with: tcplab run --resume runs/b/"), "{told}");
     let lines: Vec<&str> = answer.lines().rev().take(3).collect();
     let [c, b, a] = lines[..] else { panic!("{answer}") };
-    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims held  runs/a/"), "{answer}");
-    let (_, run) = b.split_once("not finished, go on with: tcplab run --resume ").unwrap();
+    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims passed  runs/a/"), "{answer}");
+    let (_, run) = b.split_once("unfinished, resume with: tcplab run --resume ").unwrap();
     assert_eq!(c, "series/c.toml  – not begun: the series was stopped before");
     assert!(!home.path().join("runs/c").exists());
     assert!(!told.contains("experiment 3 of 3"), "{told}");
@@ -117,10 +117,10 @@ fn stopped_series_starts_no_other_run() {
     assert!(!left.iter().any(|path| path.contains(".partial-")), "{left:?}");
     let resumed = command(home.path(), &["run", "--resume", run, "--dry-run"]).output().unwrap();
     let resumed = text(&resumed.stdout);
-    let there = resumed.lines().find_map(|line| line.strip_prefix("there    "));
+    let there = resumed.lines().find_map(|line| line.strip_prefix("existing "));
     assert!(there.is_some_and(|there| !there.starts_with("0 trials")), "{resumed}");
     let shorter = ["run", "--extend", run, "--trials", "2"];
     let shorter = command(home.path(), &shorter).output().unwrap();
     assert!(shorter.status.success(), "{}", text(&shorter.stderr));
-    assert!(text(&shorter.stderr).contains("2 trials that are there are used again"));
+    assert!(text(&shorter.stderr).contains("2 existing trials reused"));
 }

@@ -57,7 +57,7 @@ fn in_the_report() {
     for part in [
         "report.html: File too large",
         "try: raise the limit on the size of files",
-        "all trials are there; go on with: tcplab run --resume runs/small/",
+        "all trials are done; resume with: tcplab run --resume runs/small/",
     ] {
         assert!(run.stderr.contains(part), "`{part}` is missing: {}", run.stderr);
     }

@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
+    fn csv_fields_with_separators_are_quoted() {
         assert_eq!(row(["plain", "a,b", "say \"hi\""]), "plain,\"a,b\",\"say \"\"hi\"\"\"\n");
     }
 }
