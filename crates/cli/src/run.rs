@@ -67,8 +67,8 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
 }
 
-/// Says why a run was not finished, and how to resume it; `has_trials` if only tables and report are
-/// missing.
+/// Says why a run was not finished, and how to resume it; `has_trials` if only tables and
+/// report are missing.
 fn unfinished(
     directory: RunDirectory,
     error: &Error,
