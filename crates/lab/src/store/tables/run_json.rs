@@ -15,7 +15,7 @@ use crate::error::LabError;
 /// Gives the JSON text of a trial of the case of this name, in a line.
 type Each<'a> = dyn FnMut(&str, &Trial) -> Result<Box<RawValue>, LabError> + 'a;
 
-/// Writes the file, whole but not yet in its place. `each` is called with the trials in their order,
+/// Writes the file, whole but not yet in its place. `each` is called with the trials in order,
 /// so one trial is in memory at a time.
 ///
 /// # Errors
