@@ -3,17 +3,20 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use tcplab_quantities::ABILITIES_DOCUMENT;
 use tcplab_testbed::{Ability, Verdict};
 
 use crate::arguments::DoctorArguments;
 use crate::exit::ERROR;
-use crate::output::answer_or_json;
+use crate::output::{answer_or_json, listed};
 use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
     abilities.push(worlds(&abilities));
-    answer_or_json(&arguments.json, &abilities, || table(&abilities))?;
+    answer_or_json(&ABILITIES_DOCUMENT, &arguments.json, &listed("abilities", &abilities), || {
+        table(&abilities)
+    })?;
     let able = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
     Ok(if able { ExitCode::SUCCESS } else { ExitCode::from(ERROR) })
 }

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use tcplab_lab::fidelity::{Pair, compare, csv};
 use tcplab_lab::{Bench, LabError, RunDirectory};
+use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
 use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer_or_json, tell, write_file};
+use crate::output::{answer_or_json, in_document, tell, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher};
@@ -35,7 +36,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
         ..Bench::new(launcher()?)
     };
     match both(&pairs, &bench, &stop) {
-        Ok(found) => tell_and_keep(&found, arguments),
+        Ok(found) => print_and_write(&found, arguments),
         Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
             tell("stopped; finished trials are kept: repeat the command to resume");
             Ok(ExitCode::from(ERROR))
@@ -44,7 +45,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
             let code = print_error(&error.into());
             for run in pairs.into_iter().flat_map(|pair| [pair.kernel, pair.model]) {
                 if run.kept() == 0 {
-                    // Nothing is worth going on with.
+                    // Nothing to resume.
                     let _ = run.discard();
                 }
             }
@@ -53,7 +54,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     }
 }
 
-/// Runs what is not there yet, the kernel's trials first, and reads all.
+/// Runs missing trials, the kernel's first, and compares all.
 fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, LabError> {
     let runs = pairs.iter().map(|pair| &pair.kernel).chain(pairs.iter().map(|pair| &pair.model));
     for run in runs {
@@ -69,23 +70,23 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
 }
 
 fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
-    tell(&format!("{}, in the world of {}", run.plan().name, run.plan().world));
+    tell(&format!("{}, world: {}", run.plan().name, run.plan().world));
     let mut display = Display::of(run);
     let executed = tcplab_lab::execute(run, bench, stop, |event| display.show(event));
     display.clear();
     executed
 }
 
-/// Prints the tables, and leaves them as files.
-fn tell_and_keep(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
+/// Prints the tables and writes them as files.
+fn print_and_write(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
     let page = tcplab_report::fidelity_page(found).context("cannot make the page")?;
-    let json = serde_json::to_string_pretty(found)? + "\n";
+    let json = in_document(&FIDELITY_DOCUMENT, found)?;
     for (name, text) in
         [("fidelity.json", &json), ("fidelity.csv", &csv(found)), ("fidelity.html", &page)]
     {
         write_file(&arguments.runs.join(name), text)?;
     }
-    answer_or_json(&arguments.json, found, || {
+    answer_or_json(&FIDELITY_DOCUMENT, &arguments.json, found, || {
         let place = arguments.runs.join("fidelity.html");
         let text = tcplab_report::fidelity_table(found);
         format!("{text}\nreport: {}\n", place.display())

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 use tcplab_path::{Direction, LinkPlan};
+use tcplab_quantities::{PATH_DOCUMENT, PATHS_DOCUMENT};
 use tcplab_scenario::{PathFile, presets};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
-use crate::output::{answer, answer_or_json, wrapped};
+use crate::output::{answer, answer_or_json, listed, wrapped};
 use crate::path_choice::{find, here, preset, read, unknown};
 use crate::{picture, tc, verify};
 
@@ -33,7 +34,7 @@ fn list(arguments: &PresetsArguments) -> Result<()> {
         .iter()
         .map(|(name, source)| read(source, name, name, &[], here()))
         .collect::<Result<Vec<PathFile>>>()?;
-    answer_or_json(&arguments.json, &all, || table(&all))
+    answer_or_json(&PATHS_DOCUMENT, &arguments.json, &listed("paths", &all), || table(&all))
 }
 
 fn table(all: &[PathFile]) -> String {
@@ -59,17 +60,17 @@ fn show(arguments: &ShowArguments) -> Result<()> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let mut shown = serde_json::to_value(&file)?;
-    shown["round_trip"] = json!(round_trip);
+    shown["base_rtt_ns"] = json!(round_trip.as_nanos());
     for (direction, plan) in &links {
         shown[direction.name()] = json!({
             "elements": plan,
             "words": plan.describe(),
-            "delay": plan.delay(),
-            "rate": plan.rate(),
-            "bdp": bdp(plan, round_trip),
+            "delay_ns": plan.delay().as_nanos(),
+            "rate_bits_per_second": plan.rate().map(Rate::bits_per_second),
+            "bdp_bytes": bdp(plan, round_trip).map(Bytes::as_u64),
         });
     }
-    answer_or_json(&arguments.json, &shown, || description(&file, &links))
+    answer_or_json(&PATH_DOCUMENT, &arguments.json, &shown, || description(&file, &links))
 }
 
 /// What fills the path in one round trip, without the time in queues.

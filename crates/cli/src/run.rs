@@ -10,6 +10,7 @@ use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
     Bench, Event, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome, complete,
 };
+use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
@@ -24,12 +25,12 @@ use crate::series::Series;
 use crate::signals::stop_on_signals;
 use crate::{report, scenarios};
 
-/// How long a run looks ahead before it begins.
+/// Time for the estimate before a run.
 const BRIEFLY: Duration = Duration::from_millis(250);
-/// And where nothing else is asked for.
+/// Time for the estimate of a dry run.
 const AT_LENGTH: Duration = Duration::from_secs(3);
 
-/// Runs an experiment, or all of a folder.
+/// Runs an experiment, or all experiments of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
         return series.run(arguments, run_one);
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     Ok(run_one(arguments, &stop)?.code)
 }
 
-/// Runs one; `stop` ends it, and what is finished stays.
+/// Runs one experiment; `stop` stops it and keeps finished trials.
 fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     if arguments.dry_run {
         return Ok(RunSummary { code: dry_run(arguments)?, state: RunEnd::NotRun });
@@ -67,8 +68,8 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
 }
 
-/// Says why a run was not finished, and how to resume it; `has_trials` if only tables and
-/// report are missing.
+/// Prints why a run was not finished, and how to resume it; `has_trials` if only tables and report
+/// are missing.
 fn unfinished(
     directory: RunDirectory,
     error: &Error,
@@ -88,7 +89,7 @@ fn unfinished(
     }
     let code = print_error(error);
     if directory.kept() == 0 {
-        // Nothing is worth resuming, and its place may be wanted back.
+        // Nothing to resume.
         let _ = directory.discard();
         return RunSummary { code, state: RunEnd::Unfinished(None) };
     }
@@ -110,11 +111,13 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
     })
 }
 
-/// Says what would be done, and does nothing: the run is made where nobody looks, and goes.
+/// Prints the plan and its duration, and runs nothing.
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let show = |estimate: &RunEstimate| -> Result<ExitCode> {
-        answer_or_json(&arguments.shown.json, estimate, || estimate.to_string())?;
+        answer_or_json(&ESTIMATE_DOCUMENT, &arguments.shown.json, estimate, || {
+            estimate.to_string()
+        })?;
         Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {
@@ -140,7 +143,7 @@ pub(crate) fn how_to_resume(run: &RunDirectory) -> String {
     format!("resume with: tcplab run --resume {}", run.path().display())
 }
 
-/// The directory of a new run, or of the one to go on with.
+/// The directory of a new run, or of the run to resume or extend.
 fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.resume {
         return resumed(arguments, directory.as_ref());
@@ -158,7 +161,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }
 
-/// A run that was broken off.
+/// An unfinished run.
 fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunDirectory> {
     let name = arguments.scenario.as_deref();
     let path = match directory {
@@ -184,8 +187,7 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     Ok((scenario, plan))
 }
 
-/// What a run becomes by `--extend`: seed and world stay what they were, where nothing else is
-/// asked for.
+/// The plan of an extended run: keeps seed and world unless the user overrides them.
 fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(Plan, Scenario)> {
     let is_own_seed = plan.seed != written.seed;
     let scenario = match arguments.scenario.as_deref() {
@@ -204,9 +206,9 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
     Ok((Plan { fallback: new.fallback.clone().or_else(|| plan.fallback.clone()), ..new }, scenario))
 }
 
-/// This program again, as the process of a trial.
+/// Starts this program as the process of a trial.
 pub(crate) fn launcher() -> Result<Launcher> {
-    let program = std::env::current_exe().context("cannot find the tcplab program itself")?;
+    let program = std::env::current_exe().context("cannot find the path of the tcplab program")?;
     Ok(Launcher { program, arguments: vec![WORLD.into()] })
 }
 

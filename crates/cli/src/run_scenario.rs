@@ -1,4 +1,4 @@
-//! Running a scenario that a command has made for itself.
+//! Runs a scenario that a command has composed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::progress::Display;
 use crate::report::write_report;
 use crate::run::{how_to_resume, launcher};
 
-/// What the run of a scenario left.
+/// A finished run of a scenario.
 pub(crate) struct ScenarioRun {
     pub(crate) directory: RunDirectory,
     pub(crate) run: Run,
@@ -23,7 +23,7 @@ pub(crate) struct ScenarioRun {
     pub(crate) report: PathBuf,
 }
 
-/// Runs all of it, and writes its tables and its report; the directory stays.
+/// Runs a scenario and writes its tables and report; keeps the directory.
 ///
 /// # Errors
 /// As `tcplab run`; a run that was stopped can be resumed.
@@ -44,12 +44,12 @@ pub(crate) fn run_scenario(
     let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
     display.clear();
     let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
-    // What is made of it needs every trial.
+    // The callers need every trial.
     if let Some((case, failure)) =
         run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
     {
         bail!(
-            "trial {} of case {case} failed: {}; all that there is: {}",
+            "trial {} of case {case} failed: {}; see {}",
             failure.number,
             failure.reason,
             report.display()

@@ -1,9 +1,9 @@
-//! What came of a run of `tcplab run`.
+//! The outcome of `tcplab run`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What came of one run.
+/// The outcome of one run.
 pub(crate) struct RunSummary {
     pub(crate) code: ExitCode,
     pub(crate) state: RunEnd,
@@ -12,7 +12,7 @@ pub(crate) struct RunSummary {
 /// How far a run came.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// Its tables and its report are there.
+    /// Tables and report are complete.
     Finished {
         /// Claims that passed.
         passed: usize,
@@ -23,6 +23,6 @@ pub(crate) enum RunEnd {
     },
     /// It can be resumed from this directory, if there is one.
     Unfinished(Option<PathBuf>),
-    /// Nothing was to be run.
+    /// A dry run.
     NotRun,
 }

@@ -17,16 +17,16 @@ use crate::run_summary::{RunEnd, RunSummary};
 use crate::scenarios;
 use crate::signals::stop_on_signals;
 
-/// The experiments of a folder, as `tcplab run` takes them.
+/// The experiments of a folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Series(Vec<String>);
 
 impl Series {
-    /// Those of a folder of the catalogue, or of a directory with scenario files; none if `given`
-    /// is neither. What the catalogue has goes first: `./NAME` is a directory all the same.
+    /// The experiments of a folder of the catalogue, or of a directory with scenario files; `None` if
+    /// `given` is neither. The catalogue takes precedence; `./NAME` is always a directory.
     ///
     /// # Errors
-    /// When a directory cannot be read.
+    /// If a directory cannot be read.
     pub(crate) fn find(given: &str) -> Result<Option<Series>> {
         let folder = format!("{given}/");
         let known = catalogue().iter().map(|(name, _)| *name);
@@ -51,11 +51,11 @@ impl Series {
         Ok((!files.is_empty()).then_some(Series(files)))
     }
 
-    /// Runs all of them, each into a run directory of its own; what one cannot do does not keep the
-    /// others from it. The last lines say what came of each; the exit code is the worst.
+    /// Runs all of them, each into its own run directory, even if one fails. Prints a line for each at
+    /// the end; returns the worst exit code.
     ///
     /// # Errors
-    /// When a scenario of it cannot be read: then nothing is run.
+    /// If a scenario cannot be read; then nothing runs.
     pub(crate) fn run(
         &self,
         arguments: &RunArguments,
@@ -63,7 +63,7 @@ impl Series {
     ) -> Result<ExitCode> {
         if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
-                "{} has {} experiments: resume one of their runs: `--resume DIR` or \
+                "{} has {} experiments: name the run to continue with `--resume DIR` or \
                  `--extend DIR`",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
@@ -71,7 +71,7 @@ impl Series {
         }
         if arguments.trial.is_some() || !arguments.case.is_empty() {
             bail!(
-                "{} has {} experiments: `--case` and `--trial` are of one of them",
+                "{} has {} experiments: `--case` and `--trial` need a single one",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
             );
@@ -84,7 +84,7 @@ impl Series {
         let mut outcomes = Vec::new();
         for (index, experiment) in self.0.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
-                outcomes.push(Outcome::not_begun(experiment));
+                outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
             tell(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
@@ -97,7 +97,7 @@ impl Series {
             let RunSummary { code, state } = summary;
             outcomes.push(Outcome { experiment: experiment.clone(), code, state: Some(state) });
         }
-        // Where tables go to another program, this is for people all the same.
+        // With JSON on standard output, the summary goes to standard error.
         let text = table(&outcomes);
         if arguments.shown.json.is_printed() {
             tell(text.trim_end());
@@ -108,16 +108,16 @@ impl Series {
     }
 }
 
-/// What came of an experiment.
+/// The outcome of an experiment.
 struct Outcome {
     experiment: String,
     code: ExitCode,
-    /// None where the series was stopped before it began.
+    /// `None` if the series was stopped before.
     state: Option<RunEnd>,
 }
 
 impl Outcome {
-    fn not_begun(experiment: &str) -> Outcome {
+    fn not_started(experiment: &str) -> Outcome {
         Outcome { experiment: experiment.into(), code: ExitCode::from(ERROR), state: None }
     }
 }
@@ -132,7 +132,7 @@ fn table(outcomes: &[Outcome]) -> String {
                 let mark = if passed == claims { '✓' } else { '✗' };
                 format!("{mark} {passed} of {claims} claims passed  {}", report.display())
             }
-            Some(RunEnd::NotRun) => "– nothing was run".into(),
+            Some(RunEnd::NotRun) => "– nothing to run".into(),
             Some(RunEnd::Unfinished(Some(place))) => {
                 format!("✗ unfinished, resume with: tcplab run --resume {}", place.display())
             }
@@ -144,7 +144,7 @@ fn table(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// Nothing is worse than what could not be run.
+/// The worst exit code: an experiment that could not run is worst.
 fn worst(outcomes: &[Outcome]) -> ExitCode {
     let is_any = |code: u8| outcomes.iter().any(|it| it.code == ExitCode::from(code));
     match () {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_gives_its_scenarios() {
+    fn folder_is_found_and_experiment_is_not() {
         let names = |given: &str| Series::find(given).unwrap().map(|series| series.0);
         let haiku = names("haiku-tcp").expect("there is such a folder");
         assert!(haiku.len() >= 2 && haiku.iter().all(|name| name.starts_with("haiku-tcp/")));
@@ -177,8 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn series_exit_code_is_worst() {
-        let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_begun("x") };
+    fn worst_exit_code_counts() {
+        let outcome =
+            |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_started("x") };
         for (codes, expected) in
             [(&[][..], 0), (&[0, 0], 0), (&[0, FAILED, 0], FAILED), (&[FAILED, ERROR, 0], ERROR)]
         {
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn series_table_has_line_per_scenario() {
+    fn each_experiment_has_a_line() {
         let outcome = |experiment: &str, code: u8, state: RunEnd| Outcome {
             experiment: experiment.into(),
             code: ExitCode::from(code),
@@ -201,7 +202,7 @@ mod tests {
             outcome("a/long", FAILED, finished(2, "runs/a-long/1/report.html")),
             outcome("a/y", ERROR, RunEnd::Unfinished(None)),
             outcome("a/z", ERROR, RunEnd::Unfinished(Some("runs/a-z/1".into()))),
-            Outcome::not_begun("a/za"),
+            Outcome::not_started("a/za"),
             outcome("a/zz", 0, RunEnd::NotRun),
         ];
         assert_eq!(
@@ -212,7 +213,7 @@ mod tests {
              a/y     ✗ unfinished\n\
              a/z     ✗ unfinished, resume with: tcplab run --resume runs/a-z/1\n\
              a/za    – not started: the series was stopped\n\
-             a/zz    – nothing was run\n"
+             a/zz    – nothing to run\n"
         );
     }
 }

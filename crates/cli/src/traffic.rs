@@ -3,11 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
+use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_testbed::{Summary, Traffic, WayTraffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{tell, write_file};
+use crate::output::{in_document, tell, write_file};
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
@@ -64,7 +65,7 @@ pub(crate) fn finish(
         if let Some(code) = code {
             value["exit_code"] = code.into();
         }
-        write_file(place, &(serde_json::to_string_pretty(&value)? + "\n"))?;
+        write_file(place, &in_document(&TRAFFIC_DOCUMENT, &value)?)?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use tcplab_lab::Bench;
 use tcplab_lab::verify::{check_model, measure_machine, measure_path};
+use tcplab_quantities::PATH_CHECK_DOCUMENT;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 
 use crate::arguments::VerifyArguments;
@@ -16,7 +17,7 @@ use crate::path_choice;
 use crate::run::{device, launcher};
 use crate::signals::stop_on_signals;
 
-/// How many packets prove the model.
+/// Packets in virtual time.
 const PACKETS: u64 = 1_000_000;
 
 /// The answer as JSON.
@@ -36,14 +37,14 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let bench = Bench { device: io, ..Bench::new(launcher()?) };
     let machine = measure_machine(&bench, &stop)?;
     machine.can_model(&file.name, &file.path)?;
-    tell(&format!("measuring for {} ...", arguments.duration));
+    tell(&format!("measuring for {}", arguments.duration));
     let mut found =
         measure_path(&bench, &machine, &file.path, arguments.seed, arguments.duration, &stop)?;
     found.rows.insert(0, machine.timer_row());
     let model = check_model(&file.path, arguments.seed, PACKETS)?;
     let answer =
         Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
-    answer_or_json(&arguments.json, &answer, || {
+    answer_or_json(&PATH_CHECK_DOCUMENT, &arguments.json, &answer, || {
         let title = file.title.as_ref().unwrap_or(&file.name);
         format!(
             "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, {PACKETS} packets:\n{}",

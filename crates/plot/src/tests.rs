@@ -25,7 +25,8 @@ fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segmen
         timer: None,
         proof: tcplab_trace::Proof::default(),
         in_flight: Bytes::new(MSS),
-        comment: dropped.then(|| "dropped by interruption 1".to_string()),
+        comment: None,
+        dropped,
     }
 }
 
@@ -41,6 +42,7 @@ fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         duplicate: !sack.is_empty(),
         has_data: false,
         comment: None,
+        dropped: false,
     }
 }
 
@@ -210,7 +212,7 @@ fn strokes_of(svg: &str, class: &str) -> Vec<(i64, i64, i64)> {
     strokes
 }
 
-/// A flow of `count` segments in which every third is sent again, at random times.
+/// A flow of `count` segments in which every third is retransmitted, at random times.
 fn busy(count: u64, seed: u64) -> Flow {
     let mut rng = Rng::new(seed, "busy flow");
     let mut flow = Flow::default();

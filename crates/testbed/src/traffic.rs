@@ -13,6 +13,7 @@ use crate::bridge::Counters;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Since it was set up.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
     /// From near to far, or from the first interface to the second.
     pub forward: WayTraffic,

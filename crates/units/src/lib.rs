@@ -15,7 +15,9 @@ mod parse;
 mod probability;
 mod rate;
 mod rng;
+pub mod rounded;
 mod server_design;
+pub mod text;
 mod time;
 
 pub use bytes::Bytes;

@@ -13,8 +13,10 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
+use tcplab_quantities::RFC6349_DOCUMENT;
 use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
+use tcplab_units::number::Number;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
 use crate::output::{answer, answer_or_json};
@@ -37,7 +39,7 @@ fn of_target(
     stop: &AtomicBool,
 ) -> Result<ExitCode> {
     let baseline = target::baseline(address, arguments, stop)?;
-    let title = format!("the way to {address}, by this machine's kernel");
+    let title = format!("path to {address}, on this machine's kernel");
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
@@ -45,7 +47,7 @@ fn of_target(
     show(arguments, &title, &baseline, &rows, &[])
 }
 
-/// The end of it, whichever way was tested.
+/// Prints the result.
 fn show(
     arguments: &Rfc6349Arguments,
     title: &str,
@@ -53,12 +55,15 @@ fn show(
     rows: &[Row],
     reports: &[PathBuf],
 ) -> Result<ExitCode> {
-    let said = sum_up(baseline, rows);
+    let summary = sum_up(baseline, rows);
     let all = json!({
-        "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
-        "rows": rows, "summary": said, "reports": reports,
+        "of": title, "baseline": baseline, "bdp_bytes": baseline.bdp().plain(),
+        "best_bits_per_second": baseline.best().plain(),
+        "rows": rows, "summary": summary, "reports": reports,
     });
-    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &said, reports))?;
+    answer_or_json(&RFC6349_DOCUMENT, &arguments.json, &all, || {
+        shown::outcome(baseline, rows, &summary, reports)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,15 +87,16 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
     let ScenarioRun { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
     let baseline = Baseline::of(&test.path, test.direction, test.lasting, &directory, &first)?
         .with_context(|| {
-            format!("too little came through this path to measure it: see {}", report.display())
+            format!("the path delivered too little to measure: see {}", report.display())
         })?;
-    let way = if arguments.download { "from server to client" } else { "from client to server" };
+    let direction =
+        if arguments.download { "from server to client" } else { "from client to server" };
     let world = if first.world == RunWorld::Simulated {
         "in virtual time"
     } else {
         "on this machine's kernel"
     };
-    let title = format!("{}, {way}, {world}", path_choice::description(&choice));
+    let title = format!("{}, {direction}, {world}", path_choice::description(&choice));
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }

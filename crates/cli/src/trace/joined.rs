@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
+use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::Analyzer;
 use tcplab_trace::join::{Audit, Claims, Joined, audit, join};
@@ -14,11 +15,11 @@ use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::answer_or_json;
 
-/// What the captures at `client` and `server` show together.
+/// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
     let path = |side: Endpoint| if side == Endpoint::Client { client } else { server };
     if [client, server].into_iter().any(is_stdin) {
-        bail!("captures to be joined are read more than once: standard input (`-`) cannot be");
+        bail!("joining reads captures more than once: standard input (`-`) cannot be joined");
     }
     let joined = join(|side| open(path(side)))?;
     let mut claims = [Claims::default(), Claims::default()];
@@ -30,7 +31,7 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     let audit = audit(&joined, &claims);
     let names = Endpoint::BOTH.map(|side| name(path(side)));
     let whole = Whole { captures: &names, joined: &joined, audit: &audit };
-    answer_or_json(&view.json, &whole, || {
+    answer_or_json(&JOINED_DOCUMENT, &view.json, &whole, || {
         let top = if view.all { usize::MAX } else { view.top };
         joined_text(&joined, &audit, &names, top, look())
     })
@@ -42,6 +43,6 @@ struct Whole<'a> {
     captures: &'a [String; 2],
     #[serde(flatten)]
     joined: &'a Joined,
-    /// What the analysis of one capture says, held against both.
+    /// The analysis of one capture, checked against both.
     audit: &'a Audit,
 }

@@ -109,7 +109,7 @@ fn stopped_series_starts_no_other_run() {
     let [c, b, a] = lines[..] else { panic!("{answer}") };
     assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims passed  runs/a/"), "{answer}");
     let (_, run) = b.split_once("unfinished, resume with: tcplab run --resume ").unwrap();
-    assert_eq!(c, "series/c.toml  – not begun: the series was stopped before");
+    assert_eq!(c, "series/c.toml  – not started: the series was stopped");
     assert!(!home.path().join("runs/c").exists());
     assert!(!told.contains("experiment 3 of 3"), "{told}");
     // What is there is whole, and is gone on with; here with as much as there is time for.

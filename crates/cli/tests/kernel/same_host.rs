@@ -66,7 +66,7 @@ fn loopback_is_captured_at_both_endpoints() {
     let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
     for (line, said) in [
         (&["run", "made.toml", "--world", "sim"][..], "which there is on the kernel only"),
-        (&["path", "show", "made.toml"], "there is no path between them"),
+        (&["path", "show", "made.toml"], "`same_host` has no path"),
     ] {
         let refused = tcplab(home, line);
         assert_eq!(refused.code, Some(2), "{}", refused.stdout);

@@ -41,7 +41,11 @@ fn load(
 ) -> Result<TrialData, LabError> {
     let record = recording.record()?;
     let app = recording.app().ok();
-    let [client, server] = traces(recording, &record, app.as_ref(), is_load)?;
+    let [mut client, mut server] = traces(recording, &record, app.as_ref(), is_load)?;
+    for (trace, dropped) in [&mut client, &mut server].into_iter().zip(recording.dropped_frames()?)
+    {
+        trace.connections.iter_mut().for_each(|connection| connection.mark_dropped(&dropped));
+    }
     Ok(TrialData {
         client,
         server,

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
 use tcplab_capture::Reader;
 use tcplab_trace::{
     Ack, Analyzer, Connection, FlowId, Proof, Range, Segment, SegmentKind, Sink, Timer,
@@ -147,7 +146,7 @@ fn theirs(capture: &Path, place: &Path) -> Option<BTreeMap<String, String>> {
     Some(files)
 }
 
-/// Without their colours: which segments are sent again is where both differ.
+/// Without colours: tcptrace classifies retransmissions differently.
 fn places(strokes: &[Stroke], which: impl Fn(&Stroke) -> bool) -> Vec<(&str, &[String])> {
     let chosen = strokes.iter().filter(|stroke| which(stroke));
     let mut chosen: Vec<_> = chosen.map(|(_, command, at)| (command.as_str(), &at[..])).collect();
@@ -228,6 +227,7 @@ fn small<S: Shelf>(sink: &mut XplSink<S>) {
         proof: Proof::default(),
         in_flight: Bytes::new(1_000),
         comment: None,
+        dropped: false,
     };
     let ack = |micros, number, window| Ack {
         at: at(micros),
@@ -239,6 +239,7 @@ fn small<S: Shelf>(sink: &mut XplSink<S>) {
         duplicate: false,
         has_data: false,
         comment: None,
+        dropped: false,
     };
     sink.segment(flow, Segment { syn: true, payload: Bytes::ZERO, ..segment(0, 0, 1, NEW) });
     sink.ack(flow, ack(20_000, 1, 5_000));

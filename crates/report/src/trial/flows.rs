@@ -1,17 +1,16 @@
 //! Several flows, on the page of their trial: what each got, and when.
 
-use tcplab_plot::{Chart, Figure, Series, View, chart, grouped};
+use tcplab_plot::{Chart, Figure, Series, View, chart};
 use tcplab_results::{FlowRow, Trial};
 use tcplab_scenario::metrics;
+use tcplab_units::rounded::{figures, grouped};
 use tcplab_units::{Instant, Span};
 
-use crate::number::figures;
-
-/// So many flows have a line of their own; those after them are one.
+/// Flows with a line each; the others share one.
 const LINES: [&str; 6] = ["flow-1", "flow-2", "flow-3", "flow-4", "flow-5", "flow-6"];
 const OTHERS: &str = "flow-others";
 
-/// What a trial's page tells of its flows.
+/// The flows on the page of a trial.
 pub(crate) struct FlowsView {
     pub(crate) rows: Vec<FlowLine>,
     /// What each got over time.
@@ -57,18 +56,18 @@ impl FlowsView {
 }
 
 fn line(flow: &FlowRow) -> FlowLine {
-    let told = |value: Option<f64>| value.map_or_else(|| "–".into(), figures);
+    let text = |value: Option<f64>| value.map_or_else(|| "–".into(), figures);
     let start = flow.connections.first().map(|it| it.start_s);
     let cells = vec![
         grouped(flow.connections.len() as u64),
-        told(start),
+        text(start),
         grouped(flow.bytes()),
-        told(flow.median(metrics::TRANSFER_TIME)),
-        told(flow.median(metrics::GOODPUT)),
-        told(flow.median(metrics::RESPONSE_TIME)),
-        told(flow.sum(metrics::RETRANSMISSIONS)),
-        told(flow.sum(metrics::TIMEOUTS)),
-        told(flow.sum(metrics::LOST)),
+        text(flow.median(metrics::TRANSFER_TIME)),
+        text(flow.median(metrics::GOODPUT)),
+        text(flow.median(metrics::RESPONSE_TIME)),
+        text(flow.sum(metrics::RETRANSMISSIONS)),
+        text(flow.sum(metrics::TIMEOUTS)),
+        text(flow.sum(metrics::LOST)),
     ];
     FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
 }

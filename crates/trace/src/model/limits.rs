@@ -1,6 +1,8 @@
 //! What held a transfer back: limits, stalls, and the metrics of RFC 6349.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use tcplab_quantities::{self as quantities, Quantity};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Confidence;
@@ -33,6 +35,18 @@ pub enum Limit {
 }
 
 impl Limit {
+    /// The time under it.
+    pub fn quantity(self) -> &'static Quantity {
+        match self {
+            Limit::Application => &quantities::LIMITED_BY_APPLICATION,
+            Limit::ReceiveWindow => &quantities::LIMITED_BY_RECEIVE_WINDOW,
+            Limit::SendBuffer => &quantities::LIMITED_BY_SEND_BUFFER,
+            Limit::SlowStart => &quantities::LIMITED_BY_SLOW_START,
+            Limit::Congestion => &quantities::LIMITED_BY_CONGESTION_WINDOW,
+            Limit::Path => &quantities::LIMITED_BY_PATH,
+            Limit::Timeout => &quantities::LIMITED_BY_TIMEOUT,
+        }
+    }
     /// All, in the order of [`LimitShares`].
     pub const ALL: [Limit; 7] = [
         Limit::Application,
@@ -58,7 +72,7 @@ impl Limit {
     }
 }
 
-/// A stretch of round trips with one limit, or one long wait.
+/// A stretch of RTTs with one limit, or one long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitPeriod {
     /// Which: the one that bounded most of each round trip in it.
@@ -76,16 +90,29 @@ pub struct LimitPeriod {
 }
 
 /// How the time of a transfer, from the first data to the last acknowledgement, is shared out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitShares {
     /// The time under each of [`Limit::ALL`].
     pub spans: [Span; 7],
     /// Of the application's time, that with nothing in flight: when Linux does not call the
     /// connection busy (`tcpi_busy_time`).
     pub idle: Span,
-    /// How sure they are: less where the tap did not stand beside the sender, whose reactions
-    /// then are judged by when they ought to have come.
+    /// How sure they are: less where the capture point did not stand beside the sender, whose
+    /// reactions then are judged by when they ought to have come.
     pub confidence: Confidence,
+}
+
+/// With a name for each limit: `limited_by_path_ns`.
+impl Serialize for LimitShares {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for limit in Limit::ALL {
+            map.serialize_entry(limit.quantity().key, &self.of(limit).as_nanos())?;
+        }
+        map.serialize_entry(quantities::IDLE_NS.key, &self.idle.as_nanos())?;
+        map.serialize_entry(quantities::LIMITS_CONFIDENCE.key, &self.confidence)?;
+        map.end()
+    }
 }
 
 impl LimitShares {
@@ -121,7 +148,7 @@ impl LimitShares {
 }
 
 /// A time in which a transfer stood still (TAPO, "Demystifying and Mitigating TCP Stalls at the
-/// Server Side", section 3): longer than the smaller of two smoothed round trips and the
+/// Server Side", section 3): longer than the smaller of two smoothed RTTs and the
 /// retransmission timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Stall {
@@ -149,7 +176,7 @@ pub enum StallCause {
     NoRequest,
     /// The receive window was closed.
     ZeroWindow,
-    /// Packets or acknowledgements were slow; nothing was sent again.
+    /// Packets or acknowledgements were slow; nothing was retransmitted.
     PacketDelay,
     /// A timeout because a retransmission was lost.
     DoubleLoss,
@@ -219,7 +246,7 @@ pub struct Transfer {
     pub capacity: Option<Rate>,
     /// Actual time over the time at the path's capacity: the transfer time ratio.
     pub time_ratio: Option<f64>,
-    /// Data bytes not sent again over all, per cent.
+    /// Data bytes not retransmitted over all, per cent.
     pub efficiency: Option<f64>,
     /// The smallest round trip: the other baseline.
     pub baseline: Option<Span>,

@@ -70,6 +70,7 @@ pub struct TimeWait {
     /// Which.
     pub end: Endpoint,
     /// Since when.
+    #[serde(rename = "since_ns")]
     pub since: Instant,
     /// Why this one.
     pub why: WhyTimeWait,
@@ -87,7 +88,7 @@ pub enum WhyTimeWait {
 
 impl StateWalks {
     /// The walks that one capture shows. Beside which end it was taken is what the analysis says of
-    /// the tap; where it is not sure, both ends are seen from elsewhere.
+    /// the capture point; where it is not sure, both ends are seen from elsewhere.
     pub fn of(connection: &Connection) -> StateWalks {
         let Connection { client, server, forward, reverse, .. } = connection;
         // Where SYNs cross, the time between them says nothing of where they were seen.

@@ -1,5 +1,6 @@
 //! `--html`: the page of a capture.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,10 +15,9 @@ use super::super::input::Input;
 use crate::arguments::ViewArguments;
 use crate::output::{Output, commit, counted};
 
-/// Of so many connections a page shows graphs at most, else nobody finds anything.
+/// The most connections with graphs on a page.
 const MOST: usize = 10;
-/// Beside the first, they have so many packets together at most, all of which are in memory while
-/// the page is made.
+/// The most packets of these connections together (beyond the first): all are in memory at once.
 const MOST_PACKETS: u64 = 1 << 20;
 
 /// A page that is not written yet.
@@ -34,8 +34,7 @@ impl Page {
         Page { output, only: view.connection, most }
     }
 
-    /// The connections to be shown with graphs: what hurts most first; what hurts alike by the
-    /// amount of data.
+    /// The connections with graphs: by lost time, then by amount of data.
     pub(super) fn shown(&self, sums: &Sums) -> Vec<usize> {
         if let Some(only) = self.only {
             return vec![only];
@@ -55,8 +54,7 @@ impl Page {
         order.into_iter().take(self.most).map_while(fits).collect()
     }
 
-    /// Writes it. `trace` has sums; those of `shown` whose packets are not in `whole` are read
-    /// again.
+    /// Writes the page. Connections of `shown` without packets in `whole` are read again.
     pub(super) fn write(
         self,
         input: &Input<'_>,
@@ -73,24 +71,30 @@ impl Page {
         } else if let Some(passed) = input.read_again(Chosen::new(missing))? {
             passed.sink.into_connections()
         } else {
-            bail!("the packets cannot be read a second time");
+            bail!("the capture cannot be read a second time");
         };
+        let dropped = input.dropped_frames()?;
         let find = |index: &usize| {
             let (place, connection) =
                 find(*index).or_else(|| again.iter().find(|(place, _)| place == index))?;
-            Some((*place, connection, tcplab_findings::examine(connection)))
+            let mut connection = Cow::Borrowed(connection);
+            if let Some(frames) = &dropped {
+                connection.to_mut().mark_dropped(frames);
+            }
+            let findings = tcplab_findings::examine(&connection);
+            Some((*place, connection, findings))
         };
         let shown: Vec<_> = shown.iter().filter_map(find).collect();
         let shown: Vec<ShownConnection<'_>> = shown
             .iter()
-            .map(|&(index, connection, ref findings)| ShownConnection {
-                index,
+            .map(|(index, connection, findings)| ShownConnection {
+                index: *index,
                 connection,
                 findings,
             })
             .collect();
         let mut output = self.output;
-        // Where the capture lies on this machine is nothing to those who get the page.
+        // The page does not show local directories.
         let own = |name: &String| match Path::new(name).file_name() {
             Some(own) => own.to_string_lossy().into_owned(),
             None => name.clone(),

@@ -3,7 +3,6 @@
 mod transfer;
 
 use std::net::SocketAddr;
-
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{
@@ -131,6 +130,7 @@ pub(crate) fn large(count: usize) -> Trace {
             proof: tcplab_trace::Proof::default(),
             in_flight: Bytes::new(58_000),
             comment: None,
+            dropped: false,
         });
         if frame % 2 == 0 {
             flow.acks.push(tcplab_trace::Ack {
@@ -143,6 +143,7 @@ pub(crate) fn large(count: usize) -> Trace {
                 duplicate: false,
                 has_data: false,
                 comment: None,
+                dropped: false,
             });
         }
     }
@@ -372,13 +373,13 @@ fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
     let lost: Vec<&Segment> = flow
         .segments
         .iter()
-        .filter(|s| s.comment.is_some() && (start - QUEUED..end).contains(&s.at))
+        .filter(|s| s.dropped && (start - QUEUED..end).contains(&s.at))
         .collect();
     let (first, last) = (lost.first()?, lost.last()?);
     let again = flow
         .segments
         .iter()
-        .find(|s| s.at > first.at && s.kind != SegmentKind::New && s.comment.is_none())?;
+        .find(|s| s.at > first.at && s.kind != SegmentKind::New && !s.dropped)?;
     let highest = lost.iter().map(|s| s.range.end).max()?;
     let repaired = flow.acks.iter().find(|a| a.at > last.at && a.ack >= highest);
     let until = repaired.map_or(Instant::MAX, |a| a.at);

@@ -2,7 +2,6 @@
 //! to look like TCP in a graph; the real thing is measured, not modelled here.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use tcplab_recording::Sample;
 use tcplab_trace::{Ack, CapturePoint, Flow, Range, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
@@ -166,7 +165,8 @@ impl World {
         self.sent_at.insert(segment, at);
         let in_flight = Bytes::new(self.pipe() * MSS);
         self.seen.client.segments.push(Segment {
-            comment: dropped.then(|| DROPPED.to_string()),
+            comment: None,
+            dropped,
             in_flight,
             ..self.segment(at, segment, kind)
         });
@@ -192,6 +192,7 @@ impl World {
             proof: tcplab_trace::Proof::default(),
             in_flight: Bytes::ZERO,
             comment: None,
+            dropped: false,
         }
     }
 
@@ -260,7 +261,8 @@ impl World {
             dsack,
             duplicate: !blocks.is_empty(),
             has_data: false,
-            comment: dropped.then(|| DROPPED.to_string()),
+            comment: None,
+            dropped,
         };
         self.seen.server.acks.push(ack.clone());
         if !dropped {
