@@ -38,7 +38,7 @@ const LAYERS: &[Layer] = &[
         may_use: &[],
         why: "whoever measures servers has nothing in common with them",
     },
-    Layer { name: "wire", may_use: &["units"], why: "packets are bytes and quantities" },
+    Layer { name: "wire", may_use: &[], why: "packets are bytes" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
     Layer {
         name: "path",
@@ -64,31 +64,12 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "sim",
-        may_use: &[
-            "units",
-            "wire",
-            "stack",
-            "path",
-            "workload",
-            "scenario",
-            "capture",
-            "recording",
-        ],
+        may_use: &["units", "wire", "stack", "path", "workload", "scenario", "recording"],
         why: "the virtual world joins models, and knows nothing of the real one",
     },
     Layer {
         name: "testbed",
-        may_use: &[
-            "units",
-            "servers",
-            "load",
-            "wire",
-            "path",
-            "workload",
-            "scenario",
-            "capture",
-            "recording",
-        ],
+        may_use: &["units", "servers", "load", "wire", "path", "workload", "scenario", "recording"],
         why: "the real world joins kernels, and knows nothing of the virtual one",
     },
     Layer {
@@ -104,7 +85,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "table",
-        may_use: &["units", "quantities", "stats", "path", "recording", "trace", "findings"],
+        may_use: &["units", "quantities", "path", "recording", "trace", "findings"],
         why: "tables hold results, whoever made them",
     },
     Layer {
@@ -118,8 +99,6 @@ const LAYERS: &[Layer] = &[
             "units",
             "quantities",
             "stats",
-            "servers",
-            "load",
             "wire",
             "capture",
             "path",
@@ -160,7 +139,6 @@ const LAYERS: &[Layer] = &[
         may_use: &[
             "units",
             "quantities",
-            "stats",
             "servers",
             "load",
             "wire",
@@ -171,7 +149,6 @@ const LAYERS: &[Layer] = &[
             "scenario",
             "stack",
             "packetdrill",
-            "sim",
             "testbed",
             "trace",
             "findings",
