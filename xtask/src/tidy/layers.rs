@@ -109,6 +109,7 @@ const LAYERS: &[Layer] = &[
             "testbed",
             "trace",
             "findings",
+            "table",
             "results",
         ],
         why: "the laboratory runs experiments, others show them",
