@@ -121,7 +121,7 @@ fn walk_of_trial_equals_its_models() {
     let page = fs::read_to_string(home.join(&run).join("report.html")).unwrap();
     assert_eq!(page.matches(r#"class="state-diagram""#).count(), 4, "one for each trial");
     for (line, told) in [
-        (format!("states {run} --case none"), "no such case: `none`"),
+        (format!("states {run} --case none"), "no case `none`"),
         (format!("states {recording} --case none"), "is not a run: omit --case"),
         (format!("states {recording} -c 1"), "no such connection: there are 1"),
         (format!("states {recording}/client.pcapng -c 5"), "no connection 5"),

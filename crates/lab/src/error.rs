@@ -17,7 +17,7 @@ pub enum LabError {
     #[error("cannot {verb} {path}: {source}")]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     /// No case is called that.
-    #[error("no such case: `{asked}`")]
+    #[error("no case `{asked}`")]
     NoCase { asked: String, known: Vec<String> },
     /// There is nothing to resume.
     #[error("no unfinished run below {path}")]
