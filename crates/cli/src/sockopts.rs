@@ -293,7 +293,7 @@ mod tests {
             "SO_RCVBUF  SOL_SOCKET, socket(7)",
             "default from net.ipv4.tcp_rmem = ",
             "limit        net.core.rmem_max = ",
-            "(one for the whole machine)",
+            "(machine-wide)",
             "scenario     rcvbuf, in [client] socket, [server] socket",
         ] {
             assert!(text.contains(part), "`{part}` is missing: {text}");

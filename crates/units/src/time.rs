@@ -10,13 +10,14 @@ const GRAMMAR: Grammar = Grammar {
     example: "200 ms",
     units: &[
         ("ns", 1),
-        ("us", 1_000),
         ("µs", 1_000),
         ("ms", 1_000_000),
         ("s", 1_000_000_000),
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ],
+    // For keyboards without a µ.
+    aliases: &[("us", 1_000)],
     limit: "whole nanoseconds up to 584 years",
 };
 
@@ -28,7 +29,7 @@ written_as!(
     Span,
     GRAMMAR,
     r"^\s*[0-9_]*\.?[0-9_]+\s*(ns|us|µs|ms|s|min|h)\s*$",
-    "A time span: a number and one of ns, us, ms, s, min, h, such as `200 ms`."
+    "A time span: a number and one of ns, µs, ms, s, min, h, such as `200 ms`."
 );
 
 impl Span {
@@ -201,6 +202,7 @@ mod tests {
             ("2 min", 120_000_000_000, "2 min"),
             ("90 s", 90_000_000_000, "90 s"),
             ("12 µs", 12_000, "12 µs"),
+            ("12 us", 12_000, "12 µs"),
             ("0 s", 0, "0 ns"),
         ] {
             let span: Span = text.parse().unwrap();
@@ -212,13 +214,10 @@ mod tests {
     #[test]
     fn says_what_would_be_right() {
         for (text, message) in [
-            ("200", "`200` has no unit: write a time span as `200 ms`"),
-            ("-5 ms", "`-5 ms` is negative: a time span cannot be"),
-            ("soon", "`soon` is not a time span: expected a number and a unit, such as `200 ms`"),
-            (
-                "5 Mbit/s",
-                "`Mbit/s` is not a unit of a time span: use one of ns, us, µs, ms, s, min, h",
-            ),
+            ("200", "`200` has no unit: give a time span as `200 ms`"),
+            ("-5 ms", "`-5 ms` is negative: a time span must be zero or more"),
+            ("soon", "`soon` is not a time span: give a number and a unit, such as `200 ms`"),
+            ("5 Mbit/s", "`Mbit/s` is not a unit of a time span: use one of ns, µs, ms, s, min, h"),
             (
                 "0.1 ns",
                 "`0.1 ns` is out of range for a time span: whole nanoseconds up to 584 years",

@@ -83,7 +83,7 @@ impl CodelSpec {
 impl CodelPlan {
     pub(super) fn describe(&self) -> String {
         let CodelPlan { limit, control } = self;
-        format!("{limit} can wait, and CoDel {control}")
+        format!("CoDel queue {limit}: {control}")
     }
 }
 
@@ -101,14 +101,13 @@ impl CodelControl {
     pub(super) fn checked(self, key: &'static str) -> Result<CodelControl, Fault> {
         let CodelControl { target, interval, .. } = self;
         if target.is_zero() {
-            let what = "a target of zero would have every packet that waits dropped: give a time \
-                above zero, such as `5 ms`";
+            let what = "the target is zero: give a time above zero, such as `5 ms`";
             return Err(Fault::below(key, what));
         }
         if target >= interval {
             let what = format!(
-                "a target of {target} in an interval of {interval}: the target must be the \
-                 shorter of the two, about a twentieth"
+                "the target ({target}) must be shorter than the interval ({interval}), about a \
+                 twentieth of it"
             );
             return Err(Fault::below(key, what));
         }
@@ -120,10 +119,10 @@ impl fmt::Display for CodelControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CodelControl { target, interval, ecn, ce_threshold } = self;
         let verb = if *ecn { "marks or drops" } else { "drops" };
-        write!(f, "{verb} packets when the wait has been above {target} for {interval}")?;
+        write!(f, "{verb} packets once the wait has exceeded {target} for {interval}")?;
         match ce_threshold {
             None => Ok(()),
-            Some(wait) => write!(f, "; what allows it is marked (CE) after more than {wait}"),
+            Some(wait) => write!(f, "; marks ECT packets (CE) after more than {wait}"),
         }
     }
 }

@@ -70,7 +70,7 @@ impl PieSpec {
         let limit = self.limit.unwrap_or(QueueSize::Packets(1000));
         let ecn = self.ecn.unwrap_or(false);
         if self.mark_threshold.is_some() && !ecn {
-            let what = "a threshold for marks needs `ecn = true`: without it nothing is marked";
+            let what = "`mark_threshold` needs `ecn = true`";
             return Err(Fault::below("pie.mark_threshold", what));
         }
         let mark_threshold = self.mark_threshold.unwrap_or(Probability::per_million(100_000));
@@ -84,13 +84,13 @@ impl PieSpec {
                 self.target,
                 Span::from_millis(15),
                 "pie.target",
-                "a target of zero cannot be met: give a time above zero, such as `15 ms`",
+                "the target is zero: give a time above zero, such as `15 ms`",
             )?,
             update: span(
                 self.update,
                 Span::from_millis(15),
                 "pie.update",
-                "updates every 0 ns come all at once: give a time above zero, such as `15 ms`",
+                "`update` is zero: give a time above zero, such as `15 ms`",
             )?,
             burst: self.burst.unwrap_or(Span::from_millis(150)),
             mark_threshold: ecn.then_some(mark_threshold),
@@ -102,13 +102,13 @@ impl PieSpec {
 impl PiePlan {
     pub(super) fn describe(&self) -> String {
         let PiePlan { limit, target, update, burst, mark_threshold, derandomize } = self;
-        let evenly = if *derandomize { " but evenly" } else { "" };
+        let evenly = if *derandomize { ", derandomized" } else { "" };
         let marks = mark_threshold.map_or_else(String::new, |most| {
-            format!("; up to {most} it marks (CE) what allows it instead")
+            format!("; marks ECT packets (CE) up to a probability of {most}")
         });
         format!(
-            "{limit} can wait, and PIE drops at random{evenly}, to keep the wait near {target}, \
-             updated every {update}, after {burst} of grace{marks}"
+            "PIE queue {limit}: target wait {target}, updated every {update}, burst allowance \
+             {burst}{evenly}{marks}"
         )
     }
 }

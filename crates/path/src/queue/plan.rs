@@ -65,14 +65,12 @@ impl QueuePlan {
         }
     }
 
-    /// Such as `512 packets can wait, what comes then is dropped`.
+    /// Such as `drop-tail queue 512 packets`.
     pub(crate) fn describe(&self) -> String {
         match self {
-            QueuePlan::DropTail(limit) => format!("{limit} can wait, what comes then is dropped"),
+            QueuePlan::DropTail(limit) => format!("drop-tail queue {limit}"),
             QueuePlan::StepMark(plan) => plan.describe(),
-            QueuePlan::DropHead(limit) => {
-                format!("{limit} can wait, the oldest gives way to what comes then")
-            }
+            QueuePlan::DropHead(limit) => format!("drop-head queue {limit}"),
             QueuePlan::Codel(plan) => plan.describe(),
             QueuePlan::FqCodel(plan) => plan.describe(),
             QueuePlan::Pie(plan) => plan.describe(),

@@ -124,12 +124,11 @@ fn packet_time(rate: Rate) -> Span {
 impl RedPlan {
     pub(super) fn describe(&self) -> String {
         let RedPlan { limit, min, max, probability, weight, gentle, ecn, .. } = self;
-        let verb = if *ecn { "marks or drops" } else { "drops" };
-        let above =
-            if *gentle { ", and on to 100 % at twice that" } else { ", and everything above" };
+        let what = if *ecn { "mark or drop" } else { "drop" };
+        let above = if *gentle { "100 % at twice that" } else { "100 % above" };
         format!(
-            "{limit} can wait, and RED {verb} with a probability from 0 % at {min} on average to \
-             {probability} at {max}{above} (weight {weight})"
+            "RED queue {limit}: {what} probability 0 % at an average of {min}, {probability} at \
+             {max}, {above} (weight {weight})"
         )
     }
 }

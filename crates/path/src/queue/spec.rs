@@ -98,20 +98,19 @@ impl QueueTable {
         .flatten();
         let (Some(plan), None) = (plans.next(), plans.next()) else {
             return Err(Fault::here(
-                "a queue has one discipline: give exactly one of `drop_tail`, `drop_head`, `codel`, \
-                 `fq_codel`, `pie` and `red`",
+                "give exactly one of `drop_tail`, `drop_head`, `codel`, `fq_codel`, `pie` and `red`",
             ));
         };
         let Some(mark) = *mark else { return plan };
         let QueuePlan::DropTail(limit) = plan? else {
-            return Err(Fault::below("mark", "a threshold for marks belongs to `drop_tail`"));
+            return Err(Fault::below("mark", "`mark` needs `drop_tail`"));
         };
         let mark = limit_below("mark", mark, rate, round_trip)?;
         if mark.is_less(limit) == Some(true) {
             return Ok(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
         }
         let what = format!(
-            "`mark` ({mark}) must be less than `drop_tail` ({limit}), and as that in packets, or in \
+            "`mark` ({mark}) must be less than `drop_tail` ({limit}), and in the same unit: packets, or \
              bytes or bdp"
         );
         Err(Fault::below("mark", what))

@@ -123,8 +123,7 @@ macro_rules! path_keys {
                     Some((key, _)) if self.same_host => Err(PathError {
                         key: key.into(),
                         what: format!(
-                            "with `same_host` there is no path that `{key}` could be of: leave out \
-                             one of the two"
+                            "`{key}` has no effect with `same_host`: remove one of the two"
                         ),
                     }),
                     _ => Ok(()),

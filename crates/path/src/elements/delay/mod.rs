@@ -105,7 +105,7 @@ impl DelayPlan {
             DelaySpec::Schedule(schedule) => schedule.describe(),
         };
         let jitter = self.jitter.as_ref().map(JitterPlan::describe).unwrap_or_default();
-        format!("Each packet takes {delay}{jitter}.")
+        format!("Delay {delay}{jitter}.")
     }
 }
 
