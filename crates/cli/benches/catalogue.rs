@@ -1,7 +1,6 @@
-//! `make catalogue`: scenarios of the catalogue again and again, in the kernel's world and in
-//! virtual time; each claim with the number of trials in which it held in either, and the values
-//! beside one another. Scenarios are named by what their names begin with; `--trials N` for other
-//! than ten.
+//! `make catalogue`: runs scenarios of the catalogue many times, on the kernel and in virtual time.
+//! Prints for each claim the trials in which it passed in either world, with the values. Choose
+//! scenarios by prefixes of their names; `--trials N` overrides ten.
 
 #![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
 

@@ -1,5 +1,5 @@
-//! Many trials in virtual time: how long they take, and whether memory stays flat: it fails where
-//! it does not. `make bench-trials`; numbers of trials may be given: `BENCH="1000 10000"`.
+//! Many trials in virtual time: measures their time, and fails if memory grows. `make
+//! bench-trials`; choose numbers of trials with `BENCH="1000 10000"`.
 
 use std::fs;
 use std::io::{self, Write};

@@ -14,28 +14,28 @@ use tcplab_lab::advise::{
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
-use tcplab_results::Run;
+use tcplab_results::{Run, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
-use crate::conduct::{Conducted, conduct};
 use crate::output::{answer, wrapped, write_file};
-use crate::run::stop_on_signals;
+use crate::run_scenario::{ScenarioRun, run_scenario};
+use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 98;
 
-/// What is known, and whence.
+/// The situation, and its source.
 struct Known {
-    /// In a line.
+    /// The source in one line.
     title: String,
     situation: Situation,
     path: Option<PathSpec>,
     choices: Vec<Choice>,
-    /// Where it came to be known.
+    /// The world it was measured in.
     world: World,
 }
 
@@ -43,13 +43,13 @@ struct Known {
 #[derive(Serialize)]
 struct Tried {
     tries: Vec<&'static str>,
-    world: String,
+    world: RunWorld,
     trials: u32,
     flawed: usize,
     gains: Vec<Gain>,
     verdict: Verdict,
     report: PathBuf,
-    /// The same by hand, before and with the advice, where that can be done.
+    /// Commands to try it by hand, before and with the advice, if possible.
     by_hand: Option<[String; 2]>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let advice = tcplab_lab::advise::advise(situation, goal);
     if !arguments.json.is_printed() {
-        answer(&told(title, situation, choices, &advice))?;
+        answer(&recommendations(title, situation, choices, &advice))?;
     }
     let mut tried = Vec::new();
     if !arguments.no_trials {
@@ -78,7 +78,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
             let outcome = attempt(&one, world, arguments, &stop)?;
             if !arguments.json.is_printed() {
-                answer(&told_of_trial(&outcome))?;
+                answer(&trial_result(&outcome))?;
             }
             tried.push(outcome);
         }
@@ -101,7 +101,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     if let Some(path) = &arguments.path {
         let choice = PathChoice { path: path.clone(), set: arguments.set.clone() };
         let file = path_choice::find(&choice)?;
-        let situation = Situation::of_path(&file.path).context("there is no path in it")?;
+        let situation = Situation::of_path(&file.path).context("this scenario has no path")?;
         let title = path_choice::description(&choice);
         return Ok(Known {
             title,
@@ -113,7 +113,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     }
     let rtt = arguments.rtt.unwrap_or_default();
     if rtt < Span::from_micros(1) {
-        bail!("--rtt {rtt}: a round trip takes at least a microsecond");
+        bail!("--rtt {rtt}: use at least 1 µs");
     }
     let situation = Situation {
         rate: arguments.rate,
@@ -122,7 +122,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         ..Situation::of_round_trip(rtt)
     };
     Ok(Known {
-        title: "figures given".into(),
+        title: "given figures".into(),
         situation,
         path: None,
         choices: Vec::new(),
@@ -137,28 +137,28 @@ fn of_capture(file: &Path) -> Result<Known> {
     let (_, busiest) = analyzer.finish_into();
     let connection = busiest
         .connection
-        .with_context(|| format!("{}: there is no TCP connection in it", file.display()))?;
+        .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
     let situation = Situation::of_connection(&connection).with_context(|| {
-        format!("{}: no round trip can be seen in it, so nothing follows", file.display())
+        format!("{}: contains no RTT sample, which the formulas need", file.display())
     })?;
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
     Ok(Known { title, situation, path: None, choices: Vec::new(), world: World::Auto })
 }
 
-/// The best variants of a run, and what the first trial of the first of them tells.
+/// The best variants of a run, and the situation in the first trial of the best.
 fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let directory = RunDirectory::open(path)?;
     let result = path.join("run.json");
     let file = std::fs::File::open(&result).with_context(|| {
         format!(
-            "{} is unfinished: finish it with `tcplab run --resume {}`",
+            "{} is unfinished: resume it with `tcplab run --resume {}`",
             path.display(),
             path.display()
         )
     })?;
     let run: Run = serde_json::from_reader(std::io::BufReader::new(file)).with_context(|| {
         format!(
-            "{} is of another version: try `tcplab report {}`",
+            "{} has another version: regenerate it with `tcplab report {}`",
             result.display(),
             path.display()
         )
@@ -168,8 +168,8 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let cases = || run.cases.iter().zip(&directory.scenario().cases);
     let chosen = cases().find(|(case, _)| Some(case.name.as_str()) == name);
     let (case, spec) = chosen.or_else(|| cases().next()).context("the run has no cases")?;
-    let mut situation = Situation::of_path(&spec.path)
-        .context("there is no path between the ends of this run, so nothing follows")?;
+    let mut situation =
+        Situation::of_path(&spec.path).context("this run has no path between its endpoints")?;
     if let Some(trial) = case.trials.first() {
         let data = tcplab_lab::load_trial(&directory, trial)?;
         let seen = data.client.connections.first().map(Seen::of);
@@ -180,7 +180,8 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         situation.congestion = name.into();
     }
     let title = format!("{}, {}", run.title, case.name);
-    let world = if case.world == "sim" { World::Sim } else { World::Auto };
+    let world =
+        if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
@@ -191,11 +192,12 @@ fn attempt(
     stop: &Arc<AtomicBool>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
-    let Conducted { directory, run, report } = conduct(scenario, world, &arguments.runs, stop)?;
+    let ScenarioRun { directory, run, report } =
+        run_scenario(scenario, world, &arguments.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
-    let by_hand = one.congestions.as_ref().filter(|_| run.world == "kernel").map(|names| {
+    let by_hand = one.congestions.as_ref().filter(|_| run.world == RunWorld::Kernel).map(|names| {
         let payload = one.payload.as_u64();
         names.each_ref().map(|name| {
             format!(
@@ -224,19 +226,24 @@ fn paragraph(text: &mut String, first: &str, indent: usize, words: &str) {
     }
 }
 
-fn told(title: &str, situation: &Situation, choices: &[Choice], advice: &[Advice]) -> String {
-    let mut facts = vec![format!("round trip {}", span(situation.rtt))];
+fn recommendations(
+    title: &str,
+    situation: &Situation,
+    choices: &[Choice],
+    advice: &[Advice],
+) -> String {
+    let mut facts = vec![format!("RTT {}", span(situation.rtt))];
     facts.extend(situation.rate.map(|rate| format!("{rate}")));
     facts.push(match situation.loss {
-        0.0 => "no loss at random".into(),
-        loss => format!("{:.3} % lost", loss * 100.0),
+        0.0 => "no random loss".into(),
+        loss => format!("{:.3} % loss", loss * 100.0),
     });
-    facts.extend(situation.queue.map(|queue| format!("a full queue adds {}", span(queue))));
+    facts.extend(situation.queue.map(|queue| format!("full queue {}", span(queue))));
     let mut text = format!("{title}\n");
     paragraph(&mut text, "", 2, &facts.join(", "));
     if let Some((bdp, best)) = situation.bdp().zip(situation.ideal_goodput()) {
         let line = format!(
-            "bandwidth-delay product {}; {:.1} Mbit/s of payload at best; transfers of {}",
+            "bandwidth-delay product {}; ideal goodput {:.1} Mbit/s; transfers of {}",
             amount(bdp),
             best.as_mbit_f64(),
             amount(situation.payload)
@@ -245,7 +252,7 @@ fn told(title: &str, situation: &Situation, choices: &[Choice], advice: &[Advice
     }
     for choice in choices {
         text.push('\n');
-        told_of_choice(&mut text, choice);
+        describe_choice(&mut text, choice);
     }
     for (index, one) in advice.iter().enumerate() {
         text.push('\n');
@@ -268,13 +275,13 @@ fn told(title: &str, situation: &Situation, choices: &[Choice], advice: &[Advice
         paragraph(&mut text, "   basis", 13, &one.basis);
     }
     if advice.is_empty() {
-        text += "\nNothing follows from this: the settings are as good as the formulas know.\n";
+        text += "\nNo recommendations: the settings are as good as the formulas allow.\n";
     }
     text.push('\n');
     text
 }
 
-fn told_of_choice(text: &mut String, choice: &Choice) {
+fn describe_choice(text: &mut String, choice: &Choice) {
     let join = |levels: &[(String, String)]| {
         levels.iter().map(|(key, level)| format!("{key} = {level}")).collect::<Vec<_>>().join(", ")
     };
@@ -284,14 +291,12 @@ fn told_of_choice(text: &mut String, choice: &Choice) {
     };
     let Choice { metric, median, unit, .. } = choice;
     let best = if choice.levels.is_empty() { choice.best.clone() } else { join(&choice.levels) };
-    let words = format!(
-        "{given}{best}: best by {}, {median:.2} {unit} in the median.",
-        metric.replace('_', " ")
-    );
+    let words =
+        format!("{given}{best}: best {}, median {median:.2} {unit}.", metric.replace('_', " "));
     paragraph(text, "★", 2, &words);
     if !choice.as_good.is_empty() {
         let words = format!(
-            "Not told apart from it by these trials: {}. More trials would: `tcplab run --trials`.",
+            "No significant difference to {}; add trials with `tcplab run --extend`.",
             choice.as_good.join(", ")
         );
         paragraph(text, "", 4, &words);
@@ -303,33 +308,33 @@ fn told_of_choice(text: &mut String, choice: &Choice) {
     }
 }
 
-/// How many times as good, or, of little, by how much better.
+/// The gain as a factor, or as a percentage if small.
 fn times(gain: &Gain) -> String {
     let factor = gain.factor;
     let is_little = (0.9..1.1).contains(&factor);
-    let told = |factor: f64| {
+    let shown = |factor: f64| {
         if is_little { format!("{:+.1} %", (factor - 1.0) * 100.0) } else { format!("{factor:.2}") }
     };
     let sign = if is_little { "" } else { "× " };
     match gain.interval {
         Some((low, high)) => {
-            format!("{sign}{} (95 % interval {} to {})", told(factor), told(low), told(high))
+            format!("{sign}{} (95 % CI {} to {})", shown(factor), shown(low), shown(high))
         }
-        None => format!("{sign}{}", told(factor)),
+        None => format!("{sign}{}", shown(factor)),
     }
 }
 
-fn told_of_trial(tried: &Tried) -> String {
-    let world = match tried.world.as_str() {
-        "sim" => "in virtual time",
+fn trial_result(tried: &Tried) -> String {
+    let world = match tried.world {
+        RunWorld::Simulated => "in virtual time",
         _ => "on this machine's kernel",
     };
     let flawed = match tried.flawed {
         0 => String::new(),
-        flawed => format!("; {flawed} trials flawed, see the report"),
+        flawed => format!("; {flawed} flawed trials, see the report"),
     };
     let mut text = format!(
-        "Tried {world}, {} trials before and with {}{flawed}:\n",
+        "Measured {world}, {} trials each without and with {}{flawed}:\n",
         tried.trials,
         tried.tries.join(", ")
     );
@@ -344,19 +349,19 @@ fn told_of_trial(tried: &Tried) -> String {
         );
         paragraph(&mut text, "", 2, &line);
         if let Some((low, high)) = gain.single {
-            let line = format!("95 % of single pairs of transfers: × {low:.2} to × {high:.2}");
+            let line = format!("95 % of single pairs: × {low:.2} to × {high:.2}");
             paragraph(&mut text, "", 4, &line);
         }
     }
     let verdict = match tried.verdict {
-        Verdict::Better => "So it is worth it.",
-        Verdict::Worse => "So it makes things worse here, whatever the formula says: leave it.",
-        Verdict::Mixed => "So it helps one at the price of the other: your goal decides.",
-        Verdict::Open => "These trials do not tell it from chance: try more (--trials).",
+        Verdict::Better => "Recommended.",
+        Verdict::Worse => "Not recommended: it makes things worse here.",
+        Verdict::Mixed => "A trade-off: it improves one metric and worsens the other.",
+        Verdict::Open => "No significant difference; increase --trials.",
     };
     text += &format!("  {verdict}\n  report: {}\n", tried.report.display());
     if let Some([before, after]) = &tried.by_hand {
-        text += "  by hand, with other seeds for other pairs:\n";
+        text += "  by hand (use other seeds for more pairs):\n";
         text += &format!("    {before}\n    {after}\n");
     }
     text.push('\n');

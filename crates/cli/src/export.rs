@@ -9,7 +9,7 @@ use tcplab_recording::Recording;
 use tcplab_table::{TableError, write_truth};
 
 use crate::arguments::{ExportArguments, Format};
-use crate::output::{Output, tell};
+use crate::output::{Output, commit};
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
     let recording = Recording::open(&arguments.recording)?;
@@ -19,9 +19,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
         bail!("Parquet is not for terminals: name a file with `--output FILE`");
     }
     let rows = write(&recording, arguments.format, &mut output)?;
-    if let Some(file) = output.commit()? {
-        tell(&format!("{}: {rows} packets", file.display()));
-    }
+    commit(output, &format!("{rows} packets"))?;
     Ok(ExitCode::SUCCESS)
 }
 

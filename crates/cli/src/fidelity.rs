@@ -15,8 +15,9 @@ use crate::exit::{ERROR, FAILED};
 use crate::output::{answer_or_json, tell, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
-use crate::run::{device, launcher, stop_on_signals};
+use crate::run::{device, launcher};
 use crate::scenarios;
+use crate::signals::stop_on_signals;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
@@ -34,16 +35,16 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
         ..Bench::new(launcher()?)
     };
     match both(&pairs, &bench, &stop) {
-        Ok(found) => tell_and_keep(&found, arguments),
+        Ok(found) => print_and_write(&found, arguments),
         Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
-            tell("stopped; what is finished stays: the same command goes on");
+            tell("stopped; finished trials are kept: repeat the command to resume");
             Ok(ExitCode::from(ERROR))
         }
         Err(error) => {
             let code = print_error(&error.into());
             for run in pairs.into_iter().flat_map(|pair| [pair.kernel, pair.model]) {
                 if run.kept() == 0 {
-                    // Nothing is worth going on with.
+                    // Nothing to resume.
                     let _ = run.discard();
                 }
             }
@@ -52,7 +53,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     }
 }
 
-/// Runs what is not there yet, the kernel's trials first, and reads all.
+/// Runs missing trials, the kernel's first, and compares all.
 fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, LabError> {
     let runs = pairs.iter().map(|pair| &pair.kernel).chain(pairs.iter().map(|pair| &pair.model));
     for run in runs {
@@ -68,16 +69,15 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
 }
 
 fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
-    tell(&format!("{}, in the world of {}", run.plan().name, run.plan().world));
-    let amount = run.scenario().cases.first().map(|case| case.workload.amount());
-    let mut display = Display::new(amount.unwrap_or_default());
+    tell(&format!("{}, world: {}", run.plan().name, run.plan().world));
+    let mut display = Display::of(run);
     let executed = tcplab_lab::execute(run, bench, stop, |event| display.show(event));
     display.clear();
     executed
 }
 
-/// Prints the tables, and leaves them as files.
-fn tell_and_keep(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
+/// Prints the tables and writes them as files.
+fn print_and_write(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
     let page = tcplab_report::fidelity_page(found).context("cannot make the page")?;
     let json = serde_json::to_string_pretty(found)? + "\n";
     for (name, text) in

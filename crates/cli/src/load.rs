@@ -17,7 +17,7 @@ use crate::arguments::{BulkDirection, LoadArguments};
 use crate::exit::FAILED;
 use crate::output::{answer_or_json, tell};
 use crate::progress::unless_stopped;
-use crate::run::stop_on_signals;
+use crate::signals::stop_on_signals;
 
 pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));

@@ -139,6 +139,17 @@ impl Output {
     }
 }
 
+/// Commits an output and prints its name and content on standard error.
+///
+/// # Errors
+/// If it cannot be completed.
+pub(crate) fn commit(output: Output, content: &str) -> Result<()> {
+    if let Some(file) = output.commit()? {
+        tell(&format!("{}: {content}", file.display()));
+    }
+    Ok(())
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write(bytes).map_err(|error| named(&self.name, error))
@@ -184,8 +195,8 @@ fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
     Ok((file, Some(growing)))
 }
 
-/// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also returns
-/// whether the target is an open file of a process (a link in /proc).
+/// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also
+/// returns whether the target is an open file of a process (a link in /proc).
 fn followed(name: &Path) -> (PathBuf, bool) {
     /// The kernel's limit (`MAXSYMLINKS` in include/linux/namei.h).
     const MOST: usize = 40;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 use tcplab_path::{Direction, LinkPlan};
 use tcplab_scenario::{PathFile, presets};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::{answer, answer_or_json, wrapped};
@@ -59,14 +59,14 @@ fn show(arguments: &ShowArguments) -> Result<()> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     let mut shown = serde_json::to_value(&file)?;
-    shown["round_trip"] = json!(round_trip);
+    shown["base_rtt_ns"] = json!(round_trip.as_nanos());
     for (direction, plan) in &links {
         shown[direction.name()] = json!({
             "elements": plan,
             "words": plan.describe(),
-            "delay": plan.delay(),
-            "rate": plan.rate(),
-            "bdp": bdp(plan, round_trip),
+            "delay_ns": plan.delay().as_nanos(),
+            "rate_bits_per_second": plan.rate().map(Rate::bits_per_second),
+            "bdp_bytes": bdp(plan, round_trip).map(Bytes::as_u64),
         });
     }
     answer_or_json(&arguments.json, &shown, || description(&file, &links))

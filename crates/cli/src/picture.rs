@@ -12,7 +12,7 @@ use tcplab_scenario::PathFile;
 use tcplab_units::{Instant, Span};
 
 use crate::arguments::{PathChoice, PlotArguments};
-use crate::output::{Output, tell, write_file};
+use crate::output::{Output, commit, write_file};
 use crate::path_choice;
 
 /// Bounds of the default duration.
@@ -41,9 +41,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
         bail!("cannot draw on a terminal: write a file with `-o FILE.svg`, or use --json");
     }
     output.write_all(text.as_bytes())?;
-    if let Some(file) = output.commit()? {
-        tell(&format!("{}: {span} of the path", file.display()));
-    }
+    commit(output, &format!("{span} of the path"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tcplab_lab::Event;
+use tcplab_lab::{Event, RunDirectory};
 use tcplab_units::Bytes;
 
 use crate::output::tell;
@@ -40,6 +40,12 @@ impl Display {
         let plain = !std::io::stderr().is_terminal();
         let (trial, since) = (String::new(), Instant::now());
         Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
+    }
+
+    /// A display for the trials of a run.
+    pub(crate) fn of(run: &RunDirectory) -> Display {
+        let amount = run.scenario().cases.first().map(|case| case.workload.amount());
+        Display::new(amount.unwrap_or_default())
     }
 
     /// Shows an event of the run.
@@ -90,6 +96,7 @@ impl Display {
                 let then = if again { "retrying" } else { "keeping it with a flag" };
                 self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
+            Event::Analysing { done, total } => self.analysing(done, total),
             Event::Kept => self.bar.set_position(self.index * STEPS),
             Event::Skipped => {
                 if self.total <= EACH {

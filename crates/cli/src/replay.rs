@@ -13,16 +13,16 @@ use crate::output::answer_or_json;
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode> {
     let replay = tcplab_lab::replay(&Recording::open(&arguments.recording)?)?;
     let is_same = replay.different == 0;
-    answer_or_json(&arguments.json, &replay, || told(&replay))?;
+    answer_or_json(&arguments.json, &replay, || summary(&replay))?;
     Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn told(replay: &Replay) -> String {
+fn summary(replay: &Replay) -> String {
     if replay.different == 0 {
-        return format!("{} packets, each with the same verdict in virtual time\n", replay.packets);
+        return format!("{} packets, all with equal verdicts in virtual time\n", replay.packets);
     }
     let all = replay.packets + replay.different;
-    let mut text = format!("{} of {all} packets have another verdict:\n", replay.different);
+    let mut text = format!("{} of {all} packets have a different verdict:\n", replay.different);
     for Difference { recorded, replayed } in &replay.differences {
         let tell = |verdict: &Option<_>| match verdict {
             Some(verdict) => serde_json::to_string(verdict).expect("plain data has a JSON form"),

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{LabError, RunDirectory};
+use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
 use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
 use tcplab_results::{Run, Trial, TrialData};
@@ -30,40 +30,36 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     };
     let run = RunDirectory::open(&path)?;
     run.sweep()?;
-    let display = Display::new(tcplab_units::Bytes::ZERO);
-    let result = tcplab_lab::analyse(&run, |done, total| {
-        display.analysing(done, total);
-        ControlFlow::Continue(())
-    });
+    let mut display = Display::new(tcplab_units::Bytes::ZERO);
+    let never = AtomicBool::new(false);
+    let finished = finish(&run, &never, |event| display.show(event), write_report);
     display.clear();
-    write_and_print(&run, &mut result?, &arguments.shown)
+    print_outcome(&run, &finished?, &arguments.shown)
 }
 
-/// Writes tables and report of a finished run and prints its summary.
-pub(crate) fn write_and_print(
-    run: &RunDirectory,
-    result: &mut Run,
+/// Prints the summary of a finished run, or its tables. The exit code says whether it passed.
+pub(crate) fn print_outcome(
+    directory: &RunDirectory,
+    outcome: &RunOutcome<PathBuf>,
     shown: &Shown,
 ) -> Result<ExitCode> {
-    let place = write_report(run, result)?;
-    tcplab_lab::write_tables(run, result)?;
+    let RunOutcome { run, report } = outcome;
     if let Some(place) = &shown.json.place {
         // Episodes and findings of the trials are on disk only.
-        let tables = run.path().join("run.json");
+        let tables = directory.path().join("run.json");
         let mut tables = File::open(&tables).context("cannot read the tables just written")?;
         let mut output = Output::create(place)?;
         io::copy(&mut tables, &mut output).context("cannot write the tables")?;
         output.commit()?;
     }
     if !shown.json.is_printed() {
-        let text = tcplab_report::text_table(result, shown.verbose);
-        let tallies = result.comparisons.iter().map(|found| tally(found) + "\n");
-        let tallies: String = tallies.collect();
-        answer(&format!("{text}\n{tallies}report: {}\n", place.display()))?;
+        let text = tcplab_report::text_table(run, shown.verbose);
+        let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
+        answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
     }
-    let is_whole = result.cases.iter().all(|case| case.failures.is_empty());
-    let held = result.claims.iter().all(|claim| claim.held);
-    Ok(match (is_whole, held) {
+    let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
+    let passed = run.claims.iter().all(|claim| claim.held);
+    Ok(match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
         // The tables name the trials that failed.
@@ -82,7 +78,7 @@ impl Recordings for OfRun<'_> {
     }
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        Ok(self.0.whole(trial))
+        self.0.whole(trial)
     }
 }
 

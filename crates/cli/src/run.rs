@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use tcplab_lab::{Bench, Instead, Plan, Prospect, RunDirectory};
+use anyhow::{Context, Error, Result, bail};
+use tcplab_lab::{
+    Bench, Event, LabError, Overrides, Plan, Prospect, RunDirectory, RunOutcome, complete,
+};
+use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
 
@@ -16,69 +18,82 @@ use crate::arguments::{Io, RunArguments, WORLD, World};
 use crate::exit::ERROR;
 use crate::output::{answer_or_json, tell};
 use crate::print_error::print_error;
-use crate::progress::{Display, unless_stopped};
+use crate::progress::Display;
+use crate::run_summary::{RunEnd, RunSummary};
 use crate::series::Series;
+use crate::signals::stop_on_signals;
 use crate::{report, scenarios};
 
-/// How long a run looks ahead before it begins.
+/// Time for the estimate before a run.
 const BRIEFLY: Duration = Duration::from_millis(250);
-/// And where nothing else is asked for.
+/// Time for the estimate of a dry run.
 const AT_LENGTH: Duration = Duration::from_secs(3);
 
-/// Runs an experiment, or all of a folder.
+/// Runs an experiment, or all experiments of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
-        return series.run(arguments);
+        return series.run(arguments, run_one);
     }
     let stop = Arc::new(AtomicBool::new(false));
     if !arguments.dry_run {
         stop_on_signals(&stop)?;
     }
-    run_one(arguments, &stop)
+    Ok(run_one(arguments, &stop)?.code)
 }
 
-/// Runs one; `stop` ends it, and what is finished stays.
-pub(crate) fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<ExitCode> {
+/// Runs one experiment; `stop` stops it and keeps finished trials.
+fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     if arguments.dry_run {
-        return dry_run(arguments);
+        return Ok(RunSummary { code: dry_run(arguments)?, state: RunEnd::NotRun });
     }
-    let run = open(arguments)?;
+    let directory = open(arguments)?;
     let bench = bench(arguments)?;
-    let amount = run.scenario().cases.first().map(|case| case.workload.amount());
-    let mut display = Display::new(amount.unwrap_or_default());
-    tell(&tcplab_lab::prospect(&run, &bench, BRIEFLY).in_short());
-    let executed = tcplab_lab::execute(&run, &bench, stop, |event| display.show(event));
-    if let Err(error) = executed {
-        display.clear();
-        if error.is_stop() || stop.load(Ordering::Relaxed) {
-            tell(&format!("stopped; {}", how_to_go_on(&run)));
-            return Ok(ExitCode::from(ERROR));
-        }
-        let code = print_error(&error.into());
-        if run.kept() == 0 {
-            // Nothing is worth going on with, and its place may be wanted back.
-            let _ = run.discard();
-        } else {
-            tell(&format!("what is finished stays; {}", how_to_go_on(&run)));
-        }
-        return Ok(code);
-    }
-    let result = tcplab_lab::analyse(&run, |done, total| {
-        display.analysing(done, total);
-        unless_stopped(stop)
-    });
+    let mut display = Display::of(&directory);
+    tell(&tcplab_lab::prospect(&directory, &bench, BRIEFLY).in_short());
+    let mut has_trials = false;
+    let show = |event: Event<'_>| {
+        has_trials |= matches!(event, Event::Analysing { .. });
+        display.show(event);
+    };
+    let completed = complete(&directory, &bench, stop, show, report::write_report);
     display.clear();
-    if matches!(&result, Err(error) if error.is_stop()) {
-        tell(&format!("stopped; {}", how_to_go_on(&run)));
-        return Ok(ExitCode::from(ERROR));
+    let printed = completed.and_then(|outcome| {
+        let code = report::print_outcome(&directory, &outcome, &arguments.shown)?;
+        let RunOutcome { run, report } = outcome;
+        let passed = run.claims.iter().filter(|claim| claim.held).count();
+        let state = RunEnd::Finished { passed, claims: run.claims.len(), report };
+        Ok(RunSummary { code, state })
+    });
+    Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
+}
+
+/// Prints why a run was not finished, and how to resume it; `has_trials` if only tables and report
+/// are missing.
+fn unfinished(
+    directory: RunDirectory,
+    error: &Error,
+    has_trials: bool,
+    stop: &AtomicBool,
+) -> RunSummary {
+    let resume = how_to_resume(&directory);
+    let path = Some(directory.path().to_owned());
+    let is_stop = error.downcast_ref::<LabError>().is_some_and(LabError::is_stop);
+    if is_stop || (stop.load(Ordering::Relaxed) && !has_trials) {
+        tell(&format!("stopped; {resume}"));
+        return RunSummary { code: ExitCode::from(ERROR), state: RunEnd::Unfinished(path) };
     }
-    let reported = result
-        .map_err(Into::into)
-        .and_then(|mut result| report::write_and_print(&run, &mut result, &arguments.shown));
-    if reported.is_err() {
-        tell(&format!("all trials are there; {}", how_to_go_on(&run)));
+    if has_trials {
+        tell(&format!("all trials are done; {resume}"));
+        return RunSummary { code: print_error(error), state: RunEnd::Unfinished(path) };
     }
-    reported
+    let code = print_error(error);
+    if directory.kept() == 0 {
+        // Nothing to resume.
+        let _ = directory.discard();
+        return RunSummary { code, state: RunEnd::Unfinished(None) };
+    }
+    tell(&format!("finished trials are kept; {resume}"));
+    RunSummary { code, state: RunEnd::Unfinished(path) }
 }
 
 /// How trials are run.
@@ -95,7 +110,7 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
     })
 }
 
-/// Says what would be done, and does nothing: the run is made where nobody looks, and goes.
+/// Prints the plan and its duration, and runs nothing.
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let show = |prospect: &Prospect| -> Result<ExitCode> {
@@ -120,23 +135,12 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     show(&prospect)
 }
 
-/// Has `stop` set when the user, or whoever ends the session, asks for it.
-pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // The first asks to stop; the second, should that take too long, does.
-        let code = i32::from(ERROR);
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(stop)))
-            .context("cannot prepare for being stopped")?;
-    }
-    Ok(())
+/// The command that resumes a run.
+pub(crate) fn how_to_resume(run: &RunDirectory) -> String {
+    format!("resume with: tcplab run --resume {}", run.path().display())
 }
 
-fn how_to_go_on(run: &RunDirectory) -> String {
-    format!("go on with: tcplab run --resume {}", run.path().display())
-}
-
-/// The directory of a new run, or of the one to go on with.
+/// The directory of a new run, or of the run to resume or extend.
 fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.resume {
         return resumed(arguments, directory.as_ref());
@@ -154,7 +158,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }
 
-/// A run that was broken off.
+/// An unfinished run.
 fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunDirectory> {
     let name = arguments.scenario.as_deref();
     let path = match directory {
@@ -175,13 +179,12 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
-    let instead = Instead { trials, seed, cases, trial };
-    let plan = tcplab_lab::plan(&scenario, arguments.world.into(), refused, instead)?;
+    let overrides = Overrides { trials, seed, cases, trial };
+    let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }
 
-/// What a run becomes by `--extend`: seed and world stay what they were, where nothing else is
-/// asked for.
+/// The plan of an extended run: keeps seed and world unless the user overrides them.
 fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(Plan, Scenario)> {
     let is_own_seed = plan.seed != written.seed;
     let scenario = match arguments.scenario.as_deref() {
@@ -189,20 +192,20 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         None => written,
     };
     let world = match arguments.world {
-        World::Auto if plan.world == "sim" => World::Sim,
+        World::Auto if plan.world == RunWorld::Simulated => World::Sim,
         world => world,
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
-    let instead = Instead { trials: arguments.trials, seed, ..Instead::default() };
+    let overrides = Overrides { trials: arguments.trials, seed, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
-    let new = tcplab_lab::plan(&scenario, world.into(), refused, instead)?;
+    let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;
     Ok((Plan { fallback: new.fallback.clone().or_else(|| plan.fallback.clone()), ..new }, scenario))
 }
 
-/// This program again, as the process of a trial.
+/// Starts this program as the process of a trial.
 pub(crate) fn launcher() -> Result<Launcher> {
-    let program = std::env::current_exe().context("cannot find the tcplab program itself")?;
+    let program = std::env::current_exe().context("cannot find the path of the tcplab program")?;
     Ok(Launcher { program, arguments: vec![WORLD.into()] })
 }
 

@@ -109,8 +109,8 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Reads the files that a file refers to, by names relative to it. A run directory keeps them as they
-/// were at its start.
+/// Reads the files that a file refers to, by names relative to it. A run directory keeps them as
+/// they were at its start.
 pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
     let directory = file.parent().map(Path::to_owned).unwrap_or_default();
     move |name| {

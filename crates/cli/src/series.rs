@@ -1,37 +1,32 @@
 //! `tcplab run FOLDER`: all experiments of a folder, one after the other.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use tcplab_lab::RunDirectory;
-use tcplab_results::Claim;
 use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
 use crate::output::{answer, tell};
 use crate::print_error::print_error;
-use crate::run::{run_one, stop_on_signals};
+use crate::run_summary::{RunEnd, RunSummary};
 use crate::scenarios;
+use crate::signals::stop_on_signals;
 
-/// What a run leaves last.
-const RUN: &str = "run.json";
-
-/// The experiments of a folder, as `tcplab run` takes them.
+/// The experiments of a folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Series(Vec<String>);
 
 impl Series {
-    /// Those of a folder of the catalogue, or of a directory with scenario files; none if `given`
-    /// is neither. What the catalogue has goes first: `./NAME` is a directory all the same.
+    /// The experiments of a folder of the catalogue, or of a directory with scenario files; `None` if
+    /// `given` is neither. The catalogue takes precedence; `./NAME` is always a directory.
     ///
     /// # Errors
-    /// When a directory cannot be read.
+    /// If a directory cannot be read.
     pub(crate) fn find(given: &str) -> Result<Option<Series>> {
         let folder = format!("{given}/");
         let known = catalogue().iter().map(|(name, _)| *name);
@@ -56,15 +51,19 @@ impl Series {
         Ok((!files.is_empty()).then_some(Series(files)))
     }
 
-    /// Runs all of them, each into a run directory of its own; what one cannot do does not keep the
-    /// others from it. The last lines say what came of each; the exit code is the worst.
+    /// Runs all of them, each into its own run directory, even if one fails. Prints a line for each at
+    /// the end; returns the worst exit code.
     ///
     /// # Errors
-    /// When a scenario of it cannot be read: then nothing is run.
-    pub(crate) fn run(&self, arguments: &RunArguments) -> Result<ExitCode> {
+    /// If a scenario cannot be read; then nothing runs.
+    pub(crate) fn run(
+        &self,
+        arguments: &RunArguments,
+        run_one: impl Fn(&RunArguments, &AtomicBool) -> Result<RunSummary>,
+    ) -> Result<ExitCode> {
         if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
-                "{} has {} experiments: go on with one run of them, `--resume DIR` or \
+                "{} has {} experiments: name the run to continue with `--resume DIR` or \
                  `--extend DIR`",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
@@ -72,30 +71,33 @@ impl Series {
         }
         if arguments.trial.is_some() || !arguments.case.is_empty() {
             bail!(
-                "{} has {} experiments: `--case` and `--trial` are of one of them",
+                "{} has {} experiments: `--case` and `--trial` need a single one",
                 arguments.scenario.as_deref().unwrap_or_default(),
                 self.0.len()
             );
         }
-        let names = self.0.iter().map(|name| Ok(scenarios::find(name)?.name));
-        let names = names.collect::<Result<Vec<String>>>()?;
+        for experiment in &self.0 {
+            scenarios::find(experiment)?;
+        }
         let stop = Arc::new(AtomicBool::new(false));
         stop_on_signals(&stop)?;
         let mut outcomes = Vec::new();
-        for (index, (experiment, name)) in self.0.iter().zip(&names).enumerate() {
+        for (index, experiment) in self.0.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
-                outcomes.push(Outcome::not_begun(experiment));
+                outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
-            tell(&format!("experiment {} of {}: {experiment}", index + 1, names.len()));
-            let newest = || Newest::of(&arguments.runs, name);
-            let before = newest();
+            tell(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
             let arguments =
                 RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
-            let code = run_one(&arguments, &stop).unwrap_or_else(|error| print_error(&error));
-            outcomes.push(Outcome::of(experiment, code, newest().since(&before)));
+            let summary = run_one(&arguments, &stop).unwrap_or_else(|error| RunSummary {
+                code: print_error(&error),
+                state: RunEnd::Unfinished(None),
+            });
+            let RunSummary { code, state } = summary;
+            outcomes.push(Outcome { experiment: experiment.clone(), code, state: Some(state) });
         }
-        // Where tables go to another program, this is for people all the same.
+        // With JSON on standard output, the summary goes to standard error.
         let text = table(&outcomes);
         if arguments.shown.json.is_printed() {
             tell(text.trim_end());
@@ -106,69 +108,17 @@ impl Series {
     }
 }
 
-/// The newest runs of a scenario.
-#[derive(PartialEq, Eq)]
-struct Newest {
-    finished: Option<PathBuf>,
-    unfinished: Option<PathBuf>,
-}
-
-impl Newest {
-    fn of(runs: &Path, name: &str) -> Newest {
-        Newest {
-            finished: RunDirectory::newest_finished(runs, Some(name)),
-            unfinished: RunDirectory::newest_unfinished(runs, Some(name)).ok(),
-        }
-    }
-
-    /// Those that were not there before.
-    fn since(self, before: &Newest) -> Newest {
-        Newest {
-            finished: self.finished.filter(|place| before.finished.as_ref() != Some(place)),
-            unfinished: self.unfinished.filter(|place| before.unfinished.as_ref() != Some(place)),
-        }
-    }
-}
-
-/// Of all that a run leaves, what is told of it here: of many trials the rest is large.
-#[derive(Deserialize)]
-struct Finished {
-    claims: Vec<Claim>,
-}
-
-/// What came of an experiment.
+/// The outcome of an experiment.
 struct Outcome {
     experiment: String,
     code: ExitCode,
-    came: Came,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Came {
-    /// Claims that held and all of them, and where the report is.
-    Finished(usize, usize, PathBuf),
-    /// What is there of it can be gone on with, or nothing is.
-    Unfinished(Option<PathBuf>),
-    /// It was to be run, and the series was stopped before.
-    NotBegun,
+    /// `None` if the series was stopped before.
+    state: Option<RunEnd>,
 }
 
 impl Outcome {
-    fn of(experiment: &str, code: ExitCode, newest: Newest) -> Outcome {
-        let finished = newest.finished.and_then(|place| {
-            let run: Finished = serde_json::from_slice(&fs::read(place.join(RUN)).ok()?).ok()?;
-            let held = run.claims.iter().filter(|claim| claim.held).count();
-            let pages = ["report.html", "report/index.html"].map(|page| place.join(page));
-            let report = pages.into_iter().find(|page| page.is_file())?;
-            Some(Came::Finished(held, run.claims.len(), report))
-        });
-        let came = finished.unwrap_or(Came::Unfinished(newest.unfinished));
-        Outcome { experiment: experiment.into(), code, came }
-    }
-
-    fn not_begun(experiment: &str) -> Outcome {
-        let code = ExitCode::from(ERROR);
-        Outcome { experiment: experiment.into(), code, came: Came::NotBegun }
+    fn not_started(experiment: &str) -> Outcome {
+        Outcome { experiment: experiment.into(), code: ExitCode::from(ERROR), state: None }
     }
 }
 
@@ -176,25 +126,25 @@ impl Outcome {
 fn table(outcomes: &[Outcome]) -> String {
     let width = outcomes.iter().map(|it| it.experiment.chars().count()).max().unwrap_or_default();
     let mut text = String::from("\n");
-    for Outcome { experiment, code, came } in outcomes {
-        let told = match came {
-            Came::Finished(held, all, report) => {
-                let mark = if held == all { '✓' } else { '✗' };
-                format!("{mark} {held} of {all} claims held  {}", report.display())
+    for Outcome { experiment, state, .. } in outcomes {
+        let line = match state {
+            Some(RunEnd::Finished { passed, claims, report }) => {
+                let mark = if passed == claims { '✓' } else { '✗' };
+                format!("{mark} {passed} of {claims} claims passed  {}", report.display())
             }
-            Came::NotBegun => "– not begun: the series was stopped before".into(),
-            Came::Unfinished(_) if *code == ExitCode::SUCCESS => "– nothing was run".into(),
-            Came::Unfinished(Some(place)) => {
-                format!("✗ not finished, go on with: tcplab run --resume {}", place.display())
+            Some(RunEnd::NotRun) => "– nothing to run".into(),
+            Some(RunEnd::Unfinished(Some(place))) => {
+                format!("✗ unfinished, resume with: tcplab run --resume {}", place.display())
             }
-            Came::Unfinished(None) => "✗ not finished".into(),
+            Some(RunEnd::Unfinished(None)) => "✗ unfinished".into(),
+            None => "– not started: the series was stopped".into(),
         };
-        text += &format!("{experiment:width$}  {told}\n");
+        text += &format!("{experiment:width$}  {line}\n");
     }
     text
 }
 
-/// Nothing is worse than what could not be run.
+/// The worst exit code: an experiment that could not run is worst.
 fn worst(outcomes: &[Outcome]) -> ExitCode {
     let is_any = |code: u8| outcomes.iter().any(|it| it.code == ExitCode::from(code));
     match () {
@@ -209,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_its_experiments_and_an_experiment_is_none() {
+    fn folder_is_found_and_experiment_is_not() {
         let names = |given: &str| Series::find(given).unwrap().map(|series| series.0);
         let haiku = names("haiku-tcp").expect("there is such a folder");
         assert!(haiku.len() >= 2 && haiku.iter().all(|name| name.starts_with("haiku-tcp/")));
@@ -227,8 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_outcome_counts() {
-        let outcome = |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_begun("x") };
+    fn worst_exit_code_counts() {
+        let outcome =
+            |code: u8| Outcome { code: ExitCode::from(code), ..Outcome::not_started("x") };
         for (codes, expected) in
             [(&[][..], 0), (&[0, 0], 0), (&[0, FAILED, 0], FAILED), (&[FAILED, ERROR, 0], ERROR)]
         {
@@ -238,29 +189,31 @@ mod tests {
     }
 
     #[test]
-    fn each_has_a_line() {
-        let outcome = |experiment: &str, code: u8, came: Came| Outcome {
+    fn each_experiment_has_a_line() {
+        let outcome = |experiment: &str, code: u8, state: RunEnd| Outcome {
             experiment: experiment.into(),
             code: ExitCode::from(code),
-            came,
+            state: Some(state),
         };
+        let finished =
+            |passed, report: &str| RunEnd::Finished { passed, claims: 3, report: report.into() };
         let outcomes = [
-            outcome("a/b", 0, Came::Finished(3, 3, PathBuf::from("runs/a-b/1/report.html"))),
-            outcome("a/long", FAILED, Came::Finished(2, 3, "runs/a-long/1/report.html".into())),
-            outcome("a/y", ERROR, Came::Unfinished(None)),
-            outcome("a/z", ERROR, Came::Unfinished(Some("runs/a-z/1".into()))),
-            Outcome::not_begun("a/za"),
-            outcome("a/zz", 0, Came::Unfinished(None)),
+            outcome("a/b", 0, finished(3, "runs/a-b/1/report.html")),
+            outcome("a/long", FAILED, finished(2, "runs/a-long/1/report.html")),
+            outcome("a/y", ERROR, RunEnd::Unfinished(None)),
+            outcome("a/z", ERROR, RunEnd::Unfinished(Some("runs/a-z/1".into()))),
+            Outcome::not_started("a/za"),
+            outcome("a/zz", 0, RunEnd::NotRun),
         ];
         assert_eq!(
             table(&outcomes),
             "\n\
-             a/b     ✓ 3 of 3 claims held  runs/a-b/1/report.html\n\
-             a/long  ✗ 2 of 3 claims held  runs/a-long/1/report.html\n\
-             a/y     ✗ not finished\n\
-             a/z     ✗ not finished, go on with: tcplab run --resume runs/a-z/1\n\
-             a/za    – not begun: the series was stopped before\n\
-             a/zz    – nothing was run\n"
+             a/b     ✓ 3 of 3 claims passed  runs/a-b/1/report.html\n\
+             a/long  ✗ 2 of 3 claims passed  runs/a-long/1/report.html\n\
+             a/y     ✗ unfinished\n\
+             a/z     ✗ unfinished, resume with: tcplab run --resume runs/a-z/1\n\
+             a/za    – not started: the series was stopped\n\
+             a/zz    – nothing to run\n"
         );
     }
 }

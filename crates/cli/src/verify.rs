@@ -13,9 +13,10 @@ use crate::arguments::VerifyArguments;
 use crate::exit::FAILED;
 use crate::output::{answer_or_json, tell};
 use crate::path_choice;
-use crate::run::{device, launcher, stop_on_signals};
+use crate::run::{device, launcher};
+use crate::signals::stop_on_signals;
 
-/// How many packets prove the model.
+/// Packets in virtual time.
 const PACKETS: u64 = 1_000_000;
 
 /// The answer as JSON.
@@ -35,7 +36,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let bench = Bench { device: io, ..Bench::new(launcher()?) };
     let machine = measure_machine(&bench, &stop)?;
     machine.can_model(&file.name, &file.path)?;
-    tell(&format!("measuring for {} ...", arguments.duration));
+    tell(&format!("measuring for {}", arguments.duration));
     let mut found =
         measure_path(&bench, &machine, &file.path, arguments.seed, arguments.duration, &stop)?;
     found.rows.insert(0, machine.timer_row());

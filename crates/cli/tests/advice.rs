@@ -58,7 +58,7 @@ fn advice_is_tried_and_confirmed() {
     assert!(told["tried"].as_array().unwrap().is_empty());
     let text = tcplab(home.path(), &["advise", &run, "--no-trials"]).stdout;
     let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("★") && text.contains("best by goodput"), "{text}");
+    assert!(text.contains("★") && text.contains("best goodput"), "{text}");
 
     // And from what was captured in it.
     let capture = format!("{run}/trials/before-1/client.pcapng");
@@ -137,7 +137,7 @@ fn impossible_arguments_are_refused() {
             "out of range: use 500 ms to 10 min",
         ),
         (&["rfc6349", "--target", "127.0.0.1:1"], "cannot connect to 127.0.0.1:1"),
-        (&["metrics", "happiness"], "`tcplab metrics` lists them"),
+        (&["metrics", "happiness"], "`tcplab metrics` lists all"),
     ] {
         let told = refused(home.path(), line);
         assert!(told.contains(said), "{line:?}: {told}");

@@ -1,5 +1,5 @@
-//! Mistakes and misfortune: exit code 2, a message that names the cause and what to do, and nothing
-//! half-written. None of this needs a kernel that allows experiments.
+//! Errors: exit code 2, a message with cause and remedy, and no partial files. Needs no kernel
+//! experiments.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -363,8 +363,7 @@ fn tc_lists_all_it_cannot_do() {
     for line in ["  mtu: no qdisc drops packets", "  forward.loss.every: netem loses at random"] {
         assert!(told.contains(line), "{told}");
     }
-    for (side, said) in [("eth2", "both sides are eth2"), ("a b", "no network interface has such")]
-    {
+    for (side, said) in [("eth2", "both sides are eth2"), ("a b", "not an interface name")] {
         let wrong = ["path", "tc", "--client-side", side, "--server-side", "eth2"];
         let told = refusal(home.path(), &wrong);
         assert!(told.contains(said), "{told}");

@@ -1,5 +1,5 @@
-//! `tcplab server` and `tcplab load` as they are typed: each design answers, is not brought down by
-//! clients that behave badly, and loses nobody when it is told to stop.
+//! `tcplab server` and `tcplab load`: each design answers, survives misbehaving clients, and
+//! answers all accepted connections when it stops.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -414,7 +414,7 @@ fn mistakes_are_named() {
         &["server", "--address", &ip, "--port", &port],
         &["cannot listen on 127.0.0.1:", "another program listens there"],
     );
-    refused(&["server", "--address", "192.0.2.1"], &["take an address of this machine"]);
+    refused(&["server", "--address", "192.0.2.1"], &["use an address of this machine"]);
     refused(&["server", "--file", "/no/such/file"], &["cannot serve /no/such/file"]);
     refused(
         &["server", "--service", "time", "--design", "fork"],

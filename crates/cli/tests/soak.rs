@@ -1,6 +1,6 @@
-//! Long runs: memory stays flat, and no packet is lost count of.
+//! Long runs: memory stays flat, and every packet is accounted for.
 //!
-//! They take minutes and are left out of the suite: `make soak` runs them.
+//! They take minutes and are not part of the suite: `make soak` runs them.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

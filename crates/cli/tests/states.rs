@@ -1,4 +1,4 @@
-//! `tcplab states`: of this machine, of a trial, of a capture.
+//! `tcplab states` of this machine, a trial and a capture.
 
 use std::fs;
 use std::net::TcpListener;
@@ -116,7 +116,7 @@ fn walk_of_trial_equals_its_models() {
     let text = answer(home, &format!("states {recording}"));
     assert!(text.contains("TIME-WAIT at the client, which closed first"), "{text}");
     let text = answer(home, &format!("states {recording}/client.pcapng"));
-    assert!(text.contains("Not captured beside the server"), "{text}");
+    assert!(text.contains("Not captured at the server"), "{text}");
     assert!(text.contains("(arrival inferred)"), "{text}");
     let page = fs::read_to_string(home.join(&run).join("report.html")).unwrap();
     assert_eq!(page.matches(r#"class="state-diagram""#).count(), 4, "one for each trial");

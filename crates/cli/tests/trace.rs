@@ -1,4 +1,4 @@
-//! `tcplab trace` as people call it: answers, mistakes, and captures that are less than whole.
+//! `tcplab trace`: answers, errors, and incomplete captures.
 
 use std::fs;
 use std::io::Write;
@@ -357,7 +357,7 @@ fn less_than_whole_is_answered_with_a_note() {
     let both = answer(home.path(), "cut.pcap a.pcap.zst");
     assert!(both.contains("\n! cut.pcap is cut off in the middle of record"), "{both}");
     fs::write(home.path().join("none.pcap"), &plain[..24]).unwrap();
-    assert!(answer(home.path(), "none.pcap").contains("There are no packets in it."));
+    assert!(answer(home.path(), "none.pcap").contains("The capture has no packets."));
     // The same packets, but said to be of a link that nobody knows.
     let mut strange = plain;
     strange[20] = 147;

@@ -20,10 +20,10 @@ pub mod verify;
 pub use analysis::{Ideal, load_recording, load_trial};
 pub use bench::Bench;
 pub use error::LabError;
-pub use plan::{Instead, Plan, Refusal, World, environment, kernel_refused, plan};
+pub use plan::{Overrides, Plan, Refusal, environment, kernel_refused, plan};
 pub use replay::{Difference, Replay, replay};
 pub use run::{
-    Event, Foreseen, Prospect, analyse, begin, execute, prospect, prospect_of,
-    prospect_of_extension,
+    Event, Foreseen, Prospect, RunOutcome, analyse, begin, complete, execute, finish, prospect,
+    prospect_of, prospect_of_extension,
 };
-pub use store::{Extension, RunDirectory, extend, kept_files, write_tables};
+pub use store::{Extension, RunDirectory, extend, kept_files};

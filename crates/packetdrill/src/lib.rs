@@ -24,7 +24,7 @@ pub use constants::{constant, error_name};
 pub use model::Model;
 pub use packet::Packet;
 pub use parser::Definitions;
-pub use run::{Failure, Line, Unsupported, Verdict, run, watch};
+pub use run::{Failure, Line, ScriptOutcome, Unsupported, run, watch};
 pub use source::{ParseError, Position};
 pub use subject::{
     ControlData, ControlMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::{Ecn, TcpFlags};
 
 use crate::ast::{
@@ -220,4 +220,10 @@ impl fmt::Display for Field {
         let equals = if name.is_empty() { "" } else { "=" };
         write!(f, "{equals}{}", self.value)
     }
+}
+
+/// A time of a run in seconds, to the microsecond.
+pub(crate) fn written(time: Instant) -> String {
+    let micros = time.as_nanos() / 1_000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }

@@ -25,7 +25,8 @@ fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segmen
         timer: None,
         proof: tcplab_trace::Proof::default(),
         in_flight: Bytes::new(MSS),
-        comment: dropped.then(|| "dropped by interruption 1".to_string()),
+        comment: None,
+        dropped,
     }
 }
 
@@ -41,6 +42,7 @@ fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         duplicate: !sack.is_empty(),
         has_data: false,
         comment: None,
+        dropped: false,
     }
 }
 

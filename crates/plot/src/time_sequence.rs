@@ -45,11 +45,6 @@ pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Fig
     Figure { levels, ..figure }
 }
 
-/// Whether a capture's comment says that the path dropped the packet.
-fn dropped(comment: Option<&str>) -> bool {
-    comment.is_some_and(|text| text.contains("drop"))
-}
-
 fn repeats(kind: SegmentKind) -> bool {
     kind != SegmentKind::New
 }
@@ -166,9 +161,9 @@ impl Plot<'_> {
     }
 
     fn dropped_marks(&self) -> Vec<Mark> {
-        let segments = self.flow.segments.iter().filter(|s| dropped(s.comment.as_deref()));
+        let segments = self.flow.segments.iter().filter(|s| s.dropped);
         let segments = segments.map(|s| self.mark(s.at, s.range));
-        let acks = self.flow.acks.iter().filter(|a| dropped(a.comment.as_deref()));
+        let acks = self.flow.acks.iter().filter(|a| a.dropped);
         segments.chain(acks.map(|ack| self.level(ack))).collect()
     }
 
@@ -223,7 +218,7 @@ impl Plot<'_> {
 
     /// What is lost after a tap is what passes it on the way out.
     fn lost(&self) -> &'static str {
-        if self.flow.segments.iter().any(|s| dropped(s.comment.as_deref())) {
+        if self.flow.segments.iter().any(|s| s.dropped) {
             "lost on the path"
         } else {
             "acknowledgement lost on the path"
@@ -232,17 +227,13 @@ impl Plot<'_> {
 
     /// What the path dropped: segments at the sender's tap, acknowledgements at the receiver's.
     fn dropped(&self) -> String {
-        let segments = self
-            .flow
-            .segments
-            .iter()
-            .filter(|s| dropped(s.comment.as_deref()))
-            .map(|s| self.range(s.at, s.range));
+        let segments =
+            self.flow.segments.iter().filter(|s| s.dropped).map(|s| self.range(s.at, s.range));
         let acks = self
             .flow
             .acks
             .iter()
-            .filter(|a| dropped(a.comment.as_deref()))
+            .filter(|a| a.dropped)
             .map(|a| self.stroke(a.at, a.ack.as_u64(), a.ack.as_u64()));
         strokes(segments.chain(acks).collect(), STROKES, self.widest())
     }
@@ -308,7 +299,7 @@ fn window_edges(flow: &Flow) -> Vec<(Instant, u64)> {
 
 fn summary(title: &str, flow: &Flow) -> String {
     let repeated = flow.segments.iter().filter(|s| s.kind.is_retransmission()).count() as u64;
-    let lost = flow.segments.iter().filter(|s| dropped(s.comment.as_deref())).count() as u64;
+    let lost = flow.segments.iter().filter(|s| s.dropped).count() as u64;
     let end = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(0);
     format!(
         "{title}: {} segments up to sequence number {}, {} of them retransmissions, {} marked as \

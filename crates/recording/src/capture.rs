@@ -1,4 +1,4 @@
-//! The capture at one endpoint: frames in order, held back until the path has judged them.
+//! The capture at one endpoint: frames in order, held back until their verdict is known.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,15 +13,15 @@ use crate::output::Output;
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;
 
-/// Buffers kept for later; what a long queue once held is given back.
+/// So many buffers are kept for reuse; those of a longer queue are freed.
 const MOST_SPARE: usize = 4096;
 
-/// A packet as far as it is to be kept.
+/// A packet, or its first bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Captured<'a> {
     /// Its first bytes, or all.
     pub bytes: &'a [u8],
-    /// How long it was.
+    /// Its length on the wire, bytes.
     pub original_len: u32,
 }
 
@@ -38,9 +38,9 @@ pub(crate) struct EndCapture {
     next_frame: u64,
     /// The id of the last packet sent.
     last_id: u64,
-    /// Frames that never came here, because writing could not keep up.
+    /// Frames that are missing because writing could not keep up.
     missed: u64,
-    /// Buffers of frames written, for those to come.
+    /// Buffers of written frames, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
@@ -52,22 +52,22 @@ struct Frame {
     /// Of a received frame, that of the frame sent before it: so ids never fall along the queue.
     id: u64,
     state: State,
-    /// Why it was sent, where the endpoint tells.
+    /// Why it was sent, if the endpoint says so.
     because: Option<&'static str>,
 }
 
 #[derive(Debug)]
 enum State {
-    /// It came in.
+    /// Received.
     Received,
-    /// It went out, and the path has it.
+    /// Sent; the path has not decided yet.
     Sent,
-    /// It went out, and the path is done with it.
-    Judged(Verdict),
-    /// It went out, and nobody will ever say what became of it.
-    Unknown,
-    /// It went out onto a path that never says anything.
-    Untold,
+    /// Sent, with the verdict of the path.
+    Decided(Verdict),
+    /// Sent, and its verdict was lost.
+    VerdictLost,
+    /// Sent onto a path that gives no verdicts.
+    Unobserved,
 }
 
 impl EndCapture {
@@ -121,30 +121,30 @@ impl EndCapture {
         self.hold(at, packet, State::Sent, because);
     }
 
-    /// The endpoint was handed a packet.
+    /// The endpoint received a packet.
     pub(crate) fn entered(&mut self, at: Instant, packet: Captured<'_>) {
         self.hold(at, packet, State::Received, None);
     }
 
-    /// The endpoint sent a packet onto a path that tells nothing.
-    pub(crate) fn left_untold(&mut self, at: Instant, packet: Captured<'_>) {
-        self.hold(at, packet, State::Untold, None);
+    /// The endpoint sent a packet onto a path that gives no verdicts.
+    pub(crate) fn left_unobserved(&mut self, at: Instant, packet: Captured<'_>) {
+        self.hold(at, packet, State::Unobserved, None);
     }
 
-    /// The path is done with a packet that this endpoint sent; whether it waits here.
-    pub(crate) fn judged(&mut self, verdict: &Verdict) -> bool {
+    /// The verdict on a packet that this endpoint sent; whether the packet waits here for it.
+    pub(crate) fn verdict(&mut self, verdict: &Verdict) -> bool {
         let Some(index) = self.waiting(verdict.id) else { return false };
-        self.held[index].state = State::Judged(*verdict);
+        self.held[index].state = State::Decided(*verdict);
         true
     }
 
-    /// The packet `id` that this endpoint sent, as long as it is not judged.
+    /// The packet `id` that this endpoint sent, as long as it waits for its verdict.
     pub(crate) fn sent(&self, id: u64) -> Option<Captured<'_>> {
         let Frame { bytes, original_len, .. } = &self.held[self.waiting(id)?];
         Some(Captured { bytes, original_len: *original_len })
     }
 
-    /// So many frames could not be told.
+    /// So many frames are missing.
     pub(crate) fn missed(&mut self, frames: u64) {
         self.missed += frames;
     }
@@ -176,25 +176,25 @@ impl EndCapture {
     pub(crate) fn give_up_waiting(&mut self, id: u64) {
         for frame in self.held.iter_mut().take_while(|frame| frame.id < id) {
             if matches!(frame.state, State::Sent) {
-                frame.state = State::Unknown;
+                frame.state = State::VerdictLost;
             }
         }
     }
 
-    /// Writes frames up to the first whose verdict is still awaited; `judged` is given the frame
-    /// number of each that has one, and why it was sent.
+    /// Writes frames up to the first that waits for its verdict; `decided` is called with the frame
+    /// number, the verdict and the cause of sending of each that has one.
     pub(crate) fn settle(
         &mut self,
-        mut judged: impl FnMut(u64, &Verdict, Option<&'static str>) -> Result<(), RecordingError>,
+        mut decided: impl FnMut(u64, &Verdict, Option<&'static str>) -> Result<(), RecordingError>,
     ) -> Result<(), RecordingError> {
         while let Some(frame) = self.held.front() {
             let (direction, comment) = match &frame.state {
                 State::Sent => return Ok(()),
                 State::Received => (Direction::Inbound, None),
-                State::Untold => (Direction::Outbound, None),
-                State::Unknown => (Direction::Outbound, Some("its fate is not known".to_owned())),
-                State::Judged(verdict) => {
-                    judged(self.next_frame, verdict, frame.because)?;
+                State::Unobserved => (Direction::Outbound, None),
+                State::VerdictLost => (Direction::Outbound, Some("no verdict recorded".to_owned())),
+                State::Decided(verdict) => {
+                    decided(self.next_frame, verdict, frame.because)?;
                     let comment =
                         (verdict.fate != Fate::Delivered).then(|| verdict.fate.to_string());
                     (Direction::Outbound, comment)

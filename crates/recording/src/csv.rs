@@ -28,7 +28,7 @@ pub(crate) fn row(sample: &Sample) -> String {
     line
 }
 
-/// The samples in the text of `samples.csv`, which errors call by this `path`.
+/// The samples in the text of `samples.csv`, named `path` in errors.
 ///
 /// # Errors
 /// When it is not what tcplab writes.

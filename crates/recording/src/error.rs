@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a recording could not be written or read.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message names each field")]
 pub enum RecordingError {
     /// Such as a full disk or a missing permission.
     #[error("cannot {verb} {path}: {source}")]
@@ -13,8 +13,8 @@ pub enum RecordingError {
     /// The file is not what tcplab writes.
     #[error("{path}, line {line}: {what}")]
     Malformed { path: PathBuf, line: usize, what: String },
-    /// There is no `DONE`.
-    #[error("{path} is not a whole recording: it has no DONE")]
+    /// It has no `DONE`: it is being written, or its trial did not end.
+    #[error("incomplete recording: no DONE file in {path}")]
     Unfinished { path: PathBuf },
 }
 

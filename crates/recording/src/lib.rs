@@ -4,13 +4,14 @@
 //! |---|---|
 //! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint |
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
-//! | `samples.csv` | `TCP_INFO` of both sockets, a row each time it was looked at |
-//! | `samples-NAME.csv` | the same of another flow, where there are several |
-//! | `app.json` | what the applications did and saw, where these were tcplab's |
+//! | `samples.csv` | `TCP_INFO` of both sockets, a row for each look |
+//! | `samples-NAME.csv` | `TCP_INFO` of another flow, if there are several |
+//! | `app.json` | what the applications did and saw, if they were tcplab's |
 //! | `result.json` | how the trial was set up and how the world behaved |
-//! | `DONE` | written last: without it the directory is not a recording |
+//! | `DONE` | written last: a recording without it is incomplete |
 //!
-//! In the captures, a frame that the path dropped says why in its comment.
+//! In the captures, the comment of a frame that the path dropped says why; that is for readers of
+//! captures only, programs read `path.jsonl`.
 
 mod capture;
 mod csv;

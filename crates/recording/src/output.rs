@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::RecordingError;
 
-/// A file being written that names itself in errors.
+/// A file being written, whose errors name it.
 #[derive(Debug)]
 pub(crate) struct Output {
     path: PathBuf,
@@ -28,7 +28,7 @@ impl Output {
         self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
     }
 
-    /// Everything to the disk.
+    /// Flushes the file to the disk and closes it.
     pub(crate) fn sync(mut self) -> Result<(), RecordingError> {
         let synced = self.file.flush().and_then(|()| self.file.get_ref().sync_data());
         synced.map_err(|source| self.cannot_write(source))
@@ -39,7 +39,7 @@ impl Output {
     }
 }
 
-/// For writers that know nothing of recordings.
+/// For writers of other formats, such as pcapng.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)

@@ -1,8 +1,7 @@
-//! What a world may do wrong before what was seen through its path is flawed: all bounds, and all
-//! sentences, in one place.
+//! When a trial is flawed because of the machine it ran on: all bounds and sentences.
 //!
-//! A flawed trial is told of everywhere, and run again where that is allowed; it is never used
-//! silently. A path that was used by itself warns of the same at its end.
+//! A flawed trial is flagged everywhere, and run again if that is allowed. A path that is used
+//! without a trial warns in the same words.
 
 use tcplab_path::{Direction, LinkPlan, PathSpec};
 use tcplab_units::Span;
@@ -12,20 +11,20 @@ use crate::WorldRecord;
 /// Packets that come later than this are late on any path: a quarter of a tick of a kernel with
 /// HZ=250, in which TCP's timers count, and what a machine that is not overloaded keeps with ease.
 pub const LEAST_TOLERANCE: Span = Span::from_millis(1);
-/// And not later than this share of the round trip, in per cent: the variance that a round-trip
+/// At most this share of the round trip, in percent: the variance that a round-trip
 /// estimator sees from it is then below what it forgets between two samples (RFC 6298: an eighth).
 const ROUND_TRIP_SHARE: u64 = 5;
-/// But never later than this: a fiftieth of the shortest retransmission timeout, 200 ms.
+/// And at most this: a fiftieth of the shortest retransmission timeout, 200 ms.
 const MOST_TOLERANCE: Span = Span::from_millis(4);
 /// The share of the time for which the thread that moves frames may wait for a processor, in per
 /// mille: beyond it, it is the machine's other work that paces the packets.
 const STARVED_PER_MILLE: u64 = 10;
-/// More missed looks at `TCP_INFO` than this are told of; fewer leave no gap that a graph shows.
+/// More missed samples of `TCP_INFO` than this are flagged; fewer leave no visible gap in a graph.
 const MISSED_PER_CENT: u64 = 2;
 /// Above this share of a second at work, the thread that moves frames sets the pace.
 const BUSY: f64 = 0.95;
 
-/// What a world is held against.
+/// What the behaviour of a world is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
     /// The delay of both directions.

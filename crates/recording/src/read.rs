@@ -1,17 +1,19 @@
 //! Reading a recording back.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use tcplab_path::Fate;
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
 use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
-/// A whole recording; its parts are read when asked for.
+/// A complete recording, whose files are read when asked for.
 #[derive(Debug, Clone)]
 pub struct Recording {
     directory: PathBuf,
@@ -29,12 +31,35 @@ impl Recording {
         Ok(Recording { directory: directory.into() })
     }
 
+    /// The recording that a capture belongs to, with the endpoint where it was made; none if it is
+    /// no capture of a complete recording.
+    pub fn of_capture(capture: &Path) -> Option<(Recording, Endpoint)> {
+        let name = capture.file_name()?;
+        let endpoint = Endpoint::BOTH.into_iter().find(|end| name == capture_file(*end))?;
+        Some((Recording::open(capture.parent()?).ok()?, endpoint))
+    }
+
+    /// The frames of the captures of client and server, from 1, that the path dropped.
+    ///
+    /// # Errors
+    /// When the ground truth cannot be read.
+    pub fn dropped_frames(&self) -> Result<[BTreeSet<u64>; 2], RecordingError> {
+        let mut frames = [BTreeSet::new(), BTreeSet::new()];
+        for row in self.truth_rows()? {
+            let TruthRow { frame, verdict, .. } = row?;
+            if matches!(verdict.fate, Fate::Dropped(_)) {
+                frames[verdict.direction.sender() as usize].extend(frame);
+            }
+        }
+        Ok(frames)
+    }
+
     /// Whether it still has its packets: captures, samples and the path's log.
     pub fn has_packets(&self) -> bool {
         Endpoint::BOTH.into_iter().all(|end| self.directory.join(capture_file(end)).exists())
     }
 
-    /// Removes them; what the applications did and how the trial was set up stays.
+    /// Removes captures, samples and the path's log; `app.json` and `result.json` stay.
     ///
     /// # Errors
     /// When one cannot be removed.
@@ -70,7 +95,8 @@ impl Recording {
         self.truth_rows()?.collect()
     }
 
-    /// The same, one row at a time: the log of a long trial need not fit into memory.
+    /// The rows of [`Recording::truth`] one by one: the log of a long trial may not fit into
+    /// memory.
     ///
     /// # Errors
     /// When it cannot be opened; each row has its own errors, as for [`Recording::truth`].
@@ -147,7 +173,7 @@ pub struct TruthRows<F = BufReader<File>> {
 }
 
 impl<F: BufRead> TruthRows<F> {
-    /// The rows in `file`, which errors call by this `path`.
+    /// The rows in `file`, named `path` in errors.
     pub fn new(path: &Path, file: F) -> TruthRows<F> {
         TruthRows { path: path.into(), file, line: Vec::new(), number: 0, over: false }
     }

@@ -17,11 +17,11 @@ pub struct AppLog {
     pub client: AppReport,
     /// The end that accepted.
     pub server: AppReport,
-    /// What came of the load, where the workload is one.
+    /// The result of the load, if the workload is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadReport>,
-    /// What came of each flow, where there are several: `client` and `server` are then those of the
-    /// first that is not in the background.
+    /// The flows, if they are named: `client` and `server` are then those of the first that is not
+    /// in the background.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowLog>,
 }
@@ -54,14 +54,13 @@ pub struct ConnectionLog {
 }
 
 impl AppLog {
-    /// What applications did that have one connection, or are one end of a load, and no flows.
+    /// Of applications without TCP flows, such as datagrams.
     pub fn of(client: AppReport, server: AppReport) -> AppLog {
         AppLog { client, server, load: None, flows: Vec::new() }
     }
 
-    /// What came of all flows: `client` and `server` are those of the first that is not in the
-    /// background. A flow without a name is not listed, for that says it all. None, if no
-    /// connection of the first flow began.
+    /// Of all flows: `client` and `server` are those of the first that is not in the background. A
+    /// flow without a name is the only one and is not listed. None if that first flow never began.
     pub fn of_flows(mut flows: Vec<FlowLog>) -> Option<AppLog> {
         let subject = flows.iter().find(|flow| !flow.background)?;
         let of = |report: fn(&ConnectionLog) -> &AppReport| {
@@ -78,9 +77,9 @@ impl AppLog {
 pub struct TrialRecord {
     /// tcplab's version.
     pub tcplab: String,
-    /// The case it was a trial of, with its hash.
+    /// The case it was a trial of.
     pub case: String,
-    /// See `case`.
+    /// The hash of that case.
     pub case_hash: String,
     /// The seed of this trial.
     pub seed: u64,
@@ -93,16 +92,16 @@ pub struct TrialRecord {
     /// From zero to the end of the recording.
     #[serde(rename = "duration_ns", with = "tcplab_units::number")]
     pub duration: Span,
-    /// The client as it was in truth.
+    /// The client as set up.
     pub client: EndpointRecord,
-    /// The server as it was in truth.
+    /// The server as set up.
     pub server: EndpointRecord,
-    /// What the world says of itself.
+    /// How the world behaved.
     pub world: WorldRecord,
 }
 
 impl TrialRecord {
-    /// Whether there is a path that tells what it did with each packet (`path.jsonl`).
+    /// Whether the path gave verdicts on packets (`path.jsonl`).
     pub fn has_truth(&self) -> bool {
         !self.path.same_host && self.path.backend.unwrap_or_default() == Backend::Tcplab
     }
@@ -111,11 +110,11 @@ impl TrialRecord {
 /// A row of `path.jsonl`: the path's verdict on one packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TruthRow {
-    /// The packet's frame number in the capture of the endpoint that sent it, from 1. None where
-    /// that has no such frame: the path made the packet, or the capture lost it.
+    /// The packet's frame number in the capture of the endpoint that sent it, from 1. None if
+    /// the path made the packet, or the capture lost it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
-    /// Why the endpoint sent it, such as `timeout`: only models of stacks tell.
+    /// Why the endpoint sent it, such as `timeout`; only models of stacks say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Cow<'static, str>>,
     /// What became of it.
@@ -123,7 +122,7 @@ pub struct TruthRow {
     pub verdict: Verdict,
 }
 
-/// An endpoint as it was in truth.
+/// An endpoint as it was set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointRecord {
     /// Such as `10.98.0.1`.
@@ -135,7 +134,7 @@ pub struct EndpointRecord {
     pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     pub sysctls: BTreeMap<String, String>,
-    /// How the buffers fared that all its connections share. Of a model that counts them.
+    /// The buffers that all its connections share, of a model that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolRecord>,
 }
@@ -145,17 +144,17 @@ pub struct EndpointRecord {
 pub struct PoolRecord {
     /// How many there are.
     pub size: u32,
-    /// How many were free when the fewest were.
+    /// The least number of free ones.
     pub least_free: u32,
-    /// Segments that arrived and were dropped, because none was.
+    /// Segments that arrived and were dropped for want of a buffer.
     pub dropped: u64,
-    /// Segments without data that did not leave, because none was.
+    /// Segments without data that were not sent for want of a buffer.
     pub unsent: u64,
 }
 
 /// A socket option of one socket: asked for, and read back at several times.
 ///
-/// Older recordings tell `name`, `requested` and `effective` only.
+/// Older recordings have `name`, `requested` and `effective` only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord {
     /// As in the scenario, such as `rcvbuf`.
@@ -177,7 +176,7 @@ pub struct OptionRecord {
     pub connected: Option<String>,
     /// At the end of the trial.
     pub effective: String,
-    /// What became of what was asked for.
+    /// Whether the request was met.
     #[serde(default)]
     pub outcome: Outcome,
     /// Why, in a sentence: the sysctl with its value, the error of the refusal.
@@ -186,7 +185,7 @@ pub struct OptionRecord {
 }
 
 impl OptionRecord {
-    /// Whether it tells anything: it was asked for, or it is not all the time what it was at first.
+    /// Whether it was requested, or changed in the course of the trial.
     pub fn is_remarkable(&self) -> bool {
         let times = [&self.before, &self.set, &self.connected];
         self.requested.is_some()
@@ -195,9 +194,7 @@ impl OptionRecord {
     }
 }
 
-/// What the world says of itself.
-///
-/// What older recordings do not tell reads as zero.
+/// How the world behaved. What older recordings lack reads as zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorldRecord {
     /// `kernel` or `sim`.
@@ -208,58 +205,58 @@ pub struct WorldRecord {
     pub privilege: String,
     /// Such as `real-time` or `short-slices`: how the thread that moves frames is scheduled.
     pub scheduling: String,
-    /// So much before they were due packets were handed over, to take back what reading and writing
-    /// cost each time; times in the captures are those of the handing over.
+    /// Packets are handed over this much before they are due, to compensate for the cost of reading
+    /// and writing them; captures have the times of the hand-over.
     #[serde(default, rename = "lead_ns", with = "tcplab_units::number")]
     pub lead: Span,
-    /// The last stretch before a packet was due that the thread that moves frames waited out awake.
+    /// How long before a packet was due the thread that moves frames began to poll.
     #[serde(default, rename = "spin_ns", with = "tcplab_units::number")]
     pub spin: Span,
-    /// How late packets were handed over after the path let them go, and that lead before it.
+    /// How late packets were handed over.
     pub lateness: Lateness,
-    /// How long packets may have waited where the path did not see them yet.
+    /// How long packets may have waited in a device before the path saw them.
     #[serde(default)]
     pub ring_wait: RingWait,
     /// Frames that the world itself lost, outside the path: should be none.
     pub device_drops: u64,
-    /// Frames that passed and are in no capture, because writing could not keep up.
+    /// Frames missing in the captures, because writing could not keep up.
     #[serde(default)]
     pub capture_drops: u64,
-    /// Verdicts that are missing in the ground truth, for the same reason.
+    /// Verdicts missing in the ground truth, because writing could not keep up.
     #[serde(default)]
     pub verdict_drops: u64,
-    /// Samples that were due and could not be taken in time.
+    /// Samples that could not be taken in time.
     pub samples_missed: u64,
-    /// How the thread that moves frames fared.
+    /// How the thread that moves frames was scheduled.
     #[serde(default)]
     pub mover: MoverRecord,
-    /// Where another than tcplab made the path: what it does otherwise than asked, with the keys.
-    /// Of a path that was used by itself: what this machine cannot do of it.
+    /// Of a path made by netem: how it differs from the one asked for, by key. Of a path used
+    /// without a trial: what this machine cannot model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How late packets were handed over, against the time the path asked for.
+/// How late packets were handed over, against the times of the path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
     /// Packets handed over.
     pub packets: u64,
-    /// Half of them were later than this.
+    /// The median.
     #[serde(rename = "median_ns", with = "tcplab_units::number")]
     pub median: Span,
-    /// One in a hundred was.
+    /// The 99th percentile.
     #[serde(rename = "p99_ns", with = "tcplab_units::number")]
     pub p99: Span,
-    /// One in a thousand was.
+    /// The 99.9th percentile.
     #[serde(default, rename = "p999_ns", with = "tcplab_units::number")]
     pub p999: Span,
-    /// None was.
+    /// The maximum.
     #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 
 impl Lateness {
-    /// What a sketch of the lateness of each packet tells.
+    /// From a sketch of the lateness of each packet.
     pub fn of(each: &Sketch) -> Lateness {
         Lateness {
             packets: each.count(),
@@ -275,21 +272,21 @@ impl Lateness {
 /// read, the time since that device was last seen empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingWait {
-    /// One packet in a hundred may have waited longer than this.
+    /// The 99th percentile.
     #[serde(rename = "p99_ns", with = "tcplab_units::number")]
     pub p99: Span,
-    /// None did.
+    /// The maximum.
     #[serde(rename = "max_ns", with = "tcplab_units::number")]
     pub max: Span,
 }
 
-/// How the thread that moves frames fared on this machine.
+/// How the thread that moves frames was scheduled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct MoverRecord {
     /// The share of the time in which it had frames to move, 0 to 1: near 1, the machine, not the
     /// path, sets the pace.
     pub busy: f64,
-    /// The same in the busiest second.
+    /// That share in the busiest second.
     #[serde(default)]
     pub busiest: f64,
     /// How long it was ready to run and did not get a processor, in all.

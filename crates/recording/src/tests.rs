@@ -79,11 +79,11 @@ fn told(directory: &Path) -> Result<(), RecordingError> {
     writer.left(Endpoint::Client, ms(1), 1, of(1))?;
     writer.left(Endpoint::Client, ms(2), 2, of(2))?;
     writer.arrived(Endpoint::Server, ms(10), 1)?;
-    writer.judged(&verdict(1, Direction::Forward, 1, 10, Fate::Delivered))?;
+    writer.verdict(&verdict(1, Direction::Forward, 1, 10, Fate::Delivered))?;
     writer.left(Endpoint::Server, ms(11), 3, of(3))?;
     writer.entered(Endpoint::Client, ms(15), of(3))?;
-    writer.judged(&verdict(3, Direction::Reverse, 11, 15, Fate::Delivered))?;
-    writer.judged(&verdict(2, Direction::Forward, 2, 20, Fate::Dropped(cause)))?;
+    writer.verdict(&verdict(3, Direction::Reverse, 11, 15, Fate::Delivered))?;
+    writer.verdict(&verdict(2, Direction::Forward, 2, 20, Fate::Dropped(cause)))?;
     writer.left(Endpoint::Client, ms(90), 4, of(4))?;
     let mut sample = Sample::empty(ms(10), Endpoint::Client);
     sample.cwnd_segments = 10;
@@ -122,7 +122,7 @@ fn frames_stand_in_order_with_what_became_of_them() {
             "1 ms Outbound 1",
             "2 ms Outbound 2 dropped by interruption 1 (0.020 s to 0.070 s)",
             "15 ms Inbound 3",
-            "90 ms Outbound 4 its fate is not known",
+            "90 ms Outbound 4 no verdict recorded",
             "Some(6) seen, Some(2) lost",
         ]
     );
@@ -142,6 +142,17 @@ fn the_ground_truth_names_frames_of_the_senders_capture() {
     // Frame 2 of the server's capture is what it sent as packet 3.
     let [first, second] = [Some(1), Some(2)];
     assert_eq!(told, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
+}
+
+#[test]
+fn dropped_frames_are_those_of_the_ground_truth() {
+    let directory = tempfile::tempdir().unwrap();
+    told(directory.path()).unwrap();
+    let recording = Recording::open(directory.path()).unwrap();
+    assert_eq!(recording.dropped_frames().unwrap(), [[2].into(), [].into()]);
+    let of_capture = |name| Recording::of_capture(&directory.path().join(name));
+    assert_eq!(of_capture("server.pcapng").unwrap().1, Endpoint::Server);
+    assert!(of_capture("other.pcapng").is_none());
 }
 
 #[test]
@@ -218,7 +229,7 @@ fn what_could_not_be_told_is_counted_and_no_verdict_is_lost() {
         } else {
             writer.arrived(Endpoint::Server, ms(at), id).unwrap();
         }
-        writer.judged(&verdict(id, Direction::Forward, 1, at, Fate::Delivered)).unwrap();
+        writer.verdict(&verdict(id, Direction::Forward, 1, at, Fate::Delivered)).unwrap();
     }
     assert_eq!(writer.capture_drops(), 2);
     writer.finish(&app(), &record()).unwrap();

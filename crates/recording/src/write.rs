@@ -14,17 +14,16 @@ use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file,
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
 ///
-/// A frame's comment says what the path did with it, which is known later than the frame; so
-/// frames wait here, in order, until the path has judged them.
+/// Frames wait here, in order, for the verdict of the path, which goes into their comments.
 #[derive(Debug)]
 pub struct RecordingWriter {
     directory: PathBuf,
     captures: [EndCapture; 2],
     truth: Output,
-    /// The row of it being made.
+    /// The row being made; kept for its memory.
     row: Vec<u8>,
     samples: Output,
-    /// Those of flows by their names, where they have files of their own.
+    /// The samples of flows with files of their own, by name.
     flow_samples: BTreeMap<String, Output>,
 }
 
@@ -78,7 +77,8 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// The same where the endpoint tells why it sent the packet; the ground truth has it then.
+    /// Like [`RecordingWriter::left`], with why the endpoint sent the packet: the ground truth has
+    /// it as `because`.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -94,7 +94,7 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// `endpoint` was handed a packet, other than the one sent or made by the path.
+    /// `endpoint` received a packet that the path changed or made.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -108,8 +108,7 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// A packet was seen at `endpoint`, where the path is not tcplab's own and tells nothing: sent
-    /// by it, or handed to it.
+    /// `endpoint` sent or received a packet, through a path that gives no verdicts.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -122,16 +121,16 @@ impl RecordingWriter {
     ) -> Result<(), RecordingError> {
         let capture = &mut self.captures[endpoint.index()];
         if is_sent {
-            capture.left_untold(at, packet);
+            capture.left_unobserved(at, packet);
         } else {
             capture.entered(at, packet);
         }
         self.settle(endpoint)
     }
 
-    /// `endpoint` was handed the packet `id` just as the other sent it. To be told before it is
-    /// [`judged`](RecordingWriter::judged). If it was not told when that packet was sent, this
-    /// frame is counted as missed.
+    /// `endpoint` received the packet `id` as the other sent it. Comes before its
+    /// [`verdict`](RecordingWriter::verdict). If the sent frame is not known, the received one
+    /// counts as missed.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -153,23 +152,23 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// So many frames passed `endpoint` that could not be told.
+    /// So many frames passed `endpoint` and are missing in its capture.
     pub fn missed(&mut self, endpoint: Endpoint, frames: u64) {
         self.captures[endpoint.index()].missed(frames);
     }
 
-    /// Frames that passed an endpoint and are missing in its capture.
+    /// Frames missing in both captures.
     pub fn capture_drops(&self) -> u64 {
         self.captures.iter().map(EndCapture::frames_missed).sum()
     }
 
-    /// The path has judged a packet.
+    /// What became of a packet on the path.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
-    pub fn judged(&mut self, verdict: &Verdict) -> Result<(), RecordingError> {
+    pub fn verdict(&mut self, verdict: &Verdict) -> Result<(), RecordingError> {
         let endpoint = verdict.direction.sender();
-        if self.captures[endpoint.index()].judged(verdict) {
+        if self.captures[endpoint.index()].verdict(verdict) {
             self.settle(endpoint)
         } else {
             let row = TruthRow { frame: None, because: None, verdict: *verdict };
@@ -177,8 +176,7 @@ impl RecordingWriter {
         }
     }
 
-    /// Packets before `id` are no longer on the path, whether they were judged or not: frames need
-    /// not wait for them.
+    /// No verdict will come on packets before `id`: frames need not wait for them.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -190,7 +188,7 @@ impl RecordingWriter {
         Ok(())
     }
 
-    /// A socket was looked at.
+    /// A sample of a socket.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -198,7 +196,7 @@ impl RecordingWriter {
         self.samples.put(csv::row(sample).as_bytes())
     }
 
-    /// A socket of a flow was looked at that is not the one the recording is about.
+    /// A sample of a socket of another flow than the main one.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`].
@@ -212,7 +210,7 @@ impl RecordingWriter {
         output.put(csv::row(sample).as_bytes())
     }
 
-    /// Ends the recording. Packets that were never judged stay without a verdict.
+    /// Ends the recording. Packets that have no verdict by then stay without one.
     ///
     /// # Errors
     /// As for [`RecordingWriter::left`]. Without an error everything is on the disk, and `DONE`
@@ -221,7 +219,7 @@ impl RecordingWriter {
         self.end(Some(app), record)
     }
 
-    /// The same where the applications were not tcplab's, and have told nothing.
+    /// Ends the recording of applications that were not tcplab's: it has no `app.json`.
     ///
     /// # Errors
     /// As for [`RecordingWriter::finish`].
@@ -245,7 +243,7 @@ impl RecordingWriter {
         Output::create(&directory, DONE_FILE)?.sync()
     }
 
-    /// Writes the frames of one capture whose fate is known, up to the first one that waits.
+    /// Writes the frames of one capture up to the first one that waits for its verdict.
     fn settle(&mut self, endpoint: Endpoint) -> Result<(), RecordingError> {
         let RecordingWriter { captures, truth, row, .. } = self;
         captures[endpoint.index()].settle(|frame, verdict, because| {
@@ -255,7 +253,7 @@ impl RecordingWriter {
     }
 }
 
-/// A line of the ground truth, made in a buffer that is used again.
+/// Writes a row of the ground truth, made in a buffer that is kept.
 fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(), RecordingError> {
     line.clear();
     serde_json::to_writer(&mut *line, row).expect("plain data has a JSON form");

@@ -71,11 +71,11 @@ pub fn text_table(run: &Run, details: bool) -> String {
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world == "sim" || !run.has_path() => {}
+        None if run.world.is_simulated() || !run.has_path() => {}
         None => line(&mut text, "! path not verified before the trials"),
     }
     // There is nothing between what was asked and what happens.
-    if run.world == "sim" || worlds::differ(run) {
+    if run.world.is_simulated() || worlds::differ(run) {
         line(&mut text, "✓ path exact (simulated)");
     }
     text

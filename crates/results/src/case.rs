@@ -2,38 +2,61 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use tcplab_scenario::{Measure, metric};
 
 use crate::kept::KeptTrials;
-use crate::{Recovery, StackUsed, Summary, Trial};
+use crate::{Recovery, StackUsed, Summary, Trial, World};
 
 /// One cell of the matrix.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "WholeCase")]
 pub struct Case {
     /// Short and fit for a file name: the levels joined, such as `reno`.
     pub name: String,
     /// The factors and their levels: (`client.socket.congestion`, `reno`).
     pub levels: Vec<(String, String)>,
-    /// Where its trials ran: `kernel` or `sim`. Runs of older versions do not say.
-    pub world: String,
+    /// Where its trials ran.
+    pub world: World,
     /// Whose TCP spoke at the client and at the server.
     pub stacks: Vec<StackUsed>,
     /// Its trials by number, but for those that failed.
     pub trials: Vec<Trial>,
     /// Those that failed, as often as they were run.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Each metric over the trials.
     pub summaries: Vec<Summary>,
     /// Recovery episodes of those trials that are in memory without theirs, as their packets were
     /// not kept; `run.json` has them.
-    #[serde(skip)]
     pub forgotten: Recovery,
 }
 
 impl Case {
+    /// Serializes it with other `trials` in the place of its own.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize_with<S: Serializer>(
+        &self,
+        serializer: S,
+        trials: &impl Serialize,
+    ) -> Result<S::Ok, S::Error> {
+        let Case { name, levels, world, stacks, trials: _, failures, summaries, forgotten: _ } =
+            self;
+        let mut case = serializer.serialize_struct("Case", 7)?;
+        case.serialize_field("name", name)?;
+        case.serialize_field("levels", levels)?;
+        case.serialize_field("world", world)?;
+        case.serialize_field("stacks", stacks)?;
+        case.serialize_field("trials", trials)?;
+        if !failures.is_empty() {
+            case.serialize_field("failures", failures)?;
+        }
+        case.serialize_field("summaries", summaries)?;
+        case.end()
+    }
+
     /// The recovery episodes of all its trials.
     pub fn recovery(&self) -> Recovery {
         let mut all = self.forgotten.clone();
@@ -61,6 +84,12 @@ impl Case {
     }
 }
 
+impl Serialize for Case {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(serializer, &self.trials)
+    }
+}
+
 /// A trial that could not be run to its end, or did not come to a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -81,8 +110,7 @@ pub struct Failure {
 pub(crate) struct WholeCase {
     name: String,
     levels: Vec<(String, String)>,
-    #[serde(default)]
-    world: String,
+    world: World,
     #[serde(default)]
     stacks: Vec<StackUsed>,
     trials: KeptTrials,

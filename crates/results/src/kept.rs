@@ -180,7 +180,7 @@ mod tests {
         let whole: Vec<Trial> =
             (1..=3).map(|number| Trial { has_packets: number == 1, ..trial(number, 3) }).collect();
         let text = serde_json::json!({
-            "name": "base", "levels": [], "trials": whole, "summaries": []
+            "name": "base", "levels": [], "world": "sim", "trials": whole, "summaries": []
         });
         let read: Case = serde_json::from_value(text).unwrap();
         let (mut kept, mut names) = (KeptTrials::default(), MetricNames::default());

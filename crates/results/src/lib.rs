@@ -23,6 +23,7 @@ mod stopping;
 mod summary;
 mod trial;
 pub mod verification;
+mod world;
 
 pub use case::{Case, Failure};
 pub use claim::Claim;
@@ -45,3 +46,4 @@ pub use summary::{Summary, median_interval};
 pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport};
 pub use trial::Trial;
 pub use verification::Calibration;
+pub use world::{RunWorld, World};

@@ -1,12 +1,13 @@
 //! A run and everything that it came to, but for the packets. `run.json` holds it.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 use tcplab_scenario::Plot;
 
-use crate::{Calibration, Case, Claim, Comparison, Stopping};
+use crate::{Calibration, Case, Claim, Comparison, RunWorld, Stopping};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Run {
     /// The scenario's name: its file name without the ending.
     pub name: String,
@@ -16,8 +17,8 @@ pub struct Run {
     pub reference: Option<String>,
     /// The scenario file as it was run.
     pub scenario: String,
-    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
-    pub world: String,
+    /// Where its cases ran.
+    pub world: RunWorld,
     /// Why a model stands for the kernel that was to be had, and how to get the kernel.
     #[serde(default)]
     pub fallback: Option<String>,
@@ -26,13 +27,13 @@ pub struct Run {
     /// The seed of the run.
     pub seed: u64,
     /// The names of the cases, where not all of the scenario's were run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub only: Vec<String>,
     /// How many blocks came first and are not counted.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub warm_up: u32,
     /// Why there are so many blocks, where the scenario did not fix their number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub stopping: Option<Stopping>,
     /// What is between the endpoints, a sentence per direction.
     pub path: Vec<String>,
@@ -46,7 +47,7 @@ pub struct Run {
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
     /// The comparisons that the scenario asks for, in its order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub comparisons: Vec<Comparison>,
     /// What is drawn over what was varied. Runs of older versions do not say.
     #[serde(default)]
@@ -63,7 +64,69 @@ impl Run {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
+impl Run {
+    /// Serializes it with other `cases` in the place of its own.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize_with<S: Serializer>(
+        &self,
+        serializer: S,
+        cases: &impl Serialize,
+    ) -> Result<S::Ok, S::Error> {
+        let Run {
+            name,
+            title,
+            reference,
+            scenario,
+            world,
+            fallback,
+            started,
+            seed,
+            only,
+            warm_up,
+            stopping,
+            path,
+            environment,
+            calibration,
+            cases: _,
+            claims,
+            comparisons,
+            plots,
+        } = self;
+        let mut run = serializer.serialize_struct("Run", 18)?;
+        run.serialize_field("name", name)?;
+        run.serialize_field("title", title)?;
+        run.serialize_field("reference", reference)?;
+        run.serialize_field("scenario", scenario)?;
+        run.serialize_field("world", world)?;
+        run.serialize_field("fallback", fallback)?;
+        run.serialize_field("started", started)?;
+        run.serialize_field("seed", seed)?;
+        if !only.is_empty() {
+            run.serialize_field("only", only)?;
+        }
+        if *warm_up > 0 {
+            run.serialize_field("warm_up", warm_up)?;
+        }
+        if stopping.is_some() {
+            run.serialize_field("stopping", stopping)?;
+        }
+        run.serialize_field("path", path)?;
+        run.serialize_field("environment", environment)?;
+        run.serialize_field("calibration", calibration)?;
+        run.serialize_field("cases", cases)?;
+        run.serialize_field("claims", claims)?;
+        if !comparisons.is_empty() {
+            run.serialize_field("comparisons", comparisons)?;
+        }
+        run.serialize_field("plots", plots)?;
+        run.end()
+    }
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize_with(serializer, &self.cases)
+    }
 }

@@ -82,8 +82,8 @@ pub(crate) struct CompareSpec {
     /// median, such as `"1 %"`; or for each named metric a share or an amount in its unit: `{
     /// transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
     #[serde(default)]
-    #[schemars(with = "Option<SameForm>")]
-    same: Option<Spanned<Same>>,
+    #[schemars(with = "Option<MarginsForm>")]
+    threshold: Option<Spanned<Margins>>,
 }
 
 /// Metrics that can be compared, for the schema.
@@ -164,13 +164,13 @@ impl CompareSpec {
 
     fn thresholds(&self) -> Result<(Threshold, BTreeMap<String, Threshold>), Fault> {
         let mut each = BTreeMap::new();
-        let Some(written) = &self.same else { return Ok((Threshold::default(), each)) };
+        let Some(written) = &self.threshold else { return Ok((Threshold::default(), each)) };
         let named = match written.get_ref() {
-            Same::Share(text) => {
+            Margins::Share(text) => {
                 let share = share(text).map_err(|what| Fault::new(what, written.span()))?;
                 return Ok((share, each));
             }
-            Same::Each(named) => named,
+            Margins::Each(named) => named,
         };
         for (name, amount) in named {
             let info = compared(name, amount)?;
@@ -220,43 +220,43 @@ pub(crate) fn have_counterparts(
     })
 }
 
-/// The value of `same`.
+/// The value of `threshold`.
 #[derive(Debug)]
-enum Same {
+enum Margins {
     /// A share of the median, for all metrics.
     Share(String),
     /// Margins by metric.
     Each(BTreeMap<String, Spanned<Operand>>),
 }
 
-/// [`Same`] for the schema.
+/// [`Margins`] for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "for the schema")]
-enum SameForm {
+enum MarginsForm {
     /// A share of the first level's median.
     Share(Probability),
     /// A margin for each named metric.
     Each(BTreeMap<String, Operand>),
 }
 
-impl<'de> Deserialize<'de> for Same {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Same, D::Error> {
+impl<'de> Deserialize<'de> for Margins {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Margins, D::Error> {
         struct Any;
         impl<'de> Visitor<'de> for Any {
-            type Value = Same;
+            type Value = Margins;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a share such as \"1 %\", or metrics with an amount each")
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Same, E> {
-                Ok(Same::Share(text.into()))
+            fn visit_str<E: Error>(self, text: &str) -> Result<Margins, E> {
+                Ok(Margins::Share(text.into()))
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Same, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Margins, A::Error> {
                 let mut each = BTreeMap::new();
                 while let Some((name, amount)) = map.next_entry()? {
                     each.insert(name, amount);
                 }
-                Ok(Same::Each(each))
+                Ok(Margins::Each(each))
             }
         }
         deserializer.deserialize_any(Any)
@@ -296,7 +296,7 @@ mod tests {
     fn levels_metrics_and_margins_are_resolved() {
         let section = "factor = \"client.sysctl.net.ipv4.tcp_reordering\"\nlevels = [300, 3]\n\
                        metrics = [\"goodput\", \"transfer_time\", \"retransmissions\"]\n\
-                       same = { goodput = \"2 %\", transfer_time = \"20 ms\", retransmissions = 3 }";
+                       threshold = { goodput = \"2 %\", transfer_time = \"20 ms\", retransmissions = 3 }";
         let compare = read(section).unwrap().remove(0);
         assert_eq!(compare.levels, ["300", "3"]);
         assert_eq!(compare.metrics, ["goodput", "transfer_time", "retransmissions"]);
@@ -310,7 +310,7 @@ mod tests {
                 ("transfer_time", Threshold::Absolute(0.02)),
             ]
         );
-        let same = read("factor = \"stack\"\nsame = \"1 %\"").unwrap().remove(0);
+        let same = read("factor = \"stack\"\nthreshold = \"1 %\"").unwrap().remove(0);
         assert_eq!(same.threshold, Threshold::Share(0.01));
     }
 
@@ -340,9 +340,9 @@ mod tests {
                 "`episode.type` cannot be compared",
             ),
             ("factor = \"stack\"\nmetrics = [\"lost\", \"lost\"]", 2, "`lost` is named twice"),
-            ("factor = \"stack\"\nsame = \"much\"", 2, "much"),
-            ("factor = \"stack\"\nsame = { speed = 1 }", 2, "unknown metric `speed`"),
-            ("factor = \"stack\"\nsame = { transfer_time = 3 }", 2, "3"),
+            ("factor = \"stack\"\nthreshold = \"much\"", 2, "much"),
+            ("factor = \"stack\"\nthreshold = { speed = 1 }", 2, "unknown metric `speed`"),
+            ("factor = \"stack\"\nthreshold = { transfer_time = 3 }", 2, "3"),
             ("factor = \"stack\"\nsome = \"1 %\"", 2, "unknown key `some`"),
         ] {
             let (told, found) = read(section).unwrap_err();

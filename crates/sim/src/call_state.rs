@@ -2,18 +2,18 @@
 
 use tcplab_units::{Instant, Span};
 
-/// How the calls of an application stand.
+/// The state of an application's calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallState {
-    /// SO_RCVTIMEO and SO_SNDTIMEO; none: they wait for ever.
+    /// SO_RCVTIMEO and SO_SNDTIMEO; none: no timeout.
     pub(crate) timeouts: [Option<Span>; 2],
-    /// When the application is to be looked at, whatever happens.
+    /// When the application goes on even if nothing happens.
     pub(crate) wake: Option<Instant>,
     /// The application has nothing to do any more.
     pub(crate) is_over: bool,
-    /// The error of the connection was told; it is told once (`sock_error`).
+    /// A call has returned the error of the connection, which happens once (`sock_error`).
     pub(crate) has_told: bool,
-    /// SHUT_RD: a read that finds nothing is at the end.
+    /// SHUT_RD: a read without data returns the end of the stream.
     pub(crate) is_read_shut: bool,
     /// `close` was called, and waits until then at most (SO_LINGER).
     pub(crate) closing: Option<Instant>,

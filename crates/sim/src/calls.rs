@@ -1,4 +1,4 @@
-//! What an application calls, done on a model's connection: calls that wait as a kernel's do.
+//! The calls of an application on a model's connection; they block as a kernel's do.
 
 use tcplab_stack::{
     Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
@@ -8,21 +8,21 @@ use tcplab_workload::{Half, Toggle, Want};
 
 use crate::host::Host;
 
-/// A read that asks for so much takes what there is as it came, without copying it together, bytes.
+/// A read of so many bytes or more takes a received segment without copying it.
 const AS_IT_COMES: usize = 256 << 10;
 
-/// What became of a call.
+/// The result of a call.
 enum Done {
     /// It has returned, and the next may be made.
     Returned,
-    /// It has begun something that leaves first.
+    /// It has queued segments, which leave before it goes on.
     Begun,
-    /// It waits: for something of the connection, and until a time at most.
+    /// It blocks: until its connection changes, or until a time at most.
     Waits(Option<Instant>),
 }
 
 impl Host {
-    /// The application goes on as far as its socket lets it; whether it did anything.
+    /// Runs the application until a call blocks; whether any returned.
     pub(crate) fn drive(&mut self, now: Instant) -> bool {
         let mut moved = false;
         self.calls.wake = None;
@@ -119,7 +119,7 @@ impl Host {
     fn accept(&mut self, now: Instant) -> Done {
         match self.connection.as_ref().map(|it| (it.error(), it.state())) {
             None | Some((None, State::SynSent | State::SynReceived)) => Done::Waits(None),
-            // It was lost before it was there.
+            // The connection failed before it was established.
             Some((Some(error), _)) => self.fail(now, error),
             Some((None, _)) => {
                 if let Some(connection) = &mut self.connection {
@@ -137,7 +137,7 @@ impl Host {
         let Want::Write { bytes, more, urgent } = self.application.want(now) else {
             return Done::Waits(None);
         };
-        // It sleeps in its write until the socket calls it.
+        // A blocked write sleeps until the socket wakes it.
         let taken = if connection.awaits_space() {
             Err(WriteError::WouldBlock)
         } else if let Some(zeros) = &self.zeros {
@@ -157,7 +157,7 @@ impl Host {
                 Some(until) if until <= now => self.application.returned(now),
                 until => return Done::Waits(until),
             },
-            // What was taken is told first, the error to the next call.
+            // This call returns what was taken, the next one the error.
             Err(_) if moved > 0 => self.application.returned(now),
             Err(WriteError::Closed) => self.application.failed("EPIPE", now),
             Err(WriteError::Broken(_)) if self.calls.has_told => {
@@ -221,7 +221,7 @@ impl Host {
                 let linger = connection.options().linger.unwrap_or_default();
                 connection.close(now);
                 self.calls.closing = Some(now + linger);
-                // What is to be sent leaves before anybody waits for it.
+                // The rest of the data leaves before the call waits for it.
                 if !linger.is_zero() {
                     return Done::Begun;
                 }
@@ -236,7 +236,7 @@ impl Host {
         Done::Begun
     }
 
-    /// The connection was lost, which one call is told.
+    /// The connection failed; one call returns the error.
     fn fail(&mut self, now: Instant, error: ConnectionError) -> Done {
         if self.has_failed() {
             return Done::Waits(None);

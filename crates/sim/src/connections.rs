@@ -1,4 +1,4 @@
-//! The connections of a trial: their hosts before it, and what became of them.
+//! The connections of a trial: their hosts, and their results.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -78,8 +78,7 @@ impl Connections<'_> {
         self.flows.iter().enumerate().map(log).collect()
     }
 
-    /// Client and server of the first connection of the subject, as they were; none if it did not
-    /// begin.
+    /// The endpoints of the first connection of the main flow; none if it did not begin.
     pub(crate) fn records(&self, pairs: &[[Host; 2]]) -> Option<[EndpointRecord; 2]> {
         let subject = self.subject()?;
         let (_, [client, server]) =

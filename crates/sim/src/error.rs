@@ -8,7 +8,7 @@ use tcplab_units::Span;
 
 /// Why a trial could not be run, or did not pass.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message names each field")]
 pub enum SimError {
     /// A stack cannot be set as asked.
     #[error("the {endpoint}: {source}")]
@@ -22,7 +22,7 @@ pub enum SimError {
     /// The transfer took longer than the scenario allows.
     #[error("not done after {limit}: {received} B have arrived")]
     Overdue { limit: Span, received: u64 },
-    /// An endpoint gave the connection up.
+    /// An endpoint aborted its connection.
     #[error("the {endpoint}'s connection was lost: {error}")]
     Connection { endpoint: &'static str, error: ConnectionError },
     /// There is no model of that congestion control.

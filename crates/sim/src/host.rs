@@ -28,27 +28,27 @@ pub(crate) struct Host {
     endpoint: Endpoint,
     address: Address,
     pub(crate) config: Arc<Config>,
-    /// What it shares with the other connections of its end.
+    /// The machine, which it shares with the other connections of its end.
     machine: Machine,
-    /// Whether it has gone without a word.
+    /// Whether it has disappeared without closing its connection.
     has_vanished: bool,
-    /// How it is not there, if it is not.
+    /// How it is absent, if it is.
     absent: Option<Absent>,
-    /// Whether nobody waits for its application.
+    /// Whether the trial does not wait for its application.
     is_background: bool,
-    /// What the connection is opened with; used once.
+    /// The parameters of the connection; used once.
     pub(crate) opening: Option<Opening>,
     pub(crate) connection: Option<Connection>,
-    /// What is set on it as soon as it is accepted.
+    /// Options set on it as soon as it is accepted.
     pub(crate) accepted: Vec<SocketOption>,
     pub(crate) application: Application,
-    /// What it writes, if that is zeros: nothing needs to be copied then.
+    /// Its payload, if that is zeros: nothing is copied then.
     pub(crate) zeros: Option<Data>,
-    /// How its application's calls stand.
+    /// The state of its application's calls.
     pub(crate) calls: CallState,
-    /// Segments of a burst that was cut, not yet on the link.
+    /// Segments of a super-segment that are not on the link yet.
     cut: VecDeque<(Segment, SendCause)>,
-    /// Segments that came in and that the machine has still to work on, with when that is done.
+    /// Received segments that the machine has not processed yet, with when it will have.
     inbox: VecDeque<(Instant, Segment, Admitted)>,
     /// Whether routers may cut what it sends: the path was found to take less than its packets
     /// become.
@@ -95,17 +95,17 @@ impl Host {
         }
     }
 
-    /// The same, but not there.
+    /// Makes it absent, if `absent` says how.
     pub(crate) fn absent(self, absent: Option<Absent>) -> Host {
         Host { absent, ..self }
     }
 
-    /// The same, for which nobody waits.
+    /// Puts it in the background: the trial does not wait for it.
     pub(crate) fn in_background(self, is_background: bool) -> Host {
         Host { is_background, ..self }
     }
 
-    /// The same on a machine that has other connections, too.
+    /// Puts it on a machine that it shares with other connections.
     pub(crate) fn on(self, machine: &Machine) -> Host {
         Host { machine: machine.clone(), ..self }
     }
@@ -115,13 +115,13 @@ impl Host {
         &self.machine
     }
 
-    /// The same with SO_RCVTIMEO and SO_SNDTIMEO.
+    /// Sets SO_RCVTIMEO and SO_SNDTIMEO.
     pub(crate) fn with_timeouts(mut self, timeouts: [Option<Span>; 2]) -> Host {
         self.calls.timeouts = timeouts;
         self
     }
 
-    /// The same, whose application sets `options` on the connection that it accepts.
+    /// Sets the options of the connection that it accepts.
     pub(crate) fn accepting_with(self, options: Vec<SocketOption>) -> Host {
         Host { accepted: options, ..self }
     }
@@ -130,7 +130,7 @@ impl Host {
         self.address
     }
 
-    /// Whether nobody waits for its application.
+    /// Whether the trial does not wait for its application.
     pub(crate) fn is_background(&self) -> bool {
         self.is_background
     }
@@ -145,7 +145,7 @@ impl Host {
         self.connection.as_ref()?.error()
     }
 
-    /// Whether its application is done, and its connection needs nothing from the path any more.
+    /// Whether its application is done, and its connection needs the path no more.
     pub(crate) fn is_over(&self) -> bool {
         let is_over =
             |connection: &Connection| connection.is_over() || connection.state() == State::TimeWait;
@@ -156,7 +156,7 @@ impl Host {
                 && self.connection.as_ref().is_none_or(is_over))
     }
 
-    /// Whether its connection was lost, and that ends the trial.
+    /// Whether its connection failed and its calls may not.
     pub(crate) fn has_failed(&self) -> bool {
         self.error().is_some() && !self.application.may_fail()
     }
@@ -166,7 +166,7 @@ impl Host {
         self.application.may_fail()
     }
 
-    /// The trial's time is over: where calls may fail, what it waits for is told as that.
+    /// The trial's time is over: a call that may fail returns that it still waited.
     pub(crate) fn run_out(&mut self, now: Instant) {
         if self.may_fail() && !self.is_done() {
             self.application.ran_out(now);
@@ -174,7 +174,7 @@ impl Host {
         }
     }
 
-    /// Whether its application has nothing to do any more, or waits for somebody who never came.
+    /// Whether its application is done, or waits for a client that never came.
     pub(crate) fn is_done(&self) -> bool {
         self.calls.is_over || self.is_unvisited()
     }
@@ -183,7 +183,7 @@ impl Host {
         self.endpoint == Endpoint::Server && self.connection.is_none()
     }
 
-    /// From now on it neither hears nor says anything, as if its machine had lost its power.
+    /// From now on it neither receives nor sends, as if its machine had lost power.
     pub(crate) fn vanish(&mut self) {
         self.has_vanished = true;
     }
@@ -194,8 +194,7 @@ impl Host {
             && self.machine.pool().is_some_and(|pool| pool.free() > 0)
     }
 
-    /// A segment came in: the stack has it once the machine has worked on it, if it has a buffer
-    /// for it.
+    /// Takes a segment: the stack gets it once the machine has processed it, if there is a buffer.
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if self.has_vanished {
             return;
@@ -212,7 +211,7 @@ impl Host {
 
     fn take_in(&mut self, now: Instant, segment: &Segment) {
         if let Some(connection) = &mut self.connection {
-            // To a kernel a connection that is over is none.
+            // A kernel has no socket for a connection that is over.
             if connection.is_over() && self.application.may_fail() {
                 return self.refuse(segment);
             }
@@ -245,13 +244,13 @@ impl Host {
         self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::Reset)));
     }
 
-    /// ICMP says that a segment of its connection was too large. Gives what all connections of the
-    /// machine may know of the path, if that is news.
+    /// Handles an ICMP error for a segment that was too large. Returns the path MTU that all
+    /// connections of the machine share, if it has changed.
     pub(crate) fn handle_too_big(&mut self, now: Instant, told: &TooBig) -> Option<PathMtu> {
         self.connection.as_mut()?.handle_too_big(now, told.sequence, told.mtu)
     }
 
-    /// What another connection of the machine found out of the path: one that begins later knows it
+    /// Takes the path MTU that another connection of the machine found: later ones begin with it
     /// (`fib_nh_exception`).
     pub(crate) fn learn(&mut self, path: PathMtu) {
         if let Some(opening) = self.opening.as_mut().filter(|_| self.config.path_mtu.discovery) {
@@ -283,7 +282,7 @@ impl Host {
         }
     }
 
-    /// The next segment that leaves, why, and how its packet is marked.
+    /// The next segment to send, why it is sent, and its IP fields.
     pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, Marking)> {
         if self.has_vanished {
             return None;

@@ -8,13 +8,13 @@ use tcplab_units::Instant;
 
 use crate::packets::{self, Address, Marking};
 
-/// A link, and the segments on it: their bytes are made only where the link looks at them.
+/// A link, and the segments on it: they are serialised only if the link reads packets.
 #[derive(Debug)]
 pub(crate) struct Lane {
     link: Link,
     reads: bool,
-    /// Segments whose bytes were not made, with the client's port, in the order of their ids; none
-    /// where one has gone.
+    /// Segments that were not serialised, with the client's port, in the order of their ids; `None`
+    /// for one that has left.
     kept: VecDeque<(u64, Option<(u16, Segment)>)>,
 }
 
@@ -76,7 +76,7 @@ impl Lane {
         self.link.in_flight().next().is_none()
     }
 
-    /// What left it until `now`, one after the other.
+    /// The next packet that left until `now`.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Out> {
         let departure = self.link.poll(now)?;
         let what = self.carried(departure.verdict.id, departure.packet);

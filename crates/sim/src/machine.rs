@@ -13,9 +13,9 @@ pub(crate) struct Machine(Rc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// What it needs for each segment that comes in.
+    /// The time it needs for each received segment.
     processing: Span,
-    /// When it will have worked on all that have come in.
+    /// When it will have processed all received segments.
     idle_at: Cell<Instant>,
     pool: Option<BufferPool>,
 }
@@ -35,7 +35,7 @@ impl Machine {
         }))
     }
 
-    /// A segment comes in; `None`: there is no buffer for it.
+    /// Takes a buffer for a received segment; `None`: none is free.
     pub(crate) fn admit(&self) -> Option<Admitted> {
         match &self.0.pool {
             None => Some(Admitted { _buffer: None }),
@@ -43,8 +43,8 @@ impl Machine {
         }
     }
 
-    /// When a segment that comes in now will be worked on: one after the other, whosever they are.
-    /// `None`: at once.
+    /// When a segment received now will have been processed: one after the other, of all
+    /// connections. `None`: at once.
     pub(crate) fn work(&self, now: Instant) -> Option<Instant> {
         if self.0.processing.is_zero() {
             return None;
@@ -54,12 +54,12 @@ impl Machine {
         Some(done)
     }
 
-    /// The buffers of its connections, where they are counted.
+    /// The buffers of its connections, if they are counted.
     pub(crate) fn pool(&self) -> Option<&BufferPool> {
         self.0.pool.as_ref()
     }
 
-    /// How its buffers fared.
+    /// The record of its buffers.
     pub(crate) fn record(&self) -> Option<PoolRecord> {
         self.pool().map(|pool| PoolRecord {
             size: pool.size(),

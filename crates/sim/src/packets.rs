@@ -19,12 +19,12 @@ pub(crate) struct Address {
     pub(crate) port: u16,
 }
 
-/// What a host says of a packet besides where it goes.
+/// The IP fields of a packet besides its addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marking {
     /// IPv4's identification.
     pub(crate) id: u16,
-    /// Whether routers must not cut it.
+    /// Whether routers must not fragment it.
     pub(crate) dont_fragment: bool,
 }
 
@@ -38,8 +38,8 @@ pub(crate) fn size(segment: &Segment) -> Bytes {
     Bytes::new(IP_HEADER + segment.header.header_len() as u64 + u64::from(segment.len()))
 }
 
-/// Makes the packet of a segment from the first of `ends` to the second, in place of what is in
-/// `out`.
+/// Writes the packet of a segment from the first of `ends` to the second into `out`, which is
+/// cleared before.
 pub(crate) fn write(segment: &Segment, ends: [Address; 2], marking: Marking, out: &mut Vec<u8>) {
     let [from, to] = ends;
     let ip = Ipv4Repr { src: from.ip, dst: to.ip, id: marking.id, ttl: TTL, ecn: segment.ecn };
@@ -51,7 +51,7 @@ pub(crate) fn write(segment: &Segment, ends: [Address; 2], marking: Marking, out
     }
 }
 
-/// Which connection's segment was too large for the path, as ICMP tells a host.
+/// An ICMP error: a segment was too large for the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooBig {
     /// From whom to whom the segment went.
@@ -61,7 +61,7 @@ pub(crate) struct TooBig {
     pub(crate) mtu: u32,
 }
 
-/// What a packet says of one that was too large, if it is ICMP's word on that to the host `to`.
+/// The error in a packet, if it is one to the host `to`.
 pub(crate) fn too_big(packet: &[u8], to: Ipv4Addr) -> Option<TooBig> {
     let ip = FrameView::of_packet(packet).ip()?;
     let (mtu, quoted) = tcplab_wire::too_big(&ip)?;

@@ -1,12 +1,12 @@
-//! What happens next: an order of events that is the same each time.
+//! The queue of events, whose order is the same each time.
 
 use tcplab_units::Instant;
 
 /// Wake-ups of a few sources, each of which has one at most. Of those due at the same time the
 /// source with the smaller number comes first, so that nothing is left to chance.
 ///
-/// Sources change their mind with almost every packet, so nothing is sorted: looking through a
-/// handful costs less than keeping a heap, and leaves no wake-up behind that nobody wants any more.
+/// Sources change their wake-up with almost every packet, so nothing is sorted: a scan of a handful
+/// costs less than a heap, and leaves no stale wake-up behind.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     /// When each source is to be woken.
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn wake_ups_come_in_order_of_time_and_then_of_sources() {
+    fn wake_ups_are_ordered_by_time_then_by_source() {
         let mut queue = EventQueue::new(4);
         for (source, nanos) in [(3, 5), (1, 7), (2, 5), (0, 9)] {
             queue.set(source, Some(at(nanos)));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_come_later_push_the_others_up() {
+    fn inserted_sources_push_later_ones_up() {
         let mut queue = EventQueue::new(3);
         for (source, nanos) in [(0, 9), (1, 7), (2, 7)] {
             queue.set(source, Some(at(nanos)));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_counts() {
+    fn a_source_that_sets_its_wake_up_again_has_only_the_last() {
         let mut queue = EventQueue::new(2);
         queue.set(0, Some(at(5)));
         queue.set(0, Some(at(8)));

@@ -1,4 +1,4 @@
-//! Fragments of IPv4 become packets again, where they arrive.
+//! Reassembly of IPv4 fragments.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use tcplab_units::{Instant, Span};
 use tcplab_wire::{FrameView, IpPacket, checksum};
 
-/// How long the rest of a packet is waited for (`ipfrag_time`).
+/// How long fragments wait for the rest of their packet (`ipfrag_time`).
 const PATIENCE: Span = Span::from_secs(30);
 /// The largest packet there can be, bytes.
 const LARGEST: usize = 0xffff;
 
-/// What has come of packets that were cut (RFC 791 section 3.2), at one end.
+/// Packets being reassembled at one end (RFC 791 section 3.2).
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     /// By sender, protocol and identification.

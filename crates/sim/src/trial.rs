@@ -99,7 +99,7 @@ fn connect(
     verified.map_err(corrupted)
 }
 
-/// A trial without connections.
+/// A trial of datagrams.
 fn exchange_datagrams(
     request: &TrialRequest<'_>,
     asked: &Datagrams,
@@ -145,7 +145,7 @@ fn trial_record(
     }
 }
 
-/// What a trial without a recording was.
+/// The sums of a trial without a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     /// Events that the world worked on.
@@ -158,8 +158,8 @@ pub struct Measured {
     pub received: u64,
 }
 
-/// Runs a trial until its end, or its limit, without writing anything down. What is sent are zeros
-/// that neither end looks at.
+/// Runs a trial until its end, or its limit, without a recording. The payload is zeros that neither
+/// end checks.
 ///
 /// # Errors
 /// When its stacks or its path cannot be made.
@@ -184,7 +184,7 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
     Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
 }
 
-/// What has arrived of the data that the trial is about.
+/// The payload that has arrived, in the main direction.
 fn main_received(app: &AppLog) -> Bytes {
     match app.client.role {
         Role::Sender => app.server.bytes,

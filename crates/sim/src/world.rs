@@ -1,4 +1,4 @@
-//! Two hosts, the path between them, and what happens next.
+//! The world of a trial: pairs of hosts, the path between them, and the loop over events.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,18 +14,18 @@ use crate::queue::EventQueue;
 use crate::reassembly::Reassembly;
 use crate::upcoming::{PlannedPair, Upcoming};
 
-/// The sources of events. Of those due together the first comes first: what arrives comes before
-/// what a host does by itself, and that before anybody looks.
+/// The sources of events. Of those due together the first comes first: arrivals come before the
+/// timers of hosts, and those before samples.
 const LINKS: [usize; 2] = [0, 1];
 /// Client and server of the first pair, then those of the next; behind them the sampler, the end of
 /// a rest, and the connections that begin.
 const HOSTS: usize = 2;
 
-/// Once both applications are done, whatever may come of their connection, nothing must move for so
-/// long: as long as a trial in the kernel's world lasts then.
+/// A trial whose applications are done, but not their connections, ends when nothing has moved for
+/// so long, as in the kernel's world.
 const QUIET: Span = Span::from_millis(50);
 
-/// Whether to stop is asked once in so many events.
+/// `stop` is checked once in so many events.
 const LOOK: u64 = 4096;
 
 /// The world of one trial.
@@ -47,20 +47,20 @@ pub(crate) struct World {
     /// The id of the next packet.
     next_id: u64,
     recorder: Option<Recorder>,
-    /// Both applications are done, and nothing is on the links.
+    /// The applications are done, and nothing is on the links.
     rests: bool,
-    /// Hosts that something has reached, between two uses.
+    /// Scratch: hosts that a packet has reached.
     reached: Vec<usize>,
     /// Events so far.
     pub(crate) events: u64,
 }
 
-/// Who writes down what happens.
+/// The recording being made.
 pub(crate) struct Recorder {
     pub(crate) writer: RecordingWriter,
-    /// The time between two looks at the sockets.
+    /// The time between two samples.
     pub(crate) sampling: Span,
-    /// The bytes of the packet at hand.
+    /// Scratch: a packet.
     packet: Vec<u8>,
 }
 
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// Lets things happen until the trial is over, `limit` has come, or `stop` is set.
+    /// Runs until the trial is over, `limit` has come, or `stop` is set.
     pub(crate) fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
         self.queue.set(self.beginner(), self.upcoming.next_start());
         if let Some(recorder) = &self.recorder {
@@ -184,7 +184,7 @@ impl World {
         if is_quiet && awaited().all(Host::is_over) {
             return true;
         }
-        // What is left of a connection may take for ever.
+        // The rest of a connection may never end.
         let rests = is_quiet && awaited().all(Host::may_fail);
         if rests != self.rests {
             self.rests = rests;
@@ -225,7 +225,7 @@ impl World {
         Ok(())
     }
 
-    /// Whoever waits for a buffer of its machine goes on once there is one, whoever freed it.
+    /// Serves hosts that wait for a buffer of their machine, if one is free.
     fn relieve(&mut self) -> Result<(), RecordingError> {
         for index in 0..2 * self.pairs.len() {
             if self.host(index).is_relieved() {
@@ -235,13 +235,12 @@ impl World {
         Ok(())
     }
 
-    /// Ends it: what is on the links is judged. Gives the pairs back, when it ended, and the
-    /// recording, not yet closed.
+    /// Ends it: packets on the links get their verdicts.
     pub(crate) fn end(mut self) -> Result<Ended, RecordingError> {
         for lane in &mut self.lanes {
             for verdict in lane.drain(self.now) {
                 if let Some(recorder) = &mut self.recorder {
-                    recorder.writer.judged(&verdict)?;
+                    recorder.writer.verdict(&verdict)?;
                 }
             }
         }
@@ -256,7 +255,7 @@ impl World {
         self.next_id - 1
     }
 
-    /// What left a link reaches the other end, or does not.
+    /// Delivers the packets that left a link.
     fn deliver(&mut self, lane: usize) -> Result<(), RecordingError> {
         let mut reached = std::mem::take(&mut self.reached);
         while let Some(Out { verdict, what }) = self.lanes[lane].poll(self.now) {
@@ -276,7 +275,7 @@ impl World {
                     }
                     _ => {}
                 }
-                writer.judged(&verdict)?;
+                writer.verdict(&verdict)?;
             }
             if !is_delivered {
                 continue;
@@ -311,7 +310,7 @@ impl World {
         self.host(index).handle_segment(now, segment);
     }
 
-    /// A packet, or a piece of one, reaches one end; the host that it was for, if it was for one.
+    /// Takes a packet or a fragment at one end; the host that it was for, if any.
     fn take_in(&mut self, end: usize, packet: Vec<u8>) -> Option<usize> {
         let packet = self.reassembly[end].add(self.now, packet)?;
         if let Some((index, segment)) = self.taker(end, &packet) {
@@ -339,7 +338,7 @@ impl World {
         })
     }
 
-    /// A host's application goes on, and what its stack has to send goes onto the link.
+    /// Runs a host's application; what its stack sends goes onto the link.
     fn serve(&mut self, index: usize) -> Result<(), RecordingError> {
         let end = index % 2;
         let pair = &mut self.pairs[index / 2];
@@ -364,7 +363,7 @@ impl World {
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());
             }
-            // Only when all has left that can is an application called that waits for room.
+            // An application that waits for room goes on once all that can has left.
             if !host.drive(self.now) {
                 break;
             }
@@ -373,11 +372,10 @@ impl World {
         Ok(())
     }
 
-    /// Looks at both sockets, as `TCP_INFO` would.
+    /// Samples the sockets, as `TCP_INFO` would.
     fn sample(&mut self) -> Result<(), RecordingError> {
         let sampler = self.sampler();
         let Some(Recorder { writer, sampling, .. }) = &mut self.recorder else { return Ok(()) };
-        // Of many connections the first tells.
         for (port, flow) in &self.sampled {
             let is_it = |pair: &&[Host; 2]| pair[0].address().port == *port;
             let pair = self.over.iter().chain(&self.pairs).find(is_it);
@@ -394,7 +392,7 @@ impl World {
     }
 }
 
-/// A packet of which all is kept.
+/// A packet captured in full.
 fn whole(bytes: &[u8]) -> Captured<'_> {
     Captured { bytes, original_len: bytes.len() as u32 }
 }

@@ -8,7 +8,7 @@ use tcplab_units::Span;
 
 /// Why a trial could not be run to its end.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message names each field")]
 pub enum TrialError {
     /// Namespaces are refused to this user.
     #[error("this user may not make network namespaces: {obstacle}")]
@@ -25,8 +25,8 @@ pub enum TrialError {
     /// The application met an error.
     #[error("the {endpoint} failed to {call}: {source}")]
     Application { endpoint: &'static str, call: &'static str, source: io::Error },
-    /// What arrived is not what was sent.
-    #[error("{received} B arrived of {sent} B sent, or with other content")]
+    /// The payload that arrived is not the one that was sent.
+    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
     PayloadMismatch { sent: u64, received: u64 },
     /// The trial took longer than the scenario allows.
     #[error("the trial was not done after {limit}: {received} B of the data had arrived")]
@@ -40,10 +40,10 @@ pub enum TrialError {
     /// The process that runs the trial could not be started or died.
     #[error("the process of the trial ({program}) {what}")]
     Helper { program: PathBuf, what: String },
-    /// As told by the process that ran the trial.
+    /// As reported by a helper process.
     #[error("{message}")]
     Reported { message: String, remedy: Option<String> },
-    /// As told by the process that ran the trial, of a whole trial.
+    /// How a trial failed, as reported by the process that ran it.
     #[error("{message}")]
     Ended { message: String, remedy: Option<String>, reach: Reach },
     /// The caller asked to stop.
@@ -51,11 +51,11 @@ pub enum TrialError {
     Stopped,
 }
 
-/// How far what is wrong with a trial reaches.
+/// Which trials an error concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reach {
-    /// It came to this: another trial, or this one again, may go well.
+    /// This trial: another, or this one repeated, may succeed.
     Trial,
     /// It could not begin; whether others can is not known.
     SetUp,
@@ -119,7 +119,7 @@ impl TrialError {
                     .into(),
             ),
             TrialError::SocketOption { option, .. } => Some(format!(
-                "`tcplab sockopts {option}` tells of it; with `if_refused = \"record\"` beside it \
+                "see `tcplab sockopts {option}`; with `if_refused = \"record\"` beside it \
                  the trial goes on without"
             )),
             TrialError::TimeLimit { .. } => Some(

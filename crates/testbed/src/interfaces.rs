@@ -23,13 +23,13 @@ pub struct BridgeRequest {
     pub lasting: Option<Duration>,
 }
 
-/// How often the caller is told what goes through.
+/// How often traffic is reported to the caller.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 /// How often to look whether the path still works.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM.
-/// `warn` is told what will disturb; `watch`, once a second, what went through.
+/// `warn` gets what will disturb it; `watch`, once a second, the traffic.
 ///
 /// Must be called before the process has a second thread.
 ///

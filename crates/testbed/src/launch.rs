@@ -45,7 +45,7 @@ pub struct TrialRequest {
     pub snaplen: Option<u32>,
 }
 
-/// What a running trial tells from time to time.
+/// The progress of a running trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Since the trial's zero.
@@ -153,7 +153,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         Ok(Helper { child, program, messages, complaints })
     }
 
-    /// Hands the process what to do. Its standard input stays open: its end tells the process
+    /// Gives the process its task. Its standard input stays open: its end tells the process
     /// that its caller is gone.
     pub(crate) fn ask(&mut self, request: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(request).expect("plain data has a JSON form");
@@ -164,7 +164,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         }
     }
 
-    /// Waits for the process to end by itself, having told all it had to.
+    /// Waits for the process to end by itself.
     pub(crate) fn finish(mut self) -> Result<(), TrialError> {
         match self.child.wait() {
             Ok(status) if status.success() => Ok(()),

@@ -1,4 +1,4 @@
-//! A path at work by itself, in a thread of its own: for as long as somebody wants it.
+//! A path that is used without a trial, in a thread of its own.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub struct Moving {
     pub seed: u64,
     /// How frames are moved.
     pub tuning: Tuning,
-    /// Why what is seen will not be what the path asks for, as far as is known before: it is told
-    /// and recorded with what is found at the end.
+    /// Why the path will not behave as asked, as far as is known before: recorded together with
+    /// what is found at the end.
     pub doubts: Vec<String>,
     /// Where a recording is to be made: a directory that does not exist yet, or is empty.
     pub capture: Option<PathBuf>,
@@ -71,7 +71,7 @@ impl Moving {
     }
 }
 
-/// What is told of an end of the path.
+/// An end of the path.
 pub(crate) struct End {
     pub(crate) device: Device,
     /// For the recording, such as its address.

@@ -1,11 +1,11 @@
-//! How soon a thread gets a processor.
+//! How threads that must be prompt are scheduled.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
 use crate::sys;
 
-/// How soon the calling thread gets the processor when it wakes.
+/// How a thread is scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Scheduling {

@@ -1,4 +1,4 @@
-//! What the sender's kernel says that kept its socket, and what the analyser says.
+//! Counters of the sender's kernel, compared with the analyser.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What is recorded afresh: paths and programs that bring out each cause.
+//! New recordings: paths and programs that provoke each cause.
 
 /// What the two programs say to one another.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,8 @@
-//! `make accuracy`: the analyser, set against what the kernels counted and what the other end's
-//! capture shows, beside what others say of the same packets. First the corpus, then recordings
-//! made afresh on this kernel.
+//! `make accuracy`: compares the analyser with the kernels' counters, with the capture at the other
+//! end, and with other analysers. First the corpus, then new recordings on this kernel.
 //!
-//! With names, only the cases whose name contains one of them. `--keep DIRECTORY` leaves the
-//! recordings there, and judges those again that are there already; `--frames` names each frame
-//! that is judged wrongly.
+//! With names, runs only cases whose name contains one of them. `--keep DIRECTORY` keeps the
+//! recordings and reuses those it finds; `--frames` lists each wrongly classified frame.
 
 #![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
 

@@ -1,4 +1,4 @@
-//! What other analysers say of the same capture.
+//! Other analysers on the same capture.
 
 use std::net::IpAddr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The table: case by case, truth, tcplab, and the others.
+//! The table: truth, tcplab and other analysers, case by case.
 
 use tcplab_trace::CapturePoint;
 

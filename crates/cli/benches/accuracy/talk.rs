@@ -1,4 +1,4 @@
-//! The programs at the two ends: this one again, inside `tcplab shell`.
+//! The programs at both ends: this program inside `tcplab shell`.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -49,7 +49,7 @@ pub(crate) struct AdviseArguments {
     /// Apply the formulas only; run no trials
     #[arg(long)]
     pub(crate) no_trials: bool,
-    /// Choose the world of the trials [of a run in virtual time, `auto` is virtual time]
+    /// Choose the world of the trials; for a run in virtual time, `auto` means virtual time
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
     /// Create run directories here

@@ -135,7 +135,7 @@ pub(crate) enum FailOn {
     /// Any metric is worse
     Worse,
     /// Any metric is worse or inconclusive
-    Undecided,
+    Inconclusive,
     /// Any metric differs, better or worse
     Different,
     /// No verdict
@@ -147,7 +147,7 @@ impl FailOn {
         match (self, outcome) {
             (FailOn::Never, _) | (_, Outcome::Same { .. }) => false,
             (_, Outcome::Worse)
-            | (FailOn::Undecided, Outcome::Undecided { .. })
+            | (FailOn::Inconclusive, Outcome::Undecided { .. })
             | (FailOn::Different, Outcome::Better | Outcome::Different) => true,
             _ => false,
         }
@@ -184,7 +184,7 @@ mod tests {
         let undecided = Outcome::Undecided { more: 3, too_few: false };
         for (fail_on, expected) in [
             (FailOn::Worse, [true, false, false, false]),
-            (FailOn::Undecided, [true, true, false, false]),
+            (FailOn::Inconclusive, [true, true, false, false]),
             (FailOn::Different, [true, false, true, false]),
             (FailOn::Never, [false; 4]),
         ] {

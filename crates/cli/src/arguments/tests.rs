@@ -54,7 +54,7 @@ fn spin_outside_range_is_refused() {
         assert_eq!(spin(value), Ok(Span::from_micros(micros)), "{value}");
     }
     for (value, why) in [
-        ("1001 µs", "1001 µs is out of range: use 0 s to 1 ms"),
+        ("1001 µs", "1001 µs is out of range: use 0 ns to 1 ms"),
         ("1 s", "1 s is out of range"),
         ("60", "60"),
         ("60 Mbit/s", "60 Mbit/s"),

@@ -13,12 +13,13 @@ pub(crate) enum World {
     Sim,
 }
 
-impl From<World> for tcplab_lab::World {
-    fn from(world: World) -> tcplab_lab::World {
-        match world {
-            World::Auto => tcplab_lab::World::Auto,
-            World::Kernel => tcplab_lab::World::Kernel,
-            World::Sim => tcplab_lab::World::Sim,
+impl World {
+    /// The one that is asked for, if one is.
+    pub(crate) fn chosen(self) -> Option<tcplab_results::World> {
+        match self {
+            World::Auto => None,
+            World::Kernel => Some(tcplab_results::World::Kernel),
+            World::Sim => Some(tcplab_results::World::Simulated),
         }
     }
 }

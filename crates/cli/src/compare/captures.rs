@@ -16,7 +16,7 @@ use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
-use crate::trace::open;
+use crate::trace::{dropped_frames, open};
 
 /// Pairs of connections that are compared, those with the most data.
 const MAX_PAIRS: usize = 5;
@@ -118,7 +118,11 @@ fn sums(file: &Path) -> Result<Vec<Connection>> {
 fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize, Connection)>> {
     let mut analyzer = Analyzer::with_sink(Chosen::new(places));
     analyzer.read(open(file)?);
-    Ok(analyzer.finish_into().1.into_connections())
+    let mut connections = analyzer.finish_into().1.into_connections();
+    if let Some(frames) = dropped_frames(file)? {
+        connections.iter_mut().for_each(|(_, connection)| connection.mark_dropped(&frames));
+    }
+    Ok(connections)
 }
 
 #[derive(Debug, Default)]

@@ -1,13 +1,13 @@
 //! The outcome of a script.
 
-use tcplab_packetdrill::{Line, Verdict};
+use tcplab_packetdrill::{Line, ScriptOutcome};
 
 use super::found::Found;
 
 /// The outcome of a script.
 pub(super) struct Outcome {
     pub(super) script: Found,
-    pub(super) result: Result<(Verdict, Vec<Line>), String>,
+    pub(super) result: Result<(ScriptOutcome, Vec<Line>), String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +35,9 @@ impl Kind {
 impl Outcome {
     pub(super) fn kind(&self) -> Kind {
         match &self.result {
-            Ok((Verdict::Passed(_), _)) => Kind::Passed,
-            Ok((Verdict::Failed(_), _)) => Kind::Failed,
-            Ok((Verdict::Unsupported(_), _)) => Kind::Unsupported,
+            Ok((ScriptOutcome::Passed(_), _)) => Kind::Passed,
+            Ok((ScriptOutcome::Failed(_), _)) => Kind::Failed,
+            Ok((ScriptOutcome::Unsupported(_), _)) => Kind::Unsupported,
             Err(_) => Kind::Unreadable,
         }
     }

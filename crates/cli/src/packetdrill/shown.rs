@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use tcplab_packetdrill::{Line, Verdict};
+use tcplab_packetdrill::{Line, ScriptOutcome};
 
 use super::outcome::{Outcome, sum};
 use super::topics;
@@ -16,9 +16,11 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
         let path = outcome.script.path.display();
         let kind = outcome.kind().name();
         let _ = match &outcome.result {
-            Ok((Verdict::Passed(_), _)) => writeln!(text, "{kind:11}  {path}"),
-            Ok((Verdict::Failed(failure), _)) => writeln!(text, "{kind:11}  {path}:{failure}"),
-            Ok((Verdict::Unsupported(found), _)) => {
+            Ok((ScriptOutcome::Passed(_), _)) => writeln!(text, "{kind:11}  {path}"),
+            Ok((ScriptOutcome::Failed(failure), _)) => {
+                writeln!(text, "{kind:11}  {path}:{failure}")
+            }
+            Ok((ScriptOutcome::Unsupported(found), _)) => {
                 writeln!(text, "{kind:11}  {path}:{}: {}", found.at, found.construct)
             }
             Err(why) => writeln!(text, "{kind:11}  {path}:{why}"),
@@ -27,7 +29,7 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
             for line in lines {
                 let _ = writeln!(text, "  {line}");
             }
-            if let Verdict::Passed(left) = verdict
+            if let ScriptOutcome::Passed(left) = verdict
                 && !left.is_empty()
             {
                 let _ = writeln!(text, "  unexpected packets:");
@@ -61,15 +63,15 @@ fn script(outcome: &Outcome, verbose: bool) -> Value {
         "result": outcome.kind().name(),
     });
     match &outcome.result {
-        Ok((Verdict::Passed(left), _)) => shown["not_asked_for"] = json!(left),
-        Ok((Verdict::Failed(failure), _)) => {
+        Ok((ScriptOutcome::Passed(left), _)) => shown["not_asked_for"] = json!(left),
+        Ok((ScriptOutcome::Failed(failure), _)) => {
             shown["line"] = failure.at.line.into();
             shown["column"] = failure.at.column.into();
             shown["what"] = json!(failure.what);
             shown["expected"] = json!(failure.expected);
             shown["actual"] = json!(failure.actual);
         }
-        Ok((Verdict::Unsupported(found), _)) => {
+        Ok((ScriptOutcome::Unsupported(found), _)) => {
             shown["line"] = found.at.line.into();
             shown["column"] = found.at.column.into();
             shown["construct"] = json!(found.construct);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use tcplab_packetdrill::Verdict;
+use tcplab_packetdrill::ScriptOutcome;
 
 use super::outcome::{Kind, Outcome, sum};
 
@@ -32,7 +32,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
     for outcome in results {
         let path = outcome.script.path.display();
         match &outcome.result {
-            Ok((Verdict::Failed(failure), _)) => {
+            Ok((ScriptOutcome::Failed(failure), _)) => {
                 let _ = write!(text, "\nfailed: {path}:{failure}\n");
             }
             Err(why) => {
@@ -70,7 +70,7 @@ pub(super) fn counts<'a>(results: impl Iterator<Item = &'a Outcome>) -> Value {
 pub(super) fn constructs(results: &[Outcome]) -> Vec<(&str, usize)> {
     let mut all: BTreeMap<&str, usize> = BTreeMap::new();
     for outcome in results {
-        if let Ok((Verdict::Unsupported(found), _)) = &outcome.result {
+        if let Ok((ScriptOutcome::Unsupported(found), _)) = &outcome.result {
             *all.entry(&found.construct).or_default() += 1;
         }
     }

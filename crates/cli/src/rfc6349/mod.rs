@@ -13,13 +13,14 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
+use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
-use crate::conduct::{Conducted, conduct};
 use crate::output::{answer, answer_or_json};
 use crate::path_choice;
-use crate::run::stop_on_signals;
+use crate::run_scenario::{ScenarioRun, run_scenario};
+use crate::signals::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -36,7 +37,7 @@ fn of_target(
     stop: &AtomicBool,
 ) -> Result<ExitCode> {
     let baseline = target::baseline(address, arguments, stop)?;
-    let title = format!("the way to {address}, by this machine's kernel");
+    let title = format!("path to {address}, on this machine's kernel");
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
@@ -44,7 +45,7 @@ fn of_target(
     show(arguments, &title, &baseline, &rows, &[])
 }
 
-/// The end of it, whichever way was tested.
+/// Prints the result.
 fn show(
     arguments: &Rfc6349Arguments,
     title: &str,
@@ -52,12 +53,12 @@ fn show(
     rows: &[Row],
     reports: &[PathBuf],
 ) -> Result<ExitCode> {
-    let said = sum_up(baseline, rows);
+    let summary = sum_up(baseline, rows);
     let all = json!({
         "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
-        "rows": rows, "summary": said, "reports": reports,
+        "rows": rows, "summary": summary, "reports": reports,
     });
-    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &said, reports))?;
+    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &summary, reports))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,18 +75,23 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         connections: arguments.connections,
         congestion: arguments.congestion.clone(),
     };
-    let run = |name: &str, source: &str| -> Result<Conducted> {
+    let run = |name: &str, source: &str| -> Result<ScenarioRun> {
         let scenario = Scenario::parse(source, name)?;
-        conduct(scenario, arguments.world, &arguments.runs, stop)
+        run_scenario(scenario, arguments.world, &arguments.runs, stop)
     };
-    let Conducted { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
+    let ScenarioRun { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
     let baseline = Baseline::of(&test.path, test.direction, test.lasting, &directory, &first)?
         .with_context(|| {
-            format!("too little came through this path to measure it: see {}", report.display())
+            format!("the path delivered too little to measure: see {}", report.display())
         })?;
-    let way = if arguments.download { "from server to client" } else { "from client to server" };
-    let world = if first.world == "sim" { "in virtual time" } else { "on this machine's kernel" };
-    let title = format!("{}, {way}, {world}", path_choice::description(&choice));
+    let direction =
+        if arguments.download { "from server to client" } else { "from client to server" };
+    let world = if first.world == RunWorld::Simulated {
+        "in virtual time"
+    } else {
+        "on this machine's kernel"
+    };
+    let title = format!("{}, {direction}, {world}", path_choice::description(&choice));
     if !arguments.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
@@ -94,7 +100,7 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
     let several = test.several(&baseline).map(|source| ("rfc6349-connections", source));
     for (name, source) in [("rfc6349-windows", test.windows(&baseline))].into_iter().chain(several)
     {
-        let Conducted { directory, run, report } = run(name, &source)?;
+        let ScenarioRun { directory, run, report } = run(name, &source)?;
         all.extend(rows(&test, &baseline, &directory, &run)?);
         reports.push(report);
     }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use tcplab_lab::advise::{amount, span};
 use tcplab_lab::rfc6349::{Baseline, Row};
 
-/// Columns of the bar of the ideal.
+/// Columns of a full bar.
 const BAR: usize = 30;
 
 /// Steps one to three.
 pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
-    let asked = |text: String| format!("   (asked for: {text})");
+    let asked = |text: String| format!("   (configured: {text})");
     let of = |told: &dyn Fn(&tcplab_lab::rfc6349::Asked) -> Option<String>| {
         baseline.asked.as_ref().and_then(told).map(asked).unwrap_or_default()
     };
@@ -24,7 +24,7 @@ pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
             of(&|asked| Some(format!("{} B", asked.mtu.as_u64())))
         ),
         format!(
-            "2. baseline round trip  {}{}",
+            "2. baseline RTT         {}{}",
             span(baseline.rtt),
             of(&|asked| Some(span(asked.rtt)))
         ),
@@ -34,11 +34,11 @@ pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
             of(&|asked| Some(format!("{:.2} Mbit/s", asked.rate?.as_mbit_f64())))
         ),
         format!(
-            "3. bandwidth-delay      {}: a window and buffers of no less, with a window scale of {scale}",
+            "3. bandwidth-delay      {}: minimum window and buffers, with window scale {scale}",
             amount(bdp)
         ),
         format!(
-            "   ideal throughput     {:.2} Mbit/s of payload in segments of {} B",
+            "   ideal goodput        {:.2} Mbit/s in segments of {} B",
             baseline.best().as_mbit_f64(),
             baseline.segment.as_u64()
         ),
@@ -46,7 +46,7 @@ pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
     lines.join("\n") + "\n\n"
 }
 
-/// Step four and what it says.
+/// Step four and the summary.
 pub(super) fn outcome(
     baseline: &Baseline,
     rows: &[Row],
@@ -75,7 +75,7 @@ pub(super) fn outcome(
             row.buffer_delay,
         );
     }
-    text += "█ carried, ░ what such windows allow; the full width is the ideal throughput\n\n";
+    text += "█ goodput, ░ ideal for this window; full width: ideal goodput\n\n";
     for sentence in said {
         for line in crate::output::wrapped(sentence, 98) {
             text += &format!("{line}\n");

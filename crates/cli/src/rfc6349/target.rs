@@ -1,4 +1,4 @@
-//! The test of the way to another host, with the kernel's own account of each connection.
+//! Tests the path to another host with the kernel's `TCP_INFO`.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
@@ -18,12 +18,12 @@ use crate::arguments::Rfc6349Arguments;
 use crate::output::tell;
 use crate::progress::unless_stopped;
 
-/// Connections that are opened for the round trip, one after the other.
+/// Connections opened for the baseline RTT.
 const OPENED: usize = 20;
-/// How long one of them may take.
+/// Timeout of each.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is asked of one transfer.
+/// The setup of transfers.
 struct Transfer<'a> {
     address: SocketAddr,
     arguments: &'a Rfc6349Arguments,
@@ -39,23 +39,22 @@ pub(super) fn baseline(
     let mut least: Option<Span> = None;
     for _ in 0..OPENED {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
-            format!("cannot connect to {address}: is there a discard server, such as `tcplab server --service discard`?")
+            format!("cannot connect to {address}: start a discard server there, such as `tcplab server --service discard`")
         })?;
-        let seen = look(stream.as_fd()).context("cannot ask the kernel for TCP_INFO")?;
+        let seen = look(stream.as_fd()).context("cannot read TCP_INFO")?;
         least = Some(least.map_or(seen.min_rtt, |least| least.min(seen.min_rtt)));
     }
     let rtt = least.unwrap_or_default().max(Span::from_micros(1));
     let transfer = Transfer { address, arguments, stop };
-    tell("a transfer for the bottleneck");
+    tell("measuring the bottleneck");
     let (told, looks) = transfer.run(1, None)?;
-    let Some(last) = looks.last() else { bail!("nothing came through to {address}") };
-    // What arrives a second between two looks is what the bottleneck lets through; the estimate of
-    // a burst may be more, so half of the looks must have reached it.
+    let Some(last) = looks.last() else { bail!("no data reached {address}") };
+    // The delivery rate is that of the bottleneck; a burst may exceed it, so take the median.
     let rates: Vec<f64> = looks
         .iter()
         .filter_map(|look| Some(look.delivery_rate?.bits_per_second() as f64))
         .collect();
-    let payload = quantile(rates).unwrap_or(told.goodput * 1e6).max(told.goodput * 1e6);
+    let payload = median(rates).unwrap_or(told.goodput * 1e6).max(told.goodput * 1e6);
     let headers = if last.path_mtu > last.segment { last.path_mtu } else { last.segment };
     let whole = headers.as_u64() as f64 / last.segment.as_u64().max(1) as f64;
     Ok(Baseline {
@@ -67,8 +66,8 @@ pub(super) fn baseline(
     })
 }
 
-/// The middle one.
-fn quantile(mut rates: Vec<f64>) -> Option<f64> {
+/// The median.
+fn median(mut rates: Vec<f64>) -> Option<f64> {
     rates.sort_by(f64::total_cmp);
     rates.get(rates.len() / 2).copied()
 }
@@ -86,9 +85,9 @@ pub(super) fn rows(
     let several = several.map(|count| (count, baseline.shared_window(count)));
     let mut rows = Vec::new();
     for (connections, window) in single.chain(several) {
-        tell(&format!("{connections} × a window of {window}"));
+        tell(&format!("{connections} × window {window}"));
         let (told, _) = transfer.run(connections, Some(window))?;
-        // A small send buffer holds a few segments more than it is asked for.
+        // A small send buffer holds a few segments more than requested.
         let window = told.offered.unwrap_or(window).max(baseline.segment);
         rows.push(row(baseline, connections, window, &told));
     }
@@ -96,8 +95,8 @@ pub(super) fn rows(
 }
 
 impl Transfer<'_> {
-    /// The sender's buffer stands for the window: half of it is data, as Linux counts
-    /// (`SO_SNDBUF` in socket(7) is doubled for what the kernel needs besides).
+    /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF` for
+    /// its bookkeeping (socket(7)).
     fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<Look>)> {
         let looks: Mutex<BTreeMap<usize, Vec<Look>>> = Mutex::default();
         let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {

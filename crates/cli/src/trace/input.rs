@@ -1,15 +1,17 @@
 //! Where packets come from, and one pass over them.
 
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
+use tcplab_recording::Recording;
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
-use tcplab_units::Span;
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_units::{Endpoint, Span};
+use tcplab_wire::LinkType;
 
+use super::frames::{is_admitted, name_of_link};
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
@@ -49,6 +51,14 @@ impl<'a> Input<'a> {
                 Ok(self.passed(analyzer, vec![interface.clone()], vec![link]))
             }
             None => self.read_files(self.files, self.filter, analyzer),
+        }
+    }
+
+    /// The frames that the path dropped, if this is one capture of a recording.
+    pub(super) fn dropped_frames(&self) -> Result<Option<BTreeSet<u64>>> {
+        match self.files {
+            [file] if self.live.interface.is_none() => dropped_frames(file),
+            _ => Ok(None),
         }
     }
 
@@ -185,17 +195,6 @@ fn read_merged<S: Sink>(
     links(merged.interfaces())
 }
 
-/// Whether a frame, so long after the first, is to be looked at.
-pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) -> bool {
-    let Some(filter) = filter else { return true };
-    let ends = || {
-        let tcp = FrameView::new(frame.link, frame.captured, frame.original_len).tcp()?;
-        let ends = [(tcp.src(), tcp.src_port()), (tcp.dst(), tcp.dst_port())];
-        Some(ends.map(SocketAddr::from))
-    };
-    filter.admits(if filter.is_of_time_only() { None } else { ends() }, at)
-}
-
 /// Opens a capture; what is said when it cannot be names it.
 pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
@@ -203,6 +202,17 @@ pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
         ReadError::Open { .. } => error.into(),
         other => anyhow!("{}: {other}", name(file)),
     })
+}
+
+/// The frames of a capture that the path dropped, if the capture is one of a recording: its ground
+/// truth says so.
+pub(crate) fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
+    let Some((recording, end)) = Recording::of_capture(file) else { return Ok(None) };
+    let [client, server] = recording.dropped_frames()?;
+    Ok(Some(match end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    }))
 }
 
 pub(super) fn is_stdin(file: &Path) -> bool {
@@ -240,15 +250,4 @@ fn links(interfaces: &[Interface]) -> Vec<String> {
         }
     }
     links
-}
-
-/// How a kind of link is called in what is said of a capture.
-pub(super) fn name_of_link(link: LinkType) -> String {
-    match link {
-        LinkType::Null | LinkType::Loop => "loopback".to_owned(),
-        LinkType::Ethernet => "Ethernet".to_owned(),
-        LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
-        LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
-        LinkType::Other(number) => format!("link type {number}"),
-    }
 }

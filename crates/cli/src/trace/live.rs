@@ -16,7 +16,7 @@ use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
 use tcplab_wire::LinkType;
 
-use super::input::{is_admitted, name_of_link};
+use super::frames::{is_admitted, name_of_link};
 use crate::arguments::LiveArguments;
 use crate::output::tell;
 

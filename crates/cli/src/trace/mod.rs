@@ -3,6 +3,7 @@
 mod deep;
 mod files;
 mod folder;
+mod frames;
 mod input;
 mod joined;
 mod json;
@@ -20,7 +21,7 @@ use crate::arguments::TraceArguments;
 use files::Files;
 use input::Input;
 
-pub(crate) use input::open;
+pub(crate) use input::{dropped_frames, open};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {

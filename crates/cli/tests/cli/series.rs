@@ -1,4 +1,4 @@
-//! All experiments of a directory, one after the other, in virtual time.
+//! All experiments of a directory, in virtual time.
 
 use std::fs;
 use std::process::Stdio;
@@ -43,9 +43,9 @@ fn directory_runs_in_order_with_a_line_each() {
     assert_eq!(output.status.code(), Some(1), "the worst counts: {told}");
     let last: Vec<&str> = answer.lines().rev().take(3).collect();
     for (line, (name, came)) in last.iter().rev().zip([
-        ("one", "✓ 1 of 1 claims held"),
-        ("three", "✓ 1 of 1 claims held"),
-        ("two", "✗ 0 of 1 claims held"),
+        ("one", "✓ 1 of 1 claims passed"),
+        ("three", "✓ 1 of 1 claims passed"),
+        ("two", "✗ 0 of 1 claims passed"),
     ]) {
         assert!(line.starts_with(&format!("series/{name}.toml")) && line.contains(came), "{line}");
         let report = line.rsplit("  ").next().unwrap();
@@ -73,7 +73,7 @@ fn catalogue_folder_is_listed_with_its_command() {
     let listed = text(&command(home.path(), &["scenarios"]).output().unwrap().stdout);
     assert!(listed.starts_with("  interruption "), "{listed}");
     assert!(listed.contains("\nhaiku-tcp/  4 experiments: tcplab run haiku-tcp\n"), "{listed}");
-    let document = "from: [gsoc_2017] tcp optimization report 5";
+    let document = "source: [gsoc_2017] tcp optimization report 5";
     assert_eq!(listed.matches(document).count(), 1, "told once for the folder: {listed}");
 }
 
@@ -104,12 +104,12 @@ fn stopped_series_starts_no_other_run() {
     let output = series.wait_with_output().unwrap();
     let (answer, told) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "as of a single run: {told}");
-    assert!(told.contains("stopped; go on with: tcplab run --resume runs/b/"), "{told}");
+    assert!(told.contains("stopped; resume with: tcplab run --resume runs/b/"), "{told}");
     let lines: Vec<&str> = answer.lines().rev().take(3).collect();
     let [c, b, a] = lines[..] else { panic!("{answer}") };
-    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims held  runs/a/"), "{answer}");
-    let (_, run) = b.split_once("not finished, go on with: tcplab run --resume ").unwrap();
-    assert_eq!(c, "series/c.toml  – not begun: the series was stopped before");
+    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims passed  runs/a/"), "{answer}");
+    let (_, run) = b.split_once("unfinished, resume with: tcplab run --resume ").unwrap();
+    assert_eq!(c, "series/c.toml  – not started: the series was stopped");
     assert!(!home.path().join("runs/c").exists());
     assert!(!told.contains("experiment 3 of 3"), "{told}");
     // What is there is whole, and is gone on with; here with as much as there is time for.

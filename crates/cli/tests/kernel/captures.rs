@@ -1,4 +1,4 @@
-//! The captures show what was on the wire.
+//! Captures contain the packets on the wire.
 
 use tcplab_capture::Direction as Way;
 use tcplab_path::{Direction, Fate};
@@ -7,7 +7,7 @@ use tcplab_units::Endpoint;
 use tcplab_wire::{ChecksumState, FrameView};
 
 use crate::experiment::Recorded;
-use crate::tap::Tap;
+use crate::frames::Tap;
 
 /// The largest IP packet on the path, bytes.
 const MTU: usize = 1500;

@@ -1,5 +1,5 @@
-//! Datagrams on the kernel's sockets and in virtual time: the same seeds, the same losses, the same
-//! answers; and an independent reader finds nothing wrong with the packets.
+//! Datagrams on the kernel and in virtual time: equal seeds give equal losses and answers, and an
+//! independent reader accepts the packets.
 
 use std::fs;
 use std::path::Path;

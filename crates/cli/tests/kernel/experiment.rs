@@ -1,4 +1,4 @@
-//! A scenario, run; and what it left, read.
+//! Runs a scenario and reads its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use tcplab_units::Endpoint;
 use tcplab_workload::Role;
 use tempfile::TempDir;
 
+use crate::frames::{Sent, Tap};
 use crate::program::{Ended, Io, allowed, tcplab};
-use crate::tap::{Sent, Tap};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
 /// queue holds all that the receiver's window lets in flight.

@@ -1,4 +1,4 @@
-//! The model is compared with the kernel, and what was run once is not run again.
+//! `tcplab fidelity` compares model and kernel, and reuses existing trials.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ fn both_worlds_run_and_are_kept() {
 
     let again = tcplab(home.path(), &line);
     assert_eq!(again.code, Some(0), "{}{}", again.stdout, again.stderr);
-    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("exists"), "{}", again.stderr);
     let text = fs::read(home.path().join("out/fidelity.json")).unwrap();
     let now: Fidelity = serde_json::from_slice(&text).unwrap();
     assert_eq!(now, found, "the kernel's trial is the same one, and the model's gives the same");

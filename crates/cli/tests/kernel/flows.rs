@@ -1,5 +1,5 @@
-//! Several flows between the kernel's sockets: each is known by its ports, gets what the path
-//! forwarded of it, and has its own options; and the model does nearly the same.
+//! Several flows on the kernel: each has its own ports, traffic and options, and the model behaves
+//! nearly equally.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Where files may not grow: a limit on their size fails as a full disk does, and anybody can set
-//! one.
+//! A limit on file sizes, which fails like a full disk and needs no privileges.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +57,7 @@ fn in_the_report() {
     for part in [
         "report.html: File too large",
         "try: raise the limit on the size of files",
-        "all trials are there; go on with: tcplab run --resume runs/small/",
+        "all trials are done; resume with: tcplab run --resume runs/small/",
     ] {
         assert!(run.stderr.contains(part), "`{part}` is missing: {}", run.stderr);
     }

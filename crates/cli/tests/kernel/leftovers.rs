@@ -1,5 +1,5 @@
-//! However a run ends, nothing of it stays on the machine, no half trial looks whole, and it can be
-//! gone on with.
+//! However a run ends, it leaves no process or namespace, no trial that looks complete and is not,
+//! and it can be resumed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,9 +13,9 @@ use tcplab_recording::{Recording, capture_file};
 use tcplab_results::Run;
 use tcplab_units::{Endpoint, Rng};
 
+use crate::frames::Tap;
 use crate::processes::{Family, Machine, await_that};
 use crate::program::{command, ended, namespaces_allowed, tcplab};
-use crate::tap::Tap;
 
 /// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"
@@ -275,7 +275,7 @@ fn death_of_trial_process_leaves_nothing() {
         family.is_gone(&name, &before, &BTreeSet::new());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(0), "{name}: {said}");
-        for part in ["the process of the trial", "ended early (signal: 9", "it is run again"] {
+        for part in ["the process of the trial", "ended early (signal: 9", "retrying"] {
             assert!(said.contains(part), "{name}: `{part}` is missing: {said}");
         }
         let directory = newest(&home.path().join("runs/short"), |_| true).unwrap();

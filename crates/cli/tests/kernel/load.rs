@@ -1,4 +1,4 @@
-//! A server of a design under load: what its clients get, and what is left of it.
+//! A server design under load: its clients' answers, and its leftovers.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

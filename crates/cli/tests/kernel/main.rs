@@ -1,14 +1,15 @@
-//! tcplab's promises, kept on the real kernel.
+//! Tests on the real kernel.
 //!
-//! Each test runs the program as a user does, in a directory of its own, and judges what it leaves
-//! by reading the files again from the bytes up. Where network namespaces are not allowed the tests
-//! say so (`SKIPPED: …`) and pass. No test asserts how long anything takes.
+//! Each test runs the program in its own directory and reads the resulting files from the bytes up.
+//! Where network namespaces are forbidden the tests print `SKIPPED: …` and pass. No test asserts a
+//! duration.
 
 mod captures;
 mod datagrams;
 mod experiment;
 mod fidelity;
 mod flows;
+mod frames;
 mod full;
 mod interfaces;
 mod leftovers;
@@ -25,7 +26,6 @@ mod same_host;
 mod shell;
 mod shell_transfers;
 mod states;
-mod tap;
 mod tcp_info;
 mod transfers;
 mod truth;

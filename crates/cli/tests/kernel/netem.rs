@@ -1,4 +1,4 @@
-//! Paths by the kernel's own qdiscs: `backend = "netem"`, and what `tcplab path tc` prints.
+//! Paths on the kernel's queueing disciplines: `backend = "netem"` and `tcplab path tc`.
 
 use std::fs;
 use std::process::Command;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use tcplab_capture::Direction;
 
 use crate::experiment::Experiment;
+use crate::frames::Tap;
 use crate::program::{Ended, Io, ended, namespaces_allowed, skipped, tcplab};
-use crate::tap::Tap;
 
 /// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
 fn in_namespace(words: &str) -> Ended {

@@ -1,4 +1,4 @@
-//! Exit codes and what is printed when experiments have run.
+//! Exit codes and output of experiments.
 
 use std::fs;
 

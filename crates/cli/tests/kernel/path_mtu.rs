@@ -1,4 +1,4 @@
-//! Packets that are too large for the path: the kernel and its model send the same segments again.
+//! Packets above the path's MTU: kernel and model retransmit the same segments.
 
 use std::fs;
 use std::path::Path;

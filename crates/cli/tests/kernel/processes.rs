@@ -1,4 +1,4 @@
-//! What a test's program leaves on the machine: processes, network namespaces, devices.
+//! Leftovers of a test's program: processes, network namespaces, devices.
 
 use std::collections::BTreeSet;
 use std::fs;

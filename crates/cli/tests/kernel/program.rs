@@ -1,4 +1,4 @@
-//! The program under test, and whether this machine lets it run.
+//! The program under test, and whether this machine can run it.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! Programs of applications, in both worlds: what the socket API promises, seen in the log of the
-//! calls and in the packets.
+//! Application programs in both worlds: the socket API's documented behaviour, in the log of calls
+//! and in the packets.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The path decides alike in real and in virtual time.
+//! The path gives equal verdicts in real and in virtual time.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn the_log_is_replayed(path: &str, io: Io) {
         assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
         assert_eq!(
             ended.stdout,
-            format!("{rows} packets, each with the same verdict in virtual time\n")
+            format!("{rows} packets, all with equal verdicts in virtual time\n")
         );
         // And it is a comparison: another seed decides otherwise.
         let record = trial.directory.join("result.json");
@@ -57,7 +57,7 @@ fn the_log_is_replayed(path: &str, io: Io) {
         fs::write(&record, text.replace(&seed, "\"seed\": 7")).unwrap();
         let ended = tcplab(run.directory(), &["replay", &directory]);
         assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
-        assert!(ended.stdout.contains("have another verdict"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("have a different verdict"), "{}", ended.stdout);
     }
 }
 

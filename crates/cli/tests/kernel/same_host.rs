@@ -1,4 +1,4 @@
-//! Both ends on one host: what passes its loopback is in both captures, each packet once.
+//! Both endpoints on one host: both captures contain each packet of the loopback once.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn loopback_is_captured_at_both_endpoints() {
     let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
     for (line, said) in [
         (&["run", "made.toml", "--world", "sim"][..], "which there is on the kernel only"),
-        (&["path", "show", "made.toml"], "there is no path between them"),
+        (&["path", "show", "made.toml"], "`same_host` has no path"),
     ] {
         let refused = tcplab(home, line);
         assert_eq!(refused.code, Some(2), "{}", refused.stdout);

@@ -1,5 +1,4 @@
-//! `tcplab shell`: the program behind the path is as it would be without, but for the path; and
-//! nothing is left of it.
+//! `tcplab shell`: only the path changes for the program, and nothing is left behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,9 +11,9 @@ use tcplab_path::{Cause, Fate};
 use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 
+use crate::frames::Tap;
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
-use crate::tap::Tap;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]

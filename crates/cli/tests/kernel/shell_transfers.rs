@@ -1,7 +1,6 @@
-//! Programs of others through `tcplab shell`: whatever the path does, what arrives is what was
-//! sent.
+//! Other programs in `tcplab shell`: data arrives intact whatever the path does.
 //!
-//! `TCPLAB_SHELL_BYTES` says how much; `make soak-shell` sets it to 200 MB.
+//! `TCPLAB_SHELL_BYTES` sets the amount; `make soak-shell` uses 200 MB.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The walks that the captures show are those of the kernel's sockets.
+//! State transitions in captures equal those of the kernel's sockets.
 
 use tcplab_lab::load_recording;
 use tcplab_report::states::{check_samples, walks_of_trial};

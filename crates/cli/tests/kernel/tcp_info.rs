@@ -1,4 +1,4 @@
-//! What the kernel says of its sockets fits what was on the wire.
+//! `TCP_INFO` matches the packets on the wire.
 
 use tcplab_recording::Sample;
 use tcplab_trace::{Flow, Trace};

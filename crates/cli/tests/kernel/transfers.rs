@@ -1,4 +1,4 @@
-//! Transfers through interruptions and losses: what is recorded and concluded is true.
+//! Transfers through interruptions and losses: records and conclusions are correct.
 
 use tcplab_units::Span;
 

@@ -1,11 +1,11 @@
-//! What the analyser finds in the sender's capture is what the path did.
+//! The analyser's findings in the sender's capture match the path's log.
 
 use std::collections::BTreeMap;
 
 use tcplab_path::Cause;
 
 use crate::experiment::Recorded;
-use crate::tap::Sent;
+use crate::frames::Sent;
 
 /// Every interruption that dropped something of the transfer is one episode with exactly its
 /// losses, and there is no other.

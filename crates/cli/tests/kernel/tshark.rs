@@ -1,4 +1,4 @@
-//! An independent reader sees in our captures what our own analyser sees.
+//! tshark and tcplab's analyser agree on tcplab's captures.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

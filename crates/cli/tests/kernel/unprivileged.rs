@@ -1,4 +1,4 @@
-//! Without any privilege, inside user namespaces: the same, or the reason why not.
+//! Without privileges, in user namespaces: works, or explains why not.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -117,7 +117,7 @@ fn refused_namespaces_are_explained() {
     let told = String::from_utf8(doctor.stdout).unwrap();
     assert!(told.contains("✗ network namespaces"), "{told}");
     assert!(told.contains("→ as root: raise them"), "{told}");
-    assert!(told.contains("no kernel; virtual time, with models of"), "{told}");
+    assert!(told.contains("not the kernel; virtual time with the models"), "{told}");
 
     // Where nobody insists on the kernel, its model stands for it, and that is told.
     let run = within("run tiny.toml --quick --json").expect("it succeeds");

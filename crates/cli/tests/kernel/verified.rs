@@ -1,4 +1,4 @@
-//! Paths are verified before use, and what this machine cannot do is refused.
+//! Calibrates paths before use, and refuses what this machine cannot do.
 
 use std::fs;
 use std::path::Path;

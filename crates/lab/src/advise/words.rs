@@ -8,7 +8,7 @@ pub fn span(span: Span) -> String {
     match seconds {
         1.0.. => format!("{} s", figures(seconds)),
         0.001.. => format!("{} ms", figures(seconds * 1e3)),
-        _ => format!("{} us", figures(seconds * 1e6)),
+        _ => format!("{} µs", figures(seconds * 1e6)),
     }
 }
 
@@ -48,8 +48,8 @@ mod tests {
             (1_159_245_284, "1.16 s"),
             (100_000_000, "100 ms"),
             (100_020_480, "100 ms"),
-            (240_000, "240 us"),
-            (0, "0 us"),
+            (240_000, "240 µs"),
+            (0, "0 µs"),
         ] {
             assert_eq!(span(Span::from_nanos(nanos)), text);
         }

@@ -6,6 +6,7 @@ use tcplab_results::{Correspondence, Trial, TrialData};
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Endpoint};
 
+use super::contents::Contents;
 use super::datagrams;
 use super::interruptions::interruption_times;
 use crate::error::LabError;
@@ -13,7 +14,7 @@ use crate::store::RunDirectory;
 
 /// So many frames of a capture are looked at: enough for the first connection, however many others
 /// begin beside it.
-pub(crate) const FRAMES: u64 = 5_000;
+const FRAMES: u64 = 5_000;
 
 /// The packets and samples of one trial, for looking at.
 ///
@@ -39,18 +40,11 @@ fn load(
     is_load: bool,
 ) -> Result<TrialData, LabError> {
     let record = recording.record()?;
-    let most = if is_load { FRAMES } else { u64::MAX };
-    let [mut client, mut server] = [
-        trace_of(recording, &record, Endpoint::Client, most)?,
-        trace_of(recording, &record, Endpoint::Server, most)?,
-    ];
-    if is_load {
-        keep_the_first(&mut client, &mut server);
-    }
     let app = recording.app().ok();
-    if let Some(app) = &app {
-        subject_first(&mut client, app);
-        subject_first(&mut server, app);
+    let [mut client, mut server] = traces(recording, &record, app.as_ref(), is_load)?;
+    for (trace, dropped) in [&mut client, &mut server].into_iter().zip(recording.dropped_frames()?)
+    {
+        trace.connections.iter_mut().for_each(|connection| connection.mark_dropped(&dropped));
     }
     Ok(TrialData {
         client,
@@ -75,30 +69,34 @@ pub(super) fn correspondence(
     report.map(|report| datagrams::read(recording, record, report)).transpose()
 }
 
-/// The captures at both ends, explained; the connection that the trial is about is the first.
+/// The captures at both ends, analysed; the connection that the trial is about is the first. Of a
+/// load, there is only the first connection that carried data.
 pub(super) fn traces(
     recording: &Recording,
     record: &TrialRecord,
-    app: &AppLog,
+    app: Option<&AppLog>,
+    is_load: bool,
 ) -> Result<[Trace; 2], LabError> {
-    let [mut client, mut server] =
-        [trace(recording, record, Endpoint::Client)?, trace(recording, record, Endpoint::Server)?];
-    subject_first(&mut client, app);
-    subject_first(&mut server, app);
+    let most = if is_load { FRAMES } else { u64::MAX };
+    let mut client = trace_of(recording, record, Endpoint::Client, most)?;
+    let mut server = trace_of(recording, record, Endpoint::Server, most)?;
+    if is_load {
+        keep_the_first(&mut client, &mut server);
+    }
+    if let Some(app) = app {
+        subject_first(&mut client, app);
+        subject_first(&mut server, app);
+    }
     Ok([client, server])
 }
 
-/// The capture at one end, explained; its times count from the trial's zero.
-pub(crate) fn trace(
-    recording: &Recording,
-    record: &TrialRecord,
-    endpoint: Endpoint,
-) -> Result<Trace, LabError> {
-    trace_of(recording, record, endpoint, u64::MAX)
+/// The capture at one end, analysed; times count from the trial's zero.
+pub(crate) fn trace(contents: &Contents, endpoint: Endpoint) -> Result<Trace, LabError> {
+    trace_of(&contents.recording, &contents.record, endpoint, u64::MAX)
 }
 
-/// The same of so many frames at most.
-pub(crate) fn trace_of(
+/// The first `most` frames of the capture at one end, analysed; times count from the trial's zero.
+fn trace_of(
     recording: &Recording,
     record: &TrialRecord,
     endpoint: Endpoint,
@@ -113,7 +111,7 @@ pub(crate) fn trace_of(
 }
 
 /// Leaves of what was captured at both ends only the first connection that carried data.
-pub(crate) fn keep_the_first(client: &mut Trace, server: &mut Trace) {
+fn keep_the_first(client: &mut Trace, server: &mut Trace) {
     let has_data = |connection: &&Connection| {
         connection.forward.totals.unique + connection.reverse.totals.unique > Bytes::ZERO
     };
@@ -126,7 +124,7 @@ pub(crate) fn keep_the_first(client: &mut Trace, server: &mut Trace) {
 }
 
 /// Puts the connection first that the trial is about, where there are several flows.
-pub(crate) fn subject_first(trace: &mut Trace, app: &AppLog) {
+fn subject_first(trace: &mut Trace, app: &AppLog) {
     let subject = app.flows.iter().find(|flow| !flow.background);
     let Some(first) = subject.and_then(|flow| flow.connections.first()) else { return };
     if let Some(at) = trace.connections.iter().position(|it| ports(it) == first.ports) {

@@ -383,7 +383,7 @@ mod tests {
         Case {
             name: name.into(),
             levels: Vec::new(),
-            world: "kernel".into(),
+            world: tcplab_results::World::Kernel,
             stacks: Vec::new(),
             trials: vec![trial],
             failures: Vec::new(),

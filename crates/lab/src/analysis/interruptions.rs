@@ -108,6 +108,7 @@ mod tests {
             duplicate: false,
             has_data: false,
             comment: None,
+            dropped: false,
         };
         let is_open =
             |millis: &u64| !silences.iter().any(|(from, until)| (*from..*until).contains(millis));
@@ -127,6 +128,7 @@ mod tests {
                 proof: Proof::default(),
                 in_flight: Bytes::new(1000),
                 comment: None,
+                dropped: false,
             }],
             acks,
             transfer: Transfer { time: Span::from_secs(4), ..Transfer::default() },

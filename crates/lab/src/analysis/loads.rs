@@ -1,30 +1,23 @@
 //! Trials whose workload is a load: thousands of connections, of which the first is looked at
 //! packet by packet, and all of which the generator and the server have counted.
 
-use tcplab_path::PathSpec;
-use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_results::{Metrics, Trial};
-use tcplab_units::Endpoint;
+use tcplab_trace::Trace;
 use tcplab_workload::{Durations, LoadReport};
 
-use super::captures::{FRAMES, keep_the_first, trace_of};
+use super::contents::Contents;
 use super::ends::{ending, ends};
 use super::findings::findings_of;
-use super::flaws::{flaws_of, load_flaws};
 use super::metrics::named;
 use crate::error::LabError;
 
 /// What the recording of a load says, but for its number, seed and place.
-pub(crate) fn examine(
-    recording: &Recording,
-    path: &PathSpec,
-    app: &AppLog,
-    record: &TrialRecord,
+pub(super) fn examine(
+    contents: &Contents,
+    [client, server]: [&Trace; 2],
     load: &LoadReport,
 ) -> Result<Trial, LabError> {
-    let read = |endpoint| trace_of(recording, record, endpoint, FRAMES);
-    let (mut client, mut server) = (read(Endpoint::Client)?, read(Endpoint::Server)?);
-    keep_the_first(&mut client, &mut server);
+    let Contents { recording, record, app, flaws, .. } = contents;
     let mut warnings = Vec::new();
     if let Some(why) = &load.impossible {
         warnings.push(format!("impossible here: {why}"));
@@ -41,12 +34,9 @@ pub(crate) fn examine(
     Ok(Trial {
         metrics: if is_possible { named(values).collect() } else { Metrics::default() },
         findings: client.connections.first().map(findings_of).unwrap_or_default(),
-        ends: ends(app, record, [&client, &server]),
-        ending: ending(&client),
-        flaws: match load.impossible {
-            None => flaws_of(record, path, 0).into_iter().chain(load_flaws(load)).collect(),
-            Some(_) => Vec::new(),
-        },
+        ends: ends(app, record, [client, server]),
+        ending: ending(client),
+        flaws: flaws.clone(),
         load: Some(Box::new(load.clone())),
         ..Trial::empty(warnings)
     })
@@ -87,6 +77,7 @@ fn values(load: &LoadReport) -> Vec<(&'static str, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::contents::of_load;
     use tcplab_workload::ServerReport;
 
     #[test]
@@ -129,9 +120,9 @@ mod tests {
             assert!(tcplab_scenario::metric(name).is_some(), "{name}");
         }
         let nothing = values(&LoadReport::default());
-        assert!(load_flaws(&load).is_none() && load_flaws(&LoadReport::default()).is_some());
+        assert!(of_load(&load).is_none() && of_load(&LoadReport::default()).is_some());
         let impossible = LoadReport { impossible: Some("no".into()), ..LoadReport::default() };
-        assert_eq!(load_flaws(&impossible), None, "it would be again");
+        assert_eq!(of_load(&impossible), None, "it would be again");
         assert_eq!(nothing.len(), 5, "no times where nothing was answered: {nothing:?}");
     }
 }

@@ -2,11 +2,11 @@
 
 mod captures;
 mod claims;
+mod contents;
 mod datagrams;
 mod ends;
 mod episodes;
 mod findings;
-mod flaws;
 mod flows;
 mod ideal;
 mod interruptions;
@@ -21,7 +21,7 @@ mod trial;
 
 pub(crate) use captures::trace;
 pub use captures::{load_recording, load_trial};
-pub(crate) use flaws::{flaws_of, load_flaws};
+pub(crate) use contents::Contents;
 pub use ideal::Ideal;
 pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;

@@ -9,7 +9,7 @@ use super::claims::Gathered;
 use super::paths;
 use super::stored::trial;
 use crate::error::LabError;
-use crate::plan::{of_case, stacks};
+use crate::plan::{stacks, world_of};
 use crate::store::RunDirectory;
 
 /// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
@@ -55,8 +55,8 @@ pub(crate) fn analyse(
         cases.push(Case {
             name: case.name.clone(),
             levels: case.levels.clone(),
-            world: of_case(&plan.world, case).into(),
-            stacks: stacks(&plan.world, case, kernel.trim_end()),
+            world: world_of(plan.world, case),
+            stacks: stacks(plan.world, case, kernel.trim_end()),
             trials: kept.trials,
             failures,
             summaries,
@@ -69,7 +69,7 @@ pub(crate) fn analyse(
         title: scenario.title.clone(),
         reference: scenario.reference.clone(),
         scenario: scenario.source.clone(),
-        world: plan.world.clone(),
+        world: plan.world,
         fallback: plan.fallback.clone(),
         started: plan.started.clone(),
         seed: plan.seed,

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use tcplab_recording::Recording;
 use tcplab_results::Trial;
 use tcplab_scenario::Case;
 use tcplab_units::Span;
 
+use super::contents::Contents;
 use super::trial::examine;
 use crate::error::LabError;
-use crate::plan::{is_virtual, tcplab};
+use crate::plan::{is_simulated, tcplab};
 use crate::store::{Analysed, Identity, RunDirectory};
 
 /// The round trip of the idle path of a case as it was measured, if it was.
 fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
-    if is_virtual(&run.plan().world, case) {
+    if is_simulated(run.plan().world, case) {
         return None;
     }
     let calibration = run.calibration()?;
@@ -28,18 +28,18 @@ fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
 pub(crate) fn settle(
     run: &RunDirectory,
     stage: &Path,
+    contents: &Contents,
     case: &Case,
     number: u32,
 ) -> Result<(), LabError> {
-    let recording = Recording::open(stage)?;
-    let mut trial = examine(&recording, case, round_trip(run, case))?;
+    let mut trial = examine(contents, case, round_trip(run, case))?;
     trial.put_aside = run.flawed(&case.name, number);
     trial.has_packets = run.plan().keep.has(number) || !trial.flaws.is_empty();
     let keeps = trial.has_packets;
     let identity = run.identity(case, number);
     RunDirectory::put_analysed(stage, &Analysed { identity, by: program(), trial })?;
     if !keeps {
-        recording.forget_packets()?;
+        contents.recording.forget_packets()?;
     }
     Ok(())
 }
@@ -56,7 +56,8 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
     let analysed = match known {
         Some(known) if is_current(&known) || !recording.has_packets() => known,
         known => {
-            let mut trial = examine(&recording, case, round_trip(run, case))?;
+            let mut trial =
+                examine(&Contents::read(recording, case)?, case, round_trip(run, case))?;
             trial.put_aside = run.flawed(&case.name, number);
             // Who made the trial stays who made it.
             let identity = match known {

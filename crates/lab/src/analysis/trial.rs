@@ -1,16 +1,16 @@
 //! What one recording says.
 
 use tcplab_path::{Direction, PathSpec};
-use tcplab_recording::{AppLog, Recording, TrialRecord};
+use tcplab_recording::{AppLog, TrialRecord};
 use tcplab_results::{OptionRow, Trial, remark};
 use tcplab_trace::Trace;
 use tcplab_units::{Endpoint, Instant, Span};
 
-use super::captures::{self, traces};
+use super::captures;
+use super::contents::Contents;
 use super::ends::{ending, ends};
 use super::episodes::{drops, episode_rows};
 use super::findings::findings_of;
-use super::flaws::flaws_of;
 use super::ideal::Ideal;
 use super::interruptions::{costs, interruption_times};
 use super::metrics::{Sources, named, of_applications};
@@ -27,50 +27,49 @@ const UNTOLD: &str = "netem made the path and tells nothing of what it did: loss
 /// What one recording says, but for its number, seed and place.
 /// `round_trip` is that of its idle path as it was measured, if it was.
 pub(crate) fn examine(
-    recording: &Recording,
+    contents: &Contents,
     case: &tcplab_scenario::Case,
     round_trip: Option<Span>,
 ) -> Result<Trial, LabError> {
     let (path, through) = (&case.path, case.workload.through);
+    let Contents { recording, record, app, samples, flaws } = contents;
+    let flaws = flaws.clone();
     if !through.is_tcp() {
-        let metrics = named(of_applications(&recording.app()?)).collect();
+        let metrics = named(of_applications(app)).collect();
         let medium = Some(through.name().into());
-        return Ok(Trial { metrics, medium, ..Trial::empty(Vec::new()) });
+        return Ok(Trial { metrics, medium, flaws, ..Trial::empty(Vec::new()) });
     }
-    let (app, record) = (recording.app()?, recording.record()?);
+    let traces = captures::traces(recording, record, Some(app), app.load.is_some())?;
     if let Some(load) = &app.load {
-        return loads::examine(recording, path, &app, &record, load);
+        return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
-    let (truth, samples) = (recording.truth()?, recording.samples()?);
-    let sending_end = sending_end(&app);
+    let truth = recording.truth()?;
+    let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
-    let [client, server] = traces(recording, &record, &app)?;
+    let [client, server] = traces;
     let has_truth = record.has_truth();
-    let record = &record;
     let ideal = |direction| ideal(path, direction, record, round_trip);
     let traces = [&client, &server];
-    let known = flows::Known { recording, app: &app, path, truth: &truth, record, traces };
+    let known = flows::Known { recording, app, path, truth: &truth, record, traces };
     let flows = known.examine(&ideal)?;
-    let ends = ends(&app, record, traces);
+    let ends = ends(app, record, traces);
     let trace = match sending_end {
         Endpoint::Client => client,
         Endpoint::Server => server,
     };
     let ending = ending(&trace);
-    let flaws = flaws_of(record, path, samples.len());
-    let told = remarkable(record);
-    let mut warnings = warnings(&trace, sending_end, &app, &told);
+    let options = remarkable(record);
+    let mut warnings = warnings(&trace, sending_end, app, &options);
     if !has_truth && !path.same_host {
         warnings.push(UNTOLD.into());
     }
-    if let Some(all) = captures::correspondence(recording, record, Some(&app))? {
-        let metrics = datagrams::metrics(&app, &all).into();
-        let trial = Trial { metrics, ends, flaws, options: told, ..Trial::empty(warnings) };
-        return Ok(trial);
+    if let Some(all) = captures::correspondence(recording, record, Some(app))? {
+        let metrics = datagrams::metrics(app, &all).into();
+        return Ok(Trial { metrics, ends, flaws, options, ..Trial::empty(warnings) });
     }
     let Some(connection) = trace.connections.first() else {
         warnings.push("the capture holds no connection".into());
-        return Ok(Trial { ends, ending, flaws, options: told, ..Trial::empty(warnings) });
+        return Ok(Trial { ends, ending, flaws, options, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
     let drops = drops(flow, &truth, direction);
@@ -79,11 +78,10 @@ pub(crate) fn examine(
     warnings.extend(contradictions);
     let findings = findings_of(connection);
     let lost = has_truth.then_some(drops.len());
-    let ideal = ideal(direction);
-    let metrics = Sources { app: &app, flow, samples: &samples, lost, ideal }.metrics();
+    let metrics = Sources { app, flow, samples, lost, ideal: ideal(direction) }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
-    let whole = Trial { metrics, episodes, findings, options: told, ..Trial::empty(warnings) };
+    let whole = Trial { metrics, episodes, findings, options, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
 }
 

@@ -1,7 +1,7 @@
 //! What is tested, and what is said of it.
 
 use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
-use tcplab_results::{Case, Trial, median_interval};
+use tcplab_results::{Case, Trial, World, median_interval};
 use tcplab_scenario::{Better, MetricInfo};
 use tcplab_stats::{
     Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values, median, rank_sum,
@@ -13,7 +13,6 @@ use super::choice::{Asked, metrics};
 use super::error::CompareError;
 use super::sides::{Matched, Matching};
 use super::surroundings;
-use crate::plan::SIM;
 
 /// Compares what was matched.
 pub(super) fn comparison(
@@ -64,7 +63,7 @@ fn compared(case: &Matched<'_>) -> ComparedCase {
     ComparedCase {
         name: name.clone(),
         names: [a.name.clone(), b.name.clone()],
-        is_virtual: a.world == SIM && b.world == SIM,
+        is_virtual: a.world == World::Simulated && b.world == World::Simulated,
         pairs,
     }
 }

@@ -47,6 +47,6 @@ pub(super) fn side(path: &Path, label: String, run: &Run) -> Side {
         directory: path.into(),
         started: run.started.clone(),
         seed: run.seed,
-        world: run.world.clone(),
+        world: run.world,
     }
 }

@@ -1,11 +1,10 @@
 //! What else differs between two runs, or is less than perfect about them.
 
-use tcplab_results::{Case, Run};
+use tcplab_results::{Case, Run, RunWorld, World};
 use tcplab_scenario::MetricKind;
 use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
 
 use super::sides::Matched;
-use crate::plan::SIM;
 
 /// So many lines of two scenarios that differ are shown.
 const LINES: usize = 6;
@@ -21,7 +20,7 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
         }
     };
     differ("the scenario's name", &a.name, &b.name);
-    differ("the world", &a.world, &b.world);
+    differ("the world", a.world.name(), b.world.name());
     if a.seed != b.seed {
         told.push(format!(
             "the seeds differ (A {}, B {}): trials are compared as independent samples, which takes \
@@ -39,7 +38,7 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
     let names = a.environment.iter().chain(&b.environment).map(|(name, _)| name.as_str());
     let mut seen: Vec<&str> = Vec::new();
     // In virtual time the machine decides nothing, but what ran there does.
-    let is_virtual = a.world == SIM && b.world == SIM;
+    let is_virtual = a.world == RunWorld::Simulated && b.world == RunWorld::Simulated;
     let names = names.filter(|name| !FLEETING.contains(name));
     for name in names.filter(|name| !is_virtual || name.starts_with("tcplab")) {
         if seen.contains(&name) {
@@ -104,7 +103,7 @@ pub(super) fn of_case(
             told.push(format!("{name}: the path misbehaved in {flawed} of {all} trials of {side}"));
         }
         // What virtual time draws is what the path is like; there is nothing beside it to blame.
-        if case.world == SIM {
+        if case.world == World::Simulated {
             continue;
         }
         for info in metrics.iter().filter(|info| is_measured(info)) {

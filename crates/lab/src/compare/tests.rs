@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tcplab_results::comparison::{Comparison, Outcome, Row};
-use tcplab_results::{Case, Metric, Recovery, Run, Trial};
+use tcplab_results::{Case, Metric, Recovery, Run, RunWorld, Trial, World};
 use tcplab_stats::normal_quantile;
 use tcplab_units::Rng;
 
@@ -25,7 +25,7 @@ fn trial(number: u32, seed: u64, metrics: &[(&str, f64)]) -> Trial {
 fn case(
     name: &str,
     levels: &[(&str, &str)],
-    world: &str,
+    world: World,
     seed: u64,
     metrics: &[Values<'_>],
 ) -> Case {
@@ -36,7 +36,7 @@ fn case(
     Case {
         name: name.into(),
         levels: levels.iter().map(|(f, l)| ((*f).into(), (*l).into())).collect(),
-        world: world.into(),
+        world,
         stacks: Vec::new(),
         trials: (0..trials)
             .map(|index| trial(index as u32 + 1, seed + index as u64, &of(index)))
@@ -53,7 +53,7 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
         title: "Made up".into(),
         reference: None,
         scenario: "title = \"Made up\"\n".into(),
-        world: "sim".into(),
+        world: RunWorld::Simulated,
         fallback: None,
         started: "2026-01-01T00:00:00Z".into(),
         seed,
@@ -72,7 +72,7 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
 
 /// One case with one metric, the seeds as given.
 fn simple(seed: u64, metric: &str, values: &[f64]) -> Run {
-    run(seed, vec![case("only", &[], "sim", seed, &[(metric, values)])])
+    run(seed, vec![case("only", &[], World::Simulated, seed, &[(metric, values)])])
 }
 
 fn held(a: &Run, b: &Run) -> Comparison {
@@ -132,7 +132,7 @@ fn too_few_trials_say_so() {
     // One trial of each, and the same: in virtual time that is certain, in real time nothing is.
     let one = simple(1, "timeouts", &[0.0]);
     assert_eq!(only(&held(&one, &one)).outcome, Outcome::Same { identical: true });
-    let real = run(1, vec![case("only", &[], "kernel", 1, &[("timeouts", &[0.0])])]);
+    let real = run(1, vec![case("only", &[], World::Kernel, 1, &[("timeouts", &[0.0])])]);
     let undecided = only(&held(&real, &real)).outcome;
     assert!(matches!(undecided, Outcome::Undecided { too_few: true, .. }), "{undecided:?}");
 }
@@ -154,7 +154,7 @@ fn a_spread_that_hides_everything_asks_for_more() {
 #[test]
 fn cases_are_matched_by_their_levels() {
     let make = |name: &str, levels: &[(&str, &str)], factor: f64| {
-        case(name, levels, "sim", 1, &[("transfer_time", &scaled(&TIMES, factor))])
+        case(name, levels, World::Simulated, 1, &[("transfer_time", &scaled(&TIMES, factor))])
     };
     let a = run(
         1,
@@ -200,13 +200,20 @@ fn cases_are_matched_by_their_levels() {
 fn what_differs_and_what_is_missing_is_told() {
     let a = run(
         1,
-        vec![case("only", &[], "sim", 1, &[("transfer_time", &TIMES), ("timeouts", &[0.0; 8])])],
+        vec![case(
+            "only",
+            &[],
+            World::Simulated,
+            1,
+            &[("transfer_time", &TIMES), ("timeouts", &[0.0; 8])],
+        )],
     );
-    let mut b = run(9, vec![case("only", &[], "kernel", 9, &[("transfer_time", &TIMES[..6])])]);
+    let mut b =
+        run(9, vec![case("only", &[], World::Kernel, 9, &[("transfer_time", &TIMES[..6])])]);
     b.cases[0].trials.push(trial(7, 77, &[]));
     b.cases[0].trials[0].flaws.push("late".into());
     b.scenario += "more = 1 # why\n";
-    b.world = "kernel".into();
+    b.world = RunWorld::Kernel;
     b.environment[0].1 = "6.1".into();
     let told = held(&a, &b).warnings.join("\n");
     for expected in [
@@ -225,7 +232,7 @@ fn what_differs_and_what_is_missing_is_told() {
 #[test]
 fn a_drift_and_outliers_in_real_time_are_told() {
     let warned = |values: &[f64]| -> String {
-        let real = run(1, vec![case("only", &[], "kernel", 1, &[("transfer_time", values)])]);
+        let real = run(1, vec![case("only", &[], World::Kernel, 1, &[("transfer_time", values)])]);
         held(&real, &real).warnings.join("\n")
     };
     assert_eq!(warned(&TIMES), "");
@@ -263,7 +270,7 @@ fn nobody_cries_wolf() {
             .collect();
         let both: Vec<Values<'_>> =
             metrics.iter().zip(&values).map(|(name, values)| (*name, &values[..])).collect();
-        run(seed, vec![case("one", &[], "sim", seed, &both)])
+        run(seed, vec![case("one", &[], World::Simulated, seed, &both)])
     };
     let alarms = (0..60).filter(|round| {
         // Pairs and independent samples by turns.

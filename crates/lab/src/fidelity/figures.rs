@@ -1,12 +1,12 @@
 //! What one trial says, whichever world it ran in.
 
-use tcplab_path::PathSpec;
 use tcplab_recording::Recording;
+use tcplab_scenario::Case;
 use tcplab_trace::Causes;
 use tcplab_workload::Role;
 
 use super::curve::{Curve, curve};
-use crate::analysis::{Sources, flaws_of, flow_of, sending_end, trace};
+use crate::analysis::{Contents, Sources, flow_of, sending_end, trace};
 use crate::error::LabError;
 
 /// Names and units of what is compared: metrics, and the trace engine's causes of retransmissions.
@@ -39,22 +39,22 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// Those of a recording.
-    pub(crate) fn of(recording: &Recording, path: &PathSpec) -> Result<Figures, LabError> {
-        let (app, record, samples) = (recording.app()?, recording.record()?, recording.samples()?);
-        let sender = sending_end(&app);
+    pub(crate) fn of(recording: Recording, case: &Case) -> Result<Figures, LabError> {
+        let contents = Contents::read(recording, case)?;
+        let (app, samples) = (&contents.app, &contents.samples);
+        let sender = sending_end(app);
         let receiver = match app.client.role {
             Role::Sender => &app.server,
             Role::Receiver => &app.client,
         };
-        let is_flawed = !flaws_of(&record, path, samples.len()).is_empty();
-        let curve = receiver.last_byte.and_then(|end| curve(&samples, sender, end));
-        let captured = trace(recording, &record, sender)?;
+        let is_flawed = !contents.flaws.is_empty();
+        let curve = receiver.last_byte.and_then(|end| curve(samples, sender, end));
+        let captured = trace(&contents, sender)?;
         let Some(connection) = captured.connections.first() else {
             return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
         let flow = flow_of(connection, sender);
-        let samples = &samples;
-        let sources = Sources { app: &app, flow, samples, lost: None, ideal: None };
+        let sources = Sources { app, flow, samples, lost: None, ideal: None };
         let metrics = sources.metrics();
         let value = |name: &str| match name.strip_prefix("cause.") {
             Some(cause) => Some(count(&flow.causes, cause) as f64),

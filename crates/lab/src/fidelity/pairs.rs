@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use tcplab_results::World;
 use tcplab_scenario::{Keep, Scenario};
 
 use crate::error::LabError;
-use crate::plan::{Instead, KERNEL, Plan, SIM, World, environment, plan};
+use crate::plan::{Overrides, Plan, environment, plan};
 use crate::run::begin;
 use crate::store::RunDirectory;
 
@@ -40,24 +41,26 @@ impl Pair {
         if let Some(case) = scenario.cases.iter().find(|case| case.workload.datagrams.is_some()) {
             return Err(LabError::NotTcp { case: case.name.clone() });
         }
-        let instead = Instead { trials, seed, ..Instead::default() };
-        let run = |world, folder: &str| -> Result<RunDirectory, LabError> {
+        let overrides = Overrides { trials, seed, ..Overrides::default() };
+        let run = |world: World| -> Result<RunDirectory, LabError> {
             // Only `auto` asks whether the kernel is refused; here its first trial tells.
-            let (runs, plan) =
-                (place.join(folder), plan(scenario, world, || None, instead.clone())?);
+            let (runs, plan) = (
+                place.join(world.name()),
+                plan(scenario, Some(world), || None, overrides.clone())?,
+            );
             // What is compared is read from packets, and both worlds have as many trials.
             let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
             let plan = Plan { until, snaplen, keep, ..plan };
             match known(&runs, &plan)? {
-                Some(known) if world == World::Sim => known.discard()?,
+                Some(known) if world == World::Simulated => known.discard()?,
                 Some(known) => return Ok(known),
                 None => {}
             }
             begin(&runs, scenario.clone(), plan)
         };
         // What virtual time refuses is told before anything is made.
-        plan(scenario, World::Sim, || None, instead.clone())?;
-        Ok(Pair { kernel: run(World::Kernel, KERNEL)?, model: run(World::Sim, SIM)? })
+        plan(scenario, Some(World::Simulated), || None, overrides.clone())?;
+        Ok(Pair { kernel: run(World::Kernel)?, model: run(World::Simulated)? })
     }
 }
 
@@ -78,7 +81,7 @@ fn known(runs: &Path, plan: &Plan) -> Result<Option<RunDirectory>, LabError> {
 }
 
 fn is_same(known: &Plan, asked: &Plan) -> bool {
-    let what = |plan: &Plan| (plan.world.clone(), plan.seed, plan.trials, plan.cases.clone());
+    let what = |plan: &Plan| (plan.world, plan.seed, plan.trials, plan.cases.clone());
     what(known) == what(asked)
 }
 

@@ -55,7 +55,7 @@ fn all(
             let (case, reason) = (case.name.clone(), failure.reason);
             return Err(LabError::Failed { case, number, reason });
         }
-        all.push(Figures::of(&run.recording(&case.name, number)?, &case.path)?);
+        all.push(Figures::of(run.recording(&case.name, number)?, case)?);
         if tell().is_break() {
             return Err(LabError::Stopped);
         }

@@ -145,8 +145,13 @@ fn equal_runs_are_equal_in_all() {
     let place = tempfile::tempdir().unwrap();
     let scenario = Scenario::parse(SCENARIO, "small").unwrap();
     let run = |folder: &str| {
-        let plan =
-            crate::plan(&scenario, crate::World::Sim, || None, crate::Instead::default()).unwrap();
+        let plan = crate::plan(
+            &scenario,
+            Some(tcplab_results::World::Simulated),
+            || None,
+            crate::Overrides::default(),
+        )
+        .unwrap();
         let run = crate::begin(&place.path().join(folder), scenario.clone(), plan).unwrap();
         let launcher = tcplab_testbed::Launcher { program: "none".into(), arguments: Vec::new() };
         let bench = crate::Bench::new(launcher);

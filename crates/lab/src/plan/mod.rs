@@ -6,6 +6,6 @@ mod worlds;
 
 pub use environment::environment;
 pub(crate) use environment::{of_kernel, tcplab};
-pub use run_plan::{Instead, Plan, plan};
-pub(crate) use worlds::{KERNEL, SIM, is_virtual, of_case, stacks};
-pub use worlds::{Refusal, World, kernel_refused};
+pub use run_plan::{Overrides, Plan, plan};
+pub use worlds::{Refusal, kernel_refused};
+pub(crate) use worlds::{is_simulated, stacks, world_of};

@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Keep, Scenario, Until};
 
-use super::worlds::{self, KERNEL, Refusal, World};
+use super::worlds::{self, Refusal};
 use crate::error::LabError;
 
 /// What a run is to do, settled when it starts. Resuming does the same.
@@ -13,8 +14,8 @@ use crate::error::LabError;
 pub struct Plan {
     /// The scenario's name.
     pub name: String,
-    /// `kernel`, `sim`, or `kernel and sim`: each case where its stacks are.
-    pub world: String,
+    /// Where its cases run.
+    pub world: RunWorld,
     /// Why a model stands for the kernel that was to be had, and how to get the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
@@ -64,9 +65,9 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// What takes the place of what the scenario says.
+/// What is run otherwise than the scenario says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Instead {
+pub struct Overrides {
     /// So many trials of each case, whatever their interval is.
     pub trials: Option<u32>,
     /// The seed of all randomness.
@@ -84,35 +85,35 @@ pub struct Instead {
 /// When the world cannot be that of the scenario's stacks, or there is no case of a name.
 pub fn plan(
     scenario: &Scenario,
-    world: World,
+    world: Option<World>,
     refused: impl FnOnce() -> Option<Refusal>,
-    instead: Instead,
+    overrides: Overrides,
 ) -> Result<Plan, LabError> {
-    let chosen = chosen(scenario, &instead.cases)?;
+    let chosen = chosen(scenario, &overrides.cases)?;
     let scenario = chosen.as_ref().unwrap_or(scenario);
     let (world, fallback) = worlds::of_run(scenario, world, refused)?;
-    let trials = instead.trial.or(instead.trials).unwrap_or(scenario.trials);
-    let first = instead.trial.unwrap_or(1);
+    let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
+    let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;
     let snaplen = scenario.recording.snaplen.map(|length| length.as_u64() as u32);
     Ok(Plan {
         name: scenario.name.clone(),
-        world: world.into(),
+        world,
         fallback,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        seed: instead.seed.unwrap_or(scenario.seed),
+        seed: overrides.seed.unwrap_or(scenario.seed),
         trials,
         first,
-        only: instead.cases,
-        until: if instead.trials.or(instead.trial).is_some() {
+        only: overrides.cases,
+        until: if overrides.trials.or(overrides.trial).is_some() {
             None
         } else {
             scenario.until.clone()
         },
-        warm_up: if world.contains(KERNEL) { scenario.warm_up } else { 0 },
+        warm_up: if world.has(World::Kernel) { scenario.warm_up } else { 0 },
         retries: scenario.retries,
         snaplen,
-        keep: match instead.trial {
+        keep: match overrides.trial {
             Some(_) => Keep::All,
             None => scenario.recording.kept_of(count),
         },

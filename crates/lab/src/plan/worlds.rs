@@ -1,30 +1,10 @@
 //! Which world a trial runs in.
 
-use tcplab_results::StackUsed;
+use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack};
 use tcplab_testbed::{Launcher, may_isolate};
 
 use crate::error::LabError;
-
-/// In which world to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum World {
-    /// The kernel where the case's stacks are the kernel's; virtual time where one is a model, and
-    /// for all where this machine does not let the kernel be had.
-    #[default]
-    Auto,
-    /// The kernel.
-    Kernel,
-    /// Virtual time; a model stands for the kernel.
-    Sim,
-}
-
-/// The name of the real world, in plans and results.
-pub(crate) const KERNEL: &str = "kernel";
-/// The name of the virtual one.
-pub(crate) const SIM: &str = "sim";
-/// Each case in its own.
-pub(crate) const BOTH: &str = "kernel and sim";
 
 /// Why the kernel's TCP cannot be had here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,31 +21,32 @@ pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
     Some(Refusal { why: error.to_string(), remedy: error.remedy() })
 }
 
-/// The world of a whole run: [`KERNEL`], [`SIM`] or [`BOTH`]; and, where the kernel was refused,
-/// what is to be told of that. `refused` is asked where it decides.
-pub(crate) fn of_run(
+/// The world of a whole run; and, where the kernel was refused, what is to be said of that. Where no
+/// world is `asked` for, each case runs where its stacks are, and all in virtual time where this
+/// machine does not let the kernel be had: `refused` is asked where that decides.
+pub(super) fn of_run(
     scenario: &Scenario,
-    asked: World,
+    asked: Option<World>,
     refused: impl FnOnce() -> Option<Refusal>,
-) -> Result<(&'static str, Option<String>), LabError> {
+) -> Result<(RunWorld, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
     let real = scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case)?)));
     match asked {
-        World::Sim => match real {
+        Some(World::Simulated) => match real {
             Some((case, what)) => Err(LabError::NotSimulated { case, what }),
-            None => Ok((SIM, None)),
+            None => Ok((RunWorld::Simulated, None)),
         },
-        World::Auto if modelled == scenario.cases.len() => Ok((SIM, None)),
-        World::Auto => match (refused(), real) {
+        None if modelled == scenario.cases.len() => Ok((RunWorld::Simulated, None)),
+        None => match (refused(), real) {
             (Some(Refusal { why, remedy }), Some((case, what))) => {
                 Err(LabError::KernelNeeded { case, what, why, remedy })
             }
-            (Some(refusal), None) => Ok((SIM, Some(told(&refusal)))),
-            (None, _) if modelled > 0 => Ok((BOTH, None)),
-            (None, _) => Ok((KERNEL, None)),
+            (Some(refusal), None) => Ok((RunWorld::Simulated, Some(fallback(&refusal)))),
+            (None, _) if modelled > 0 => Ok((RunWorld::Both, None)),
+            (None, _) => Ok((RunWorld::Kernel, None)),
         },
-        World::Kernel if modelled == 0 => Ok((KERNEL, None)),
-        World::Kernel => {
+        Some(World::Kernel) if modelled == 0 => Ok((RunWorld::Kernel, None)),
+        Some(World::Kernel) => {
             let case = scenario.cases.iter().find(|case| case.is_modelled());
             let case = case.map(|case| case.name.clone()).unwrap_or_default();
             Err(LabError::NotOnKernel { case })
@@ -88,7 +69,7 @@ fn only_real(case: &Case) -> Option<&'static str> {
 }
 
 /// That a model stands for the kernel, why, and how to get the kernel.
-fn told(refusal: &Refusal) -> String {
+fn fallback(refusal: &Refusal) -> String {
     let Refusal { why, remedy } = refusal;
     let remedy = remedy.as_ref().map(|remedy| format!("; for the kernel: {remedy}"));
     format!(
@@ -98,12 +79,11 @@ fn told(refusal: &Refusal) -> String {
 }
 
 /// Whose TCP spoke at both ends of a case in a run in `world`.
-pub(crate) fn stacks(world: &str, case: &Case, kernel: &str) -> Vec<StackUsed> {
-    let is_virtual = is_virtual(world, case);
+pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUsed> {
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
-        .map(|(end, spec)| match (Profile::named(spec.profile()), is_virtual) {
-            (Ok(profile), true) => StackUsed {
+        .map(|(end, spec)| match (Profile::named(spec.profile()), world_of(world, case)) {
+            (Ok(profile), World::Simulated) => StackUsed {
                 end: end.into(),
                 name: profile.name.into(),
                 is_model: true,
@@ -117,16 +97,17 @@ pub(crate) fn stacks(world: &str, case: &Case, kernel: &str) -> Vec<StackUsed> {
         .collect()
 }
 
-/// Whether a case of a run in `world` runs in virtual time.
-pub(crate) fn is_virtual(world: &str, case: &Case) -> bool {
+/// Where a case of a run in `world` runs.
+pub(crate) fn world_of(world: RunWorld, case: &Case) -> World {
     match world {
-        SIM => true,
-        BOTH => case.is_modelled(),
-        _ => false,
+        RunWorld::Kernel => World::Kernel,
+        RunWorld::Simulated => World::Simulated,
+        RunWorld::Both if case.is_modelled() => World::Simulated,
+        RunWorld::Both => World::Kernel,
     }
 }
 
-/// The world of a case of a run in `world`.
-pub(crate) fn of_case(world: &str, case: &Case) -> &'static str {
-    if is_virtual(world, case) { SIM } else { KERNEL }
+/// Whether a case of a run in `world` runs in virtual time.
+pub(crate) fn is_simulated(world: RunWorld, case: &Case) -> bool {
+    world_of(world, case) == World::Simulated
 }

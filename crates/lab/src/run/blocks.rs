@@ -5,7 +5,7 @@ use tcplab_scenario::Until;
 
 use crate::analysis::trial;
 use crate::error::LabError;
-use crate::plan::is_virtual;
+use crate::plan::is_simulated;
 use crate::store::RunDirectory;
 
 /// Looks at blocks as they become whole, and says when there are enough.
@@ -33,8 +33,8 @@ impl<'r> Watch<'r> {
         if self.seen == 0 {
             return (1, until.min);
         }
-        let is_simulated = cases.iter().all(|case| is_virtual(&plan.world, case));
-        let more = if is_simulated { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
+        let simulated = cases.iter().all(|case| is_simulated(plan.world, case));
+        let more = if simulated { (2 * jobs).div_ceil(cases.len()) as u32 } else { 1 };
         (self.seen + 1, self.seen.saturating_add(more).min(until.max))
     }
 

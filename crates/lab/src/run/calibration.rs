@@ -10,7 +10,7 @@ use tcplab_units::Span;
 
 use crate::bench::Bench;
 use crate::error::LabError;
-use crate::plan::is_virtual;
+use crate::plan::is_simulated;
 use crate::store::RunDirectory;
 use crate::verify;
 
@@ -79,7 +79,7 @@ struct Distinct {
 fn distinct_paths(run: &RunDirectory) -> Result<Vec<Distinct>, LabError> {
     let mut distinct: Vec<Distinct> = Vec::new();
     for (index, case) in run.scenario().cases.iter().enumerate() {
-        if is_virtual(&run.plan().world, case) || case.path.same_host {
+        if is_simulated(run.plan().world, case) || case.path.same_host {
             continue;
         }
         let hash =
@@ -96,8 +96,8 @@ fn refuse_beyond(run: &RunDirectory, bench: &Bench, machine: &Machine) -> Result
     if bench.allow_above_ceiling {
         return Ok(());
     }
-    let world = &run.plan().world;
-    for case in run.scenario().cases.iter().filter(|case| !is_virtual(world, case)) {
+    let world = run.plan().world;
+    for case in run.scenario().cases.iter().filter(|case| !is_simulated(world, case)) {
         machine.can_model(&case.name, &case.path)?;
     }
     Ok(())

@@ -1,15 +1,69 @@
-//! What a run came to, once all its trials are there.
+//! A run from its plan to its tables.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_results::Run;
 
+use super::event::Event;
+use super::execute::execute;
+use crate::analysis;
+use crate::bench::Bench;
 use crate::compare::of_scenario;
 use crate::error::LabError;
-use crate::store::RunDirectory;
+use crate::store::{RunDirectory, write_tables};
 
-/// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
-/// trial, and may break off.
+/// What a run came to.
+#[derive(Debug)]
+pub struct RunOutcome<R> {
+    /// Everything but the packets.
+    pub run: Run,
+    /// What the caller's report is.
+    pub report: R,
+}
+
+/// Runs what the plan still lacks, and finishes the run, see [`finish`].
+///
+/// # Errors
+/// As of [`execute`] and [`finish`].
+pub fn complete<R, E: From<LabError>>(
+    directory: &RunDirectory,
+    bench: &Bench,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(Event<'_>),
+    report: impl FnOnce(&RunDirectory, &Run) -> Result<R, E>,
+) -> Result<RunOutcome<R>, E> {
+    execute(directory, bench, stop, &mut tell)?;
+    finish(directory, stop, tell, report)
+}
+
+/// Analyses a run whose trials are all there, has its `report` made, and writes its tables, which
+/// makes it a finished run.
+///
+/// # Errors
+/// When a trial is missing or unreadable, a table cannot be written, `report` fails, or `stop` is
+/// set.
+pub fn finish<R, E: From<LabError>>(
+    directory: &RunDirectory,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(Event<'_>),
+    report: impl FnOnce(&RunDirectory, &Run) -> Result<R, E>,
+) -> Result<RunOutcome<R>, E> {
+    let run = analyse(directory, |done, total| {
+        tell(Event::Analysing { done, total });
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    let report = report(directory, &run)?;
+    write_tables(directory, &run)?;
+    Ok(RunOutcome { run, report })
+}
+
+/// What the trials of a run came to, and the comparisons that its scenario asks for. `tell` hears
+/// of each trial, and may break off.
 ///
 /// # Errors
 /// When trials are missing or unreadable, or `tell` broke off.
@@ -17,7 +71,7 @@ pub fn analyse(
     directory: &RunDirectory,
     tell: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let run = crate::analysis::analyse(directory, tell)?;
+    let run = analysis::analyse(directory, tell)?;
     let compares = &directory.scenario().compares;
     let comparisons = compares.iter().map(|it| of_scenario(&run, it)).collect();
     Ok(Run { comparisons, ..run })

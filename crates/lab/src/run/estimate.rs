@@ -5,12 +5,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
 use tcplab_units::{Bytes, Span};
 
 use crate::bench::Bench;
 use crate::error::LabError;
-use crate::plan::{Plan, is_virtual, of_case};
+use crate::plan::{Plan, is_simulated, world_of};
 use crate::store::{Extension, RunDirectory, foreseen, trial_directory};
 
 /// So many blocks and seeds are told one by one.
@@ -41,8 +42,8 @@ const SHORTENED: f64 = 96.0;
 pub struct Prospect {
     /// The scenario's name.
     pub name: String,
-    /// `kernel`, `sim`, or `kernel and sim`.
-    pub world: String,
+    /// Where its cases run.
+    pub world: RunWorld,
     /// Why a model stands for the kernel.
     pub fallback: Option<String>,
     /// Which combinations of levels are cases.
@@ -88,8 +89,8 @@ pub struct Foreseen {
     pub name: String,
     /// The factors and their levels.
     pub levels: Vec<(String, String)>,
-    /// `kernel` or `sim`.
-    pub world: &'static str,
+    /// Where its trials run.
+    pub world: World,
     /// How long a trial of it takes, about, seconds of whoever waits.
     pub seconds: f64,
 }
@@ -153,15 +154,15 @@ fn look_ahead(
     let mut sums = [Sums::default(), Sums::default()];
     let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
     for (case, cost) in cases.iter().zip(&costs) {
-        let is_simulated = is_virtual(&plan.world, case);
+        let simulated = is_simulated(plan.world, case);
         for number in plan.first..=blocks {
             if is_there(case, number) {
                 there += 1;
                 continue;
             }
-            sums[1].add(cost, is_simulated, plan.keep.has(number));
+            sums[1].add(cost, simulated, plan.keep.has(number));
             if number <= least {
-                sums[0].add(cost, is_simulated, plan.keep.has(number));
+                sums[0].add(cost, simulated, plan.keep.has(number));
             }
         }
     }
@@ -171,7 +172,7 @@ fn look_ahead(
     };
     Prospect {
         name: plan.name.clone(),
-        world: plan.world.clone(),
+        world: plan.world,
         fallback: plan.fallback.clone(),
         design: scenario.design.clone(),
         cases: cases
@@ -180,7 +181,7 @@ fn look_ahead(
             .map(|(case, cost)| Foreseen {
                 name: case.name.clone(),
                 levels: case.levels.clone(),
-                world: of_case(&plan.world, case),
+                world: world_of(plan.world, case),
                 seconds: cost.seconds,
             })
             .collect(),
@@ -229,7 +230,7 @@ impl Sums {
 
 /// What comes before the first trial on the kernel.
 fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> f64 {
-    let is_real = |case: &&Case| !is_virtual(&plan.world, case);
+    let is_real = |case: &&Case| !is_simulated(plan.world, case);
     let mut paths: Vec<_> = cases
         .iter()
         .filter(is_real)
@@ -274,7 +275,7 @@ fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
 }
 
 fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
-    let is_simulated = is_virtual(&plan.world, case);
+    let simulated = is_simulated(plan.world, case);
     let amount = case.workload.amount().as_u64() as f64;
     let Course { seconds, packets, spent } = course(case, trial_seed(plan.seed, 1), patience);
     let seconds = match &case.workload.load {
@@ -288,7 +289,7 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
         None => 2.0 * amount,
     };
     Cost {
-        seconds: if is_simulated { FILES + spent * WHOLE } else { SET_UP + seconds },
+        seconds: if simulated { FILES + spent * WHOLE } else { SET_UP + seconds },
         bytes: data + packets * PACKET + looks * SAMPLE,
     }
 }
@@ -413,7 +414,7 @@ impl fmt::Display for Prospect {
         if self.blocks as usize > self.order.len() {
             writeln!(f, "{:<8} and so on, from seed {}", "", self.seed)?;
         }
-        let jobs = match (self.world.contains("sim"), self.world.contains("kernel")) {
+        let jobs = match (self.world.has(World::Simulated), self.world.has(World::Kernel)) {
             (true, false) => format!(", {} trials at once", self.jobs),
             (true, true) => format!(", {} trials at once in virtual time", self.jobs),
             _ => ", one trial at a time".into(),

@@ -50,4 +50,11 @@ pub enum Event<'a> {
     Kept,
     /// It was there already.
     Skipped,
+    /// All trials are there, and are being read.
+    Analysing {
+        /// How many are done.
+        done: usize,
+        /// Of so many.
+        total: usize,
+    },
 }

@@ -14,7 +14,7 @@ use super::sim::simulate;
 use super::state::RunState;
 use crate::bench::Bench;
 use crate::error::LabError;
-use crate::plan::{Plan, environment, is_virtual};
+use crate::plan::{Plan, environment, is_simulated};
 use crate::store::RunDirectory;
 use crate::verify::tuning_of;
 
@@ -68,9 +68,9 @@ fn run_batch(
     tell: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, cases) = (state.run, &state.run.scenario().cases);
-    let is_simulated = |id: &TrialId| is_virtual(&run.plan().world, &cases[id.case]);
+    let in_virtual_time = |id: &TrialId| is_simulated(run.plan().world, &cases[id.case]);
     let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
-        batch.iter().copied().partition(is_simulated);
+        batch.iter().copied().partition(in_virtual_time);
     if !simulated.is_empty() {
         simulate(state, &simulated, bench.jobs, tell)?;
     }

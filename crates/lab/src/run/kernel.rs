@@ -9,7 +9,7 @@ use tcplab_scenario::{Case, trial_seed};
 use tcplab_testbed::{Reach, TrialRequest, Tuning, run_trial};
 
 use super::event::Event;
-use crate::analysis::{flaws_of, load_flaws, settle};
+use crate::analysis::{Contents, settle};
 use crate::bench::Bench;
 use crate::error::LabError;
 use crate::store::RunDirectory;
@@ -36,13 +36,13 @@ impl Trials<'_> {
         loop {
             let stage = run.stage_trial(&case.name, number)?;
             let again = run.flawed(&case.name, number) < run.plan().retries;
-            let (told, error) = match self.once(case, number, &stage, tell) {
-                Ok(flaws) if flaws.is_empty() => (flaws, None),
-                Ok(flaws) => {
+            let made = match self.once(case, number, &stage, tell) {
+                Ok(contents) if contents.flaws.is_empty() => Ok(contents),
+                Ok(contents) => {
+                    let flaws = contents.flaws.clone();
                     tell(Event::Flawed { flaws: &flaws, again });
-                    let case = case.name.clone();
-                    let error = LabError::Flawed { case, number, flaws: flaws.clone() };
-                    (flaws, Some(error).filter(|_| again || bench.strict))
+                    let error = LabError::Flawed { case: case.name.clone(), number, flaws };
+                    if again || bench.strict { Err(error) } else { Ok(contents) }
                 }
                 // Who is asked to stop takes the trial's process with it, whatever that says then.
                 Err(error) if self.is_over(&error) => {
@@ -52,19 +52,23 @@ impl Trials<'_> {
                 Err(error) => {
                     let again = again && error.reach() != Reach::Case;
                     tell(Event::Failed { reason: &error.reason(), again });
-                    (vec![error.reason()], Some(error))
+                    Err(error)
                 }
             };
-            match error {
-                None => {
-                    settle(run, &stage, case, number)?;
+            match made {
+                Ok(contents) => {
+                    settle(run, &stage, &contents, case, number)?;
                     run.keep_trial(&stage, &case.name, number)?;
                     return Ok(None);
                 }
-                Some(error) if again && error.reach() != Reach::Case => {
-                    run.set_aside(&stage, &case.name, number, &told)?;
+                Err(error) if again && error.reach() != Reach::Case => {
+                    let reasons = match &error {
+                        LabError::Flawed { flaws, .. } => flaws.clone(),
+                        error => vec![error.reason()],
+                    };
+                    run.set_aside(&stage, &case.name, number, &reasons)?;
                 }
-                Some(error) => {
+                Err(error) => {
                     run.keep_failure(&stage, case, number, error.reason())?;
                     return Ok(Some(error));
                 }
@@ -90,14 +94,14 @@ impl Trials<'_> {
         }
     }
 
-    /// Runs a trial once; what is flawed about it.
+    /// Runs a trial once; what it recorded.
     fn once(
         &self,
         case: &Case,
         number: u32,
         stage: &Path,
         tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<Vec<String>, LabError> {
+    ) -> Result<Contents, LabError> {
         let request = TrialRequest {
             case: case.clone(),
             seed: trial_seed(self.run.plan().seed, number),
@@ -109,14 +113,6 @@ impl Trials<'_> {
         let told = |progress| tell(Event::Progress(progress));
         run_trial(&self.bench.launcher, &request, self.stop, told)
             .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
-        let recording = Recording::open(stage)?;
-        let record = recording.record()?;
-        let load = recording.app()?.load;
-        if load.as_ref().is_some_and(|load| load.impossible.is_some()) {
-            return Ok(Vec::new());
-        }
-        let mut flaws = flaws_of(&record, &case.path, recording.samples()?.len());
-        flaws.extend(load.as_ref().and_then(load_flaws));
-        Ok(flaws)
+        Contents::read(Recording::open(stage)?, case)
     }
 }

@@ -10,13 +10,14 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use tcplab_recording::Recording;
 use tcplab_scenario::{Case, TrialId, trial_seed};
 use tcplab_sim::{TrialRequest, run_trial};
 use tcplab_testbed::Reach;
 
 use super::event::Event;
 use super::state::RunState;
-use crate::analysis::settle;
+use crate::analysis::{Contents, settle};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
@@ -161,7 +162,8 @@ pub(crate) fn make(
         number,
         source,
     })?;
-    settle(run, stage, case, number)
+    let contents = Contents::read(Recording::open(stage)?, case)?;
+    settle(run, stage, &contents, case, number)
 }
 
 /// The words of a panic.

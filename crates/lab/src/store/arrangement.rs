@@ -15,7 +15,7 @@ use super::files::{
 use super::trial_files::{Identity, Known, is_failed, without_packets};
 use crate::error::LabError;
 use crate::json::to_json;
-use crate::plan::{Plan, is_virtual, of_kernel, tcplab};
+use crate::plan::{Plan, is_simulated, of_kernel, tcplab};
 
 /// What a run is to become; while this is there, it is on its way.
 pub(super) const EXTENSION: &str = "extension.json";
@@ -166,15 +166,15 @@ impl<'a> Arrangement<'a> {
             .numbers
             .get(seed)
             .ok_or("is of another seed than the new plan, or beyond its number of trials")?;
-        let is_simulated = cases.iter().any(|case| is_virtual(&self.plan.world, case));
+        let simulated = cases.iter().any(|case| is_simulated(self.plan.world, case));
         if *tcplab != self.tcplab {
             return Err(format!("was made by tcplab {tcplab}, this is {}", self.tcplab));
         }
         match kernel {
-            None if !is_simulated => {
+            None if !simulated => {
                 return Err("ran in virtual time, the new plan does not".into());
             }
-            Some(_) if is_simulated => {
+            Some(_) if simulated => {
                 return Err("ran on the kernel, the new plan does not".into());
             }
             Some(kernel) if *kernel != self.kernel => {

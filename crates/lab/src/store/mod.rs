@@ -17,6 +17,5 @@ pub use extend::extend;
 pub(crate) use extend::foreseen;
 pub use files::kept_files;
 pub(crate) use files::{PLAN, RUN, trial_directory};
-pub(crate) use tables::row;
-pub use tables::write_tables;
+pub(crate) use tables::{row, write_tables};
 pub(crate) use trial_files::{Analysed, Identity};

@@ -21,7 +21,7 @@ upload = "1 kB"
 fn plan(scenario: &Scenario, started: &str) -> Plan {
     Plan {
         name: "small".into(),
-        world: "kernel".into(),
+        world: tcplab_results::RunWorld::Kernel,
         fallback: None,
         started: started.into(),
         seed: 1,

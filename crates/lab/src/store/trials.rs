@@ -11,18 +11,18 @@ use super::directory::RunDirectory;
 use super::files::{replace_in, trial_directory};
 use super::trial_files::{Analysed, FAILED, Failed, Identity, TRIAL, put, read};
 use crate::error::LabError;
-use crate::plan::{is_virtual, of_kernel, tcplab};
+use crate::plan::{is_simulated, of_kernel, tcplab};
 
 impl RunDirectory {
     /// What decides about a trial that is run now.
     pub(crate) fn identity(&self, case: &Case, number: u32) -> Identity {
         let plan = self.plan();
-        let is_simulated = is_virtual(&plan.world, case);
+        let simulated = is_simulated(plan.world, case);
         Identity {
             case: case.hash.clone(),
             seed: trial_seed(plan.seed, number),
             tcplab: tcplab(),
-            kernel: (!is_simulated).then(of_kernel),
+            kernel: (!simulated).then(of_kernel),
             snaplen: plan.snaplen,
         }
     }
@@ -63,13 +63,19 @@ impl RunDirectory {
     }
 
     /// All that is known of a trial: from its directory where not all is in memory.
-    pub fn whole<'t>(&self, trial: &'t Trial) -> Cow<'t, Trial> {
-        let stored = (!trial.has_packets).then(|| {
-            let case = &self.case_of(trial)?.name;
-            let analysed = self.analysed(case, trial.number)?;
-            Some(self.placed(case, trial.number, analysed.trial))
-        });
-        stored.flatten().map_or(Cow::Borrowed(trial), Cow::Owned)
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn whole<'t>(&self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
+        let case = match self.case_of(trial) {
+            Some(case) if !trial.has_packets => &case.name,
+            _ => return Ok(Cow::Borrowed(trial)),
+        };
+        let Some(analysed) = self.analysed(case, trial.number) else {
+            let path = self.path().join(&trial.directory);
+            return Err(LabError::NotARun { path, what: format!("it has no readable {TRIAL}") });
+        };
+        Ok(Cow::Owned(self.placed(case, trial.number, analysed.trial)))
     }
 
     /// The case that a trial is of, by its directory.

@@ -5,64 +5,16 @@ use std::sync::Arc;
 use tcplab_stack::{ReadError, State};
 use tcplab_units::Instant;
 
-use super::Model;
-use super::options;
-use super::sending::Sending;
+use super::flags::{DONT_WAIT, ERROR_QUEUE, NO_SIGNAL, NONBLOCK, OUT_OF_BAND};
+use super::host::addressed;
 use super::socket::{Open, Socket, Stage};
+use super::waiting::Waiting;
+use super::{Model, options};
 use crate::constants::constant;
 use crate::subject::{ControlData, ControlMessage, Outcome, Refusal, Reply, SystemCall};
 
-pub(super) const NONBLOCK: i64 = 0o4000;
-pub(super) const READ_WRITE: i64 = 2;
-/// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ERRQUEUE.
-pub(super) const OUT_OF_BAND: i64 = 1;
-pub(super) const DONT_WAIT: i64 = 0x40;
-pub(super) const NO_SIGNAL: i64 = 0x4000;
-const ERROR_QUEUE: i64 = 0x2000;
 /// What `poll` tells unasked: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
-
-/// A call that has not returned.
-pub(super) enum Waiting {
-    Accept {
-        fd: i64,
-    },
-    Connect {
-        fd: i64,
-    },
-    Receive {
-        fd: i64,
-        len: u32,
-        message: bool,
-    },
-    Send(Sending),
-    Poll {
-        fds: Vec<(i64, i64)>,
-        until: Option<Instant>,
-    },
-    Epoll {
-        epoll: i64,
-        most: usize,
-        until: Option<Instant>,
-    },
-    /// SO_LINGER.
-    Close {
-        /// Of the connection, which nobody holds any more.
-        ports: (u16, u16),
-        until: Instant,
-    },
-}
-
-impl Waiting {
-    /// When it returns at the latest.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        match self {
-            Waiting::Poll { until, .. } | Waiting::Epoll { until, .. } => *until,
-            Waiting::Close { until, .. } => Some(*until),
-            _ => None,
-        }
-    }
-}
 
 impl Model {
     pub(super) fn make_call(&mut self, now: Instant, call: &SystemCall) -> Reply {
@@ -346,7 +298,7 @@ impl Model {
             Stage::Listening(mut listener) => {
                 listener.close(now);
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    let packet = super::addressed(
+                    let packet = addressed(
                         &transmit.whole(),
                         transmit.cause,
                         crate::LOCAL_PORT,

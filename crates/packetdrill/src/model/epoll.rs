@@ -2,12 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Model;
-use super::calls::Waiting;
-use super::socket::Socket;
 use crate::constants::constant;
-use crate::subject::Outcome;
-use tcplab_units::Instant;
 
 /// EPOLLERR, EPOLLHUP: told unasked.
 const ALWAYS: i64 = 0x18;
@@ -22,7 +17,7 @@ const HOW: i64 = EDGE | ONE_SHOT | EXCLUSIVE | 1 << 29;
 pub(super) struct Epoll {
     items: BTreeMap<i64, Item>,
     /// Descriptors that may be ready, in the order in which they became it.
-    ready: VecDeque<i64>,
+    pub(super) ready: VecDeque<i64>,
 }
 
 struct Item {
@@ -85,7 +80,7 @@ impl Epoll {
     }
 
     /// What is told (`ep_send_events`): bits and data of each; `found` is what `poll` finds.
-    fn take(&mut self, most: usize, found: impl Fn(i64) -> i64) -> Vec<i64> {
+    pub(super) fn take(&mut self, most: usize, found: impl Fn(i64) -> i64) -> Vec<i64> {
         let mut told = Vec::new();
         for _ in 0..self.ready.len() {
             if told.len() / 2 == most {
@@ -105,64 +100,5 @@ impl Epoll {
             }
         }
         told
-    }
-}
-
-impl Model {
-    pub(super) fn epoll_create(&mut self) -> Outcome {
-        let fd = self.next_fd;
-        self.next_fd += 1;
-        self.epolls.insert(fd, Epoll::default());
-        Outcome::value(fd)
-    }
-
-    pub(super) fn epoll_control(
-        &mut self,
-        epoll: i64,
-        operation: i64,
-        fd: i64,
-        event: (i64, i64),
-    ) -> Outcome {
-        let Some(socket) = self.sockets.get_mut(&fd) else { return Outcome::error("EBADF") };
-        let Some(epoll) = self.epolls.get_mut(&epoll) else { return Outcome::error("EINVAL") };
-        // What happened before is no news.
-        socket.happened();
-        match epoll.control(operation, fd, event, socket.poll()) {
-            Ok(()) => Outcome::value(0),
-            Err(mistake) => Outcome::error(mistake),
-        }
-    }
-
-    pub(super) fn try_epoll_wait(
-        &mut self,
-        now: Instant,
-        epoll: i64,
-        most: usize,
-        until: Option<Instant>,
-    ) -> Option<Outcome> {
-        if most == 0 {
-            return Some(Outcome::error("EINVAL"));
-        }
-        let sockets = &mut self.sockets;
-        let Some(epoll) = self.epolls.get_mut(&epoll) else { return Some(Outcome::error("EBADF")) };
-        let found: BTreeMap<i64, i64> = epoll
-            .ready
-            .iter()
-            .map(|fd| (*fd, sockets.get_mut(fd).map_or(0, Socket::poll)))
-            .collect();
-        let values = epoll.take(most, |fd| found.get(&fd).copied().unwrap_or(0));
-        let count = values.len() / 2;
-        let over = count > 0 || until.is_some_and(|until| until <= now);
-        over.then_some(Outcome { values, ..Outcome::value(count as i64) })
-    }
-
-    pub(super) fn epoll_wait(
-        &mut self,
-        now: Instant,
-        epoll: i64,
-        most: usize,
-        until: Option<Instant>,
-    ) -> Option<Outcome> {
-        self.try_again(now, Waiting::Epoll { epoll, most, until })
     }
 }

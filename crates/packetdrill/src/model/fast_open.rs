@@ -6,6 +6,8 @@ use std::net::Ipv4Addr;
 use tcplab_stack::{Data, FastAnswer, FastClient, FastLesson, FastServer, Segment};
 use tcplab_wire::Cookie;
 
+use super::host::MTU;
+
 /// Bits of net.ipv4.tcp_fastopen (`TFO_CLIENT_ENABLE` and so on).
 const CLIENT: u64 = 1;
 const SERVER: u64 = 2;
@@ -139,9 +141,9 @@ impl FastOpen {
             Some(cookie) => Some(cookie),
             None => Some(Cookie::request(self.memory.experiment == 1)),
         };
-        let mss = self.memory.mss.map_or(u32::from(super::MTU) - HEADERS, u32::from);
+        let mss = self.memory.mss.map_or(u32::from(MTU) - HEADERS, u32::from);
         let wanted = u32::from(wanted);
-        let mss = mss.min(u32::from(super::MTU) - HEADERS);
+        let mss = mss.min(u32::from(MTU) - HEADERS);
         let mss = if wanted == 0 { mss } else { mss.min(wanted) };
         let most = if self.may_send(socket) { mss.saturating_sub(OPTION_ROOM) } else { 0 };
         let with_syn = len.min(most);

@@ -6,8 +6,11 @@
 
 mod calls;
 mod epoll;
+mod epoll_calls;
 mod errors;
 mod fast_open;
+mod flags;
+mod host;
 mod info;
 mod options;
 mod queue;
@@ -15,6 +18,7 @@ mod sending;
 mod settings;
 mod socket;
 mod sysctl;
+mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -24,21 +28,17 @@ use tcplab_stack::{Config, Connection, FastClient, Opening, Segment, SendCause, 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
-use self::calls::Waiting;
 use self::epoll::Epoll;
 use self::fast_open::FastOpen;
+use self::host::{INITIAL_SEQUENCE, IPV4_HEADER, MTU, addressed};
 use self::queue::PacedQueue;
 use self::socket::{Socket, Stage};
+use self::waiting::Waiting;
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
 
 /// The first port that connects.
 const FIRST_EPHEMERAL_PORT: u16 = 40_000;
-/// Any will do; scripts have 0.
-const INITIAL_SEQUENCE: u32 = 1_000_000_000;
-/// A host on an Ethernet.
-const MTU: u16 = 1500;
-const IPV4_HEADER: u8 = 20;
 
 /// What the model's clock shows when a script begins. packetdrill waits for the same place of a
 /// tick, 250 µs behind its start, so that what takes a millisecond never takes two ticks.
@@ -190,12 +190,6 @@ impl Model {
             self.out.push_back(addressed(&reset, SendCause::Reset, local_port, remote_port));
         }
     }
-}
-
-/// What leaves, between these ports.
-fn addressed(segment: &Segment, cause: SendCause, local_port: u16, remote_port: u16) -> Packet {
-    let cause = Some(cause.name());
-    Packet { local_port, remote_port, cause, ..Packet::of_segment(segment) }
 }
 
 impl Subject for Model {

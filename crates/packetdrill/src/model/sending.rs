@@ -6,30 +6,10 @@ use tcplab_stack::{Data, Send, State, WriteError};
 use tcplab_units::Instant;
 
 use super::Model;
-use super::calls::{DONT_WAIT, NO_SIGNAL, OUT_OF_BAND, Waiting};
+use super::flags::{DONT_WAIT, END_OF_RECORD, FAST_OPEN, MORE, NO_SIGNAL, OUT_OF_BAND, ZERO_COPY};
 use super::socket::Stage;
+use super::waiting::{Sending, Waiting};
 use crate::subject::{Outcome, Refusal};
-
-/// MSG_EOR, MSG_MORE, MSG_ZEROCOPY, MSG_FASTOPEN.
-const END_OF_RECORD: i64 = 0x80;
-const MORE: i64 = 0x8000;
-const ZERO_COPY: i64 = 0x400_0000;
-const FAST_OPEN: i64 = 0x2000_0000;
-
-/// A write that is under way.
-pub(super) struct Sending {
-    fd: i64,
-    /// Bytes given.
-    done: u32,
-    rest: Data,
-    /// Bytes of it that may go into one buffer, and so on.
-    buffers: VecDeque<u32>,
-    how: Send,
-    /// MSG_ZEROCOPY, on a socket with SO_ZEROCOPY.
-    zero_copy: bool,
-    /// It connects, and waits for the answer.
-    opens: bool,
-}
 
 /// `MAX_SKB_FRAGS`: each part of what is sent without being copied takes one.
 const MOST_FRAGMENTS: usize = 17;

@@ -4,8 +4,8 @@ use tcplab_stack::SocketOption;
 use tcplab_units::Instant;
 
 use super::Model;
-use super::calls::{NONBLOCK, READ_WRITE};
 use super::fast_open::FastOpen;
+use super::flags::{NONBLOCK, READ_WRITE};
 use super::options::{self, Setting};
 use super::socket::{Socket, Stage};
 use crate::constants::constant;

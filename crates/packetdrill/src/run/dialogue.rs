@@ -5,7 +5,7 @@ use std::fmt;
 
 use tcplab_units::Instant;
 
-use super::written;
+use crate::notation::written;
 use crate::source::Position;
 
 /// Something that happened in a run.

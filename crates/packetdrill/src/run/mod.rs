@@ -6,77 +6,43 @@
 //! one: contiguous segments are joined until they are as long as the script's line.
 
 mod call;
+mod descriptors;
 mod dialogue;
 mod outbound;
+mod outcome;
 mod rules;
 mod translation;
+mod values;
 
 use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Span};
 
-use self::call::Descriptors;
+use self::descriptors::Descriptors;
 use self::dialogue::Dialogue;
 pub use self::dialogue::Line;
+use self::outcome::Stop;
+pub use self::outcome::{Failure, ScriptOutcome, Unsupported};
 use self::rules::Rules;
 use self::translation::Connection;
 use crate::ast::{Action, Body, Call, Event, PacketSpec, Script, Shell, Time};
+use crate::notation::written;
 use crate::packet::Packet;
 use crate::python::{Names, Trouble};
 use crate::shell::{Command, DEFAULTS};
 use crate::source::Position;
 use crate::subject::{Outcome, Subject};
 
-/// What came of a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// All happened as the script says. Packets that were sent and that no line asked for, as a
-    /// script's end leaves them, in its notation.
-    Passed(Vec<String>),
-    /// Something happened otherwise.
-    Failed(Failure),
-    /// It asks for something that is not there.
-    Unsupported(Unsupported),
-}
-
-/// The first thing that happened otherwise than the script says.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: {what}{}{}", shown("expected", expected.as_ref()), shown("actual  ", actual.as_ref()))]
-pub struct Failure {
-    /// The script's line.
-    pub at: Position,
-    /// What is wrong.
-    pub what: String,
-    /// What the script says, in its notation.
-    pub expected: Option<String>,
-    /// What happened, in the same.
-    pub actual: Option<String>,
-}
-
-/// Something that a script asks for and that is not there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: not supported: {construct}")]
-pub struct Unsupported {
-    /// The script's line.
-    pub at: Position,
-    /// What it asks for: the same words for the same construct, to be counted.
-    pub construct: String,
-}
-
-fn shown(title: &str, line: Option<&String>) -> String {
-    line.map(|line| format!("\n  {title}: {line}")).unwrap_or_default()
-}
-
 /// Runs `script` against `subject`, from time zero on.
-pub fn run(script: &Script, subject: &mut dyn Subject) -> Verdict {
+pub fn run(script: &Script, subject: &mut dyn Subject) -> ScriptOutcome {
     watch(script, subject).0
 }
 
 /// The same, and all that happened until then.
-pub fn watch(script: &Script, subject: &mut dyn Subject) -> (Verdict, Vec<Line>) {
+pub fn watch(script: &Script, subject: &mut dyn Subject) -> (ScriptOutcome, Vec<Line>) {
     let rules = match Rules::of(&script.options) {
         Ok(rules) => rules,
-        Err(unsupported) => return (Verdict::Unsupported(unsupported), Vec::new()),
+        Err(unsupported) => return (ScriptOutcome::Unsupported(unsupported), Vec::new()),
     };
     let mut runner = Runner {
         rules,
@@ -91,27 +57,11 @@ pub fn watch(script: &Script, subject: &mut dyn Subject) -> (Verdict, Vec<Line>)
         dialogue: Dialogue::default(),
     };
     let verdict = match runner.script(script) {
-        Ok(()) => Verdict::Passed(runner.leftovers()),
-        Err(Stop::Failed(failure)) => Verdict::Failed(failure),
-        Err(Stop::Unsupported(unsupported)) => Verdict::Unsupported(unsupported),
+        Ok(()) => ScriptOutcome::Passed(runner.leftovers()),
+        Err(Stop::Failed(failure)) => ScriptOutcome::Failed(failure),
+        Err(Stop::Unsupported(unsupported)) => ScriptOutcome::Unsupported(unsupported),
     };
     (verdict, runner.into_dialogue())
-}
-
-/// Why a run does not go on.
-enum Stop {
-    Failed(Failure),
-    Unsupported(Unsupported),
-}
-
-impl Stop {
-    fn failed(at: Position, what: String) -> Stop {
-        Stop::Failed(Failure { at, what, expected: None, actual: None })
-    }
-
-    fn unsupported(at: Position, construct: impl Into<String>) -> Stop {
-        Stop::Unsupported(Unsupported { at, construct: construct.into() })
-    }
 }
 
 struct Runner<'a> {
@@ -396,10 +346,4 @@ fn tcp_alone(at: Position, spec: &PacketSpec) -> Result<&crate::ast::TcpSpec, St
         _ if spec.ip.ttl.is_some() => refused("times to live"),
         (Body::Tcp(tcp), ..) => Ok(tcp),
     }
-}
-
-/// A time in seconds with the places that a run tells.
-fn written(time: Instant) -> String {
-    let micros = time.as_nanos() / 1_000;
-    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }

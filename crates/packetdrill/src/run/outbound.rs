@@ -3,10 +3,11 @@
 use tcplab_units::{Instant, Span};
 use tcplab_wire::{Ecn, TcpFlags};
 
+use super::outcome::{Failure, Stop};
 use super::translation::ace_flags;
-use super::{Due, Failure, Runner, Sent, Stop, tcp_alone, written};
+use super::{Due, Runner, Sent, tcp_alone};
 use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, Time};
-use crate::notation::seconds;
+use crate::notation::{seconds, written};
 use crate::packet::Packet;
 
 /// So long after the latest right time a packet is waited for, to tell how late it came.

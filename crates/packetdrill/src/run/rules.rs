@@ -2,7 +2,7 @@
 
 use tcplab_units::Span;
 
-use super::Unsupported;
+use super::outcome::Unsupported;
 use crate::ast::Flag;
 
 /// How strictly a run is judged.

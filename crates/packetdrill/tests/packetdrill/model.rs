@@ -4,16 +4,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use tcplab_packetdrill::{Definitions, Model, Script, Verdict, run};
+use tcplab_packetdrill::{Definitions, Model, Script, ScriptOutcome, run};
 use tcplab_stack::Config;
 use tcplab_units::Span;
 
 fn told(text: &str) -> String {
     let script = Script::parse(text, &Definitions::none()).unwrap_or_else(|e| panic!("{e}"));
     match run(&script, &mut Model::new(Config::default())) {
-        Verdict::Passed(_) => "passed".into(),
-        Verdict::Failed(failure) => failure.to_string(),
-        Verdict::Unsupported(unsupported) => unsupported.to_string(),
+        ScriptOutcome::Passed(_) => "passed".into(),
+        ScriptOutcome::Failed(failure) => failure.to_string(),
+        ScriptOutcome::Unsupported(unsupported) => unsupported.to_string(),
     }
 }
 
@@ -50,7 +50,7 @@ fn a_finer_tick_does_the_same() {
     for (name, path) in scripts() {
         let script = Script::parse(&fs::read_to_string(path).unwrap(), &Definitions::none());
         let verdict = run(&script.unwrap(), &mut Model::new(config.clone()));
-        assert!(matches!(verdict, Verdict::Passed(_)), "{name}: {verdict:?}");
+        assert!(matches!(verdict, ScriptOutcome::Passed(_)), "{name}: {verdict:?}");
     }
 }
 

@@ -1,21 +1,21 @@
 //! Scripts held against a stack of few rules.
 
 use crate::fake::Fake;
-use tcplab_packetdrill::{Definitions, Script, Verdict, run};
+use tcplab_packetdrill::{Definitions, Script, ScriptOutcome, run};
 
 const SERVER: &str = include_str!("../scripts/server.pkt");
 const CLIENT: &str = include_str!("../scripts/client.pkt");
 
-fn verdict(text: &str, fake: &mut Fake) -> Verdict {
+fn verdict(text: &str, fake: &mut Fake) -> ScriptOutcome {
     let script = Script::parse(text, &Definitions::none()).unwrap_or_else(|e| panic!("{e}"));
     run(&script, fake)
 }
 
 fn told(text: &str) -> String {
     match verdict(text, &mut Fake::default()) {
-        Verdict::Passed(left) => format!("passed, left over: {left:?}"),
-        Verdict::Failed(failure) => failure.to_string(),
-        Verdict::Unsupported(unsupported) => unsupported.to_string(),
+        ScriptOutcome::Passed(left) => format!("passed, left over: {left:?}"),
+        ScriptOutcome::Failed(failure) => failure.to_string(),
+        ScriptOutcome::Unsupported(unsupported) => unsupported.to_string(),
     }
 }
 
@@ -113,6 +113,6 @@ fn strict_segments_are_not_joined() {
 fn a_stack_that_does_not_come_to_rest_fails() {
     let mut fake = Fake::default();
     fake.restless = true;
-    let Verdict::Failed(failure) = verdict(CLIENT, &mut fake) else { panic!("it passed") };
+    let ScriptOutcome::Failed(failure) = verdict(CLIENT, &mut fake) else { panic!("it passed") };
     assert_eq!(failure.what, "the stack does not come to rest at 0.000000");
 }

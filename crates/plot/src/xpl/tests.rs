@@ -228,6 +228,7 @@ fn small<S: Shelf>(sink: &mut XplSink<S>) {
         proof: Proof::default(),
         in_flight: Bytes::new(1_000),
         comment: None,
+        dropped: false,
     };
     let ack = |micros, number, window| Ack {
         at: at(micros),
@@ -239,6 +240,7 @@ fn small<S: Shelf>(sink: &mut XplSink<S>) {
         duplicate: false,
         has_data: false,
         comment: None,
+        dropped: false,
     };
     sink.segment(flow, Segment { syn: true, payload: Bytes::ZERO, ..segment(0, 0, 1, NEW) });
     sink.ack(flow, ack(20_000, 1, 5_000));

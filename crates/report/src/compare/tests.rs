@@ -42,7 +42,7 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         directory: PathBuf::from(label),
         started: "2026-01-01T00:00:00Z".into(),
         seed: 1,
-        world: "sim".into(),
+        world: tcplab_results::RunWorld::Simulated,
     };
     Comparison {
         tcplab: "0".into(),

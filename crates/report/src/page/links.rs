@@ -1,6 +1,6 @@
 //! Where on which page something is, and what pages are made to look with.
 
-use tcplab_results::{Case, Run, Trial};
+use tcplab_results::{Case, Run, RunWorld, Trial, World};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::trial::view::TrialView;
@@ -113,7 +113,7 @@ pub(crate) struct Rerun {
 impl Rerun {
     /// The command that runs all of a run again, in the run's directory.
     pub(crate) fn of_all(run: &Run) -> String {
-        let world = if run.world == "sim" { " --world sim" } else { "" };
+        let world = if run.world == RunWorld::Simulated { " --world sim" } else { "" };
         let cases: Vec<&str> = run.only.iter().flat_map(|name| [" --case ", name]).collect();
         let cases = cases.concat();
         let good = run.cases.iter().flat_map(|case| case.trials.iter().map(|it| it.number));
@@ -129,7 +129,7 @@ impl Rerun {
 
     pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
         let (number, seed) = (trial.number, trial.seed);
-        let is_virtual = case.world == "sim";
+        let is_virtual = case.world == World::Simulated;
         let same = if is_virtual { "gives the same bytes" } else { "uses the same random path" };
         let world = if is_virtual { " --world sim" } else { "" };
         Rerun {

@@ -1,6 +1,6 @@
 //! In which world each variant ran, and on which TCP stacks.
 
-use tcplab_results::{Case, Run, StackUsed};
+use tcplab_results::{Case, Run, RunWorld, StackUsed, World};
 
 use super::recovery::has_connections;
 use crate::html::anchor::anchor;
@@ -31,7 +31,7 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
         world: world(case),
         ends: case.stacks.iter().map(end).collect(),
     };
-    let told = run.cases.iter().all(|case| case.stacks.len() == 2 && !case.world.is_empty());
+    let told = run.cases.iter().all(|case| case.stacks.len() == 2);
     if told { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
 }
 
@@ -57,12 +57,11 @@ pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
     same.then(|| format!("{}: {ends}", first.world))
 }
 
-/// `kernel` or `simulated`; empty if the run does not say.
+/// `kernel` or `simulated`.
 pub(crate) fn world(case: &Case) -> &'static str {
-    match case.world.as_str() {
-        "kernel" => "kernel",
-        "sim" => "simulated",
-        _ => "",
+    match case.world {
+        World::Kernel => "kernel",
+        World::Simulated => "simulated",
     }
 }
 
@@ -74,17 +73,17 @@ pub(crate) fn differ(run: &Run) -> bool {
 /// How many trials ran where, in a sentence.
 pub(crate) fn headline(run: &Run) -> String {
     let known = !places(run).is_empty();
-    let in_world = |name: &str| -> Vec<&Case> {
-        run.cases.iter().filter(|case| known && case.world == name).collect()
+    let in_world = |world: World| -> Vec<&Case> {
+        run.cases.iter().filter(|case| known && case.world == world).collect()
     };
     let connects = has_connections(run);
     let kernel =
         if connects { "in the kernel, over its TCP" } else { "in the kernel, over its UDP" };
-    let parts: Vec<String> = [("kernel", kernel), ("sim", "simulated")]
+    let parts: Vec<String> = [(World::Kernel, kernel), (World::Simulated, "simulated")]
         .into_iter()
-        .filter_map(|(name, words)| {
-            let cases = in_world(name);
-            let models = name == "sim";
+        .filter_map(|(world, words)| {
+            let cases = in_world(world);
+            let models = world == World::Simulated;
             let on = if models { " with " } else { " (" };
             let close = if models { "" } else { ")" };
             let stacks = stacks(&cases);
@@ -98,10 +97,10 @@ pub(crate) fn headline(run: &Run) -> String {
     if !parts.is_empty() {
         return format!("{}.", parts.join("; "));
     }
-    let place = match run.world.as_str() {
-        "kernel" => kernel.to_string(),
-        "sim" => "simulated".to_string(),
-        other => format!("in the world “{other}”"),
+    let place = match run.world {
+        RunWorld::Kernel => kernel,
+        RunWorld::Simulated => "simulated",
+        RunWorld::Both => "in both worlds",
     };
     let cases: Vec<&Case> = run.cases.iter().collect();
     format!("{}, {place}.", amount(&cases))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 
 use tcplab_report::{ReportError, render, text_table};
-use tcplab_results::{Metric, Metrics, Run, Trial, TrialData};
+use tcplab_results::{Metric, Metrics, Run, RunWorld, Trial, TrialData, World};
 use tcplab_trace::Note;
 
 use super::synthetic;
@@ -224,8 +224,7 @@ fn same_run_gives_the_same_bytes() {
 fn foreign_text_is_escaped() {
     let (mut run, mut recordings) = synthetic::run(1);
     let evil = "\"'></title></script></style><script>alert(1)</script>&<!--".to_string();
-    for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.world, &mut run.started]
-    {
+    for text in [&mut run.title, &mut run.name, &mut run.scenario, &mut run.started] {
         text.clone_from(&evil);
     }
     for (_, data) in &mut recordings {
@@ -344,9 +343,9 @@ fn worlds_and_stacks_are_shown() {
     assert!(text_table(&run, false).starts_with(everywhere), "{}", text_table(&run, false));
     assert!(page(&run, &recordings).contains(everywhere));
 
-    run.world = "kernel and sim".into();
+    run.world = RunWorld::Both;
     let modelled = &mut run.cases[1];
-    modelled.world = "sim".into();
+    modelled.world = World::Simulated;
     for stack in &mut modelled.stacks {
         stack.is_model = true;
         (stack.name, stack.title) = ("linux-6.18".into(), "Linux 6.18".into());
@@ -372,7 +371,7 @@ cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
         assert!(page.contains(text) || page.contains(&escaped), "{text}");
     }
 
-    run.world = "sim".into();
+    run.world = RunWorld::Simulated;
     run.fallback = Some("The model stands for the kernel: no namespaces".into());
     assert!(text_table(&run, false).contains("! The model stands for the kernel: no namespaces\n"));
     run.calibration = None;

@@ -111,10 +111,8 @@ struct Packet<'a> {
 impl Packet<'_> {
     fn step(&self, frame: u64, is_lost: bool) -> Step {
         let Packet { from_sender, segment, ack } = *self;
-        let comment = segment
-            .and_then(|segment| segment.comment.as_deref())
-            .or_else(|| ack.and_then(|ack| ack.comment.as_deref()));
-        let is_lost = is_lost || comment.is_some_and(|text| text.contains("drop"));
+        let is_dropped = segment.is_some_and(|it| it.dropped) || ack.is_some_and(|it| it.dropped);
+        let is_lost = is_lost || is_dropped;
         let label = segment.map(ToString::to_string).or_else(|| ack.map(ToString::to_string));
         let at = segment.map(|segment| segment.at).or_else(|| ack.map(|ack| ack.at));
         let line = LadderLine {

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::RunWorld;
+
 pub use captures::{Fact, Value};
 pub use divergence::{Divergence, PacketSequence, Step, divergence};
 pub use outcome::Outcome;
@@ -58,8 +60,8 @@ pub struct Side {
     pub started: String,
     /// The seed of the run.
     pub seed: u64,
-    /// `kernel`, `sim`, or `kernel and sim`.
-    pub world: String,
+    /// Where its cases ran.
+    pub world: RunWorld,
 }
 
 /// A case on both sides.

@@ -1,7 +1,7 @@
 //! The virtual world without connections: two hosts that exchange datagrams through the path.
 //!
 //! There is no stack to model: a datagram leaves when it is sent, and what arrives whole waits at
-//! its port. What remains of a kernel is what it says of ports that nobody has.
+//! its port. Of a kernel only the ICMP errors for closed ports remain.
 
 mod station;
 
@@ -21,14 +21,14 @@ use station::Station;
 /// The first port that Linux gives out, and the one where the server listens.
 const PORTS: [u16; 2] = [32_768, 5_001];
 
-/// What a world of datagrams leaves.
+/// The result of an exchange of datagrams.
 pub(crate) struct Ended {
     pub(crate) app: AppLog,
     /// Client and server.
     pub(crate) records: [EndpointRecord; 2],
     pub(crate) now: Instant,
     pub(crate) writer: Option<RecordingWriter>,
-    /// Whether the client had asked everything.
+    /// Whether the client had sent all its requests.
     pub(crate) is_done: bool,
     pub(crate) events: u64,
     pub(crate) packets: u64,
@@ -145,12 +145,12 @@ impl World {
         }
     }
 
-    /// What is on the links is judged, and the server, for which nobody comes any more, ends.
+    /// Ends the trial: packets on the links get their verdicts, and the server stops.
     fn end(&mut self) -> Result<(), RecordingError> {
         for link in &mut self.links {
             for departure in link.drain(self.now) {
                 if let Some(writer) = &mut self.writer {
-                    writer.judged(&departure.verdict)?;
+                    writer.verdict(&departure.verdict)?;
                 }
             }
         }
@@ -163,7 +163,7 @@ impl World {
         let end = 1 - way;
         while let Some(departure) = self.links[way].poll(self.now) {
             let (verdict, bytes) = (departure.verdict, departure.packet.bytes);
-            // An answer of the path itself goes back to who sent what it is about.
+            // An ICMP error of the path goes back to the sender.
             let end = match verdict.direction {
                 Direction::Forward => 1,
                 Direction::Reverse => 0,
@@ -176,7 +176,7 @@ impl World {
                 } else if is_delivered {
                     writer.entered(endpoint, self.now, whole(&bytes))?;
                 }
-                writer.judged(&verdict)?;
+                writer.verdict(&verdict)?;
             }
             if is_delivered && let Some(answer) = self.stations[end].take(self.now, &bytes) {
                 self.send(end, answer)?;
@@ -186,7 +186,7 @@ impl World {
         self.serve(way)
     }
 
-    /// An application goes on, and what it sends goes onto the link.
+    /// Runs an application; what it sends goes onto the link.
     fn serve(&mut self, end: usize) -> Result<(), RecordingError> {
         while let Some(packet) = self.stations[end].drive(self.now) {
             self.send(end, packet)?;

@@ -12,24 +12,23 @@ use tcplab_workload::{Absent, AppReport, DatagramApplication, DatagramWant};
 
 use crate::packets::{Address, TTL};
 
-/// What the other end is told where nobody has its port.
+/// The error of a connected socket after ICMP reported its peer's port closed.
 const REFUSED: &str = "ECONNREFUSED";
 
 /// A host, the socket on it and the application that has it.
 pub(super) struct Station {
     application: Box<DatagramApplication>,
     own: Address,
-    /// To whom it speaks: the server's station, like the server, to whoever asked last, which is
-    /// the only client there is.
+    /// Its peer. The server answers the last client, and there is only one.
     other: Address,
     port: Port,
-    /// Whether it was given an address with `connect`.
+    /// Whether its socket is connected.
     is_connected: bool,
     /// Datagrams that wait to be read.
     inbox: VecDeque<Vec<u8>>,
-    /// The pending error of the socket, which the next call is told.
+    /// The pending error of the socket, which the next call returns.
     error: Option<&'static str>,
-    /// When the application is to be looked at, whatever happens.
+    /// When the application goes on even if nothing happens.
     wake: Option<Instant>,
     is_over: bool,
     icmp: Bucket,
@@ -37,7 +36,7 @@ pub(super) struct Station {
     ip_id: u16,
 }
 
-/// How a host's port stands.
+/// The state of a host's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Port {
     /// A socket has it.
@@ -71,7 +70,7 @@ impl Station {
         }
     }
 
-    /// The same, but not there.
+    /// Makes it absent, if `absent` says how.
     pub(super) fn absent(self, absent: Option<Absent>) -> Station {
         let port = match absent {
             None => Port::Open,
@@ -93,12 +92,13 @@ impl Station {
         self.application.report()
     }
 
-    /// Nobody comes any more.
+    /// No datagram can come any more.
     pub(super) fn stop(&mut self) {
         self.application.stop();
     }
 
-    /// The application goes on until it waits; what it sends is given, and it is to be asked again.
+    /// Runs the application until it waits; returns a packet as soon as it sends one, and is then
+    /// to be called again.
     pub(super) fn drive(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.wake = None;
         loop {
@@ -153,7 +153,7 @@ impl Station {
         }
     }
 
-    /// A packet came in; what the host answers by itself.
+    /// Takes a packet; returns the host's own answer, an ICMP error.
     pub(super) fn take(&mut self, now: Instant, packet: &[u8]) -> Option<Vec<u8>> {
         let ip = FrameView::of_packet(packet).ip()?;
         let is_right = ip.header_checksum_is_right() && ip.dst() == IpAddr::V4(self.own.ip);
@@ -166,7 +166,7 @@ impl Station {
             }
             return None;
         }
-        // A wrong sum is dropped without a word (`udp_lib_checksum_complete`).
+        // A wrong checksum: the datagram is dropped silently (`udp_lib_checksum_complete`).
         let udp = UdpPacket::of(ip).filter(|it| it.checksum_state() == ChecksumState::Right)?;
         if udp.dst_port() != self.own.port || self.port == Port::Closed {
             return self.refuse(now, ip);
@@ -192,7 +192,7 @@ impl Station {
         })
     }
 
-    /// Nobody has the port (RFC 1122 section 4.1.3.1), which is told if not too much is.
+    /// Answers that the port is unreachable (RFC 1122 section 4.1.3.1), within the rate limit.
     fn refuse(&mut self, now: Instant, about: IpPacket<'_>) -> Option<Vec<u8>> {
         let IpAddr::V4(dst) = about.src() else { return None };
         if !self.icmp.takes(now) {
@@ -208,10 +208,10 @@ impl Station {
 /// The least time between two ICMP errors to one host, once it has had [`ICMP_BURST`] of them:
 /// `icmp_ratelimit`, 1000 ms.
 const ICMP_EVERY: Span = Span::from_secs(1);
-/// How many a host may be told without waiting (`XRLIM_BURST_FACTOR`, net/ipv4/inetpeer.c).
+/// How many errors may be sent to a host in a burst (`XRLIM_BURST_FACTOR`, net/ipv4/inetpeer.c).
 const ICMP_BURST: u64 = 6;
 
-/// What may be told of errors (`inet_peer_xrlim_allow`).
+/// The rate limit of ICMP errors (`inet_peer_xrlim_allow`).
 struct Bucket {
     tokens: Span,
     since: Instant,
@@ -237,12 +237,12 @@ mod tests {
 
     /// Six at once, the next when a second has passed since the bucket was empty.
     #[test]
-    fn errors_are_told_six_at_once_and_then_once_a_second() {
+    fn icmp_errors_are_limited_to_six_in_a_burst_and_one_a_second() {
         let mut bucket = Bucket::full();
-        let told: Vec<u64> = (0..40)
+        let sent: Vec<u64> = (0..40)
             .map(|step| step * 100)
             .filter(|millis| bucket.takes(Instant::ZERO + Span::from_millis(*millis)))
             .collect();
-        assert_eq!(told, [0, 100, 200, 300, 400, 500, 1_000, 2_000, 3_000]);
+        assert_eq!(sent, [0, 100, 200, 300, 400, 500, 1_000, 2_000, 3_000]);
     }
 }

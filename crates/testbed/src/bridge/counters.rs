@@ -1,4 +1,4 @@
-//! What the bridge counts while it runs, for others to look at.
+//! What the bridge counts while it runs, for other threads to read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,7 +31,7 @@ pub(crate) struct Way {
     pub(crate) dropped: Counter,
     /// Of these, those for each cause, by its place in [`CAUSES`].
     dropped_for: [Counter; CAUSES.len()],
-    /// Packets that the path made itself and is done with, whatever became of them.
+    /// Packets that the path made itself and that have left it.
     pub(crate) made: Counter,
 }
 
@@ -49,7 +49,7 @@ const CAUSES: [&str; 9] = [
 ];
 
 impl Way {
-    /// How many packets the path dropped for which cause; those for which it dropped any.
+    /// How many packets the path dropped, by cause; causes with none are left out.
     pub(crate) fn dropped_for(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let each = CAUSES.into_iter().zip(self.dropped_for.iter().map(Counter::value));
         each.filter(|(_, packets)| *packets > 0)
@@ -72,12 +72,12 @@ impl Counters {
     }
 }
 
-/// A number that grows.
+/// A counter.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// What it is now.
+    /// Its value.
     pub(crate) fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -8,10 +8,10 @@ use tcplab_units::{Instant, Span};
 
 use crate::clock::Clock;
 
-/// A step of the wall clock worth telling.
+/// The smallest step of the wall clock that counts.
 const STEP: Span = Span::from_millis(1);
 
-/// Over so long it is told how busy the mover was: shorter bursts are lateness, which is measured.
+/// The window over which the share of busy time is measured: shorter bursts show as lateness.
 const SECOND: Span = Span::from_secs(1);
 
 /// In fixed memory, however long the trial is.
@@ -62,7 +62,7 @@ impl Health {
         self.lateness.add_times(at.since(due), packets as u64);
     }
 
-    /// A look at a device, begun at `at`, found nothing.
+    /// A read of a device, begun at `at`, found nothing.
     pub(super) fn empty(&mut self, device: usize, at: Instant) {
         self.seen_empty[device] = at;
     }
@@ -89,7 +89,7 @@ impl Health {
         self.seen_empty = [until; 2];
     }
 
-    /// To be called now and then.
+    /// To be called regularly.
     pub(super) fn look_at_clock(&mut self) {
         self.seconds.look(self.clock.now(), self.busy);
         let wall = Clock::wall_offset();

@@ -1,9 +1,9 @@
 //! Moves frames between two devices through the path, in real time.
 //!
-//! Packets stay where they were read ([`store`]) while the path judges them by number and size,
+//! Packets stay where they were read ([`store`]) while the path decides on them by number and size,
 //! each segment of a super-packet by itself; only a path that reads packets is given their bytes.
-//! What is due leaves as it came or merged again ([`outgoing`]). In its stride the bridge allocates
-//! nothing and takes no lock.
+//! What is due leaves as it came or merged again ([`outgoing`]). While it moves packets the bridge
+//! allocates nothing and takes no lock.
 
 mod counters;
 mod health;
@@ -34,14 +34,14 @@ use crate::link_header::{LinkHeader, LinkHeaders};
 use crate::recorder::RecorderQueue;
 use crate::{TrialError, Tuning};
 
-/// Without any packet due, look after this long whether the trial is over.
+/// How often the bridge checks whether the trial is over while no packet is due.
 const IDLE: Span = Span::from_millis(20);
 /// Bytes read from one device before what is due is delivered and the other gets its turn: what
 /// goes out at once is then still in the processor's cache.
 const BATCH: usize = 64 << 10;
-/// Packets, however small.
+/// Packets of any size read from one device in one turn.
 const MOST_READS: usize = 32;
-/// Buffers kept for packets to come; what a long queue once held is given back.
+/// So many buffers are kept for reuse; those of a longer queue are freed.
 const MOST_SPARE: usize = 4096;
 
 /// Both directions of the path and the devices at its ends.
@@ -71,20 +71,20 @@ struct Way {
     link: Link,
     /// Whether the link wants the bytes of packets.
     reads: bool,
-    /// Whether it can be asked what becomes of a packet.
+    /// Whether the link can predict the verdict on a packet.
     is_gate: bool,
     /// Whether there is nothing on it: segments share the verdict of the first.
     is_bare: bool,
 }
 
-/// What [`Bridge::run`] shows to whom decides when the trial is over.
+/// What [`Bridge::run`] shows to the closure that decides when the trial is over.
 pub(crate) struct BridgeState {
     pub(crate) now: Instant,
     /// Packets on the path, both directions.
     pub(crate) on_path: usize,
 }
 
-/// How the bridge fared.
+/// How well the bridge kept time, and what was lost.
 pub(crate) struct BridgeReport {
     tuning: Tuning,
     pub(crate) lateness: Lateness,
@@ -93,12 +93,12 @@ pub(crate) struct BridgeReport {
     pub(crate) device_drops: u64,
     /// Frames that found no room on the queue, at client and server.
     pub(crate) frames_lost: [u64; 2],
-    /// Verdicts that found none.
+    /// Verdicts that found no room.
     pub(crate) verdicts_lost: u64,
 }
 
 impl BridgeReport {
-    /// As the record of a trial has it; what the bridge does not know is left empty.
+    /// As part of the record of a trial; what the bridge does not know is left empty.
     pub(crate) fn world(&self) -> WorldRecord {
         WorldRecord {
             lead: self.tuning.lead,
@@ -156,7 +156,7 @@ impl Bridge {
         }
     }
 
-    /// What it counts, to look at from any thread.
+    /// Its counters, readable from any thread.
     pub(crate) fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
     }
@@ -188,12 +188,12 @@ impl Bridge {
         }
     }
 
-    /// Ends the trial: what is still on the path is judged so.
+    /// Ends the trial: packets still on the path get that verdict.
     pub(crate) fn finish(mut self) -> BridgeReport {
         let now = self.clock.now();
         for index in 0..2 {
             for Departure { verdict, packet } in self.ways[index].link.drain(now) {
-                self.judged(&verdict);
+                self.verdict(&verdict);
                 self.take_back(packet);
             }
         }
@@ -212,7 +212,7 @@ impl Bridge {
         }
     }
 
-    /// Takes in what the endpoints have sent; whether there was any.
+    /// Reads what the endpoints have sent; whether there was any.
     fn read(&mut self) -> Result<bool, TrialError> {
         let mut any = false;
         for sender in Direction::BOTH {
@@ -236,7 +236,7 @@ impl Bridge {
         Ok(any)
     }
 
-    /// Sends what was just read on its way.
+    /// Puts what was just read onto the path.
     fn take_in(
         &mut self,
         direction: Direction,
@@ -246,7 +246,7 @@ impl Bridge {
         let Bridge { ways, store, spare, links, next_id, queue, counters, .. } = self;
         let Way { link, reads, is_gate, .. } = &mut ways[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
-            // Nothing that was asked for, such as a super-packet of datagrams.
+            // Not a packet that tcplab asked for, such as a super-packet of datagrams.
             counters.device_drops.add(1);
             return Ok(());
         };
@@ -285,8 +285,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Asks for each segment of a super-packet what becomes of it, and passes on what survives at
-    /// once, in runs as long as may be.
+    /// Gets the verdict on each segment of a super-packet, and passes on what survives at once, in
+    /// runs as long as possible.
     fn pass(
         &mut self,
         direction: Direction,
@@ -312,7 +312,7 @@ impl Bridge {
             if let Some((from, verdict)) = run.take() {
                 self.pass_run(direction, serial, from..=segment - 1, verdict)?;
             }
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.store.release(serial, 1);
         }
         match run {
@@ -355,7 +355,7 @@ impl Bridge {
         let Departure { packet, verdict } = departure;
         let place = if packet.bytes.is_empty() { self.store.find(packet.id) } else { None };
         if verdict.fate != Fate::Delivered {
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.take_back(packet);
             return Ok(());
         }
@@ -368,7 +368,7 @@ impl Bridge {
         };
         let Some(link) = link else {
             self.counters.device_drops.add(1);
-            self.judged(&verdict);
+            self.verdict(&verdict);
             self.take_back(packet);
             return Ok(());
         };
@@ -429,7 +429,7 @@ impl Bridge {
                     {
                         queue.entered(endpoint, at, bytes);
                     }
-                    queue.judged(&verdict, (is_captured && is_unchanged).then_some(at));
+                    queue.verdict(&verdict, (is_captured && is_unchanged).then_some(at));
                 }
             }
             match load {
@@ -440,11 +440,11 @@ impl Bridge {
         Ok(())
     }
 
-    /// A packet's way ended elsewhere than at an endpoint.
-    fn judged(&mut self, verdict: &Verdict) {
+    /// A packet left the path without reaching an endpoint.
+    fn verdict(&mut self, verdict: &Verdict) {
         count(&self.counters, verdict);
         if let Some(queue) = &mut self.queue {
-            queue.judged(verdict, None);
+            queue.verdict(verdict, None);
         }
     }
 
@@ -456,7 +456,7 @@ impl Bridge {
         }
     }
 
-    /// Does what need not be done for each packet.
+    /// Does what is not needed for each packet.
     fn look_around(&mut self) {
         self.health.look_at_clock();
         let unread: u64 = self.ends.iter_mut().map(Device::unread_drops).sum();
@@ -515,7 +515,7 @@ fn count(counters: &Counters, verdict: &Verdict) {
     }
 }
 
-/// Keeps a buffer for a packet to come.
+/// Keeps a buffer for reuse.
 fn put_by(spare: &mut Vec<Vec<u8>>, mut bytes: Vec<u8>) {
     if spare.len() < MOST_SPARE {
         bytes.clear();

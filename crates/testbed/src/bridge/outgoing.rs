@@ -1,4 +1,4 @@
-//! What is on its way into an endpoint: segments become super-packets again.
+//! Packets on their way into an endpoint: segments become super-packets again.
 
 use std::io::{self, IoSlice};
 use std::ops::RangeInclusive;
@@ -14,19 +14,20 @@ use crate::link_header::LinkHeader;
 
 /// Stretches of memory that one write may gather.
 const MOST_STRETCHES: usize = 48;
-/// The longest packet whose length an IPv4 header can tell.
+/// The longest packet that an IPv4 header can describe.
 const LONGEST: usize = 65_535;
 
 /// Packets that are handed to an endpoint in one write.
 ///
 /// Segments of one flow that follow one another, and whose instants lie within a window, become
 /// one super-packet: a network card that moderates its interrupts and the kernel's generic receive
-/// offload would hand them over so. Nobody waits for the window to fill: what is due is handed
-/// over at once, so segments meet here only when they are due together or the bridge is behind.
+/// offload would hand them over so. The bridge does not wait for the window to fill: what is due is
+/// handed over at once, so segments meet here only when they are due together or the bridge is
+/// behind.
 pub(super) struct Outgoing {
     /// Segments due within this of the first; none: every packet alone.
     window: Option<Span>,
-    /// Those that wait, with what the path said of them.
+    /// Those that wait, with their verdicts.
     held: Vec<Held>,
     stretches: Vec<Stretch>,
     /// All stretches, but for the last one while `is_open`.

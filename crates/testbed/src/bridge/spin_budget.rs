@@ -1,21 +1,21 @@
-//! How long the bridge may stay awake.
+//! How long the bridge may busy-wait.
 
 use tcplab_units::{Instant, Span};
 
-/// Of so many parts of its time it sleeps one, unless it has work all the time. The kernel stops a
-/// thread that runs before all others for 50 ms once it has left them less than 5 % of a second
-/// (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are never
-/// further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be waited for awake
-/// only: at 200 Mbit/s, full packets are 61 µs apart.
+/// The bridge sleeps one part in so many of its time, unless it has work all the time. The kernel
+/// stops a thread that runs before all others for 50 ms once it has left them less than 5 % of a
+/// second (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are
+/// never further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be busy-waited
+/// for only: at 200 Mbit/s, full packets are 61 µs apart.
 const PARTS: u64 = 8;
 
-/// What may be saved for a time without sleep.
+/// The largest budget.
 const MOST: Span = Span::from_millis(20);
 
-/// Time awake, earned by sleep.
+/// Time for busy-waiting, earned by sleep.
 pub(super) struct SpinBudget {
     left: Span,
-    /// Until when it is reckoned.
+    /// The time up to which it is accounted.
     until: Instant,
 }
 
@@ -24,14 +24,15 @@ impl SpinBudget {
         SpinBudget { left: MOST, until: now }
     }
 
-    /// Whether it may wait awake. It has been awake since it was asked last, or slept.
+    /// Whether the bridge may busy-wait. It has been awake since the last call of this or of
+    /// [`slept`](Self::slept).
     pub(super) fn allows(&mut self, now: Instant) -> bool {
         self.left = self.left.saturating_sub(now.since(self.until));
         self.until = now;
         !self.left.is_zero()
     }
 
-    /// It fell asleep when it was asked last, and woke now.
+    /// The bridge fell asleep at the last call of [`allows`](Self::allows), and woke now.
     pub(super) fn slept(&mut self, now: Instant) {
         self.left = MOST.min(self.left + now.since(self.until) * (PARTS - 1));
         self.until = now;

@@ -1,4 +1,4 @@
-//! Where packets stay while the path decides about them.
+//! Where packets stay while the path decides on them.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -11,8 +11,8 @@ use crate::link_header::LinkHeader;
 /// A chunk takes several of the largest reads, and is small enough to stay in a processor's cache.
 const CHUNK: usize = 4 * LARGEST;
 
-/// What was read, as it was read: super-packets stay whole, and the path is told of each of their
-/// segments only how large it is.
+/// What was read, as it was read: super-packets stay whole, and the path gets only the size of each
+/// of their segments.
 ///
 /// Memory is taken in chunks, filled one after the other and used again when all that is in them
 /// has gone; in the long run nothing is allocated.
@@ -58,7 +58,7 @@ pub(crate) struct Place {
     pub(crate) segment: usize,
 }
 
-/// A look at a packet in the store.
+/// A borrowed packet in the store.
 pub(crate) struct Look<'a> {
     pub(crate) link: LinkHeader,
     pub(crate) header: VnetHeader,
@@ -83,7 +83,7 @@ impl Look<'_> {
             _ => {
                 into.extend_from_slice(self.packet);
                 if header.needs_checksum {
-                    // A place outside the packet: then it is as it is.
+                    // The checksum field would lie outside the packet: it stays as it is.
                     let _ = complete_checksum(into, header.csum_start, header.csum_offset);
                 }
             }

@@ -1,8 +1,7 @@
 //! Measures a path on this machine before it is used: probes with the kernel's own time stamps go
 //! through the very devices and the very bridge that trials use.
 //!
-//! Here is only measured. What was asked for and whether that is what came out is judged by whoever
-//! asks ([`run_calibration`]), from the numbers of the path's description.
+//! This only measures: the caller of [`run_calibration`] compares with the description of the path.
 
 mod ask;
 mod blast;
@@ -70,7 +69,7 @@ pub struct Train {
 }
 
 impl Train {
-    /// IP, UDP, and what tells one datagram from another.
+    /// IP, UDP, and what identifies a datagram.
     pub const SMALLEST: Bytes = Bytes::new(64);
 }
 
@@ -146,7 +145,7 @@ pub struct WayRecord {
 /// A datagram that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrival {
-    /// Its number; none if it was too damaged to tell.
+    /// Its number; none if it was too damaged.
     pub number: Option<u32>,
     /// By the kernel's stamp.
     pub at: u64,

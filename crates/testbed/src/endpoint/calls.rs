@@ -1,4 +1,4 @@
-//! What an application calls, done on the kernel's sockets.
+//! The calls of an application, made on the kernel's sockets.
 
 use std::net::SocketAddrV4;
 use std::os::fd::{AsFd, OwnedFd};
@@ -39,13 +39,13 @@ pub(super) struct Caller<'a> {
     pub(super) buffer: Vec<u8>,
 }
 
-/// What a call returned, where that is told in one word.
+/// What a call returned.
 enum Returned {
-    /// It did what it should.
+    /// Success, which the application does not know yet.
     Done,
-    /// What it gave was told already.
+    /// A result that the application knows already.
     Told,
-    /// It was interrupted, and is made again.
+    /// It was interrupted, and is repeated.
     Again,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Order {
     pub(super) backlog: Option<u32>,
 }
 
-/// What it tells, a line each.
+/// Its messages, a line each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Said {
@@ -45,7 +45,7 @@ pub(super) enum Said {
     Done(ServerReport),
 }
 
-/// The main of that process: reads its order, serves until SIGTERM, and tells how that went. Must
+/// The main of that process: reads its order, serves until SIGTERM, and reports the result. Must
 /// be called while it has a single thread.
 pub(crate) fn host(caller: Pid) -> Result<(), TrialError> {
     die_with(caller);

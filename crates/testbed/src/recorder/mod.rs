@@ -1,4 +1,4 @@
-//! The way from the bridge to the recorder: pages, filled by one thread and written down by
+//! The queue from the bridge to the recorder: pages, filled by one thread and written to files by
 //! another.
 //!
 //! The bridge must never wait for a disk. So it fills pages of fixed size and passes them on when
@@ -20,18 +20,18 @@ use tcplab_wire::offload::{GsoType, Layout, VnetHeader, complete_checksum};
 
 use crate::sampler::Looked;
 
-/// As many bytes of packets fit on a page,
+/// The bytes of packets that fit on a page.
 const PAGE_BYTES: usize = 512 << 10;
-/// and as many events.
+/// The events that fit on a page.
 const PAGE_EVENTS: usize = 2048;
-/// Half a second of 1 Gbit/s.
+/// The number of pages: half a second of 1 Gbit/s.
 const PAGES: usize = 128;
-/// Pages that frames leave for verdicts: a frame without a verdict holds up those behind it.
+/// Pages reserved for verdicts: a frame without a verdict holds up those behind it.
 const RESERVED: usize = 16;
-/// Samples are looked for this often when no page comes.
+/// How often the recorder checks for samples when no page comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How much the recorder stands back behind ordinary threads (setpriority(2)): a tenth of their
+/// The nice value of the recorder (setpriority(2)): a tenth of their
 /// share where a processor is contested.
 const NICE: i32 = 10;
 
@@ -47,13 +47,13 @@ struct Page {
 enum Event {
     /// The endpoint sent this; super-packets count as many ids as they have segments.
     Left { endpoint: Endpoint, at: Instant, id: u64, header: VnetHeader, bytes: (usize, usize) },
-    /// The same of one packet of which only the first bytes are here.
+    /// The endpoint sent a packet of which only the first bytes are here.
     LeftCut { endpoint: Endpoint, at: Instant, id: u64, len: usize, bytes: (usize, usize) },
-    /// The endpoint was handed this packet.
+    /// The endpoint received this packet.
     Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
-    /// The path judged a packet; if it was handed on just as it was sent, when.
-    Judged { verdict: Verdict, arrived: Option<Instant> },
-    /// The endpoint sent this, or was handed it, as a path saw it that is not ours.
+    /// The verdict on a packet; if it arrived as it was sent, when.
+    Decided { verdict: Verdict, arrived: Option<Instant> },
+    /// The endpoint sent or received this, on a path that gives no verdicts.
     Seen {
         endpoint: Endpoint,
         at: Instant,
@@ -61,13 +61,13 @@ enum Event {
         header: VnetHeader,
         bytes: (usize, usize),
     },
-    /// The same of which only the first bytes are here.
+    /// The endpoint sent or received a packet of which only the first bytes are here.
     SeenCut { endpoint: Endpoint, at: Instant, is_sent: bool, len: usize, bytes: (usize, usize) },
     /// Packets before this one are no longer on the path.
     Gone { before: u64 },
 }
 
-/// The end of the bridge.
+/// The sending end, for the thread that moves packets. It never blocks.
 pub(crate) struct RecorderQueue {
     page: Option<Page>,
     full: SyncSender<Page>,
@@ -84,7 +84,7 @@ pub(crate) struct RecorderQueue {
     must_tell: bool,
 }
 
-/// The end of the recorder.
+/// The receiving end, for the thread that writes the recording.
 pub(crate) struct Recorder {
     full: Receiver<Page>,
     empty: Sender<Page>,
@@ -93,7 +93,7 @@ pub(crate) struct Recorder {
     packet: Vec<u8>,
 }
 
-/// A queue; captures keep the first `snaplen` bytes of each packet.
+/// Both ends of a queue; captures keep the first `snaplen` bytes of each packet.
 pub(crate) fn recorder_queue(snaplen: Option<u32>) -> (RecorderQueue, Recorder) {
     let (full_sender, full) = mpsc::sync_channel(PAGES);
     let (empty_sender, empty) = mpsc::channel();
@@ -153,7 +153,7 @@ impl RecorderQueue {
         }
     }
 
-    /// The endpoint was handed this packet, which the path made or may have changed.
+    /// The endpoint received this packet, which the path made or may have changed.
     pub(crate) fn entered(&mut self, endpoint: Endpoint, at: Instant, packet: &[u8]) {
         let kept = &packet[..packet.len().min(self.snaplen)];
         match self.room(1, kept.len(), RESERVED) {
@@ -165,8 +165,7 @@ impl RecorderQueue {
         }
     }
 
-    /// A packet or super-packet was seen at an endpoint, sent or handed to it; of the path nothing
-    /// is known.
+    /// An endpoint sent or received a packet or super-packet; the path gives no verdicts.
     pub(crate) fn seen(
         &mut self,
         endpoint: Endpoint,
@@ -184,7 +183,7 @@ impl RecorderQueue {
         }
     }
 
-    /// The same of a packet of `len` bytes of which only the first are here.
+    /// Like [`seen`](Self::seen), for a packet of `len` bytes of which only the first are here.
     pub(crate) fn seen_cut(
         &mut self,
         endpoint: Endpoint,
@@ -203,15 +202,15 @@ impl RecorderQueue {
         }
     }
 
-    /// Whether a packet of so many bytes that is seen now would be kept.
+    /// Whether there is room for a packet of so many bytes.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         self.room(1, bytes, 1).is_some()
     }
 
-    /// The path judged a packet; if an endpoint was handed it just as the other sent it, when.
-    pub(crate) fn judged(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
+    /// The verdict on a packet; if it arrived as it was sent, when.
+    pub(crate) fn verdict(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
         if let Some(page) = self.room(1, 0, 0) {
-            page.events.push(Event::Judged { verdict: *verdict, arrived });
+            page.events.push(Event::Decided { verdict: *verdict, arrived });
             return;
         }
         self.verdicts_lost += 1;
@@ -221,8 +220,8 @@ impl RecorderQueue {
         }
     }
 
-    /// To be called now and then: passes on what there is. `oldest` finds the lowest number of a
-    /// packet that is still on the path.
+    /// Passes on a page that is not full, to be called regularly. `oldest` finds the lowest id of
+    /// the packets that are still on the path.
     pub(crate) fn pass_on(&mut self, oldest: impl FnOnce() -> u64) {
         if self.must_tell
             && let Some(page) = self.room(1, 0, 0)
@@ -231,7 +230,7 @@ impl RecorderQueue {
             self.must_tell = false;
         }
         if let Some(page) = self.page.take_if(|page| !page.events.is_empty()) {
-            // The recorder is gone only if it failed; then its error ends the trial.
+            // The recorder has ended only if it failed; its error then ends the trial.
             let _ = self.full.try_send(page);
         }
     }
@@ -246,7 +245,7 @@ impl RecorderQueue {
         self.verdicts_lost
     }
 
-    /// A page with this much room, unless it were one of the last `spare` ones.
+    /// A page with this much room; none if only `spare` pages are left.
     fn room(&mut self, events: usize, bytes: usize, spare: usize) -> Option<&mut Page> {
         if self.page.as_ref().is_some_and(|page| !page.has_room(events, bytes))
             && let Some(page) = self.page.take()
@@ -270,7 +269,7 @@ impl RecorderQueue {
     }
 }
 
-/// Whom a packet was for.
+/// The endpoint that a packet was for.
 fn receiver(verdict: &Verdict) -> Endpoint {
     verdict.direction.receiver()
 }
@@ -292,13 +291,13 @@ impl Page {
 }
 
 impl Recorder {
-    /// Writes down what comes until both those who tell have gone.
+    /// Writes what comes until the sending end and that of the samples are dropped.
     pub(crate) fn write_down(
         mut self,
         mut writer: RecordingWriter,
         samples: &Receiver<Looked>,
     ) -> Result<RecordingWriter, RecordingError> {
-        // Moving frames comes first: what this thread has no time for is dropped and counted.
+        // Moving frames comes first: what this thread has no time for is left out and counted.
         let _ = rustix::process::setpriority_process(None, NICE);
         loop {
             match self.full.recv_timeout(PATIENCE) {
@@ -354,18 +353,17 @@ impl Recorder {
             Event::Entered { endpoint, at, len, bytes } => {
                 writer.entered(endpoint, at, captured(bytes, len))
             }
-            Event::Judged { verdict, arrived } => {
+            Event::Decided { verdict, arrived } => {
                 if let Some(at) = arrived {
                     writer.arrived(receiver(&verdict), at, verdict.id)?;
                 }
-                writer.judged(&verdict)
+                writer.verdict(&verdict)
             }
             Event::Gone { before } => writer.gone(before),
         }
     }
 
-    /// Writes down the segments of a super-packet as a wire would have carried them, with `put`,
-    /// which is given the index of each.
+    /// Writes the segments of a super-packet as on a wire; `put` is called with the index of each.
     fn write_cut(
         &mut self,
         header: VnetHeader,
@@ -392,7 +390,7 @@ impl Recorder {
         scratch.clear();
         scratch.extend_from_slice(packet);
         if header.needs_checksum {
-            // A place outside the packet: then it is as it is.
+            // The checksum field would lie outside the packet: it stays as it is.
             let _ = complete_checksum(scratch, header.csum_start, header.csum_offset);
         }
         write(0, scratch, packet.len())

@@ -91,7 +91,7 @@ fn super_packets_are_written_down_as_their_segments() {
         let layout = Layout::of(&packet, 1000).unwrap();
         queue.left(Endpoint::Client, at(1), 1, header, &packet, Some(&layout));
         for id in 1..=3 {
-            queue.judged(&verdict(id, at(1)), (id != 2).then_some(at(2)));
+            queue.verdict(&verdict(id, at(1)), (id != 2).then_some(at(2)));
         }
         queue.pass_on(|| 4);
         assert_eq!((queue.frames_lost(), queue.verdicts_lost()), ([0; 2], 0));
@@ -118,7 +118,7 @@ fn when_nobody_reads_what_finds_no_room_is_counted_and_nothing_else_lost() {
         let first = 1 + number * 60;
         queue.left(Endpoint::Client, at(number), first, header, &packet, Some(&layout));
         for id in first..first + 60 {
-            queue.judged(&verdict(id, at(number)), Some(at(number)));
+            queue.verdict(&verdict(id, at(number)), Some(at(number)));
         }
     }
     let packets = supers * 60;

@@ -34,8 +34,8 @@ pub(super) fn prepare(
     prepare_with(end, kind, shared, sockets, || Ok(()), |device, ()| device.open())
 }
 
-/// The same, with what else is to be done `inside` its namespace once it has its device, and what
-/// the path makes of the device's other end.
+/// Like [`prepare`]; `inside` runs in the namespace once it has its device, and `open` makes what
+/// the path needs of the device's other end.
 pub(super) fn prepare_with<X: Send + 'static, D>(
     end: Endpoint,
     kind: DeviceKind,
@@ -62,7 +62,7 @@ pub(super) fn prepare_with<X: Send + 'static, D>(
         let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
         let _ = ready_sender.send(());
         let _ = outcome_sender.send(endpoint.run(&start, sockets));
-        // The namespace, and what its kernel still has to say, ends with this thread.
+        // The namespace, and the rest of its connections, ends with this thread.
         let _ = until.recv();
         Ok(())
     });

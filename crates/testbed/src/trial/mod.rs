@@ -1,4 +1,4 @@
-//! A trial: both endpoints, what lies between them, and who writes down what happens.
+//! A trial: both endpoints, what lies between them, and the threads that record.
 
 mod bridged;
 mod endpoint_thread;

@@ -1,5 +1,4 @@
-//! What surrounds the moving of packets in a trial, however they are moved: who writes down what
-//! happens meanwhile, and how the trial ends.
+//! The threads that record a trial, whatever moves its packets, and the end of the trial.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
@@ -21,18 +20,18 @@ use crate::sampler::Sampled;
 use crate::trial_state::{TrialState, corrupted};
 use crate::{TrialError, sampler};
 
-/// The thread that writes a recording, until everybody who tells it something has gone.
+/// The thread that writes a recording, until the queue and the sampler are dropped.
 pub(crate) type RecorderThread = JoinHandle<Result<RecordingWriter, RecordingError>>;
 
-/// Those who write down what happens in a trial.
+/// The recorder and the sampler of a trial.
 pub(crate) struct RecordingThreads {
     clock: Clock,
     recorder: RecorderThread,
-    /// Gives how many samples were missed.
+    /// Returns how many samples were missed.
     sampler: JoinHandle<u64>,
 }
 
-/// What the mover of the packets has to say at the end.
+/// What the mover of the packets reports at the end.
 pub(crate) struct MoverReport {
     /// The world, without what the endpoints, the recorder and the sampler know.
     pub(crate) world: WorldRecord,
@@ -41,7 +40,7 @@ pub(crate) struct MoverReport {
 }
 
 impl RecordingThreads {
-    /// They start to write; what is put on the queue, and samples of the `sockets` that come.
+    /// Starts them: they write what is put into the queue, and samples of the `sockets` that come.
     pub(crate) fn start(
         request: &TrialRequest,
         clock: Clock,
@@ -59,14 +58,14 @@ impl RecordingThreads {
         Ok((RecordingThreads { clock, recorder, sampler }, queue))
     }
 
-    /// Whether the recorder has ended, which before the queue does it does for an error only.
+    /// Whether the recorder has failed: before the queue is dropped it ends on an error only.
     pub(crate) fn have_failed(&self) -> bool {
         self.recorder.is_finished()
     }
 
     /// Ends a trial whose packets have come to rest: writes the rest of its recording, and says
     /// whether what arrived is what was sent. `stays` are dropped, and the endpoints' namespaces
-    /// with them. `have_failed` is as it was before the queue was let go of.
+    /// with them. `have_failed` is as it was before the queue was dropped.
     pub(crate) fn end(
         self,
         request: &TrialRequest,
@@ -109,7 +108,7 @@ impl RecordingThreads {
     }
 }
 
-/// Tells the writer which frames of client and server it never saw; how many are missing in all.
+/// Counts frames of client and server that the writer never got; how many are missing in all.
 pub(crate) fn missed_frames(writer: &mut RecordingWriter, frames_lost: [u64; 2]) -> u64 {
     for (endpoint, frames) in Endpoint::BOTH.into_iter().zip(frames_lost) {
         writer.missed(endpoint, frames);
@@ -117,7 +116,7 @@ pub(crate) fn missed_frames(writer: &mut RecordingWriter, frames_lost: [u64; 2])
     writer.capture_drops()
 }
 
-/// The record of what ends now: of no case, and with nothing known of its ends.
+/// A record that ends now, without a case and without endpoints.
 pub(crate) fn record(clock: Clock, seed: u64, path: PathSpec, world: WorldRecord) -> TrialRecord {
     TrialRecord {
         tcplab: env!("CARGO_PKG_VERSION").into(),

@@ -1,10 +1,10 @@
 //! A trial on one host, where the path says `same_host`: both ends are threads in one network
-//! namespace, and what they say goes over its loopback as the kernel has it, with its MTU of 65,536
-//! and packets that nothing cuts or sums. A ring beside the loopback sees each packet twice, as it
-//! leaves and as it comes, a hand's breadth later: once for the capture of either end.
+//! namespace, and their packets go over its loopback with its MTU of 65,536, neither segmented nor
+//! checksummed. A packet ring at the loopback sees each packet twice, as it leaves and as it comes:
+//! once for the capture of either end.
 //!
-//! What this measures is processor time, so looking on must cost little: of each packet the ring
-//! keeps the beginning, the sender copies it there in passing, and nobody is woken by it.
+//! Such a trial measures processor time, so capturing must cost little: the ring keeps the
+//! beginning of each packet, the sender copies it there, and no thread is woken by it.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ use crate::sys::{PacketRing, Ringed};
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling, sysctl};
 
-/// How often the ring is emptied: it holds what a busy loopback does in much longer.
+/// How often the ring is emptied; a busy loopback needs much longer to fill it.
 const EVERY: Span = Span::from_millis(5);
-/// How long the recorder is waited for at the end; one that has failed takes no more.
+/// How long to wait for the recorder at the end; one that has failed takes nothing more.
 const PATIENCE: Span = Span::from_secs(20);
-/// What captures keep of each packet where nothing else was asked for: its headers, however long.
+/// The bytes that captures keep of each packet by default: its headers.
 const HEADERS: u32 = 128;
 /// Every EtherType (`ETH_P_ALL`): the only way to see what goes out, too.
 const EVERY_TYPE: u16 = 3;
@@ -122,7 +122,7 @@ fn prepare(
     }
 }
 
-/// Looks at what passes the loopback.
+/// Captures what passes the loopback.
 struct LoopbackCapture {
     clock: Clock,
     ring: PacketRing,
@@ -142,7 +142,7 @@ impl LoopbackCapture {
         LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
     }
 
-    /// Puts what it sees on the queue until `over` says so.
+    /// Puts what it captures into the queue until `over` says so.
     fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) {
         loop {
             self.look();
@@ -154,7 +154,7 @@ impl LoopbackCapture {
         }
     }
 
-    /// Takes what has passed, as far as there is room on the queue; the rest can wait in the ring.
+    /// Takes what has passed, as far as there is room in the queue; the rest waits in the ring.
     /// Whether it took all.
     fn look(&mut self) -> bool {
         let LoopbackCapture { clock, ring, queue, addresses, wall_offset } = self;
@@ -179,14 +179,14 @@ impl LoopbackCapture {
         is_room
     }
 
-    /// Frames of client and server that found no room on the queue or in the ring.
+    /// Frames of client and server that found no room in the queue or in the ring.
     fn finish(mut self) -> [u64; 2] {
         let until = self.clock.now() + PATIENCE;
         while !self.look() && self.clock.now() < until {
             self.clock.sleep_until(self.clock.now() + EVERY);
         }
         let [client, server] = self.queue.frames_lost();
-        // Of those that the ring had no room for, nobody knows whose they were.
+        // The ring does not say whose frames it had no room for.
         [client + self.ring.dropped(), server]
     }
 }

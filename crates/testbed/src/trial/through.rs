@@ -1,5 +1,5 @@
-//! Bulk data through what is not TCP, between two threads of one process: to compare it with. There
-//! are no packets, so nothing is captured.
+//! Bulk data through a pipe, a Unix socket or memory, between two threads of one process, to
+//! compare TCP with. There are no packets, so nothing is captured.
 
 use std::hint::black_box;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
@@ -28,7 +28,7 @@ use crate::scheduling::Scheduling;
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling, sys, sysctl};
 
-/// How often it is looked whether the trial is over.
+/// How often to check whether the trial is over.
 const EVERY: Span = Span::from_millis(5);
 
 /// Runs the trial.
@@ -46,7 +46,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
             None => copied(&shared),
         };
     let clock = Clock::start();
-    // Nobody's sockets are looked at.
+    // No sockets are sampled.
     let (_, no_sockets) = mpsc::channel();
     let (threads, queue) = RecordingThreads::start(request, clock, no_sockets)?;
     server
@@ -77,7 +77,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 
-/// Starts the thread of an end, which does its `work` as soon as it is told to.
+/// Starts the thread of an end, which does its `work` once the clock is sent to it.
 fn prepare(
     shared: &Arc<TrialState>,
     work: impl FnOnce(&TrialState, Clock) -> Result<AppReport, TrialError> + Send + 'static,
@@ -100,7 +100,7 @@ fn outcome_of(report: AppReport) -> Outcome {
     Outcome::of(report, record)
 }
 
-/// One end of what joins the two, until its halves are closed.
+/// One end of the channel, until its halves are closed.
 struct Joined {
     input: Option<Box<dyn Read + Send>>,
     output: Option<Output>,
@@ -214,7 +214,7 @@ impl Joined {
     }
 }
 
-/// Both ends where memory is copied: one thread does it all, and the other tells what came of it.
+/// Both ends of a copy in memory: one thread does all, the other only reports.
 fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
     let (tell, told) = mpsc::channel();
     let client = prepare(shared, move |shared, clock| {

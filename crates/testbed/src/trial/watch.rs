@@ -70,7 +70,7 @@ impl<'a> Watch<'a> {
         if self.alone_since.is_some_and(|since| now.since(since) >= QUIET) {
             self.shared.rest();
         }
-        // Those in the background are not waited for.
+        // The trial does not wait for flows in the background.
         let farewell = self.shared.flows().and_then(Flows::farewell);
         if farewell.is_none() && (self.outcomes.iter().any(Option::is_none) || on_path > 0) {
             self.quiet_since = None;
@@ -80,18 +80,18 @@ impl<'a> Watch<'a> {
         now.since(since) >= farewell.unwrap_or(QUIET)
     }
 
-    /// What the endpoints leave, or why there is none.
+    /// What the endpoints leave, or why they failed.
     pub(crate) fn outcomes(mut self) -> Result<[Outcome; 2], TrialError> {
         let waits = |outcomes: &[Option<_>; 2]| outcomes.iter().any(Option::is_none);
         let failed = self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_))));
-        // Where the recorder failed, it is not the time that is over; nobody looks at this then.
+        // If the recorder failed, the time is not over, and its error is the one reported.
         if waits(&self.outcomes) && !failed && self.shared.run_out() {
             for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(AT_ONCE).ok());
             }
         }
-        // An end whose option is refused lets go of its connection, and the other one, which only
-        // notices that, may have told first.
+        // An end whose option is refused closes its connection; the other end notices that and may
+        // fail first.
         if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {
             for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(SOON).ok());

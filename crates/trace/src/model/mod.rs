@@ -14,6 +14,7 @@ mod life;
 mod limits;
 mod occurrences;
 mod timing;
+mod truth;
 
 pub use causes::Causes;
 pub use frame::{FlowId, Frame};
@@ -205,8 +206,12 @@ pub struct Segment {
     pub proof: Proof,
     /// Bytes sent and neither acknowledged nor SACKed, this segment included, after it was sent.
     pub in_flight: Bytes,
-    /// What the path did to it if the capture's comments say so ("dropped by ...").
+    /// What the capture's comments say of it.
     pub comment: Option<String>,
+    /// Whether the path dropped it: only the ground truth of a recording says so
+    /// ([`Connection::mark_dropped`]).
+    #[serde(skip)]
+    pub dropped: bool,
 }
 
 /// Why a segment was sent, as far as this tap shows.
@@ -388,8 +393,12 @@ pub struct Ack {
     pub duplicate: bool,
     /// It carries data of its own.
     pub has_data: bool,
-    /// What the path did to it if the capture's comments say so.
+    /// What the capture's comments say of it.
     pub comment: Option<String>,
+    /// Whether the path dropped it: only the ground truth of a recording says so
+    /// ([`Connection::mark_dropped`]).
+    #[serde(skip)]
+    pub dropped: bool,
 }
 
 impl Flow {

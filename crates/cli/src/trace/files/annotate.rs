@@ -12,8 +12,7 @@ use tcplab_units::Instant;
 
 use super::super::input::{Input, name};
 use super::super::progress::Progress;
-use super::commit;
-use crate::output::{Output, counted, tell};
+use crate::output::{Output, commit, counted, tell};
 
 /// What there is to say of frames, and of which findings they are evidence: of those that need no
 /// packets, which are the same whatever else is asked for.

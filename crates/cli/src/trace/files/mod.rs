@@ -15,7 +15,7 @@ use tcplab_trace::{Both, Connection, Only, Sink, Trace};
 use super::folder::{Folder, Place};
 use super::input::{Input, Passed};
 use crate::arguments::{Outputs, ViewArguments};
-use crate::output::{Output, counted, tell};
+use crate::output::{Output, commit, counted, tell};
 use annotate::Comments;
 use page::{Page, Sums};
 
@@ -136,12 +136,4 @@ fn begin_tables(place: &Place) -> std::io::Result<TraceTables<Output>> {
     TraceTables::create(TraceTable::ALL, Format::Parquet, |table| {
         Output::create(&place.path().join(table.name()).with_extension("parquet"))
     })
-}
-
-/// Makes a file whole and tells what is in it.
-fn commit(output: Output, holds: &str) -> Result<()> {
-    if let Some(file) = output.commit()? {
-        tell(&format!("{}: {holds}", file.display()));
-    }
-    Ok(())
 }

@@ -1,5 +1,6 @@
 //! `--html`: the page of a capture.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,9 +12,8 @@ use tcplab_trace::{Connection, Sink, Trace};
 use tcplab_units::Instant;
 
 use super::super::input::Input;
-use super::commit;
 use crate::arguments::ViewArguments;
-use crate::output::{Output, counted};
+use crate::output::{Output, commit, counted};
 
 /// Of so many connections a page shows graphs at most, else nobody finds anything.
 const MOST: usize = 10;
@@ -76,16 +76,22 @@ impl Page {
         } else {
             bail!("the packets cannot be read a second time");
         };
+        let dropped = input.dropped_frames()?;
         let find = |index: &usize| {
             let (place, connection) =
                 find(*index).or_else(|| again.iter().find(|(place, _)| place == index))?;
-            Some((*place, connection, tcplab_findings::examine(connection)))
+            let mut connection = Cow::Borrowed(connection);
+            if let Some(frames) = &dropped {
+                connection.to_mut().mark_dropped(frames);
+            }
+            let findings = tcplab_findings::examine(&connection);
+            Some((*place, connection, findings))
         };
         let shown: Vec<_> = shown.iter().filter_map(find).collect();
         let shown: Vec<ShownConnection<'_>> = shown
             .iter()
-            .map(|&(index, connection, ref findings)| ShownConnection {
-                index,
+            .map(|(index, connection, findings)| ShownConnection {
+                index: *index,
                 connection,
                 findings,
             })

@@ -3,17 +3,18 @@
 mod comparisons;
 mod flows;
 mod row;
+mod run_json;
 
 use std::io::{self, Write};
-use std::mem;
 
+use serde_json::value::{RawValue, to_raw_value};
 use tcplab_results::{
     EndRow, EpisodeRow, Failure, InterruptionRow, MetricValue, OptionRow, Run, Trial,
 };
 use tcplab_workload::CallRow;
 
 use super::directory::RunDirectory;
-use super::files::{Draft, RUN};
+use super::files::Draft;
 use crate::error::LabError;
 
 pub(crate) use row::row;
@@ -29,8 +30,7 @@ pub(crate) use row::row;
 ///
 /// # Errors
 /// When one cannot be written, or a trial cannot be read.
-pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabError> {
-    let mut whole = Whole::begin(directory, run)?;
+pub(crate) fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     directory.replace_by("trials.csv", |out| trials(run, out))?;
     let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
     let flows: (&str, String, Rows) = ("flows.csv", row(flows::COLUMNS), flows::rows);
@@ -48,85 +48,24 @@ pub fn write_tables(directory: &RunDirectory, run: &mut Run) -> Result<(), LabEr
         draft.write(|out| out.write_all(head.as_bytes()))?;
         drafts.push((draft, rows));
     }
-    for (index, case) in run.cases.iter().enumerate() {
-        for known in &case.trials {
-            let trial = directory.whole(known);
-            for (draft, rows) in &mut drafts {
-                draft.write(|out| out.write_all(rows(&case.name, &trial).as_bytes()))?;
-            }
-            whole.add(index, &trial)?;
+    // One trial after the other is in memory: it goes to all tables.
+    let mut each = |case: &str, known: &Trial| -> Result<Box<RawValue>, LabError> {
+        let trial = directory.whole(known)?;
+        for (draft, rows) in &mut drafts {
+            draft.write(|out| out.write_all(rows(case, &trial).as_bytes()))?;
         }
-    }
+        Ok(to_raw_value(&*trial).expect("plain data has a JSON form"))
+    };
+    let file = run_json::draft(directory, run, &mut each)?;
     for (draft, _) in drafts {
         draft.commit()?;
     }
     comparisons::write(directory, run)?;
-    whole.end()
+    file.commit().map(drop)
 }
 
 /// Makes the rows of a trial of the case of this name.
 type Rows = fn(&str, &Trial) -> String;
-
-/// `run.json` while it is written.
-struct Whole {
-    draft: Draft,
-    /// All but the trials, in the pieces between which they stand.
-    gaps: Vec<String>,
-    /// The case that comes next, and how many trials of it there are already.
-    place: (usize, usize),
-}
-
-impl Whole {
-    fn begin(directory: &RunDirectory, run: &mut Run) -> Result<Whole, LabError> {
-        let gaps = skeleton(run);
-        let mut draft = Draft::begin(directory.path(), RUN)?;
-        draft.write(|out| out.write_all(gaps[0].as_bytes()))?;
-        Ok(Whole { draft, gaps, place: (0, 0) })
-    }
-
-    /// The next trial, which is of the case at this index.
-    fn add(&mut self, case: usize, trial: &Trial) -> Result<(), LabError> {
-        while self.place.0 < case {
-            self.close()?;
-        }
-        let before: &[u8] = if self.place.1 == 0 { b"[\n" } else { b",\n" };
-        self.place.1 += 1;
-        self.draft.write(|out| {
-            out.write_all(before)?;
-            serde_json::to_writer(out, trial).map_err(io::Error::from)
-        })
-    }
-
-    /// Ends the list of a case's trials, and writes what is between it and the next.
-    fn close(&mut self) -> Result<(), LabError> {
-        let end: &[u8] = if self.place.1 == 0 { b"[]" } else { b"\n]" };
-        self.place = (self.place.0 + 1, 0);
-        let after = self.gaps[self.place.0].as_bytes();
-        self.draft.write(|out| out.write_all(end).and_then(|()| out.write_all(after)))
-    }
-
-    fn end(mut self) -> Result<(), LabError> {
-        while self.place.0 + 1 < self.gaps.len() {
-            self.close()?;
-        }
-        self.draft.write(|out| out.write_all(b"\n"))?;
-        self.draft.commit().map(drop)
-    }
-}
-
-/// `run.json` without trials, in the pieces between which they stand.
-fn skeleton(run: &mut Run) -> Vec<String> {
-    /// No text in it holds this: its quotes would be escaped.
-    const GAP: &str = "\"trials\": []";
-    let trials: Vec<Vec<Trial>> =
-        run.cases.iter_mut().map(|case| mem::take(&mut case.trials)).collect();
-    let text = serde_json::to_string_pretty(run).expect("plain data has a JSON form");
-    run.cases.iter_mut().zip(trials).for_each(|(case, trials)| case.trials = trials);
-    let mut pieces: Vec<String> = text.split(GAP).map(Into::into).collect();
-    let last = pieces.len() - 1;
-    pieces[..last].iter_mut().for_each(|piece| *piece += "\"trials\": ");
-    pieces
-}
 
 const TRIALS: [&str; 7] = ["case", "trial", "seed", "outcome", "put_aside", "packets", "reason"];
 

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{
-    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, StackUsed,
-    Summary, Trial, TrialData,
+    Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, RunWorld,
+    StackUsed, Summary, Trial, TrialData, World,
 };
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
@@ -48,7 +48,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
         cases.push(Case {
             name: name.into(),
             levels,
-            world: "kernel".into(),
+            world: World::Kernel,
             stacks: stacks.into(),
             trials: made,
             failures: vec![],
@@ -130,6 +130,7 @@ pub(crate) fn large(count: usize) -> Trace {
             proof: tcplab_trace::Proof::default(),
             in_flight: Bytes::new(58_000),
             comment: None,
+            dropped: false,
         });
         if frame % 2 == 0 {
             flow.acks.push(tcplab_trace::Ack {
@@ -142,6 +143,7 @@ pub(crate) fn large(count: usize) -> Trace {
                 duplicate: false,
                 has_data: false,
                 comment: None,
+                dropped: false,
             });
         }
     }
@@ -157,7 +159,7 @@ fn frame() -> Run {
         title: "10 MB upload through a 200 ms interruption every 5 s".into(),
         reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
         scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
-        world: "kernel".into(),
+        world: RunWorld::Kernel,
         fallback: None,
         started: "2026-03-01T09:30:00Z".into(),
         seed: 1,
@@ -371,13 +373,13 @@ fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
     let lost: Vec<&Segment> = flow
         .segments
         .iter()
-        .filter(|s| s.comment.is_some() && (start - QUEUED..end).contains(&s.at))
+        .filter(|s| s.dropped && (start - QUEUED..end).contains(&s.at))
         .collect();
     let (first, last) = (lost.first()?, lost.last()?);
     let again = flow
         .segments
         .iter()
-        .find(|s| s.at > first.at && s.kind != SegmentKind::New && s.comment.is_none())?;
+        .find(|s| s.at > first.at && s.kind != SegmentKind::New && !s.dropped)?;
     let highest = lost.iter().map(|s| s.range.end).max()?;
     let repaired = flow.acks.iter().find(|a| a.at > last.at && a.ack >= highest);
     let until = repaired.map_or(Instant::MAX, |a| a.at);

@@ -166,7 +166,8 @@ impl World {
         self.sent_at.insert(segment, at);
         let in_flight = Bytes::new(self.pipe() * MSS);
         self.seen.client.segments.push(Segment {
-            comment: dropped.then(|| DROPPED.to_string()),
+            comment: None,
+            dropped,
             in_flight,
             ..self.segment(at, segment, kind)
         });
@@ -192,6 +193,7 @@ impl World {
             proof: tcplab_trace::Proof::default(),
             in_flight: Bytes::ZERO,
             comment: None,
+            dropped: false,
         }
     }
 
@@ -260,7 +262,8 @@ impl World {
             dsack,
             duplicate: !blocks.is_empty(),
             has_data: false,
-            comment: dropped.then(|| DROPPED.to_string()),
+            comment: None,
+            dropped,
         };
         self.seen.server.acks.push(ack.clone());
         if !dropped {

@@ -1,4 +1,4 @@
-//! The namespace in the middle, told by `ip` and `tc` what to do.
+//! The namespace in the middle, configured with `ip` and `tc`.
 
 use std::fs;
 use std::io;
@@ -100,7 +100,7 @@ fn explained(error: ToolError, line: &str, module: Option<&str>) -> TrialError {
 }
 
 /// Tries each qdisc and device of the plan in the calling thread's namespace, before anything else
-/// is made: what is missing is told first.
+/// is made, so that what is missing is reported first.
 pub(super) fn try_out(plan: &TcPlan) -> Result<(), TrialError> {
     let mut kinds: Vec<&str> = Vec::new();
     for (_, link) in plan.links() {

@@ -1,7 +1,7 @@
 //! A trial through the kernel's own queueing disciplines, where the path says
 //! `backend = "netem"`: the endpoints' namespaces are joined by a third, that of this process,
-//! whose kernel forwards packets and has the qdiscs. What passes each endpoint's device is seen by
-//! a packet socket beside it; what happens in between nobody tells.
+//! whose kernel forwards packets and has the qdiscs. A packet socket at each endpoint's device
+//! captures what passes; what happens in between is not known.
 
 mod capture_point;
 mod kernel;
@@ -33,7 +33,7 @@ use crate::scheduling::Scheduling;
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling, sysctl};
 
-/// How often it is looked whether the trial is over, and pages are passed on.
+/// How often to check whether the trial is over, and to pass on pages.
 const IDLE: Span = Span::from_millis(20);
 
 /// An endpoint's device: its other end, and the packet socket beside it.
@@ -72,7 +72,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 
-/// What there is to say of the world before anything is counted.
+/// The record of the world before anything is counted.
 fn world(privilege: Privilege, scheduling: Scheduling, plan: &TcPlan) -> WorldRecord {
     WorldRecord {
         name: "kernel".into(),
@@ -110,7 +110,7 @@ fn inside() -> Result<CapturePoint, TrialError> {
     CapturePoint::open(device::NAME)
 }
 
-/// Looks at what passes both endpoints.
+/// Captures what passes both endpoints.
 struct DeviceCapture {
     clock: Clock,
     points: [CapturePoint; 2],
@@ -140,7 +140,7 @@ impl DeviceCapture {
         }
     }
 
-    /// Puts what it sees on the queue until `over`, asked every 20 ms, says so.
+    /// Puts what it captures into the queue until `over`, asked every 20 ms, says so.
     fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
         let failed = || TrialError::setup("look at the packets of an endpoint");
         let mut looked = Instant::ZERO;
@@ -183,7 +183,7 @@ impl DeviceCapture {
         Ok(())
     }
 
-    /// Frames of client and server that found no room on the queue or in the packet sockets.
+    /// Frames of client and server that found no room in the queue or in the packet sockets.
     fn finish(mut self) -> [u64; 2] {
         self.queue.pass_on(|| 0);
         let (lost, unread) =

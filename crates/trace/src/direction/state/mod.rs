@@ -184,6 +184,7 @@ impl FlowState {
                 proof,
                 in_flight: Bytes::new(in_flight),
                 comment: None,
+                dropped: false,
             })
         })
     }
@@ -509,6 +510,7 @@ fn acknowledgement(heard: &Answered<'_>) -> Ack {
         duplicate,
         has_data: packet.payload > 0 && !packet.rst(),
         comment: None,
+        dropped: false,
     }
 }
 

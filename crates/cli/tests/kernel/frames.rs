@@ -1,4 +1,4 @@
-//! A capture of ours, read frame by frame.
+//! Reads tcplab's captures frame by frame.
 
 use std::path::Path;
 

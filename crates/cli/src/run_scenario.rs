@@ -1,0 +1,59 @@
+//! Runs a scenario that a command has composed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+use tcplab_lab::{Bench, Overrides, RunDirectory, RunOutcome, complete};
+use tcplab_results::Run;
+use tcplab_scenario::Scenario;
+
+use crate::arguments::World;
+use crate::output::tell;
+use crate::progress::Display;
+use crate::report::write_report;
+use crate::run::{how_to_resume, launcher};
+
+/// A finished run of a scenario.
+pub(crate) struct ScenarioRun {
+    pub(crate) directory: RunDirectory,
+    pub(crate) run: Run,
+    /// Where its report begins.
+    pub(crate) report: PathBuf,
+}
+
+/// Runs a scenario and writes its tables and report; keeps the directory.
+///
+/// # Errors
+/// As `tcplab run`; a run that was stopped can be resumed.
+pub(crate) fn run_scenario(
+    scenario: Scenario,
+    world: World,
+    runs: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<ScenarioRun> {
+    let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
+    let plan = tcplab_lab::plan(&scenario, world.chosen(), refused, Overrides::default())?;
+    if let Some(fallback) = &plan.fallback {
+        tell(fallback);
+    }
+    let directory = tcplab_lab::begin(runs, scenario, plan)?;
+    let mut display = Display::of(&directory);
+    let bench = Bench::new(launcher()?);
+    let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
+    display.clear();
+    let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
+    // The callers need every trial.
+    if let Some((case, failure)) =
+        run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))
+    {
+        bail!(
+            "trial {} of case {case} failed: {}; see {}",
+            failure.number,
+            failure.reason,
+            report.display()
+        );
+    }
+    Ok(ScenarioRun { directory, run, report })
+}

@@ -1,0 +1,28 @@
+//! The outcome of `tcplab run`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// The outcome of one run.
+pub(crate) struct RunSummary {
+    pub(crate) code: ExitCode,
+    pub(crate) state: RunEnd,
+}
+
+/// How far a run came.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum RunEnd {
+    /// Tables and report are complete.
+    Finished {
+        /// Claims that passed.
+        passed: usize,
+        /// All claims.
+        claims: usize,
+        /// Where the report begins.
+        report: PathBuf,
+    },
+    /// It can be resumed from this directory, if there is one.
+    Unfinished(Option<PathBuf>),
+    /// A dry run.
+    NotRun,
+}

@@ -1,0 +1,19 @@
+//! What the ground truth of a recording adds to a capture.
+
+use std::collections::BTreeSet;
+
+use super::{Connection, Flow};
+
+impl Connection {
+    /// Marks the segments and acknowledgements in `frames`: those frames of this capture that the
+    /// path dropped.
+    pub fn mark_dropped(&mut self, frames: &BTreeSet<u64>) {
+        let Connection { forward, reverse, .. } = self;
+        for Flow { segments, acks, .. } in [forward, reverse] {
+            segments
+                .iter_mut()
+                .for_each(|segment| segment.dropped = frames.contains(&segment.frame));
+            acks.iter_mut().for_each(|ack| ack.dropped = frames.contains(&ack.frame));
+        }
+    }
+}
