@@ -17,7 +17,6 @@ const GRAMMAR: Grammar = Grammar {
         ("GB", 1_000_000_000),
         ("GiB", 1 << 30),
     ],
-    aliases: &[],
     limit: "whole bytes below 2⁶⁴",
 };
 

@@ -32,8 +32,6 @@ pub(crate) struct Grammar {
     pub(crate) example: &'static str,
     /// The units that are shown and suggested, from the smallest on.
     pub(crate) units: &'static [(&'static str, u64)],
-    /// Other spellings that are accepted.
-    pub(crate) aliases: &'static [(&'static str, u64)],
     pub(crate) limit: &'static str,
 }
 
@@ -68,9 +66,7 @@ impl Grammar {
                 example: self.example,
             });
         }
-        let Some((_, factor)) =
-            self.units.iter().chain(self.aliases).find(|(name, _)| *name == unit)
-        else {
+        let Some((_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
             let allowed = self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
             return Err(UnitError::WrongUnit { unit: unit.into(), what: self.what, allowed });
         };

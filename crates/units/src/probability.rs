@@ -11,7 +11,6 @@ const GRAMMAR: Grammar = Grammar {
     example: "0.3 %",
     // Steps are 10⁻¹²: fine enough for one packet in a trillion.
     units: &[("%", 10_000_000_000)],
-    aliases: &[],
     limit: "0 % to 100 %, in steps of 10⁻¹⁰ %",
 };
 

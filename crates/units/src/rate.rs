@@ -13,7 +13,6 @@ const GRAMMAR: Grammar = Grammar {
         ("Gbit/s", 1_000_000_000),
         ("Tbit/s", 1_000_000_000_000),
     ],
-    aliases: &[],
     limit: "whole bits per second below 2⁶⁴",
 };
 

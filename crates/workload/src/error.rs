@@ -1,4 +1,4 @@
-//! What is wrong with a workload.
+//! Errors of a workload.
 
 use tcplab_units::Bytes;
 

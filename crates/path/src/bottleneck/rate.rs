@@ -50,7 +50,7 @@ pub struct RateTable {
 }
 
 text_or_table!(
-    RateSpec, "LinkRate", "How fast the bottleneck sends.",
+    RateSpec, "LinkRate", "The rate of the bottleneck.",
     "a rate such as \"5 Mbit/s\", or a table",
     text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table: RateTable
 );

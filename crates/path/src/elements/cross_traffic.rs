@@ -62,7 +62,7 @@ fn full_size() -> Bytes {
 const LARGEST: Bytes = Bytes::new(65_535);
 
 text_or_table!(
-    CrossSpec, "CrossTraffic", "Traffic of others that shares the bottleneck.",
+    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
     "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
     text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
         rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,

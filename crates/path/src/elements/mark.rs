@@ -1,4 +1,4 @@
-//! Random marks: congestion that is told, not felt.
+//! Random CE marks.
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Probability, Rng};

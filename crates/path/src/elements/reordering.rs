@@ -117,7 +117,7 @@ impl ReorderingPlan {
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(crate) struct Reordering {
     plan: ReorderingPlan,

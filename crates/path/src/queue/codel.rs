@@ -22,22 +22,22 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Codel")]
 pub struct CodelSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`, as Linux.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<QueueSize>,
-    /// The wait that may stand; above zero and below the interval. Default: `5 ms` (RFC 8289).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Span>,
-    /// How long the wait must be above the target before the first drop: about the longest round
-    /// trip to be expected. Default: `100 ms` (RFC 8289).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Span>,
-    /// Whether packets that allow it (ECT) are marked (CE) instead of dropped. Default: false, as
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`, as
     /// Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueSize>,
+    /// The target wait; above zero and below the interval. Default: `5 ms` (RFC 8289).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Span>,
+    /// How long the wait must exceed the target before the first drop: about the longest expected
+    /// RTT. Default: `100 ms` (RFC 8289).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+    /// Whether ECT packets are marked (CE) instead of dropped. Default: false, as Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Packets that waited longer than this are marked, if they allow that, whatever the rest says:
-    /// a threshold for DCTCP. Default: none are.
+    /// ECT packets that waited longer than this are always marked (CE): a threshold for DCTCP.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
 }

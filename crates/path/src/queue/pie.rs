@@ -20,18 +20,19 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Pie")]
 pub struct PieSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`, as Linux.
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`, as
+    /// Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// The wait that it aims at; above zero. Default: `15 ms` (QDELAY_REF, RFC 8033 §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Span>,
-    /// How often the probability is set anew; above zero. Default: `15 ms` (T_UPDATE, RFC 8033
+    /// The update interval of the probability; above zero. Default: `15 ms` (T_UPDATE, RFC 8033
     /// §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<Span>,
-    /// For how long, after an idle time, nothing is dropped at random. Default: `150 ms`
-    /// (MAX_BURST, RFC 8033 §4.4).
+    /// The burst allowance: after idle time, nothing is dropped at random for this long. Default:
+    /// `150 ms` (MAX_BURST, RFC 8033 §4.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Span>,
     /// Whether packets that allow it (ECT) are marked (CE) instead of dropped, up to

@@ -21,7 +21,7 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Red")]
 pub struct RedSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`.
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// The average up to which nothing is dropped; less than `max`. In packets, or in bytes or bdp,
@@ -42,8 +42,7 @@ pub struct RedSpec {
     /// twice `max` (Floyd 2000). Default: false, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// Whether packets that allow it (ECT) are marked (CE) instead of dropped. Default: false, as
-    /// Linux.
+    /// Whether ECT packets are marked (CE) instead of dropped. Default: false, as Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
 }

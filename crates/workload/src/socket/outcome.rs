@@ -1,11 +1,11 @@
-//! What became of what was asked for.
+//! The outcome of setting an option.
 
 use serde::{Deserialize, Serialize};
 
 use super::option::{OptionInfo, is_of_the_machine};
 use super::value::OptionValue;
 
-/// What became of an option.
+/// The outcome of setting an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

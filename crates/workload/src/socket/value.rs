@@ -62,11 +62,7 @@ impl Kind {
             Kind::Seconds(least, most) => format!("{least} to {most} s"),
             Kind::Millis(least, most) => format!("{least} to {most} ms"),
             Kind::Micros(least, most) => format!("{least} to {most} µs"),
-<<<<<<< HEAD
             Kind::Time => "0 (no limit) or more, in steps of 1 µs".into(),
-=======
-            Kind::Time => "0 (for ever) or more, to the µs".into(),
->>>>>>> main
             Kind::Linger => format!("off, or 0 to {} s", i32::MAX),
             Kind::Rate => "0 B/s or more; unlimited".into(),
             Kind::Name => format!("a name of 1 to {NAME_MAX} characters"),

@@ -67,7 +67,7 @@ pub struct JitterTable {
 }
 
 text_or_table!(
-    JitterSpec, "Jitter", "By how much the delay differs from packet to packet.",
+    JitterSpec, "Jitter", "Jitter of the delay.",
     "a time such as \"2 ms\", or a table",
     text(Span): |text: &str| text.parse().map(JitterSpec::Uniform), table: JitterTable
 );
@@ -208,7 +208,7 @@ impl JitterPlan {
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(super) struct Jitter {
     law: JitterLaw,

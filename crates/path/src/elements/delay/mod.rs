@@ -33,7 +33,7 @@ pub enum DelaySpec {
 
 text_or_table!(
     DelaySpec, "Delay",
-    "How long a packet takes: that of the moment it enters, where it changes with time.",
+    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
     "a time such as \"5 ms\", or a table of steps",
     text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
 );
@@ -109,7 +109,7 @@ impl DelayPlan {
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(crate) struct Delay {
     spec: DelaySpec,

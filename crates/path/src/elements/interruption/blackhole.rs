@@ -37,7 +37,7 @@ pub struct BlackholeTable {
 }
 
 text_or_table!(
-    BlackholeSpec, "BlackholeFrom", "From when on everything is dropped.",
+    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
     "a time such as \"3 s\", or a table",
     text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table: BlackholeTable
 );
