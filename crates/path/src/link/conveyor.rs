@@ -2,8 +2,8 @@
 //! delay.
 //!
 //! The verdict on a packet is known on arrival: whether it fits into the queue, when it is sent,
-//! and when it arrives. So it is stored once and removed once. Verdicts are identical to those of the
-//! separate elements.
+//! and when it arrives. So it is stored once and removed once. Verdicts are identical to those of
+//! the separate elements.
 
 use std::collections::VecDeque;
 

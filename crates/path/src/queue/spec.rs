@@ -37,8 +37,8 @@ pub struct QueueTable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_tail: Option<QueueSize>,
     /// With `drop_tail`, and less than that: ECT packets that find more than this waiting are
-    /// marked (CE), as DCTCP needs it (RFC 8257 §3.1). In the unit of `drop_tail`: packets, or bytes or
-    /// bdp. Default: no marks.
+    /// marked (CE), as DCTCP needs it (RFC 8257 §3.1). In the unit of `drop_tail`: packets, or
+    /// bytes or bdp. Default: no marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueSize>,
     /// FIFO that drops its oldest packet when full.

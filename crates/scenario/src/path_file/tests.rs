@@ -61,7 +61,7 @@ fn mistake_is_reported_with_its_line() {
             "the trace `hole`, line 3: falls from 5 to 3",
         ),
         ("title = 5", 1, "`title` must be a text"),
-        ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "a rate of zero"),
+        ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "the rate is zero"),
         ("rate = \"1 Mbit/s\"\nqueue = \"2 B\"", 2, "a queue of 2 B cannot hold a packet"),
     ] {
         let error = parse(source).unwrap_err();
