@@ -107,7 +107,7 @@ fn walk_of_trial_equals_its_models() {
             assert_eq!(count("agree") + count("closed_before_fin"), count("samples"), "{check}");
         }
         let svg = fs::read_to_string(home.join("walk.svg")).unwrap();
-        assert!(svg.contains("at last in TIME-WAIT") && svg.contains("</svg>"), "{svg}");
+        assert!(svg.contains("finally in TIME-WAIT") && svg.contains("</svg>"), "{svg}");
     }
     // The same trial by its recording, and by the client's capture alone.
     let trials = fs::read_dir(home.join(&run).join("trials")).unwrap();

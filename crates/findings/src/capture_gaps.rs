@@ -3,8 +3,8 @@
 //! **What it says.** Data were acknowledged but not captured: the capture missed packets that the
 //! network delivered (Wireshark: "ACKed segment that wasn't captured").
 //!
-//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: a missing
-//! packet may have triggered one that is there.
+//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: a
+//! missing packet may have triggered one that is there.
 //!
 //! **Evidence.** The acknowledgements that cover data never captured.
 //!

@@ -1,7 +1,7 @@
 //! # Congestion marks
 //!
-//! **What it says.** Packets carry "congestion experienced" (ECN CE): set by an AQM, or by a device
-//! that does not understand the field.
+//! **What it says.** Packets carry "congestion experienced" (ECN CE): set by an AQM, or by a
+//! device that does not understand the field.
 //!
 //! **Why it matters.** Marks slow the sender down without loss. Without ECN agreed on, the sender
 //! ignores them, and the device that sets them violates the standard.

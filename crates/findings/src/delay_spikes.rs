@@ -1,14 +1,15 @@
 //! # Delay spikes
 //!
-//! **What it says.** The transfer stalled because packets or ACKs were late, although none was lost.
+//! **What it says.** The transfer stalled because packets or ACKs were late, although none was
+//! lost.
 //!
 //! **Why it matters.** The RTT jumps to many times its usual value: radio retransmissions, a host
 //! that sleeps, a route change. Senders often mistake that for loss.
 //!
 //! **Evidence.** The stalls that ended without a retransmission.
 //!
-//! **False positives.** A capture written late shows delays the packets did not have. Away from the
-//! sender, a pause of its application looks the same: the rule is silent there.
+//! **False positives.** A capture written late shows delays the packets did not have. Away from
+//! the sender, a pause of its application looks the same: the rule is silent there.
 //!
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.

@@ -1,10 +1,10 @@
 //! # TCP Fast Open without benefit
 //!
-//! **What it says.** The client requested Fast Open and gained nothing: the server rejected the data
-//! in the SYN, or sent no cookie.
+//! **What it says.** The client requested Fast Open and gained nothing: the server rejected the
+//! data in the SYN, or sent no cookie.
 //!
-//! **Why it matters.** The data cross the path twice, and the connection still costs the extra round
-//! trip.
+//! **Why it matters.** The data cross the path twice, and the connection still costs the extra
+//! round trip.
 //!
 //! **Evidence.** The SYN and its answer.
 //!

@@ -1,6 +1,7 @@
 //! # Left half closed
 //!
-//! **What it says.** One end closed its direction; the other never did while packets were captured.
+//! **What it says.** One end closed its direction; the other never did while packets were
+//! captured.
 //!
 //! **Why it matters.** A program that ignores the end of its input keeps the socket in CLOSE-WAIT
 //! for ever; enough of them exhaust its file descriptors.

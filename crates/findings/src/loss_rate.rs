@@ -1,17 +1,17 @@
 //! # Loss limits the congestion window
 //!
-//! **What it says.** At this loss rate and RTT, loss-based congestion control cannot carry more than
-//! the transfer achieved.
+//! **What it says.** At this loss rate and RTT, loss-based congestion control cannot carry more
+//! than the transfer achieved.
 //!
-//! **Why it matters.** Loss and RTT bound the rate of Reno and CUBIC, however fast the links are: no
-//! buffer and no window makes the transfer faster.
+//! **Why it matters.** Loss and RTT bound the rate of Reno and CUBIC, however fast the links are:
+//! no buffer and no window makes the transfer faster.
 //!
 //! **Evidence.** Retransmissions that were not spurious, over all segments; the response functions
 //! of both algorithms; the share of time with a full congestion window.
 //!
 //! **False positives.** The functions assume single losses; with bursts a sender achieves more. A
-//! transfer twice as fast as they allow uses another congestion control (BBR): the rule is silent. A
-//! full queue loses packets too, as it should: silent where the path was the limit.
+//! transfer twice as fast as they allow uses another congestion control (BBR): the rule is silent.
+//! A full queue loses packets too, as it should: silent where the path was the limit.
 //!
 //! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
 //! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).

@@ -3,7 +3,8 @@
 //! **What it says.** A large share of the retransmissions was lost again.
 //!
 //! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred. Many
-//! more mean that losses cluster: an outage, a policer, or a queue that stays full during recovery.
+//! more mean that losses cluster: an outage, a policer, or a queue that stays full during
+//! recovery.
 //!
 //! **Evidence.** Retransmissions of data that had been retransmitted before.
 //!

@@ -12,8 +12,8 @@
 //! **False positives.** An application that by chance writes in step with the receiver's delay,
 //! three times.
 //!
-//! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application Performance
-//! Pitfalls and TCP's Nagle Algorithm".
+//! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application
+//! Performance Pitfalls and TCP's Nagle Algorithm".
 
 use tcplab_trace::Connection;
 use tcplab_units::Span;

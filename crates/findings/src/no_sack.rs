@@ -3,8 +3,8 @@
 //! **What it says.** Data were lost and retransmitted on a connection without selective
 //! acknowledgements.
 //!
-//! **Why it matters.** The sender learns of one loss per round trip, cannot probe for tail loss, and
-//! needs a timeout for each lost retransmission.
+//! **Why it matters.** The sender learns of one loss per round trip, cannot probe for tail loss,
+//! and needs a timeout for each lost retransmission.
 //!
 //! **Evidence.** The options of both SYNs; the retransmissions.
 //!

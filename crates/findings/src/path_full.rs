@@ -10,8 +10,8 @@
 //! **False positives.** A rate limit at the sender (a shaper, pacing at a fixed rate) looks like a
 //! path's. Cross traffic takes its share: the path is what was left.
 //!
-//! **Reference.** RFC 6349 section 4.1 (transfer time ratio); C. Dovrolis et al., "Packet-Dispersion
-//! Techniques and a Capacity-Estimation Methodology".
+//! **Reference.** RFC 6349 section 4.1 (transfer time ratio); C. Dovrolis et al.,
+//! "Packet-Dispersion Techniques and a Capacity-Estimation Methodology".
 
 use tcplab_trace::{Connection, Limit};
 

@@ -9,8 +9,8 @@
 //!
 //! **Evidence.** The first smaller segment; the timeouts just before it.
 //!
-//! **False positives.** An application that writes pieces of one size below a full segment; four in
-//! a row, each followed at once by more, count as full.
+//! **False positives.** An application that writes pieces of one size below a full segment; four
+//! in a row, each followed at once by more, count as full.
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 

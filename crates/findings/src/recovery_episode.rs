@@ -2,14 +2,14 @@
 //!
 //! **What it says.** Segments were lost: how the sender detected the loss and recovered.
 //!
-//! **Why it matters.** During recovery the receiver's application gets nothing and the sender slows
-//! down; a timeout makes recovery much longer.
+//! **Why it matters.** During recovery the receiver's application gets nothing and the sender
+//! slows down; a timeout makes recovery much longer.
 //!
-//! **Evidence.** The first lost segment, what revealed the loss, and the ACK that covers everything
-//! lost.
+//! **Evidence.** The first lost segment, what revealed the loss, and the ACK that covers
+//! everything lost.
 //!
-//! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with a
-//! D-SACK was lost, a segment that arrived may count as lost.
+//! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with
+//! a D-SACK was lost, a segment that arrived may count as lost.
 //!
 //! **Reference.** W. Wang et al., "Experimental Analysis of TCP Behaviors against Bursty Packet
 //! Losses Caused by Transmission Interruption", section III; RFC 6675; RFC 8985.

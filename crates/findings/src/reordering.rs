@@ -2,11 +2,11 @@
 //!
 //! **What it says.** Packets arrived out of order, and whether the sender took that for loss.
 //!
-//! **Why it matters.** A segment three places late looks lost: the sender retransmits it spuriously
-//! and reduces its window.
+//! **Why it matters.** A segment three places late looks lost: the sender retransmits it
+//! spuriously and reduces its window.
 //!
-//! **Evidence.** The out-of-order packets, distinguished from retransmissions by IP identification,
-//! timestamp or time; spurious fast retransmissions.
+//! **Evidence.** The out-of-order packets, distinguished from retransmissions by IP
+//! identification, timestamp or time; spurious fast retransmissions.
 //!
 //! **False positives.** A capture from several queues of a network card can swap packets that the
 //! network kept in order. At the sender no reordering is visible, and none is reported.

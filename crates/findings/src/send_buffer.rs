@@ -8,8 +8,8 @@
 //!
 //! **Evidence.** The share of time in which only ACKs let the sender continue, below its windows.
 //!
-//! **False positives.** An application that keeps a fixed number of requests open looks the same; so
-//! does a small limit on unsent data (TCP_NOTSENT_LOWAT, TSQ) on a very short path.
+//! **False positives.** An application that keeps a fixed number of requests open looks the same;
+//! so does a small limit on unsent data (TCP_NOTSENT_LOWAT, TSQ) on a very short path.
 //!
 //! **Reference.** Y. Zhang et al., "On the Characteristics and Origins of Internet Flow Rates",
 //! section 4 (sender window limited); tcp(7) on tcp_wmem.

@@ -8,8 +8,8 @@
 //!
 //! **Evidence.** The ACKs that opened the window by so little.
 //!
-//! **False positives.** A receiver whose whole buffer holds about one segment can do no better; the
-//! rule reports three cases or more.
+//! **False positives.** A receiver whose whole buffer holds about one segment can do no better;
+//! the rule reports three cases or more.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.2.2; RFC 813.
 

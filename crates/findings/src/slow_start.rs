@@ -3,15 +3,16 @@
 //! **What it says.** Most of the transfer was slow start: it ended, or restarted, before the
 //! congestion window reached the path's capacity.
 //!
-//! **Why it matters.** Short transfers depend on round trips, not on the link rate: each doubles the
-//! data in flight.
+//! **Why it matters.** Short transfers depend on round trips, not on the link rate: each doubles
+//! the data in flight.
 //!
 //! **Evidence.** The share of time in slow start, and how many round trips it took.
 //!
 //! **False positives.** A transfer cut off by the end of the capture looks short.
 //!
-//! **Reference.** RFC 5681 sections 3.1 and 4.1 (restart after idle time); RFC 6928 (initial window
-//! of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion Window".
+//! **Reference.** RFC 5681 sections 3.1 and 4.1 (restart after idle time); RFC 6928 (initial
+//! window of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion
+//! Window".
 
 use tcplab_trace::{Connection, Limit, StallCause};
 

@@ -2,14 +2,14 @@
 //!
 //! **What it says.** Segments were retransmitted although the originals arrived.
 //!
-//! **Why it matters.** They cost capacity, and the sender reduced its window without loss: the path
-//! reorders, its delay jumps, or ACKs are lost.
+//! **Why it matters.** They cost capacity, and the sender reduced its window without loss: the
+//! path reorders, its delay jumps, or ACKs are lost.
 //!
 //! **Evidence.** Each retransmission and the ACK whose D-SACK block reports it as a duplicate, or
 //! whose echoed timestamp answers the original. Without stored packets: the sums of these.
 //!
-//! **False positives.** A packet duplicated by the network is reported the same way; it counts only
-//! if the capture shows a retransmission of the same data before the report.
+//! **False positives.** A packet duplicated by the network is reported the same way; it counts
+//! only if the capture shows a retransmission of the same data before the report.
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 

@@ -2,8 +2,8 @@
 //!
 //! **What it says.** The handshake was late because a SYN or SYN-ACK had to be retransmitted.
 //!
-//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a second
-//! or three.
+//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a
+//! second or three.
 //!
 //! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!

@@ -8,8 +8,8 @@
 //! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that
 //! retransmit data.
 //!
-//! **False positives.** A receiver that delays its last ACK longer than the sender expects causes a
-//! probe too; such probes turn out to be spurious.
+//! **False positives.** A receiver that delays its last ACK longer than the sender expects causes
+//! a probe too; such probes turn out to be spurious.
 //!
 //! **Reference.** RFC 8985 section 7; T. Flach et al., "Reducing Web Latency: the Virtue of Gentle
 //! Aggression".

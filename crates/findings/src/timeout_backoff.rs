@@ -2,8 +2,8 @@
 //!
 //! **What it says.** The retransmission timer expired several times in a row for the same segment.
 //!
-//! **Why it matters.** The timeout doubles each time, so the sender notices the end of an outage up
-//! to one outage too late.
+//! **Why it matters.** The timeout doubles each time, so the sender notices the end of an outage
+//! up to one outage too late.
 //!
 //! **Evidence.** The segment and its retransmissions, none triggered by an ACK. Without stored
 //! packets: the most timeouts in a row.

@@ -1,13 +1,13 @@
 //! # Waiting for timeouts
 //!
-//! **What it says.** The sender spent much of the transfer waiting for its retransmission timer, and
-//! why nothing faster revealed the loss.
+//! **What it says.** The sender spent much of the transfer waiting for its retransmission timer,
+//! and why nothing faster revealed the loss.
 //!
 //! **Why it matters.** Nothing is sent while the timer runs, and afterwards the congestion window
 //! restarts at one segment.
 //!
-//! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and the
-//! timer's retransmissions. Tail loss has its own rule.
+//! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and
+//! the timer's retransmissions. Tail loss has its own rule.
 //!
 //! **False positives.** In a capture without ACKs, retransmissions they triggered look like
 //! timeouts.

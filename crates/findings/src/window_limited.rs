@@ -8,12 +8,12 @@
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
 //! reader, not a small buffer); segments that reached the window's edge.
 //!
-//! **False positives.** A window exactly as large as the path needs also limits, though a larger one
-//! gains nothing. Away from the sender the window looks less full than it is: the rule errs on the
-//! silent side.
+//! **False positives.** A window exactly as large as the path needs also limits, though a larger
+//! one gains nothing. Away from the sender the window looks less full than it is: the rule errs on
+//! the silent side.
 //!
-//! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et al.,
-//! "Automatic TCP Buffer Tuning".
+//! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et
+//! al., "Automatic TCP Buffer Tuning".
 
 use tcplab_trace::{Connection, Limit};
 use tcplab_units::Bytes;

@@ -3,14 +3,14 @@
 //! **What it says.** The ends did not agree on window scaling, and 65,535 bytes in flight are too
 //! few for the path.
 //!
-//! **Why it matters.** Without the option, the 16 bits of the window field bound the data in flight,
-//! whatever the buffers' sizes.
+//! **Why it matters.** Without the option, the 16 bits of the window field bound the data in
+//! flight, whatever the buffers' sizes.
 //!
 //! **Evidence.** The options of both SYNs; and either a full window of that size, or a
 //! bandwidth-delay product above it.
 //!
-//! **False positives.** A path whose rate was overestimated. Options cut off by the capture count as
-//! unknown, and the rule is silent.
+//! **False positives.** A path whose rate was overestimated. Options cut off by the capture count
+//! as unknown, and the rule is silent.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 

@@ -7,8 +7,8 @@
 //!
 //! **Evidence.** The ACKs with a zero window, and how long it lasted.
 //!
-//! **False positives.** Some systems close the window briefly while they wake the reader; less than
-//! 5 % of the transfer and less than 200 ms is not reported.
+//! **False positives.** Some systems close the window briefly while they wake the reader; less
+//! than 5 % of the transfer and less than 200 ms is not reported.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.1.
 

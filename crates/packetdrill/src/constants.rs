@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_name_stands_once() {
+    fn constant_table_has_each_name_once() {
         let mut names: Vec<&str> = CONSTANTS.iter().chain(ERRORS).map(|(name, _)| *name).collect();
         let all = names.len();
         names.sort_unstable();

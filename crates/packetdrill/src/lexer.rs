@@ -85,7 +85,7 @@ fn skip_blank(source: &str, mut at: usize) -> Result<usize, ParseError> {
             at += trimmed.find('\n').unwrap_or(trimmed.len());
         } else if let Some(comment) = trimmed.strip_prefix("/*") {
             let end = comment.find("*/").ok_or_else(|| {
-                ParseError::new(source, at, "the comment has no end: expected `*/`".into())
+                ParseError::new(source, at, "unterminated comment: add `*/`".into())
             })?;
             at += end + 4;
         } else {
@@ -101,8 +101,7 @@ fn first(source: &str, at: usize, rest: &str) -> Result<(Kind, usize), ParseErro
         '"' => return quoted(source, at, rest, '"').map(|len| (Kind::Text, len)),
         '`' => return quoted(source, at, rest, '`').map(|len| (Kind::Shell, len)),
         '%' if rest.starts_with("%{") => {
-            let missing =
-                || ParseError::new(source, at, "the code has no end: expected `}%`".into());
+            let missing = || ParseError::new(source, at, "unterminated code: add `}%`".into());
             return rest.find("}%").map(|end| (Kind::Code, end + 2)).ok_or_else(missing);
         }
         _ => {}
@@ -145,7 +144,7 @@ fn quoted(source: &str, at: usize, rest: &str, quote: char) -> Result<usize, Par
             return Ok(index + 1);
         }
     }
-    Err(ParseError::new(source, at, format!("what is quoted has no end: expected `{quote}`")))
+    Err(ParseError::new(source, at, format!("unterminated quote: add `{quote}`")))
 }
 
 /// An IP address. `1:1001(1000)` and `sack 1:2` are none: one of version 6 has `::` or eight
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_words_apart() {
+    fn lexer_mixed_script_gives_each_word() {
         use Kind::*;
         assert_eq!(
             kinds("+.1 0...0.25 P.5 1:1001(1000) -1"),
@@ -230,11 +229,11 @@ mod tests {
     }
 
     #[test]
-    fn says_what_has_no_end() {
+    fn lexer_unterminated_text_gives_error() {
         for (source, shown) in [
-            ("+0 `ls", "1:4: what is quoted has no end: expected ```\n  | +0 `ls\n  |    ^"),
-            ("\n/* x", "2:1: the comment has no end: expected `*/`\n  | /* x\n  | ^"),
-            ("%{ a", "1:1: the code has no end: expected `}%`\n  | %{ a\n  | ^"),
+            ("+0 `ls", "1:4: unterminated quote: add ```\n  | +0 `ls\n  |    ^"),
+            ("\n/* x", "2:1: unterminated comment: add `*/`\n  | /* x\n  | ^"),
+            ("%{ a", "1:1: unterminated code: add `}%`\n  | %{ a\n  | ^"),
         ] {
             assert_eq!(lex(source).unwrap_err().to_string(), shown);
         }

@@ -1,10 +1,10 @@
-//! packetdrill's script language: scripts read, and held against a stack in virtual time.
+//! packetdrill's script language: reads scripts and runs them against a stack in virtual time.
 //!
-//! A script says what an application and the network do to a TCP and what it must answer, packet by
-//! packet (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC 2013).
-//! [`Script::parse`] reads what google/packetdrill reads, and some more; [`run`] holds a script
-//! against a [`Subject`], which is any stack that can be driven in virtual time. [`Model`] is one:
-//! the laboratory's own.
+//! A script says what an application and the network do to a TCP, and what it must answer, packet
+//! by packet (Cardwell et al., "packetdrill: Scriptable Network Stack Testing", USENIX ATC 2013).
+//! [`Script::parse`] reads what google/packetdrill reads, and some more; [`run`] runs a script
+//! against a [`Subject`], any stack that can be driven in virtual time. [`Model`] is one: the
+//! laboratory's own.
 
 pub mod ast;
 mod constants;

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_have_one_name_however_they_are_written() {
+    fn setting_in_any_notation_has_one_name() {
         for (text, expected) in [
             ("sysctl -q net.ipv4.tcp_sack=0", vec![to("net.ipv4.tcp_sack", "0")]),
             ("sysctl -w net/ipv4/tcp_sack=0", vec![to("net.ipv4.tcp_sack", "0")]),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_told_apart() {
+    fn shell_other_commands_are_classified() {
         for (text, expected) in [
             ("/tmp/sysctl_restore_${PPID}.sh", Command::Restore),
             (

@@ -1,6 +1,8 @@
 //! The axis of what was measured, in pictures that are not over time.
 
-use crate::scale::{Ticks, decimal};
+use tcplab_units::rounded::decimal;
+
+use crate::scale::Ticks;
 
 /// Values further apart than this factor are drawn on a logarithmic axis.
 pub(crate) const DECADES: f64 = 30.0;

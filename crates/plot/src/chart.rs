@@ -1,10 +1,11 @@
 //! Charts: a few lines over time on the common frame.
 
 use tcplab_units::Instant;
+use tcplab_units::rounded::decimal;
 
 use crate::path_data::polyline;
 use crate::plane::{ACROSS, CHART_ROWS, Figure, Graph, Layer};
-use crate::scale::{Scale, decimal};
+use crate::scale::Scale;
 use crate::series::Series;
 use crate::view::{Unit, View};
 
@@ -19,7 +20,7 @@ pub struct Chart<'a> {
     pub right: Option<(f64, &'a str)>,
     /// The lines, the lowermost first.
     pub series: &'a [Series],
-    /// Values above need not be seen at first; a line leaving the graph is cut, its peak told.
+    /// Values above are outside the graph at first; the line is cut and the legend names its peak.
     pub at_most: Option<f64>,
 }
 

@@ -1,7 +1,6 @@
 //! Which bytes of a stream are known to have arrived.
 
 use std::collections::BTreeMap;
-
 use tcplab_trace::Range;
 
 /// A set of bytes, as disjoint ranges that do not touch.

@@ -1,6 +1,7 @@
 //! Dots: a ratio for each of many cases, around 1.
 
-use crate::scale::decimal;
+use tcplab_units::rounded::decimal;
+
 use crate::svg::{escape, put};
 
 /// Pixels.

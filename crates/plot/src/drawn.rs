@@ -36,10 +36,10 @@ pub fn csv_number(value: f64) -> String {
 }
 
 /// The beginning of a scene: its kind, its size in pixels, and what it shows.
-pub(crate) fn opening(kind: &str, (width, height): (f64, f64), told: &str) -> String {
+pub(crate) fn opening(kind: &str, (width, height): (f64, f64), label: &str) -> String {
     format!(
         r#"<svg class="scene {kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
-        escape(told)
+        escape(label)
     )
 }
 

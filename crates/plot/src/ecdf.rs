@@ -12,7 +12,7 @@ const LEFT: f64 = 42.0;
 const RIGHT: f64 = 14.0;
 const KEY_ROW: f64 = 17.0;
 const FOOT: f64 = 40.0;
-/// So many lines have a colour of their own; those after them share it and are dashed.
+/// Lines with a colour each; the others share the last one and are dashed.
 const COLOURS: usize = 7;
 /// Names take so much at most.
 const NAMES_MOST: f64 = 160.0;
@@ -46,8 +46,8 @@ pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
     let right = WIDTH - RIGHT;
     let x = |value: f64| LEFT + axis.share(value) * (right - LEFT);
     let y = |share: f64| bottom - share * HEIGHT;
-    let told = format!("{}: share of values up to {}", scene.title, scene.values);
-    let mut svg = opening("ecdf", (WIDTH, bottom + FOOT), &told);
+    let summary = format!("{}: share of values up to {}", scene.title, scene.values);
+    let mut svg = opening("ecdf", (WIDTH, bottom + FOOT), &summary);
     for quarter in 0..=4 {
         let share = f64::from(quarter) / 4.0;
         path(&mut svg, "rule", &format!("M{LEFT} {:.1}H{right}", y(share)));
@@ -134,9 +134,9 @@ mod tests {
         let scene = Ecdf { title: "goodput", values: "Mbit/s", lines: &lines };
         let drawn = ecdf(&scene);
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
-        let told = "name,Mbit/s,share\nreno,1,0.3333333333333333\nreno,2,0.6666666666666666\n\
+        let csv = "name,Mbit/s,share\nreno,1,0.3333333333333333\nreno,2,0.6666666666666666\n\
                     reno,3,1\ncubic,2,0.5\ncubic,2,1\n";
-        assert_eq!(drawn.csv, told);
+        assert_eq!(drawn.csv, csv);
     }
 
     #[test]

@@ -18,19 +18,19 @@ const MARKS: usize = 7;
 pub struct ForestRow {
     /// What it is about.
     pub name: String,
-    /// What is told beside it.
-    pub told: String,
+    /// What is label beside it.
+    pub label: String,
     /// CSS class.
     pub class: &'static str,
     /// The likeliest value.
     pub value: f64,
-    /// Where it lies for sure; none where nobody knows.
+    /// Its confidence interval, if known.
     pub interval: Option<(f64, f64)>,
     /// What is too little to matter, on either side of zero.
     pub margin: f64,
 }
 
-/// Rows on one axis in `unit`. The axis holds all values; an interval that goes on beyond twice the
+/// Rows on one axis in `unit`. The axis holds all values; an interval that extends beyond twice the
 /// farthest of them ends in an arrowhead.
 pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
     let height = HEAD + rows.len() as f64 * ROW + MARGIN;
@@ -71,7 +71,7 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
 
 fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
     let baseline = middle + 4.0;
-    let (name, told) = (escape(&row.name), escape(&row.told));
+    let (name, label) = (escape(&row.name), escape(&row.label));
     put(
         svg,
         &format!(
@@ -93,7 +93,7 @@ fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
     let at = axis.x(row.value);
     put(svg, &format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
     let x = WIDTH - TOLD + 14.0;
-    put(svg, &format!(r#"<text class="told" x="{x}" y="{baseline}">{told}</text></g>"#));
+    put(svg, &format!(r#"<text class="label" x="{x}" y="{baseline}">{label}</text></g>"#));
 }
 
 /// The values at both edges.
@@ -130,8 +130,8 @@ mod tests {
     use super::*;
 
     fn row(value: f64, interval: Option<(f64, f64)>) -> ForestRow {
-        let (name, told) = ("a < b".into(), "worse".into());
-        ForestRow { name, told, class: "worse", value, interval, margin: 5.0 }
+        let (name, label) = ("a < b".into(), "worse".into());
+        ForestRow { name, label, class: "worse", value, interval, margin: 5.0 }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What stands around a plane: axes and the names of the interruptions.
+//! The frame around a plane: axes and the names of the interruptions.
 
 use crate::scale::{Scale, Ticks, byte_unit};
 use crate::svg::{escape, put};

@@ -1,9 +1,10 @@
 //! Heat maps: what was measured at each pair of levels of two factors, the number in each cell.
 
+use tcplab_units::rounded::decimal;
+
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, text};
 use crate::letters::{fitted, width};
-use crate::scale::decimal;
 use crate::svg::put;
 
 /// Pixels.
@@ -111,8 +112,8 @@ fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
     }
     let end = from + SCALE.0 + 6.0;
     text(svg, "value left", (end, y + 8.0), &high);
-    let told = end + width(&high) + 12.0;
-    text(svg, "unit", (told, y + 8.0), &fitted(values, WIDTH - told));
+    let unit_x = end + width(&high) + 12.0;
+    text(svg, "unit", (unit_x, y + 8.0), &fitted(values, WIDTH - unit_x));
 }
 
 /// From values to colours.
@@ -132,7 +133,7 @@ impl Shades {
         };
         let most = axis.high.abs().max(axis.low.abs());
         let size = if most > 0.0 { most.log10().floor() } else { 0.0 };
-        // Values of several decades need what tells the small ones apart.
+        // Values of several decades need enough decimals to distinguish the small ones.
         let small = if axis.is_log { axis.low.log10().floor() + 1.0 } else { size };
         Shades { axis, decimals: (2.0 - small).clamp(0.0, 4.0) as usize }
     }
@@ -149,7 +150,7 @@ fn rgb([r, g, b]: [u8; 3]) -> String {
 }
 
 /// The colour map cividis: as light as the value is large, evenly for the eye, and the same to
-/// readers who cannot tell red from green (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
+/// colour-blind readers (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
 /// polynomials are those of d3-scale-chromatic.
 fn cividis(t: f64) -> [u8; 3] {
     let level = |value: f64| value.round().clamp(0.0, 255.0) as u8;

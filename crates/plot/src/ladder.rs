@@ -1,9 +1,9 @@
 //! The ladder diagram: two lines of time and the packets between them, in the paper's notation.
 
 use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
+use tcplab_units::rounded::{self, grouped};
 use tcplab_units::{Instant, Span};
 
-use crate::scale::{grouped, spoken};
 use crate::svg::{escape, put};
 
 /// Pixels from the left: frame numbers and times end, lines of time, notes begin and end.
@@ -24,7 +24,7 @@ const SILENCE: i64 = 46;
 /// Characters that fit between the lines of time and beside them.
 const LABEL_CHARACTERS: usize = 68;
 const NOTE_CHARACTERS: usize = 40;
-/// Nothing at the sender's tap for so long is drawn as a gap.
+/// Silence of this length at the sender's capture point is drawn as a gap.
 const SILENT: Span = Span::from_millis(40);
 
 /// What to draw.
@@ -36,7 +36,7 @@ pub struct LadderScene<'a> {
     pub sender: &'a str,
     /// Name above the right line.
     pub receiver: &'a str,
-    /// The flow the packets are of, if it is one of TCP: tells which are retransmissions.
+    /// The TCP flow of the packets, if any: it says which are retransmissions.
     pub flow: Option<&'a Flow>,
     /// The packets in order of time.
     pub lines: &'a [LadderLine],
@@ -217,7 +217,7 @@ fn silence(svg: &mut String, row: &Row<'_>, span: Span) {
         svg,
         &format!(
             r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#,
-            spoken(span)
+            rounded::span(span)
         ),
     );
 }
@@ -226,7 +226,7 @@ fn times(svg: &mut String, line: &LadderLine, middle: i64) {
     let y = middle - FALL / 2 + 4;
     let nanos = line.at.as_nanos();
     let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
-    // What never passed the tap has none.
+    // A packet that did not pass the capture point has none.
     if line.frame > 0 {
         put(svg, &format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
     }
@@ -278,7 +278,7 @@ fn shade(svg: &mut String, scene: &LadderScene<'_>, rows: &[Row<'_>]) {
                 r#"<rect class="band" x="{SENDER}" y="{top}" width="{width}" height="{tall}"/>"#
             ),
         );
-        let (x, y, span) = (RECEIVER - 8, bottom - 6, spoken(end.since(*start)));
+        let (x, y, span) = (RECEIVER - 8, bottom - 6, rounded::span(end.since(*start)));
         put(
             svg,
             &format!(r#"<text class="band-label" x="{x}" y="{y}">interruption, {span}</text>"#),

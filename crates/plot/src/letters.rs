@@ -1,4 +1,4 @@
-//! How much room text takes, about: nobody measures letters here.
+//! The approximate width of text.
 
 /// Pixels of a letter at the size of the plots' text (11.5 px), by its kind, as Liberation Sans has
 /// them and rounded up; what is wider than most fonts need is better than what is cut off.

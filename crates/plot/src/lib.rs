@@ -51,7 +51,6 @@ pub use pareto::{Estimate, Merit, Pareto, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use plane::{Figure, Key, Plane};
 pub use pyramid::{LayerLevels, Level, Tile};
-pub use scale::{decimal, grouped, spoken};
 pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
 pub use spread::{Spread, SpreadRow, spread};
 pub use state_diagram::{StateDiagram, state_diagram, state_diagram_svg};

@@ -53,7 +53,7 @@ pub fn overlay(title: &str, both: [Laid<'_>; 2], lasting: Span) -> Figure {
             },
             Layer {
                 class: again,
-                label: format!("{}: sent again", laid.name),
+                label: format!("{}: retransmission", laid.name),
                 path: draw(&is_again, usize::MAX),
             },
         ]

@@ -1,10 +1,11 @@
 //! One metric against another: a point for each variant with its intervals in both directions, and
 //! the line of those that no other beats in both (Pareto's front), with their names.
 
+use tcplab_units::rounded::brief;
+
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::scale::brief;
 use crate::svg::put;
 
 /// Pixels.
@@ -19,7 +20,7 @@ const KEY_ROW: f64 = 18.0;
 /// Of a name beside its point, its letters' height and the room around.
 const NAME_HEIGHT: f64 = 13.0;
 const NAMES_MOST: f64 = 150.0;
-/// So many kinds have a colour of their own; those after them share it and are open.
+/// Kinds with a colour each; the others share the last one and are open.
 const COLOURS: usize = 7;
 
 /// One picture.
@@ -31,7 +32,7 @@ pub struct Pareto<'a> {
     pub across: Merit<'a>,
     /// The metric upwards.
     pub up: Merit<'a>,
-    /// Names of what the colours tell apart; one without a name where they tell nothing apart.
+    /// Names of the colours; a single empty name if there is one colour.
     pub kinds: &'a [String],
     /// Variants.
     pub points: &'a [ParetoPoint],
@@ -192,10 +193,10 @@ fn frame(svg: &mut String, scene: &Pareto<'_>, places: &Places) {
         }
     }
     let way = |merit: Merit<'_>| if merit.is_lower_better { "less" } else { "more" };
-    let told = |merit: Merit<'_>| format!("{} ({} is better)", merit.name, way(merit));
+    let label = |merit: Merit<'_>| format!("{} ({} is better)", merit.name, way(merit));
     let middle = f64::midpoint(LEFT, right);
-    text(svg, "over", (middle, places.key + HEIGHT - 8.0), &told(scene.across));
-    text(svg, "unit", (4.0, places.key + 12.0), &told(scene.up));
+    text(svg, "over", (middle, places.key + HEIGHT - 8.0), &label(scene.across));
+    text(svg, "unit", (4.0, places.key + 12.0), &label(scene.up));
 }
 
 /// Steps from one point of the front to the next: between two of them nothing is better than the
@@ -339,13 +340,13 @@ fn key(svg: &mut String, scene: &Pareto<'_>) {
 }
 
 fn summary(scene: &Pareto<'_>, front: &[usize]) -> String {
-    let told = front.iter().map(|index| {
+    let unbeaten = front.iter().map(|index| {
         let point = &scene.points[*index];
         format!("{} ({}, {})", point.name, brief(point.across.mean), brief(point.up.mean))
     });
-    let told: Vec<String> = told.collect();
+    let unbeaten: Vec<String> = unbeaten.collect();
     let (up, across) = (scene.up.name, scene.across.name);
-    format!("{}: {up} against {across}. Unbeaten: {}", scene.title, told.join("; "))
+    format!("{}: {up} against {across}. Pareto front: {}", scene.title, unbeaten.join("; "))
 }
 
 #[cfg(test)]

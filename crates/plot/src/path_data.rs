@@ -78,7 +78,7 @@ pub(crate) struct Stroke {
     pub(crate) to: i64,
 }
 
-/// So many strokes a layer may have before columns widen: about 100 kB of path data.
+/// The most strokes of a layer before columns widen: about 100 kB of path data.
 pub(crate) const STROKES: usize = 10_000;
 
 /// Draws `strokes` in one path, each for itself if they are no more than `budget`. Otherwise those

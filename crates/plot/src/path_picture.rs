@@ -1,13 +1,14 @@
 //! What a path will do: rate, delay and loss over time, in panes above one another.
 
 use tcplab_path::{Moment, Outage, Outlook};
+use tcplab_units::rounded::{self, decimal};
 use tcplab_units::{Instant, Span};
 
 use crate::STYLE;
 use crate::frame::{Frame, Window};
 use crate::path_data::{area, polyline};
 use crate::plane::CHART_ROWS;
-use crate::scale::{Scale, decimal, spoken};
+use crate::scale::Scale;
 use crate::svg::{escape, put};
 use crate::view::Unit;
 
@@ -202,7 +203,7 @@ impl Drawing {
             let what = plan.nothing.map_or_else(|| keys.join("; "), Into::into);
             format!("{}: {what}.", plan.name)
         });
-        let over = format!("Over {}.", spoken(self.until.since(Instant::ZERO)));
+        let over = format!("Over {}.", rounded::span(self.until.since(Instant::ZERO)));
         panes.chain([over]).chain(self.notes.iter().cloned()).collect::<Vec<_>>().join(" ")
     }
 
@@ -381,14 +382,14 @@ fn rate_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
                 Way::Both => String::new(),
                 way => format!("{}, ", way.name()),
             };
-            let text = format!("{whose}left by others{}", value.unwrap_or_default());
+            let text = format!("{whose}left by cross traffic{}", value.unwrap_or_default());
             let class = format!("left line {}", way.class());
             shapes.push(Shape { class: class.clone(), low: None, high: left });
             others.get_or_insert_with(Vec::new).push(Key {
                 class,
                 is_patch: false,
                 long: text,
-                short: "left by others".into(),
+                short: "left by cross traffic".into(),
             });
         }
         shapes.push(Shape { class: format!("line {}", way.class()), low: None, high: rate });
@@ -482,7 +483,7 @@ fn delay_pane(ways: &[(Way, &Outlook)], waits: &[(Way, &Outlook)]) -> PanePlan {
 
 /// Milliseconds as one says them.
 fn said(ms: f64) -> String {
-    if ms == 0.0 { "0 ms".into() } else { spoken(Span::from_secs_f64(ms / 1e3)) }
+    if ms == 0.0 { "0 ms".into() } else { rounded::span(Span::from_secs_f64(ms / 1e3)) }
 }
 
 fn loss_pane(ways: &[(Way, &Outlook)], outages: &Vec<(Way, Vec<Outage>)>) -> PanePlan {
@@ -496,7 +497,7 @@ fn loss_pane(ways: &[(Way, &Outlook)], outages: &Vec<(Way, Vec<Outage>)>) -> Pan
     for (way, outages) in outages {
         if let Some(text) = times(outages) {
             let whose = if *way == Way::Both { "" } else { way.name() };
-            let text = format!("{whose} nothing passes: {text}").trim_start().to_owned();
+            let text = format!("{whose} outage: {text}").trim_start().to_owned();
             keys.push(patch(&format!("outage lane {}", way.class()), text));
         }
     }
@@ -522,11 +523,11 @@ fn times(outages: &[Outage]) -> Option<String> {
     let spans: Vec<Span> = outages.iter().map(|it| it.until.since(it.from)).collect();
     let (first, count) = (*spans.first()?, spans.len());
     Some(if count == 1 {
-        spoken(first)
+        rounded::span(first)
     } else if spans.iter().all(|span| *span == first) {
-        format!("{count} × {}", spoken(first))
+        format!("{count} × {}", rounded::span(first))
     } else {
-        format!("{count} times, {} in all", spoken(spans.into_iter().sum()))
+        format!("{count} times, {} in all", rounded::span(spans.into_iter().sum()))
     })
 }
 

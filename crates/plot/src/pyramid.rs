@@ -8,7 +8,7 @@
 
 use tcplab_units::Instant;
 
-/// So many strokes or points are a tile, which is unpacked as a whole.
+/// Strokes or points of a tile, which is unpacked as a whole.
 const TILE: usize = 8_192;
 /// The coarsest level has so many columns or down to a quarter of these; and rows of which so many
 /// would be as high as the graph, so that a hole of half a pixel is still one.

@@ -1,8 +1,7 @@
 //! Round trips as tcptrace measures them: from a segment to the acknowledgement of exactly its
-//! end, where it was sent once and nothing before it was sent again meanwhile.
+//! end, where it was sent once and nothing before it was retransmitted meanwhile.
 
 use std::collections::VecDeque;
-
 use tcplab_trace::Range;
 use tcplab_units::{Instant, Span};
 
@@ -47,7 +46,7 @@ impl RoundTrips {
         }
     }
 
-    /// The round trip that an acknowledgement ends, if it tells one.
+    /// The RTT that an acknowledgement gives, if it gives one.
     pub(crate) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
         let mut last: Option<Waiting> = None;
         let mut latest = self.filled;

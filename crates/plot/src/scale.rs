@@ -1,13 +1,13 @@
-//! From values to places and to the numbers people read beside an axis.
+//! From values to coordinates, and to the numbers beside an axis.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Span, rounded};
 
 /// The marks of an axis: multiples of a nice step inside the range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ticks {
     /// Distance from one to the next: 1, 2 or 5 times a power of ten.
     pub(crate) step: f64,
-    /// Decimals that tell neighbours apart.
+    /// Decimals that distinguish neighbours.
     pub(crate) decimals: usize,
     /// Where they are, in rising order.
     pub(crate) at: Vec<f64>,
@@ -35,73 +35,8 @@ impl Ticks {
 
     /// The number beside a mark.
     pub(crate) fn label(&self, value: f64) -> String {
-        decimal(value, self.decimals)
+        rounded::decimal(value, self.decimals)
     }
-}
-
-/// `value` with about three digits, as a sentence tells it.
-pub(crate) fn brief(value: f64) -> String {
-    let decimals = match value.abs() {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
-        v if v >= 1.0 => 2,
-        _ => 3,
-    };
-    decimal(value, decimals)
-}
-
-/// `value` with `decimals` decimals and thousands set apart: `1,967,433.5`.
-pub fn decimal(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    if !whole.bytes().all(|b| b.is_ascii_digit()) {
-        return text; // NaN, inf
-    }
-    let mut grouped = String::from(sign);
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if !fraction.is_empty() {
-        grouped.push('.');
-        grouped.push_str(fraction);
-    }
-    // A minus in front of nothing but zeros says nothing.
-    if grouped.bytes().all(|b| matches!(b, b'-' | b'0' | b'.')) {
-        return grouped.trim_start_matches('-').to_string();
-    }
-    grouped
-}
-
-/// A count with its thousands set apart.
-pub fn grouped(count: u64) -> String {
-    decimal(count as f64, 0)
-}
-
-/// A span in three figures, as one says it: `214 ms`, `1.23 s`, `85 µs`.
-pub fn spoken(span: Span) -> String {
-    let nanos = span.as_nanos() as f64;
-    let (value, unit) = match span.as_nanos() {
-        0..1_000 => (nanos, "ns"),
-        1_000..1_000_000 => (nanos / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
-    };
-    let decimals = match value {
-        v if v >= 100.0 => 0,
-        v if v >= 10.0 => 1,
-        _ => 2,
-    };
-    let text = decimal(value, decimals);
-    let short = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text.as_str()
-    };
-    format!("{short} {unit}")
 }
 
 /// The unit for marks `step` bytes apart, so that they need one decimal at most: its size in
@@ -115,7 +50,7 @@ pub(crate) fn byte_unit(step: f64) -> (f64, &'static str) {
     }
 }
 
-/// Columns and rows of a plane stay below this: what single precision still tells apart, which
+/// Columns and rows of a plane stay below this: what single precision still distinguishes, which
 /// is what browsers draw with.
 pub(crate) const MOST_UNITS: i64 = 1 << 24;
 /// The finest column of a plane.
@@ -201,31 +136,5 @@ mod tests {
             assert_eq!(byte_unit(ticks.step).1, unit, "{high}");
         }
         assert_eq!(byte_unit(50.0).1, "B");
-    }
-
-    #[test]
-    fn spans_are_said_in_three_figures() {
-        for (nanos, text) in [
-            (0, "0 ns"),
-            (85_400, "85.4 µs"),
-            (200_000_000, "200 ms"),
-            (203_456_000, "203 ms"),
-            (1_234_000_000, "1.23 s"),
-            (20_000_000_000, "20 s"),
-        ] {
-            assert_eq!(spoken(Span::from_nanos(nanos)), text);
-        }
-    }
-
-    #[test]
-    fn thousands_stand_apart() {
-        for (value, decimals, text) in [
-            (1_967_433.0, 0, "1,967,433"),
-            (999.0, 0, "999"),
-            (-1234.5, 1, "-1,234.5"),
-            (-0.001, 1, "0.0"),
-        ] {
-            assert_eq!(decimal(value, decimals), text);
-        }
     }
 }

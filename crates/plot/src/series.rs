@@ -1,7 +1,6 @@
 //! Values over time, drawn from an analysed flow.
 
 use std::collections::BTreeMap;
-
 use tcplab_trace::{Flow, Range};
 use tcplab_units::{Instant, Offset, Span};
 
@@ -78,7 +77,7 @@ pub fn round_trips(flow: &Flow) -> Series {
             points.push((ack.at, Some(span.as_secs_f64() * 1e3)));
         }
     }
-    Series { class: "rtt", label: "round trip of data sent once".into(), points, steps: false }
+    Series { class: "rtt", label: "RTT".into(), points, steps: false }
 }
 
 /// Data sent per `bin`, repeats counted, in Mbit/s.
@@ -86,7 +85,7 @@ pub fn sent_rate(flow: &Flow, bin: Span) -> Series {
     let amounts = flow.segments.iter().map(|s| (s.at, s.payload.as_u64()));
     Series {
         class: "sent",
-        label: "sent, repeats included".into(),
+        label: "sent (throughput)".into(),
         points: binned(amounts, bin),
         steps: true,
     }
@@ -107,7 +106,7 @@ pub fn delivered_rate(flow: &Flow, bin: Span) -> Series {
     }
     Series {
         class: "goodput",
-        label: "delivered, as acknowledgements tell".into(),
+        label: "acknowledged (goodput)".into(),
         points: binned(amounts.into_iter(), bin),
         steps: true,
     }

@@ -1,10 +1,11 @@
 //! Spreads: every trial a dot, in rows on one scale, with median, quartiles and the interval of
 //! the median.
 
+use tcplab_units::rounded::decimal;
+
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::scale::decimal;
 use crate::svg::put;
 
 /// Pixels.

@@ -2,11 +2,11 @@
 
 mod layout;
 
-use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
-
-use crate::scale::grouped;
-use crate::svg::{escape, put};
 use layout::{Place, Route};
+use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
+use tcplab_units::rounded::grouped;
+
+use crate::svg::{escape, put};
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
@@ -113,9 +113,9 @@ fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
         let y = 52 + who as i64 * 20;
         let class = WHO[who];
         let ended = match (walk.edges.last(), walk.last()) {
-            (_, None) => "nothing of it was seen".to_owned(),
-            (None, Some(state)) => format!("in {} all the time", state.name()),
-            (Some(_), Some(state)) => format!("at last in {}", state.name()),
+            (_, None) => "not captured".to_owned(),
+            (None, Some(state)) => format!("in {} throughout", state.name()),
+            (Some(_), Some(state)) => format!("finally in {}", state.name()),
         };
         let text = format!("{class} {}: {ended}", walk.address);
         put(

@@ -1,6 +1,8 @@
 //! Strips: the values of trials on one line, with their mean and its interval.
 
-use crate::scale::{Ticks, decimal};
+use tcplab_units::rounded::decimal;
+
+use crate::scale::Ticks;
 use crate::svg::{escape, put};
 
 /// Pixels.
@@ -91,7 +93,7 @@ pub fn strip(
                 r#"<rect class="interval" x="{from:.1}" y="{y}" width="{width:.1}" height="12"/>"#
             ),
         );
-        // An arrowhead where it goes on beyond the strip.
+        // An arrowhead where it extends beyond the strip.
         let y = middle - 4.0;
         if scale.x(low) < 0.0 {
             put(&mut svg, &format!(r#"<path class="cut" d="M5 {y}l-4 4 4 4"/>"#));

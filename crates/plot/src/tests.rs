@@ -212,7 +212,7 @@ fn strokes_of(svg: &str, class: &str) -> Vec<(i64, i64, i64)> {
     strokes
 }
 
-/// A flow of `count` segments in which every third is sent again, at random times.
+/// A flow of `count` segments in which every third is retransmitted, at random times.
 fn busy(count: u64, seed: u64) -> Flow {
     let mut rng = Rng::new(seed, "busy flow");
     let mut flow = Flow::default();

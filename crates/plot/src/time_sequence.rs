@@ -2,12 +2,13 @@
 
 use tcplab_trace::{Flow, Range, Segment, SegmentKind};
 use tcplab_units::Instant;
+use tcplab_units::rounded::grouped;
 
 use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
 use crate::plane::{ACROSS, Figure, Graph, Layer};
 use crate::pyramid::{LayerLevels, Mark, line as line_at_levels, strokes as strokes_at_levels};
-use crate::scale::{MOST_UNITS, Scale, grouped};
+use crate::scale::{MOST_UNITS, Scale};
 use crate::view::{Unit, View};
 
 /// Pixels.
@@ -15,7 +16,7 @@ const HEIGHT: i64 = 330;
 /// Retransmissions up to so many are drawn each for itself.
 const REPEATS: usize = 4 * STROKES;
 
-/// Draws `flow` as its tap saw it; `title` says which end that was, `id` names its layers for
+/// Draws `flow` as captured; `title` says at which end that was, `id` names its layers for
 /// panes (letters, digits and hyphens; may be empty).
 pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Figure {
     let highest = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(1);
@@ -49,7 +50,7 @@ fn repeats(kind: SegmentKind) -> bool {
     kind != SegmentKind::New
 }
 
-/// Neither new data nor sent again for a loss.
+/// Neither new data nor a retransmission for a loss.
 fn other(kind: SegmentKind) -> bool {
     repeats(kind) && !kind.is_retransmission()
 }
@@ -71,21 +72,25 @@ impl Plot<'_> {
         let resent =
             |s: &Segment| matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission);
         vec![
-            layer("edge", "edge of the advertised window", self.edge()),
+            layer("edge", "right edge of the window", self.edge()),
             layer("acks", "acknowledged", self.stairs()),
-            layer("sack", "newly reported by SACK", self.sacked()),
+            layer("sack", "newly SACKed", self.sacked()),
             layer("data", "data", self.segments(|s| s.kind == New)),
-            layer("other", "overtaken, doubled, or a probe", self.segments(|s| other(s.kind))),
+            layer("other", "out of order, duplicate or probe", self.segments(|s| other(s.kind))),
             layer("fast", "retransmission", self.segments(resent)),
-            layer("fills", "fills a hole", self.segments(|s| s.kind == OriginalNotCaptured)),
+            layer(
+                "fills",
+                "original not captured",
+                self.segments(|s| s.kind == OriginalNotCaptured),
+            ),
             layer(
                 "timeout",
-                "retransmission by timeout",
+                "timeout retransmission",
                 self.segments(|s| s.kind == TimeoutRetransmission),
             ),
             layer("drop", self.lost(), self.dropped()),
             layer("dsack", "received twice (D-SACK)", self.received_twice()),
-            layer("triple", "third duplicate acknowledgement", self.third_duplicates()),
+            layer("triple", "third duplicate ACK", self.third_duplicates()),
         ]
     }
 
@@ -216,16 +221,16 @@ impl Plot<'_> {
         )
     }
 
-    /// What is lost after a tap is what passes it on the way out.
+    /// Packets lost after a capture point pass it on the way out.
     fn lost(&self) -> &'static str {
         if self.flow.segments.iter().any(|s| s.dropped) {
             "lost on the path"
         } else {
-            "acknowledgement lost on the path"
+            "ACK lost on the path"
         }
     }
 
-    /// What the path dropped: segments at the sender's tap, acknowledgements at the receiver's.
+    /// What the path dropped: segments at the sender's capture point, ACKs at the receiver's.
     fn dropped(&self) -> String {
         let segments =
             self.flow.segments.iter().filter(|s| s.dropped).map(|s| self.range(s.at, s.range));
@@ -291,7 +296,7 @@ impl Plot<'_> {
     }
 }
 
-/// The right edge of the advertised window: it only moves where an acknowledgement says so.
+/// The right right edge of the window: it only moves where an acknowledgement says so.
 fn window_edges(flow: &Flow) -> Vec<(Instant, u64)> {
     let edge = |a: &tcplab_trace::Ack| Some((a.at, a.ack.as_u64() + a.window?.as_u64()));
     flow.acks.iter().filter_map(edge).collect()

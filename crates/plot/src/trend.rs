@@ -1,10 +1,11 @@
 //! Trends: means over a number that was varied, with their intervals, a line for each of several
 //! ways.
 
+use tcplab_units::rounded::brief;
+
 use crate::axis::{Axis, DECADES};
 use crate::drawn::{csv, csv_number};
 use crate::letters::{fitted, width};
-use crate::scale::brief;
 use crate::svg::{escape, put};
 
 /// Pixels.
@@ -24,7 +25,7 @@ const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
 /// Levels further apart than this factor are drawn on a logarithmic axis.
 const DECADE: f64 = 10.0;
-/// So many lines have a colour of their own; those after them share it and are dashed.
+/// Lines with a colour each; the others share the last one and are dashed.
 const COLOURS: usize = 7;
 
 /// One picture.
@@ -202,7 +203,7 @@ fn draw(
     put(svg, "</g>");
 }
 
-/// Lines are told apart without colours, too.
+/// Lines are lines apart without colours, too.
 fn marker(index: usize, x: f64, y: f64) -> String {
     let shape = match index % 4 {
         0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
@@ -268,7 +269,7 @@ pub fn trend_csv(trend: &Trend<'_>) -> String {
 }
 
 fn summary(trend: &Trend<'_>) -> String {
-    let told = trend.lines.iter().filter_map(|line| {
+    let lines = trend.lines.iter().filter_map(|line| {
         let points = || line.points.iter().filter(|point| point.mean.is_finite());
         let (first, last) = (points().next()?, points().next_back()?);
         let at = |point: &TrendPoint| {
@@ -276,8 +277,8 @@ fn summary(trend: &Trend<'_>) -> String {
         };
         Some(format!("{}: {} to {}", line.name, at(first), at(last)))
     });
-    let told: Vec<String> = told.collect();
-    format!("{}, {} over {}. {}", trend.title, trend.values, trend.over, told.join("; "))
+    let lines: Vec<String> = lines.collect();
+    format!("{}, {} over {}. {}", trend.title, trend.values, trend.over, lines.join("; "))
 }
 
 #[cfg(test)]
@@ -399,7 +400,7 @@ mod tests {
             values: "response, ms",
             lines: &[lone],
         };
-        let told = "line,clients,\"response, ms\",low,high\n\"fork, <b>\",1,4,,\n";
-        assert_eq!(trend_csv(&scene), told);
+        let csv = "line,clients,\"response, ms\",low,high\n\"fork, <b>\",1,4,,\n";
+        assert_eq!(trend_csv(&scene), csv);
     }
 }

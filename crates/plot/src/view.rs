@@ -31,7 +31,7 @@ pub struct Band {
     pub from: Instant,
     /// Its end.
     pub until: Instant,
-    /// What stands above it: `1 without time lag`.
+    /// The label above it: `1 without time lag`.
     pub label: String,
     /// The same where there is no room: `1`.
     pub short: String,

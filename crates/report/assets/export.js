@@ -1,7 +1,7 @@
 "use strict";
 // A small menu on each figure: the picture as SVG or PNG, the numbers in it as CSV.
 
-/** What of the style sheet a picture by itself needs; colours come out as they are in light. */
+/** Style properties that a standalone picture needs; colours are those of the light theme. */
 const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
   "font-family", "font-size", "font-weight", "font-style", "text-anchor", "vector-effect", "paint-order", "display", "shape-rendering", "visibility"];
 
@@ -9,7 +9,7 @@ const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharr
 function standalone(svg) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
-  root.dataset.theme = "light"; // for the time of reading the colours; nothing is painted meanwhile
+  root.dataset.theme = "light"; // only while the colours are read; nothing is painted
   const copy = svg.cloneNode(true);
   const dress = (from, to) => {
     const looks = getComputedStyle(from);
@@ -26,7 +26,7 @@ function standalone(svg) {
     own.removeAttribute("id");
     use.replaceWith(own);
   }
-  // Of very many packets the layers are on a canvas: what is seen of them goes along as strokes.
+  // Layers of very many packets are on a canvas: export the visible part as strokes.
   const leveled = svg.closest(".leveled") && [...groups.values()].flatMap((group) => group.graphs).find((graph) => graph.svg === svg)?.canvas;
   if (leveled) {
     copy.querySelector(".plane")?.remove();
@@ -55,7 +55,7 @@ function standalone(svg) {
   return { text: new XMLSerializer().serializeToString(copy), size };
 }
 
-/** The same in pixels, two for each of the page's. */
+/** The picture in pixels, at twice the page's resolution. */
 async function pixels(svg) {
   const { text, size } = standalone(svg);
   const image = new Image();
@@ -75,7 +75,7 @@ async function pixels(svg) {
 const csvField = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const csvLines = (rows) => rows.map((row) => row.map((cell) => csvField(String(cell ?? ""))).join(",")).join("\n") + "\n";
 
-/** The numbers in a figure: as they stand beside it, or read back from its layers. */
+/** The numbers of a figure: its CSV, or read back from its layers. */
 function numbers(figure, svg) {
   const written = figure.querySelector("template.csv");
   if (written) return written.content.textContent;
@@ -141,7 +141,7 @@ function download(blob, name) {
 /** The picture of a figure: not the small signs in its caption. */
 const pictureOf = (figure) => [...figure.querySelectorAll("svg")].find((svg) => !svg.closest("figcaption"));
 
-/** What each entry of the menu gives; also for tests. */
+/** The export of each kind; also for tests. */
 async function exported(figure, kind) {
   const svg = pictureOf(figure);
   if (kind === "svg") return new Blob([standalone(svg).text], { type: "image/svg+xml" });
@@ -168,7 +168,7 @@ function addMenu(figure) {
   let menu = null;
   const close = () => {
     const closed = menu;
-    menu = null; // first: what is removed loses the focus, which closes the menu
+    menu = null; // first, because removing it loses the focus, which closes the menu
     closed?.remove();
     button.setAttribute("aria-expanded", "false");
   };

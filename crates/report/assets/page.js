@@ -3,7 +3,7 @@
 
 const groups = new Map();
 
-/** Makes a part of the page live: graphs, legends, buttons, menus. What is folded waits until it is unfolded. */
+/** Makes a part of the page interactive: graphs, legends, buttons, menus. Folded parts wait until they are opened. */
 function prepare(part) {
   const all = (selector) => [...part.querySelectorAll(selector)].filter((it) => !it.closest("details.trial:not([open])"));
   for (const element of all(".graphs")) if (!groups.has(element)) groups.set(element, new Group(element));
@@ -53,7 +53,7 @@ function copyWith(button) {
     const code = button.parentElement.querySelector("code");
     try {
       await navigator.clipboard.writeText(code.textContent);
-    } catch { // not allowed for pages from a file: select it for the reader instead
+    } catch { // not allowed on file: pages; select the text instead
       getSelection().selectAllChildren(code);
       button.textContent = "Selected";
       return;
@@ -63,7 +63,7 @@ function copyWith(button) {
   });
 }
 
-/** What was deflated and written as Base64, as bytes. */
+/** Bytes from deflated Base64 text. */
 async function unpacked(text) {
   const letters = atob(text.trim());
   const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
@@ -71,7 +71,7 @@ async function unpacked(text) {
   return new Response(stream).arrayBuffer();
 }
 
-/** Puts what is told of a trial where it is folded, once; a promise of that. */
+/** Unpacks a trial into its fold, once; returns a promise. */
 function unpack(fold) {
   const packed = fold.querySelector(":scope > script.packed");
   if (packed) {
@@ -100,13 +100,13 @@ theme.hidden = false;
 theme.addEventListener("click", () => {
   const next = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  try { localStorage.setItem("tcplab-theme", next); } catch { /* then not remembered */ }
+  try { localStorage.setItem("tcplab-theme", next); } catch { /* not stored */ }
   nameTheme();
 });
 dark.addEventListener("change", nameTheme);
 nameTheme();
 
-/** Unfolds whatever holds the place the address names; what is packed is unpacked first. */
+/** Opens the folds around the place that the address names, unpacking first. */
 async function unfold() {
   const name = decodeURIComponent(location.hash.slice(1));
   if (!name) return;
@@ -122,7 +122,7 @@ async function unfold() {
 addEventListener("hashchange", unfold);
 if (location.hash) unfold();
 
-// Trials stay as folded as the reader left them; the metrics and warnings unfold for paper.
+// For printing, metrics and warnings unfold; trials stay as they are.
 let folded = [];
 addEventListener("beforeprint", () => {
   folded = [...document.querySelectorAll("details.more:not([open])")];

@@ -1,10 +1,9 @@
-//! What a path promises beside what came out of it, as a table.
+//! The configured path beside the measured one, as a table.
 
 use tcplab_results::Calibration;
 use tcplab_results::verification::{CheckRow, Outcome, PathCheck};
 
-/// Between columns.
-const GAP: &str = "  ";
+use crate::grid::{Cell, Grid, Side};
 
 /// A row as it is shown.
 pub(crate) struct Line {
@@ -43,26 +42,13 @@ impl Line {
 
 /// The rows as text, aligned for a fixed-width font; every line ends in `\n`.
 pub fn check_table(rows: &[CheckRow]) -> String {
-    let lines: Vec<Line> = rows.iter().map(Line::of).collect();
-    let width = |cell: &dyn Fn(&Line) -> &str, name: &str| {
-        let cells = lines.iter().map(|line| cell(line).chars().count());
-        cells.chain([name.chars().count()]).max().unwrap_or_default()
-    };
-    let quantity = width(&|line| &line.quantity, "");
-    let asked = width(&|line| &line.asked, "configured");
-    let achieved = width(&|line| &line.achieved, "measured");
-    let mut text = format!(
-        "  {:quantity$}{GAP}{:asked$}{GAP}{:achieved$}{GAP}bound, or why not measured\n",
-        "", "configured", "measured"
-    );
-    for Line { sign, quantity: name, asked: wish, achieved: result, why, verdict, .. } in &lines {
-        let result = if result.is_empty() { verdict } else { result.as_str() };
-        let line =
-            format!("{sign} {name:quantity$}{GAP}{wish:asked$}{GAP}{result:achieved$}{GAP}{why}");
-        text += line.trim_end();
-        text.push('\n');
+    let mut grid = Grid::new(&[Side::Left; 4]);
+    grid.row(["", "configured", "measured", "bound, or why not measured"].map(Cell::new));
+    for Line { sign, quantity, asked, achieved, why, verdict, .. } in rows.iter().map(Line::of) {
+        let achieved = if achieved.is_empty() { verdict.to_owned() } else { achieved };
+        grid.row([format!("{sign} {quantity}"), asked, achieved, why].map(Cell::new));
     }
-    text
+    grid.plain()
 }
 
 /// How the paths of a run were verified: a line for each where all is well, the table where not.

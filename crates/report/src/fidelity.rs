@@ -5,6 +5,7 @@ use tcplab_plot::{Dots, dots};
 use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall};
 use tcplab_stats::median;
 
+use crate::grid::{Cell, Grid, Side};
 use crate::html::assets::{STYLES, THEME};
 use crate::html::error::ReportError;
 
@@ -16,8 +17,6 @@ const SHOWN: [(&str, &str, usize); 5] = [
     ("timeouts", "timeouts", 1),
     ("mean_rtt", "mean RTT", 1),
 ];
-/// Between columns.
-const GAP: &str = "  ";
 
 /// The comparison as text: ratios by case, by cause where there is one, the summary, the goals.
 /// Every line ends in `\n`.
@@ -34,7 +33,7 @@ pub fn fidelity_table(found: &Fidelity) -> String {
     text += &aligned(&SUMMARY.map(String::from), &summary(found));
     text.push('\n');
     for goal in &found.goals {
-        text += &format!("{} {}\n", if goal.held { '✓' } else { '✗' }, told(goal));
+        text += &format!("{} {}\n", if goal.held { '✓' } else { '✗' }, sentence(goal));
     }
     let flawed: usize = found.cases.iter().map(|case| case.flawed).sum();
     if flawed > 0 {
@@ -67,7 +66,7 @@ pub fn fidelity_page(found: &Fidelity) -> Result<String, ReportError> {
         causes: causes.collect(),
         summary_head: SUMMARY.to_vec(),
         summary: summary(found),
-        goals: found.goals.iter().map(|goal| (goal.held, told(goal))).collect(),
+        goals: found.goals.iter().map(|goal| (goal.held, sentence(goal))).collect(),
         environment: &found.environment,
     };
     Ok(page.render()?)
@@ -132,8 +131,8 @@ fn causes(case: &Compared) -> Option<String> {
         let (kernel, model) = (median(&quantity.kernel)?, median(&quantity.model)?);
         (kernel > 0.0 || model > 0.0).then(|| format!("{cause} {kernel} > {model}"))
     };
-    let told: Vec<String> = case.quantities.iter().filter_map(one).collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let causes: Vec<String> = case.quantities.iter().filter_map(one).collect();
+    (!causes.is_empty()).then(|| causes.join(", "))
 }
 
 const SUMMARY: [&str; 7] = [
@@ -161,7 +160,7 @@ fn summary(found: &Fidelity) -> Vec<Vec<String>> {
     found.summary.iter().map(row).collect()
 }
 
-fn told(goal: &Goal) -> String {
+fn sentence(goal: &Goal) -> String {
     let of = if goal.quantile <= 0.5 { "median case" } else { "90th percentile of cases" };
     let quantity = goal.name.replace('_', " ");
     let found = share(goal.found);
@@ -173,16 +172,13 @@ fn share(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
 }
 
+/// Text in the first column, numbers in the others.
 fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
-    let all: Vec<&[String]> = std::iter::once(head).chain(rows.iter().map(Vec::as_slice)).collect();
-    let width =
-        |column: usize| all.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
-    let line = |row: &&[String]| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
-        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned() + "\n"
-    };
-    all.iter().map(line).collect()
+    let mut sides = vec![Side::Right; head.len()];
+    sides[0] = Side::Left;
+    let mut grid = Grid::new(&sides);
+    for row in std::iter::once(head).chain(rows.iter().map(Vec::as_slice)) {
+        grid.row(row.iter().map(Cell::new));
+    }
+    grid.plain()
 }

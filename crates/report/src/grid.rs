@@ -149,6 +149,13 @@ impl Grid {
         }
     }
 
+    /// The table as text of any width, without colours.
+    pub(crate) fn plain(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text, 0, Look { width: usize::MAX, colours: false });
+        text
+    }
+
     /// Writes it, each line behind `indent` columns of nothing; the last column is cut where it
     /// would not fit.
     pub(crate) fn write(&self, out: &mut String, indent: usize, look: Look) {

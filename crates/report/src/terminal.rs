@@ -2,20 +2,19 @@
 
 use tcplab_results::comparison::Row;
 use tcplab_results::{Case, Recovery, Run};
-
-use tcplab_plot::grouped;
+use tcplab_units::rounded::{counted, grouped};
 
 use crate::check::verified;
 use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
 use crate::grid::wrapped;
-use crate::number::{counted, title};
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
 use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, Place};
-use crate::trial::warnings::less_than_perfect;
+use crate::title::title;
+use crate::trial::warnings::warnings_of;
 
-/// Columns of a terminal that a table fills before it goes on below.
+/// Columns of the terminal; a wider table continues below.
 const WIDTH: usize = 100;
 /// Between columns.
 const GAP: &str = "  ";
@@ -84,8 +83,8 @@ pub fn text_table(run: &Run, details: bool) -> String {
 /// Where each variant ran: a line where it is the same for all, a table where not.
 fn worlds(run: &Run, text: &mut String) {
     let places = worlds::places(run);
-    if let Some(told) = worlds::everywhere(&places) {
-        line(text, &told);
+    if let Some(world) = worlds::everywhere(&places) {
+        line(text, &world);
         text.push('\n');
     } else if !places.is_empty() {
         let column = |name: &str, cell: &dyn Fn(&Place) -> &str| {
@@ -171,33 +170,33 @@ fn comparisons(run: &Run, text: &mut String) {
     }
 }
 
-/// Of so many trials at most the terminal tells what made them less than perfect,
-const TOLD_TRIALS: usize = 8;
-/// and so many things of each; the report has all.
-const TOLD_OF_EACH: usize = 8;
+/// The most trials whose warnings are printed,
+const MAX_TRIALS: usize = 8;
+/// and the most warnings of each; the report has all.
+const MAX_OF_EACH: usize = 8;
 
 /// What made trials less than perfect, trial by trial: flawed ones first.
 fn warnings(run: &Run, text: &mut String) {
     let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
-    let mut told: Vec<_> = trials
-        .map(|(case, trial)| (case, trial, less_than_perfect(trial)))
-        .filter(|(.., told)| !told.is_empty())
+    let mut imperfect: Vec<_> = trials
+        .map(|(case, trial)| (case, trial, warnings_of(trial)))
+        .filter(|(.., warnings)| !warnings.is_empty())
         .collect();
-    told.sort_by_key(|(_, trial, _)| trial.flaws.is_empty());
-    if !told.is_empty() {
+    imperfect.sort_by_key(|(_, trial, _)| trial.flaws.is_empty());
+    if !imperfect.is_empty() {
         text.push('\n');
     }
-    for (case, trial, told) in told.iter().take(TOLD_TRIALS) {
+    for (case, trial, warnings) in imperfect.iter().take(MAX_TRIALS) {
         line(text, &format!("! {}, trial {}", case.name, trial.number));
-        let mut first = told.iter().take(TOLD_OF_EACH).cloned().collect::<Vec<_>>().join("; ");
-        if let Some(more @ 1..) = told.len().checked_sub(TOLD_OF_EACH) {
+        let mut first = warnings.iter().take(MAX_OF_EACH).cloned().collect::<Vec<_>>().join("; ");
+        if let Some(more @ 1..) = warnings.len().checked_sub(MAX_OF_EACH) {
             first += &format!("; {} more", grouped(more as u64));
         }
         for part in wrapped(&first, WIDTH - 4) {
             line(text, &format!("    {part}"));
         }
     }
-    if let Some(more @ 1..) = told.len().checked_sub(TOLD_TRIALS) {
+    if let Some(more @ 1..) = imperfect.len().checked_sub(MAX_TRIALS) {
         let of = counted(more, "more trial", "more trials");
         line(text, &format!("! {of} with warnings: see the report"));
     }
@@ -261,7 +260,7 @@ fn group(run: &Run, block: &Block) -> Group {
     Group { columns, left: false }
 }
 
-/// As many groups in a table as fit beside the first ones.
+/// Tables of as many groups as fit beside the first ones.
 fn tables<'a>(first: &'a [Group], groups: &'a [Group]) -> Vec<Vec<&'a Group>> {
     let width = |table: &[&Group]| -> usize {
         table.iter().map(|g| g.width()).sum::<usize>() + (table.len().max(1) - 1) * GAP.len()
@@ -325,7 +324,7 @@ fn episodes(run: &Run, text: &mut String) {
 }
 
 fn line(text: &mut String, line: &str) {
-    // A control character in somebody's claim must not steer the terminal.
+    // A control character in a claim must not control the terminal.
     text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
     text.push('\n');
 }

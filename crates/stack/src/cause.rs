@@ -1,43 +1,43 @@
-//! Why a segment was sent: what the ground truth log says of each.
+//! Why a segment was sent, for the ground truth log.
 
 /// What made an endpoint send a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendCause {
     /// A SYN or SYN-ACK, the first time.
     Handshake,
-    /// A SYN or SYN-ACK again, after a timeout or because the other end repeated its own.
-    HandshakeAgain,
+    /// A SYN or SYN-ACK retransmitted, after a timeout or because the peer retransmitted its own.
+    HandshakeRetransmission,
     /// Data (or a FIN) that was never sent before.
     New,
     /// New data on a duplicate acknowledgement (RFC 3042).
     LimitedTransmit,
     /// A tail loss probe (RFC 8985 section 7), new data or old.
     TailLossProbe,
-    /// Sent again because duplicate acknowledgements or SACK (RFC 6675) told of the loss.
+    /// Retransmitted because duplicate ACKs or SACK (RFC 6675) showed the loss.
     FastRetransmit,
-    /// Sent again because something sent later was delivered (RACK, RFC 8985 section 6).
+    /// Retransmitted because a segment sent later was delivered (RACK, RFC 8985 section 6).
     Rack,
-    /// Sent again by the retransmission timer; how often in a row it had run out, from 1.
+    /// Retransmitted by the timer; how often in a row it had expired, from 1.
     Timeout(u8),
-    /// Sent again in slow start after a timeout.
+    /// Retransmitted in slow start after a timeout.
     AfterTimeout,
-    /// Sent again in smaller segments, because the path takes no packets as large (RFC 1191).
+    /// Retransmitted in smaller segments, because the path MTU shrank (RFC 1191).
     PathMtu,
-    /// Asks a window that is closed (RFC 9293 section 3.8.6.1).
+    /// A zero window probe (RFC 9293 section 3.8.6.1).
     WindowProbe,
-    /// Asks whether the other end is alive (RFC 9293 section 3.8.4).
+    /// A keep-alive probe (RFC 9293 section 3.8.4).
     KeepAlive,
     /// Acknowledges at once.
     Ack,
     /// Acknowledges after the delay (RFC 5681 section 4.2).
     DelayedAck,
-    /// Acknowledges at once what is not in order (RFC 5681 section 4.2).
+    /// Acknowledges out-of-order data at once (RFC 5681 section 4.2).
     DuplicateAck,
-    /// Tells of room that the application made.
+    /// Announces a larger window after the application read.
     WindowUpdate,
-    /// Answers what could be an attack (RFC 5961).
+    /// Answers a possible attack (RFC 5961).
     ChallengeAck,
-    /// Breaks the connection off.
+    /// Resets the connection.
     Reset,
 }
 
@@ -46,7 +46,7 @@ impl SendCause {
     pub const fn name(self) -> &'static str {
         match self {
             SendCause::Handshake => "handshake",
-            SendCause::HandshakeAgain => "handshake-again",
+            SendCause::HandshakeRetransmission => "handshake-retransmission",
             SendCause::New => "new",
             SendCause::LimitedTransmit => "limited-transmit",
             SendCause::TailLossProbe => "tail-loss-probe",

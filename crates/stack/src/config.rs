@@ -1,4 +1,4 @@
-//! What one stack does differently from another: all that a profile can say.
+//! What one stack does differently from another: everything that a profile can set.
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
@@ -28,11 +28,11 @@ pub struct Config {
     pub receiving: Receiving,
     /// When acknowledgements are sent.
     pub acks: Acks,
-    /// How large a packet the path takes.
+    /// Path MTU discovery.
     pub path_mtu: PathMtu,
     /// Dead peers.
     pub liveness: Liveness,
-    /// The machine it runs on.
+    /// The machine that the stack runs on.
     pub host: Host,
     /// What its applications set on their sockets before they connect or listen, in this order.
     #[serde(skip)]
@@ -43,31 +43,31 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Handshake {
-    /// The largest segment offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
+    /// The MSS offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
     pub mss: u16,
-    /// Whether selective acknowledgements are offered and taken (`tcp_sack`).
+    /// Whether selective acknowledgements are offered and accepted (`tcp_sack`).
     pub sack: bool,
     /// Whether D-SACK blocks are sent (`tcp_dsack`).
     pub dsack: bool,
-    /// Whether timestamps are offered and taken (`tcp_timestamps`).
+    /// Whether timestamps are offered and accepted (`tcp_timestamps`).
     pub timestamps: bool,
     /// The least window scale offered; `None`: no scaling (`tcp_window_scaling`).
     pub window_scale: Option<u8>,
-    /// Whether ECN is asked for, as a client, and granted, as a server (`tcp_ecn`).
+    /// Whether a client asks for ECN and a server grants it (`tcp_ecn`).
     pub ecn: Ecn,
-    /// How often a SYN is repeated (`tcp_syn_retries`).
+    /// How often a SYN is retransmitted (`tcp_syn_retries`).
     pub syn_retries: u8,
-    /// How often a SYN-ACK is repeated (`tcp_synack_retries`).
+    /// How often a SYN-ACK is retransmitted (`tcp_synack_retries`).
     pub synack_retries: u8,
-    /// So many first repetitions of a SYN come after the first timeout each, without backing off
+    /// The first retransmissions of a SYN, as many as this, come without backing off
     /// (`tcp_syn_linear_timeouts`).
     pub syn_linear_timeouts: u8,
     /// How long TIME-WAIT lasts (`TCP_TIMEWAIT_LEN`; RFC 9293: twice the segment lifetime).
     pub time_wait: Span,
     /// How long FIN-WAIT-2 lasts once the application has closed (`tcp_fin_timeout`).
     pub fin_wait_2: Span,
-    /// How often a socket answers what could be an attack at most (`tcp_invalid_ratelimit`,
-    /// RFC 5961 section 7).
+    /// The least time between answers to possible attacks (`tcp_invalid_ratelimit`, RFC 5961
+    /// section 7).
     pub challenge_ack_interval: Span,
 }
 
@@ -87,30 +87,30 @@ pub enum Ecn {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Timeout {
-    /// How the timeout follows from round trips.
+    /// How the timeout follows from RTTs.
     pub rule: TimeoutRule,
-    /// Before the first round trip is known (`TCP_TIMEOUT_INIT`, RFC 6298 section 2.1).
+    /// The timeout before the first RTT is known (`TCP_TIMEOUT_INIT`, RFC 6298 section 2.1).
     pub initial: Span,
-    /// Never less than this, as the rule applies it (`tcp_rto_min_us`).
+    /// The least timeout, as the rule applies it (`tcp_rto_min_us`).
     pub least: Span,
-    /// Never more (`tcp_rto_max_ms`).
+    /// The longest timeout (`tcp_rto_max_ms`).
     pub most: Span,
-    /// The factors by which timeouts in a row grow; doubling goes on after the last. Empty:
-    /// doubled from the first.
+    /// The factors of timeouts in a row; after the last, doubling continues. Empty: doubled from
+    /// the first.
     pub backoff: Vec<u32>,
-    /// How many repetitions of data until the connection is given up (`tcp_retries2`); Linux takes
-    /// it for the time that as many would need from `least` on.
+    /// How many retransmissions until the connection is given up (`tcp_retries2`); Linux waits as
+    /// long as that many would take from `least` on.
     pub retries: u8,
-    /// Whether `retries` counts repetitions rather than their time.
+    /// Whether `retries` counts retransmissions rather than their time.
     pub counts_retries: bool,
-    /// What the timer does.
+    /// What the timer marks lost.
     pub action: TimeoutAction,
-    /// If an acknowledgement comes within this share of a smoothed round trip after the first
-    /// repetition, a stack of BSD's kind holds the timeout for needless; in eighths, 0: never.
+    /// BSD stacks take the timeout for spurious if an acknowledgement arrives within this share of
+    /// a smoothed RTT after the first retransmission; eighths, 0: never.
     pub bad_retransmit_eighths: u32,
 }
 
-/// How the timeout follows from round trips.
+/// How the timeout follows from RTTs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
@@ -127,71 +127,70 @@ pub enum TimeoutRule {
     Haiku,
 }
 
-/// What is held for lost when the timer runs out.
+/// What is marked lost when the timer expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutAction {
-    /// The first segment, and what RACK holds for lost by its time (`tcp_enter_loss`,
+    /// The first segment, and those that RACK finds overdue (`tcp_enter_loss`,
     /// `tcp_timeout_mark_lost`).
     Scoreboard,
-    /// All that is not SACKed (RFC 6675 section 5.1).
+    /// All segments not SACKed (RFC 6675 section 5.1).
     AllUnsacked,
-    /// Everything: SACK is forgotten and sending begins again at the first byte (go-back-N).
+    /// Everything: SACK is discarded and sending restarts at the first byte (go-back-N).
     GoBack,
 }
 
-/// How losses are found and repaired.
+/// How losses are detected and repaired.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options of a stack, independent")]
 pub struct Recovery {
-    /// What tells of a loss.
+    /// How losses are detected.
     pub detection: Detection,
     /// Duplicate acknowledgements until fast retransmit (`tcp_reordering`; RFC 5681: 3).
     pub dupthresh: u32,
-    /// Up to which duplicate threshold reordering is learnt (`tcp_max_reordering`).
+    /// The largest duplicate threshold that reordering leads to (`tcp_max_reordering`).
     pub most_reordering: u32,
-    /// Whether SACK too has to come in as many acknowledgements (RFC 3517 section 5, xnu) before
-    /// anything is repaired, and then all holes are; otherwise as many segments SACKed suffice.
+    /// Whether recovery with SACK needs as many duplicate ACKs (RFC 3517 section 5, xnu) and then
+    /// repairs all holes; otherwise as many SACKed segments suffice.
     pub counts_duplicates: bool,
-    /// How the window comes down in recovery.
+    /// How the window shrinks in recovery.
     pub reduction: Reduction,
-    /// RFC 3042.
+    /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
-    /// RFC 5682, with SACK or without.
+    /// F-RTO (RFC 5682), with SACK or without.
     pub frto: bool,
-    /// Whether a reduction is taken back on timestamps (RFC 3522) or D-SACK (RFC 3708).
+    /// Whether a spurious reduction is undone by timestamps (RFC 3522) or D-SACK (RFC 3708).
     pub undo: bool,
-    /// RFC 8985 section 7; needs SACK.
+    /// Tail loss probes (RFC 8985 section 7); they need SACK.
     pub tail_loss_probe: bool,
 }
 
-/// What tells of a loss.
+/// How losses are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
-    /// Nothing but the timer.
+    /// Only by the timer.
     TimerOnly,
-    /// Duplicate acknowledgements; recovery ends with the first that acknowledges anything
-    /// (RFC 2581).
+    /// By duplicate ACKs; recovery ends with the first ACK of new data (RFC 2581).
     Reno,
-    /// Duplicate and partial acknowledgements (RFC 6582).
+    /// By duplicate and partial ACKs (RFC 6582).
     NewReno,
-    /// SACK (RFC 6675); [`Detection::NewReno`] without.
+    /// By SACK (RFC 6675); [`Detection::NewReno`] without.
     Sack,
-    /// Time (RFC 8985) with SACK; [`Detection::NewReno`] without.
+    /// By time (RFC 8985) with SACK; [`Detection::NewReno`] without.
     Rack,
 }
 
-/// How the window comes down in recovery.
+/// How the window shrinks in recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
     Proportional,
-    /// To the threshold and one more for each duplicate acknowledgement (RFC 5681 section 3.2).
+    /// To the threshold, plus one for each duplicate ACK (RFC 5681 section 3.2).
     Inflation,
-    /// To one segment (Tahoe; xnu with SACK, which then adds one for each duplicate).
+    /// To one segment (Tahoe; xnu with SACK, which then adds one for each duplicate ACK).
     OneSegment,
 }
 
@@ -199,15 +198,15 @@ pub enum Reduction {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CongestionWindow {
-    /// The control, by its name (`tcp_congestion_control`).
+    /// The congestion control by name (`tcp_congestion_control`).
     pub congestion: String,
     /// Initial window, segments (`TCP_INIT_CWND`, RFC 6928).
     pub initial: u32,
     /// The first threshold, in segments; `None`: none; `Some(0)`: the peer's first window.
     pub first_threshold: Option<u32>,
-    /// Whether an idle time makes the window small (`tcp_slow_start_after_idle`).
+    /// Whether the window shrinks after an idle time (`tcp_slow_start_after_idle`).
     pub slow_start_after_idle: bool,
-    /// Bytes of growth an acknowledgement may bring in slow start, in segments (RFC 3465: L);
+    /// The most segments by which one acknowledgement grows the window in slow start (RFC 3465: L);
     /// 0: as many as it acknowledges.
     pub growth_limit: u32,
 }
@@ -216,30 +215,30 @@ pub struct CongestionWindow {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sending {
-    /// The send buffer at the start, and the most it is tuned to; equal: never tuned
+    /// The send buffer at the start and its largest tuned size; equal: never tuned
     /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
     pub buffer: [Bytes; 2],
-    /// The most that SO_SNDBUF may ask for (`net.core.wmem_max`).
+    /// The largest SO_SNDBUF (`net.core.wmem_max`).
     pub most_asked: Bytes,
-    /// The most segments the buffer holds, however small each; `None`: bytes count alone.
+    /// The most segments in the buffer, however small; `None`: only bytes count.
     pub segments: Option<u32>,
-    /// The most segments in flight, besides all windows; `None`: no such limit.
+    /// The most segments in flight, regardless of windows; `None`: no such limit.
     pub unacked: Option<u32>,
-    /// Whether Linux's memory per segment is charged (`skb->truesize`) rather than its bytes.
+    /// Whether a segment is charged its memory as in Linux (`skb->truesize`) rather than its bytes.
     pub charges_memory: bool,
     /// What a segment's memory has room for besides data, bytes (`MAX_TCP_HEADER`): 128 and the
     /// longest header of a link, rounded up to 64. The kernel's build decides: 192 where it knows
     /// neither wireless LANs nor tunnels, 320 in those of most distributions. What the send buffer
     /// grows to depends on it (`tcp_sndbuf_expand`).
     pub header_room: u32,
-    /// RFC 896, with Minshall's rule (`tcp_minshall_check`) where this says so.
+    /// Nagle's algorithm (RFC 896), optionally with Minshall's rule (`tcp_minshall_check`).
     pub nagle: Nagle,
     /// The largest burst handed down as one, bytes; 0: segments one by one
     /// (`GSO_LEGACY_MAX_SIZE`).
     pub burst: u32,
-    /// The fewest segments of such a burst that the pace may demand (`tcp_min_tso_segs`).
+    /// The fewest segments of such a burst when pacing (`tcp_min_tso_segs`).
     pub least_burst: u32,
-    /// Whether all is paced that the congestion control does not pace itself
+    /// Whether segments are paced if the congestion control does not pace them
     /// (`sk_pacing_status`).
     pub paced: bool,
 }
@@ -260,18 +259,18 @@ pub enum Nagle {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Receiving {
-    /// The receive buffer at the start, and the most it is tuned to; equal: never tuned
+    /// The receive buffer at the start and its largest tuned size; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
     pub buffer: [Bytes; 2],
-    /// The most that SO_RCVBUF may ask for (`net.core.rmem_max`); the window's scale is for as much
+    /// The largest SO_RCVBUF (`net.core.rmem_max`); the window's scale is for as much
     /// at least.
     pub most_asked: Bytes,
-    /// The most segments the buffer holds, however small each; `None`: bytes count alone.
+    /// The most segments in the buffer, however small; `None`: only bytes count.
     pub segments: Option<u32>,
-    /// The most out-of-order segments kept; `None`: what the buffer holds.
+    /// The most out-of-order segments kept; `None`: as many as fit the buffer.
     pub out_of_order: Option<u32>,
-    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). Where
-    /// segments are charged more than their data, it follows their size.
+    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). If segments
+    /// are charged more than their data, it follows their size.
     pub window_share: u32,
     /// Whether the application set the buffer (SO_RCVBUF): the window's scale is chosen for it
     /// alone then, and nothing tunes it (`SOCK_RCVBUF_LOCK`).
@@ -282,7 +281,7 @@ pub struct Receiving {
     pub segment_overhead: u32,
     /// How the buffer follows what the application reads.
     pub tuning: ReceiveTuning,
-    /// The window is never above this, whatever the buffer.
+    /// The largest window, whatever the buffer.
     pub most_window: Option<Bytes>,
 }
 
@@ -310,45 +309,45 @@ pub struct Acks {
     pub delay: [Span; 2],
     /// An acknowledgement is due after so many full segments (RFC 5681: 2).
     pub every: u32,
-    /// So many first acknowledgements are not delayed (`TCP_MAX_QUICKACKS`).
+    /// How many first acknowledgements are not delayed (`TCP_MAX_QUICKACKS`).
     pub quick: u32,
-    /// After so many segments in a stream that goes fast, one in this many is acknowledged
-    /// (xnu's stretch acknowledgements); `None`: never.
+    /// Stretch acknowledgements (xnu): after the first number of segments in a fast stream, one
+    /// acknowledgement per second number of segments; `None`: never.
     pub stretch: Option<(u32, u32)>,
-    /// Whether what is not in order is acknowledged at once (RFC 5681 section 4.2).
+    /// Whether out-of-order data is acknowledged at once (RFC 5681 section 4.2).
     pub out_of_order_at_once: bool,
     /// Compression of acknowledgements of out-of-order data: the most held, and how long
     /// (`tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`); (0, _): none.
     pub compressed: (u32, Span),
 }
 
-/// How large a packet the path takes, and how that is found out.
+/// How the path MTU is discovered.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathMtu {
-    /// Whether packets say "don't fragment", and what ICMP tells of those that were too large is
-    /// heeded (RFC 1191; `ip_no_pmtu_disc = 0`). Otherwise routers cut them.
+    /// Whether packets are sent with "don't fragment" and ICMP's "fragmentation needed" is heeded
+    /// (RFC 1191; `ip_no_pmtu_disc = 0`). Otherwise routers fragment them.
     pub discovery: bool,
-    /// Packets do not become smaller than that, bytes of IP; on a path that takes less, routers may
-    /// cut them (`net.ipv4.route.min_pmtu`).
+    /// The smallest packet size discovered, bytes of IP; on a path with a smaller MTU, routers may
+    /// fragment (`net.ipv4.route.min_pmtu`).
     pub least: u16,
-    /// What is done where large packets vanish and nobody tells.
+    /// What to do if large packets vanish without an ICMP error.
     pub black_hole: BlackHole,
-    /// The segments that are tried then carry so many bytes at first (`tcp_base_mss`).
+    /// Data bytes of the segments that are tried first then (`tcp_base_mss`).
     pub base_mss: u16,
-    /// How many repetitions in vain make it suspected (`tcp_retries1`); Linux takes it for the time
-    /// that as many would need.
+    /// How many unanswered retransmissions suggest a black hole (`tcp_retries1`); Linux waits as
+    /// long as that many would take.
     pub patience: u8,
 }
 
-/// What is done where large packets vanish and nobody tells (RFC 2923 section 2.1).
+/// What to do if large packets vanish without an ICMP error (RFC 2923 section 2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlackHole {
-    /// Nothing: the segment is repeated as it is (`tcp_mtu_probing = 0`).
+    /// Nothing: the segment is retransmitted as it is (`tcp_mtu_probing = 0`).
     Ignored,
-    /// Segments of `base_mss`, and with each further timeout half as large
-    /// (`tcp_mtu_probing = 1`). They stay so small: larger ones are not tried again.
+    /// Segments of `base_mss`, halved with each further timeout (`tcp_mtu_probing = 1`). They stay
+    /// small: larger ones are not tried.
     Linux,
 }
 
@@ -368,23 +367,23 @@ pub struct Liveness {
     pub user_timeout: Span,
 }
 
-/// The machine: what time it takes.
+/// The machine: its timers, clock and cost of work.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// Timers of the connection run out on multiples of this, counted from the machine's start
-    /// (`CONFIG_HZ`); zero: exactly.
+    /// Timers expire on multiples of this, counted from the machine's start (`CONFIG_HZ`); zero:
+    /// exactly.
     pub tick: Span,
-    /// Whether timers are kept in a wheel that is the coarser the farther away they are, and run
-    /// out late by that (Linux's `timer_list` since 4.8).
+    /// Whether timers are kept in a wheel, which is coarser for distant timers, so that they expire
+    /// late (Linux's `timer_list` since 4.8).
     pub wheel: bool,
     /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
     pub timestamp_tick: Span,
-    /// The time the machine takes for each segment that comes in, data or acknowledgement, one
-    /// after the other: nothing is answered before. In virtual time there is no other cost of work.
+    /// The time that the machine needs for each incoming segment, data or acknowledgement, one
+    /// after the other. In virtual time there is no other cost of work.
     pub processing: Span,
-    /// How many packet buffers the machine has for all its connections together, at least 1; not
-    /// written: as many as they want. Each segment that waits to be sent or acknowledged, to be
+    /// How many packet buffers all connections of the machine share, at least 1; absent:
+    /// unlimited. Each segment that waits to be sent or acknowledged, to be
     /// read, or to be worked on takes one, however small it is ([`crate::BufferPool`]).
     pub pool: Option<NonZeroU32>,
 }

@@ -19,7 +19,7 @@ pub struct FastClient {
 /// How a server answers a SYN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FastAnswer {
-    /// As ever: data waits until the handshake is over, and comes again.
+    /// Without Fast Open: the data is retransmitted after the handshake.
     #[default]
     Plain,
     /// The same, and the SYN-ACK carries a cookie for the next time.
@@ -123,7 +123,7 @@ mod tests {
     /// The first of the vectors that come with the reference implementation: key 00…0f, message
     /// 00…0e (appendix A of the paper).
     #[test]
-    fn siphash_is_that_of_the_paper() {
+    fn siphash_matches_test_vector() {
         let key: [u8; 16] = std::array::from_fn(|index| index as u8);
         let message: Vec<u8> = (0..15).collect();
         assert_eq!(siphash(&key, &message), 0xa129_ca61_49be_45e5);
@@ -132,7 +132,7 @@ mod tests {
     /// A cookie is given, taken when shown, and not when it is another client's; a SYN that asks
     /// for nothing is left alone. Linux 6.18 gave the cookie for this key and these addresses.
     #[test]
-    fn who_shows_his_cookie_is_believed() {
+    fn fast_open_valid_cookie_is_accepted() {
         let key = [
             [4, 3, 2, 1].as_slice(),
             &[0x14, 0x13, 0x12, 0x11],

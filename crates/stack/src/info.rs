@@ -1,4 +1,4 @@
-//! What a connection tells of itself.
+//! The statistics of a connection (`TCP_INFO`).
 
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -8,8 +8,8 @@ use crate::state::State;
 /// The fields of Linux's `struct tcp_info` that are in use, by their names there without
 /// `tcpi_`. Times are spans, amounts are bytes; counts are segments where nothing else is said.
 ///
-/// Left out is what Linux has not filled for years (`fackets`), and what belongs to what
-/// is not modelled: rehashing, and why Fast Open failed.
+/// Left out are fields that Linux has not filled for years (`fackets`), and those of features that
+/// are not modelled: rehashing, and why Fast Open failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Info {
@@ -53,9 +53,9 @@ pub struct Info {
     pub unacked: u32,
     /// Segments SACKed.
     pub sacked: u32,
-    /// Segments held for lost.
+    /// Segments marked lost.
     pub lost: u32,
-    /// Segments sent again and not acknowledged.
+    /// Segments retransmitted and not acknowledged.
     pub retrans: u32,
     /// Since data was last sent.
     pub last_data_sent: Span,
@@ -65,9 +65,9 @@ pub struct Info {
     pub last_ack_recv: Span,
     /// The largest packet of the path.
     pub pmtu: u32,
-    /// Up to where the receive window grows at present.
+    /// Up to where the receive window may grow at present.
     pub rcv_ssthresh: u64,
-    /// Smoothed round trip.
+    /// Smoothed RTT.
     pub rtt: Span,
     /// Its deviation.
     pub rttvar: Span,
@@ -77,13 +77,13 @@ pub struct Info {
     pub snd_cwnd: u32,
     /// The segment size asked of the peer, less options.
     pub advmss: u32,
-    /// Reordering that is reckoned with.
+    /// The reordering expected, segments.
     pub reordering: u32,
-    /// The receiver's round trip.
+    /// The receiver's RTT.
     pub rcv_rtt: Span,
-    /// Bytes that the application reads in a round trip.
+    /// Bytes that the application reads per RTT.
     pub rcv_space: u64,
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub total_retrans: u64,
     /// How fast segments may leave; `None`: not paced.
     pub pacing_rate: Option<Rate>,
@@ -97,7 +97,7 @@ pub struct Info {
     pub segs_in: u64,
     /// Bytes written and not sent.
     pub notsent_bytes: Bytes,
-    /// The shortest round trip; `None`: none is known.
+    /// RTT minimum; `None`: none is known.
     pub min_rtt: Option<Span>,
     /// Segments with data received.
     pub data_segs_in: u64,
@@ -115,9 +115,9 @@ pub struct Info {
     pub delivered: u64,
     /// Of them, acknowledged with ECE.
     pub delivered_ce: u64,
-    /// Bytes sent, repetitions included.
+    /// Bytes sent, retransmissions included.
     pub bytes_sent: Bytes,
-    /// Bytes sent again.
+    /// Bytes retransmitted.
     pub bytes_retrans: Bytes,
     /// D-SACKs received.
     pub dsack_dups: u64,

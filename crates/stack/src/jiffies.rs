@@ -9,7 +9,7 @@ use crate::config::Host;
 const LEVEL: u64 = 63;
 const LEVELS: u32 = 8;
 
-/// When timers of a machine run out: on its ticks, or exactly when they should.
+/// When timers of a machine expire: on its ticks, or exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Jiffies {
     /// Nanoseconds of a tick; 0: exact.
@@ -47,8 +47,8 @@ impl Jiffies {
         }
     }
 
-    /// When a timer that is set at `now` for `span` runs out: never early, so a tick late at
-    /// least, and the later the coarser (`calc_wheel_index`, `calc_index` in kernel/time/timer.c).
+    /// When a timer set at `now` for `span` expires: never early, so at least a tick late, and the
+    /// more distant the coarser (`calc_wheel_index`, `calc_index` in kernel/time/timer.c).
     pub(crate) fn deadline(self, now: Instant, span: Span) -> Instant {
         let Some(ticks_now) = now.as_nanos().checked_div(self.tick) else { return now + span };
         if !self.wheel {
@@ -73,7 +73,7 @@ mod tests {
     /// Worked by hand from the kernel's table of levels at HZ=250: to 62 ticks the granularity is
     /// 4 ms, to 503 it is 32 ms, to 4031 it is 256 ms.
     #[test]
-    fn far_timers_are_coarse() {
+    fn jiffies_far_timer_is_coarse() {
         let jiffies = Jiffies::new(&Host::default());
         for (now, span, fires) in [
             (0, 40, 44),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ticks_all_is_exact() {
+    fn jiffies_without_tick_is_exact() {
         let exact = Jiffies::new(&Host { tick: Span::ZERO, ..Host::default() });
         let now = Instant::from_nanos(12_345);
         assert_eq!(exact.now(now), now);

@@ -1,4 +1,4 @@
-//! What answers SYNs, and segments that belong to nothing.
+//! A listening socket: it answers SYNs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::reset::reset_for;
 use crate::state::State;
 use crate::{Segment, SendCause, SocketOption};
 
-/// A socket in LISTEN, with the connections that nobody has accepted yet. `Peer` is how the world
-/// tells apart who sends.
+/// A socket in LISTEN, with the connections not accepted yet. `Peer` is how the world distinguishes
+/// senders.
 ///
 /// It is driven as a [`Connection`] is: segments of peers that have no connection of their own go
 /// to [`Listener::handle_segment`], then everything that [`Listener::poll_transmit`] gives is sent.
@@ -83,7 +83,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         };
         let waits = connection.state() == State::SynReceived;
         // The last segment of a handshake is ignored while too many wait (`sk_acceptq_is_full` in
-        // `tcp_v4_syn_recv_sock`): the SYN-ACK will be repeated.
+        // `tcp_v4_syn_recv_sock`): the SYN-ACK will be retransmitted.
         let ends = flags.without(TcpFlags::SYN | TcpFlags::RST) == flags;
         if waits && ends && self.ready.len() > self.backlog {
             return;

@@ -148,7 +148,7 @@ impl SendBuffer {
         self.buffers.as_ref().is_some_and(|buffers| buffers.free() == 0)
     }
 
-    /// There is room again, and the application is told so.
+    /// There is room again, and the application learns it.
     pub(crate) fn clear_full(&mut self) {
         self.full = false;
     }

@@ -55,7 +55,7 @@ impl State {
         matches!(self, State::Established | State::FinWait1 | State::FinWait2)
     }
 
-    /// Whether segments of data are exchanged or repeated: the sender is at work.
+    /// Whether data is sent or retransmitted: the sender is active.
     pub(crate) fn is_sending(self) -> bool {
         self.is_synchronized() && !matches!(self, State::FinWait2 | State::TimeWait)
     }

@@ -18,7 +18,7 @@ pub(crate) const EPISODES: Bound = Bound(1 << 9);
 /// Ranges in a set of places that neither overlap nor touch.
 pub(crate) const RANGES: Bound = Bound(1 << 14);
 /// Holes in one direction: more than a window has segments.
-pub(crate) const HOLES: Bound = Bound(1 << 12);
+pub(crate) const GAPS: Bound = Bound(1 << 12);
 /// Connections that are over and followed all the same, for a sink that wants packets.
 pub(crate) const OVER: Bound = Bound(1 << 16);
 /// Pairs of ends that are known at a time, with less than 200 bytes each: then one is forgotten

@@ -6,6 +6,7 @@ mod analyzer;
 mod bounds;
 mod connection;
 mod direction;
+mod fast_path;
 mod filter;
 pub mod join;
 mod model;
@@ -13,7 +14,6 @@ mod observers;
 mod output;
 mod packet;
 mod ranges;
-mod shortcuts;
 mod sink;
 mod states;
 

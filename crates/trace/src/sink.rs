@@ -10,15 +10,15 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, St
 /// in the order of their time; all before the connection itself, whose flows are empty but for
 /// their sums. Connections come as they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) is told of each, and of a connection also of
+/// A sink that [wants packets](Sink::wants_packets) receives each, and of a connection also of
 /// what comes when it is over, as long as not more than 65,536 others are over since. For one that
 /// does not, a connection ends a second after both ends closed it or one reset it. What comes
 /// [later](Sink::late) is only counted.
 ///
 /// Of connections that are open, so many are followed at a time
-/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another begins, one that has
-/// been quiet for a while ends as if the capture did. Should it go on, that is another connection,
-/// and a remark says so.
+/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another
+/// begins, one that has been quiet for a while ends as if the capture did. Should it go on, that is
+/// another connection, and a remark says so.
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
@@ -40,11 +40,11 @@ pub trait Sink {
     fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
     /// What bounded the direction's rate for a while; the periods of a direction come in order.
     fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    /// A retransmission that came before, in this frame, turns out to have been needless.
+    /// A retransmission that came before, in this frame, turns out to have been spurious.
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
     /// A connection, when all its packets are read.
     fn connection(&mut self, index: usize, connection: Connection);
-    /// A packet of a connection that was handed over before: a FIN sent again, an answer to it.
+    /// A packet of a connection that was handed over before: a FIN retransmitted, an answer to it.
     fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 

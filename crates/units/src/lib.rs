@@ -15,6 +15,7 @@ mod parse;
 mod probability;
 mod rate;
 mod rng;
+pub mod rounded;
 mod server_design;
 mod time;
 

@@ -27,8 +27,8 @@ pub enum FrameView<'a> {
 
 impl<'a> TcpPacket<'a> {
     /// The segment of the most common frame: IPv4 without options or fragments, in an Ethernet
-    /// header without tags or bare, header and options captured whole and well-formed. A shortcut of
-    /// [`FrameView::new`]; `None` for all other frames.
+    /// header without tags or bare, header and options captured whole and well-formed. A shortcut
+    /// of [`FrameView::new`]; `None` for all other frames.
     #[inline]
     pub fn of_plain_frame(
         link: LinkType,

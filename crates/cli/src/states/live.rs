@@ -1,4 +1,4 @@
-//! The connections that this machine has now.
+//! The current TCP connections of this machine.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::arguments::{JsonArguments, StateFilter};
 use crate::output::answer_or_json;
 
 pub(super) fn show(filter: &StateFilter, json: &JsonArguments) -> Result<()> {
-    let sockets = TcpSocket::all().context("the kernel does not list its TCP sockets")?;
+    let sockets = TcpSocket::all().context("cannot list the TCP sockets of this machine")?;
     let mut rows: Vec<Row> = sockets.into_iter().filter_map(Row::of).collect();
     rows.retain(|row| row.passes(filter));
     rows.sort_by_key(|row| (row.place(), row.socket.local, row.socket.remote));
@@ -23,7 +23,7 @@ pub(super) fn show(filter: &StateFilter, json: &JsonArguments) -> Result<()> {
     answer_or_json(json, &whole, || text(&rows))
 }
 
-/// A socket whose state has a name.
+/// A socket in a known state.
 struct Row {
     state: TcpState,
     socket: TcpSocket,
@@ -40,60 +40,60 @@ impl Row {
             && (filter.port.is_empty() || filter.port.iter().any(|port| ports.contains(port)))
     }
 
-    /// The state's place in the order of a life.
+    /// The state's place in the order of a connection's life.
     fn place(&self) -> usize {
         TcpState::ALL.iter().position(|state| *state == self.state).unwrap_or(TcpState::ALL.len())
     }
 
-    /// What it waits for now, and how long, as far as the kernel tells.
+    /// What it is waiting for, and for how long.
     fn remark(&self) -> String {
         let TcpSocket { receive_queue, send_queue, timer, .. } = self.socket;
         let mut parts = Vec::new();
         match self.state {
             TcpState::Listen => {
-                parts.push(format!("{receive_queue} of {send_queue} wait to be accepted"));
+                parts.push(format!("{receive_queue} of {send_queue} waiting for accept()"));
                 return parts.remove(0);
             }
             TcpState::TimeWait => {
-                parts.push("it closed first, or both at once".to_owned());
+                parts.push("closed first, or both at once".to_owned());
             }
             TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck => {
                 // The FIN counts as a byte.
-                parts.push(format!("{send_queue} B not acknowledged, FIN included"));
+                parts.push(format!("{send_queue} B unacknowledged, FIN included"));
             }
             TcpState::CloseWait => {
-                parts.push("the program here has not closed".to_owned());
+                parts.push("the local program has not closed".to_owned());
             }
-            _ if send_queue > 0 => parts.push(format!("{send_queue} B not acknowledged")),
+            _ if send_queue > 0 => parts.push(format!("{send_queue} B unacknowledged")),
             _ => {}
         }
         if receive_queue > 0 {
-            parts.push(format!("{receive_queue} B not read"));
+            parts.push(format!("{receive_queue} B unread"));
         }
         parts.extend(timer.map(|timer| self.running(timer)));
         parts.join("; ")
     }
 
-    /// What a timer will do.
+    /// What its timer will do.
     fn running(&self, timer: SocketTimer) -> String {
         let left = format!("{:.1} s", timer.left.as_secs_f64());
         let times = match timer.tries {
             0 => String::new(),
-            n => format!(", {n} times so far"),
+            n => format!(", {n} so far"),
         };
         match (timer.kind, self.state) {
             (TimerKind::TimeWait, TcpState::FinWait2) => {
-                format!("given up in {left} if the other end does not close")
+                format!("dropped in {left} if the other end does not close")
             }
-            (TimerKind::TimeWait, _) => format!("forgotten in {left} (of 60 s)"),
+            (TimerKind::TimeWait, _) => format!("ends in {left} (of 60 s)"),
             (TimerKind::KeepAlive, TcpState::FinWait2) => {
-                format!("given up, or probed, in {left}")
+                format!("dropped or probed in {left}")
             }
             (TimerKind::KeepAlive, _) => format!("keep-alive probe in {left}{times}"),
             (TimerKind::WindowProbe, _) => {
-                format!("the other end's window is closed: probe in {left}{times}")
+                format!("zero window: probe in {left}{times}")
             }
-            (TimerKind::Retransmission, _) => format!("sends again in {left}{times}"),
+            (TimerKind::Retransmission, _) => format!("retransmission in {left}{times}"),
         }
     }
 
@@ -124,7 +124,7 @@ impl Row {
     }
 }
 
-/// How many are in each state that occurs, in the order of a life.
+/// The number in each state that occurs.
 fn counts(rows: &[Row]) -> impl Iterator<Item = (TcpState, usize)> {
     let count = |state| (state, rows.iter().filter(|row| row.state == state).count());
     TcpState::ALL.into_iter().map(count).filter(|(_, count)| *count > 0)
@@ -132,7 +132,7 @@ fn counts(rows: &[Row]) -> impl Iterator<Item = (TcpState, usize)> {
 
 fn text(rows: &[Row]) -> String {
     if rows.is_empty() {
-        return "There is no such TCP connection.\n".into();
+        return "No such TCP connection.\n".into();
     }
     let mut text = String::new();
     for (state, count) in counts(rows) {
@@ -183,32 +183,32 @@ mod tests {
     }
 
     #[test]
-    fn each_state_tells_what_it_waits_for() {
+    fn remark_each_state_names_what_it_waits_for() {
         for (row, told) in [
-            (row(10, (3, 128), None), "3 of 128 wait to be accepted"),
+            (row(10, (3, 128), None), "3 of 128 waiting for accept()"),
             (row(1, (0, 0), None), ""),
             (
                 row(1, (5, 0), Some((TimerKind::KeepAlive, 7_200_000, 0))),
-                "5 B not read; keep-alive probe in 7200.0 s",
+                "5 B unread; keep-alive probe in 7200.0 s",
             ),
             (
                 row(1, (0, 9), Some((TimerKind::Retransmission, 1_600, 3))),
-                "9 B not acknowledged; sends again in 1.6 s, 3 times so far",
+                "9 B unacknowledged; retransmission in 1.6 s, 3 so far",
             ),
             (
                 row(1, (0, 9), Some((TimerKind::WindowProbe, 200, 0))),
-                "9 B not acknowledged; the other end's window is closed: probe in 0.2 s",
+                "9 B unacknowledged; zero window: probe in 0.2 s",
             ),
             (
                 row(6, (0, 0), Some((TimerKind::TimeWait, 42_100, 0))),
-                "it closed first, or both at once; forgotten in 42.1 s (of 60 s)",
+                "closed first, or both at once; ends in 42.1 s (of 60 s)",
             ),
             (
                 row(5, (0, 0), Some((TimerKind::TimeWait, 9_000, 0))),
-                "given up in 9.0 s if the other end does not close",
+                "dropped in 9.0 s if the other end does not close",
             ),
-            (row(8, (7, 0), None), "the program here has not closed; 7 B not read"),
-            (row(9, (0, 1), None), "1 B not acknowledged, FIN included"),
+            (row(8, (7, 0), None), "the local program has not closed; 7 B unread"),
+            (row(9, (0, 1), None), "1 B unacknowledged, FIN included"),
         ] {
             assert_eq!(row.remark(), told);
         }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_take_any_of_each_kind() {
+    fn filter_several_values_any_matches() {
         let filter = |state: &[TcpState], port: &[u16]| StateFilter {
             state: state.to_vec(),
             port: port.to_vec(),
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_laid_out() {
+    fn text_table_columns_aligned() {
         let rows = [row(10, (0, 5), None), row(1, (0, 0), None)];
         let text = text(&rows);
         let lines: Vec<&str> = text.lines().collect();
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(lines[3], "state        here         there           now");
         assert_eq!(
             lines[4],
-            "LISTEN       10.0.0.1:80  *               0 of 5 wait to be accepted"
+            "LISTEN       10.0.0.1:80  *               0 of 5 waiting for accept()"
         );
         assert_eq!(lines[5], "ESTABLISHED  10.0.0.1:80  10.0.0.2:40000");
     }

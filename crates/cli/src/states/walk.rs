@@ -1,4 +1,4 @@
-//! How both ends of a connection walked.
+//! The states of both ends of a connection.
 
 use std::path::Path;
 
@@ -16,18 +16,18 @@ use crate::arguments::StatesArguments;
 use crate::output::{Output, answer_or_json, write_file};
 use crate::trace::open;
 
-/// What was found, and where.
+/// The states of one connection.
 #[derive(Serialize)]
 struct Found {
-    /// What it is called.
+    /// Its name.
     name: String,
     #[serde(flatten)]
     walks: StateWalks,
-    /// The same in sentences.
+    /// In sentences.
     story: Vec<String>,
-    /// What the sockets said; nothing for a capture.
+    /// The states sampled from sockets; empty for a capture.
     samples: Vec<SampleCheck>,
-    /// What the reader should know of the captures.
+    /// Notes on the captures.
     notes: Vec<Note>,
 }
 
@@ -55,10 +55,7 @@ fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {
     let is_run = place.join("plan.json").exists();
     if !is_run {
         if arguments.case.is_some() {
-            bail!(
-                "{} is not a run's directory: there are no cases to choose from",
-                place.display()
-            );
+            bail!("{} is not a run: omit --case", place.display());
         }
         let data = load_recording(&Recording::open(place)?)?;
         return of_trial(&place.display().to_string(), &data, arguments);
@@ -67,13 +64,13 @@ fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {
     let cases: Vec<&str> = run.scenario().cases.iter().map(|case| case.name.as_str()).collect();
     let case = match (&arguments.case, &cases[..]) {
         (Some(name), _) if cases.contains(&name.as_str()) => name,
-        (Some(name), _) => bail!("there is no case `{name}`, there are {}", cases.join(", ")),
+        (Some(name), _) => bail!("no case `{name}`; the run has {}", cases.join(", ")),
         (None, [one]) => *one,
-        (None, _) => bail!("choose a case with --case: there are {}", cases.join(", ")),
+        (None, _) => bail!("choose a case with --case: {}", cases.join(", ")),
     };
     let (trial, trials) = (arguments.trial, run.plan().trials);
     if trial > trials {
-        bail!("there is no trial {trial}: the run has {trials} of each case");
+        bail!("no trial {trial}: the run has {trials} of each case");
     }
     let data = load_recording(&run.recording(case, trial)?)?;
     of_trial(&format!("{case}, trial {trial}"), &data, arguments)
@@ -82,8 +79,8 @@ fn of_directory(place: &Path, arguments: &StatesArguments) -> Result<Found> {
 fn of_trial(name: &str, data: &TrialData, arguments: &StatesArguments) -> Result<Found> {
     let Some((_, walks)) = walks_of_trial(data, arguments.connection) else {
         match data.client.connections.len() {
-            0 => bail!("the client's capture holds no TCP connection"),
-            n => bail!("there is no such connection: there are {n}, numbered from 0"),
+            0 => bail!("no TCP connection in the client's capture"),
+            n => bail!("no such connection: there are {n}, numbered from 0"),
         }
     };
     let samples = check_samples(&walks, &data.samples).into();
@@ -105,15 +102,15 @@ fn of_capture(place: &Path, arguments: &StatesArguments) -> Result<Found> {
     };
     if arguments.connection.is_none() && all > 1 {
         bail!(
-            "there are {all} connections: choose one with --connection N, by its number in the \
-             table of `tcplab trace`"
+            "{all} connections in the capture: choose one with --connection N (numbers in the \
+             table of `tcplab trace`)"
         );
     }
     let connections = chosen.into_connections();
     let [(index, ref connection)] = connections[..] else {
         match all {
-            0 => bail!("there is no TCP connection in {shown}"),
-            n => bail!("there is no connection {wanted}: there are {n}, numbered from 0"),
+            0 => bail!("no TCP connection in {shown}"),
+            n => bail!("no connection {wanted}: there are {n}, numbered from 0"),
         }
     };
     let walks = StateWalks::of(connection);

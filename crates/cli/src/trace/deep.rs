@@ -1,4 +1,4 @@
-//! One connection in depth: as text, packet by packet, as a ladder.
+//! One connection in detail: as text, packet by packet, or as a ladder.
 
 use anyhow::{Result, bail};
 use tcplab_findings::worst_first;
@@ -14,7 +14,7 @@ use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
 use crate::output::{answer, write_file};
 
-/// Whether what is asked for is about one connection.
+/// Whether the request is about one connection.
 pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
     view.connection.is_some() || view.listing || view.ladder || outputs.ladder_svg.is_some()
 }
@@ -25,16 +25,16 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
     let all = sink.seen();
     if view.connection.is_none() && all > 1 {
         bail!(
-            "there are {all} connections: choose one with --connection N, by its number in the \
-             table that `tcplab trace` shows without it"
+            "{all} connections in the capture: choose one with --connection N (numbers in the \
+             table of `tcplab trace`)"
         );
     }
     let connections = sink.into_connections();
     let [(index, ref connection)] = connections[..] else {
         match all {
-            0 => bail!("there is no TCP connection in {}", head.names.join(", ")),
-            1 => bail!("there is no connection {wanted}: the only one is number 0"),
-            n => bail!("there is no connection {wanted}: there are {n}, numbered from 0"),
+            0 => bail!("no TCP connection in {}", head.names.join(", ")),
+            1 => bail!("no connection {wanted}: the only one is number 0"),
+            n => bail!("no connection {wanted}: there are {n}, numbered from 0"),
         }
     };
     let part = Part::new(connection, view.from, view.to)?;
@@ -75,7 +75,7 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
     answer(&text)
 }
 
-/// A ladder before it is drawn.
+/// The contents of a ladder.
 struct Drawn<'a> {
     sender: String,
     receiver: String,
@@ -84,7 +84,7 @@ struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    /// Of the part asked for; by default, of the longest recovery episode, or of all there is.
+    /// Of the requested part; by default of the longest recovery episode, else of everything.
     fn new(connection: &'a Connection, view: &ViewArguments, part: &Part) -> Drawn<'a> {
         let Connection { client, server, forward, reverse, .. } = connection;
         let down = reverse.totals.unique > forward.totals.unique;

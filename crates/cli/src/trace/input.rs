@@ -1,4 +1,4 @@
-//! Where packets come from, and one pass over them.
+//! The source of packets, and one pass over them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
 
-/// What is to be analysed.
+/// The packets to analyse.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
     files: &'a [PathBuf],
@@ -24,12 +24,12 @@ pub(super) struct Input<'a> {
     filter: Option<&'a Filter>,
 }
 
-/// What a pass over the packets gave.
+/// The result of a pass.
 pub(super) struct Passed<S> {
-    /// The trace, its connections being in the sink.
+    /// The trace; its connections are in the sink.
     pub(super) trace: Trace,
     pub(super) sink: S,
-    /// The capture itself, but for how long it lasted.
+    /// The capture itself, without its duration.
     pub(super) head: CaptureHead,
 }
 
@@ -62,16 +62,16 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// One more pass, where there is something to be [read again](Self::lasting).
+    /// A second pass, if the input can be [read again](Self::lasting).
     pub(super) fn read_again<S: Sink>(&self, sink: S) -> Result<Option<Passed<S>>> {
         let Some(files) = self.lasting() else { return Ok(None) };
-        // Of what came from an interface only what passed was kept.
+        // A live capture was filtered when written.
         let filter = self.filter.filter(|_| self.live.interface.is_none());
         self.read_files(files, filter, Analyzer::with_sink(sink)).map(Some)
     }
 
-    /// The files with the packets, to be read once there was a pass; none for standard input or
-    /// a pipe, nor for an interface whose packets are not kept.
+    /// The files to read again after a pass; none for standard input, a pipe, or a live capture
+    /// that is not saved.
     pub(super) fn lasting(&self) -> Option<&'a [PathBuf]> {
         let files = match &self.live.interface {
             Some(_) => self.live.write.as_slice(),
@@ -86,12 +86,12 @@ impl<'a> Input<'a> {
         self.files
     }
 
-    /// Where packets of an interface are kept.
+    /// The file of a live capture.
     pub(super) fn kept(&self) -> Option<&'a Path> {
         self.live.write.as_deref()
     }
 
-    /// Whether the packets come from an interface.
+    /// Whether it is a live capture.
     pub(super) fn is_live(&self) -> bool {
         self.live.interface.is_some()
     }
@@ -145,7 +145,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Several captures as one, or those of their packets that pass the filter.
+/// Reads several captures as one, filtered.
 fn read_merged<S: Sink>(
     files: &[PathBuf],
     filter: Option<&Filter>,
@@ -154,7 +154,7 @@ fn read_merged<S: Sink>(
 ) -> Vec<String> {
     let (mut start, mut last) = (None, 0);
     while let Some((record, interface)) = merged.next_record() {
-        // A record without a time is taken to come at once after the one before it.
+        // A record without a time gets that of the previous one.
         let time_ns = record.time.map_or(last, UnixTime::as_nanos);
         last = time_ns;
         let at = Span::from_nanos(time_ns.saturating_sub(*start.get_or_insert(time_ns)));
@@ -187,15 +187,17 @@ fn read_merged<S: Sink>(
             let port = interface.name.clone().unwrap_or_else(|| index.to_string());
             let file = merged.capture_of(index).and_then(|place| files.get(place));
             let file = file.map(|file| name(file)).unwrap_or_default();
-            let text =
-                format!("interface {port} of {file} dropped {dropped} packets: they are not here");
+            let text = format!(
+                "interface {port} of {file} dropped {dropped} packets: they are not in \
+                         the capture"
+            );
             analyzer.note(Note { frame: None, text });
         }
     }
     links(merged.interfaces())
 }
 
-/// Opens a capture; what is said when it cannot be names it.
+/// Opens a capture; errors name it.
 pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
         ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
@@ -219,17 +221,17 @@ pub(super) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Whether what was read of it can be read again.
+/// Whether it can be read again.
 fn is_lasting(file: &Path) -> bool {
     !is_stdin(file) && file.is_file()
 }
 
-/// How a file is called in what is said of it.
+/// The name of a file in messages.
 pub(super) fn name(file: &Path) -> String {
     if is_stdin(file) { "standard input".into() } else { file.display().to_string() }
 }
 
-/// The kinds of links of a file's interfaces, as far as its first packet tells.
+/// The link types of a file's interfaces, as known after its first packet.
 fn links_of(file: &Path) -> Vec<String> {
     let Ok(mut reader) = tcplab_capture::open(file) else { return Vec::new() };
     let _ = reader.next_record();
@@ -241,9 +243,9 @@ fn links(interfaces: &[Interface]) -> Vec<String> {
     for interface in interfaces {
         let kind = name_of_link(LinkType::from_number(interface.link_type));
         let kept = match interface.snap_len {
-            // What tcpdump and others write who keep everything.
+            // No limit: tcpdump writes large values.
             0 | 65_535.. => kind,
-            most => format!("{kind}, {most} B of each packet"),
+            most => format!("{kind}, first {most} B of each packet"),
         };
         if !links.contains(&kept) {
             links.push(kept);

@@ -14,11 +14,11 @@ use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::answer_or_json;
 
-/// What the captures at `client` and `server` show together.
+/// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
     let path = |side: Endpoint| if side == Endpoint::Client { client } else { server };
     if [client, server].into_iter().any(is_stdin) {
-        bail!("captures to be joined are read more than once: standard input (`-`) cannot be");
+        bail!("joining reads captures more than once: standard input (`-`) cannot be joined");
     }
     let joined = join(|side| open(path(side)))?;
     let mut claims = [Claims::default(), Claims::default()];
@@ -42,6 +42,6 @@ struct Whole<'a> {
     captures: &'a [String; 2],
     #[serde(flatten)]
     joined: &'a Joined,
-    /// What the analysis of one capture says, held against both.
+    /// The analysis of one capture, checked against both.
     audit: &'a Audit,
 }

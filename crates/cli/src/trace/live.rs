@@ -10,7 +10,6 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
-use tcplab_plot::grouped;
 use tcplab_testbed::{Listener, Overheard};
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
@@ -19,16 +18,16 @@ use tcplab_wire::LinkType;
 use super::frames::{is_admitted, name_of_link};
 use crate::arguments::LiveArguments;
 use crate::output::tell;
+use tcplab_units::rounded::grouped;
 
-/// How often it is shown how much came.
+/// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(250);
-/// How long to wait for a packet before looking at the clock.
+/// How long to wait for a packet before checking the clock.
 const LOOK: Duration = Duration::from_millis(100);
-/// What a second Ctrl-C ends the program with, as a shell tells it: 128 and the signal.
+/// The exit code after a second Ctrl-C: 128 plus the signal, as in shells.
 const INTERRUPTED: i32 = 128 + SIGINT;
 
-/// Captures until the wished-for end, or Ctrl-C; the analyser with all that came, and the kind of
-/// link.
+/// Captures until the requested end or Ctrl-C. Returns the analyser and the link type.
 pub(super) fn capture<S: Sink>(
     interface: &str,
     wish: &LiveArguments,
@@ -37,14 +36,15 @@ pub(super) fn capture<S: Sink>(
 ) -> Result<(Analyzer<S>, String)> {
     let mut listener = Listener::open(interface)?;
     let link = listener.link();
-    let mut keeper = wish.write.as_ref().map(|_| Keeper::new(interface, link, wish)).transpose()?;
+    let mut output =
+        wish.write.as_ref().map(|_| CaptureWriter::new(interface, link, wish)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The first one ends the capture, the second the program.
         flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
-    let mut show = Show::new(interface, wish);
+    let mut progress = Progress::new(interface, wish);
     let (started, mut first, mut taken) = (Instant::now(), None, 0);
     let duration = wish.duration.map(Span::to_std);
     while !stop.load(Ordering::Relaxed) && wish.packets.is_none_or(|most| taken < most) {
@@ -52,7 +52,7 @@ pub(super) fn capture<S: Sink>(
         if left.is_some_and(|left| left.is_zero()) {
             break;
         }
-        show.now(taken);
+        progress.update(taken);
         let patience = left.map_or(LOOK, |left| left.min(LOOK));
         let Some(heard) = listener.next(patience)? else { continue };
         let time_ns = heard.at_nanos.unwrap_or_else(now);
@@ -61,23 +61,21 @@ pub(super) fn capture<S: Sink>(
         let frame = Frame { time_ns, link, captured, original_len, comment: None };
         if is_admitted(filter, &frame, at) {
             taken += 1;
-            show.bytes += u64::from(original_len);
+            progress.bytes += u64::from(original_len);
             analyzer.packet(&frame);
-            if let Some(keeper) = &mut keeper {
-                keeper.keep(&heard, time_ns).with_context(|| unwritten(wish))?;
+            if let Some(output) = &mut output {
+                output.write(&heard, time_ns).with_context(|| unwritten(wish))?;
             }
         }
     }
-    show.clear();
+    progress.clear();
     let dropped = listener.dropped();
-    if let Some(keeper) = keeper {
-        keeper.finish(dropped).with_context(|| unwritten(wish))?;
+    if let Some(output) = output {
+        output.finish(dropped).with_context(|| unwritten(wish))?;
     }
     if dropped > 0 {
-        let text = format!(
-            "{} packets came faster than they could be taken: they are not here",
-            grouped(dropped)
-        );
+        let text =
+            format!("the kernel dropped {} packets: they are not in the capture", grouped(dropped));
         analyzer.note(Note { frame: None, text });
     }
     Ok((analyzer, name_of_link(link)))
@@ -87,21 +85,21 @@ fn unwritten(wish: &LiveArguments) -> String {
     format!("cannot write {}", wish.write.as_deref().unwrap_or("".as_ref()).display())
 }
 
-/// The system's clock, for a packet that the kernel gave no time.
+/// The system clock, for a packet without a kernel timestamp.
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)
 }
 
-/// Writes what comes to a file.
-struct Keeper {
+/// Writes the captured packets to a file.
+struct CaptureWriter {
     writer: PcapngWriter<BufWriter<File>>,
     interface: u32,
     snap_len: usize,
 }
 
-impl Keeper {
-    fn new(interface: &str, link: LinkType, wish: &LiveArguments) -> Result<Keeper> {
+impl CaptureWriter {
+    fn new(interface: &str, link: LinkType, wish: &LiveArguments) -> Result<CaptureWriter> {
         let path = wish.write.as_deref().context("there is a file to write")?;
         let file = File::create(path).with_context(|| unwritten(wish))?;
         let section = Section {
@@ -119,10 +117,10 @@ impl Keeper {
         let mut writer = made.with_context(|| unwritten(wish))?;
         let interface = writer.add_interface(&about).with_context(|| unwritten(wish))?;
         let snap_len = if snap_len == 0 { usize::MAX } else { snap_len as usize };
-        Ok(Keeper { writer, interface, snap_len })
+        Ok(CaptureWriter { writer, interface, snap_len })
     }
 
-    fn keep(&mut self, heard: &Overheard<'_>, time_ns: u64) -> std::io::Result<()> {
+    fn write(&mut self, heard: &Overheard<'_>, time_ns: u64) -> std::io::Result<()> {
         let direction = if heard.is_sent { Direction::Outbound } else { Direction::Inbound };
         self.writer.write_packet(&Packet {
             interface: self.interface,
@@ -141,29 +139,29 @@ impl Keeper {
     }
 }
 
-/// What came so far, in a line that changes, on a terminal.
-struct Show {
+/// A progress line on the terminal.
+struct Progress {
     is_terminal: bool,
     started: Instant,
     shown: Option<Instant>,
     bytes: u64,
 }
 
-impl Show {
-    fn new(interface: &str, wish: &LiveArguments) -> Show {
+impl Progress {
+    fn new(interface: &str, wish: &LiveArguments) -> Progress {
         let is_terminal = std::io::stderr().is_terminal();
         if is_terminal {
             let until = match (wish.duration, wish.packets) {
                 (Some(duration), _) => format!("for {duration}, or until Ctrl-C"),
-                (None, Some(most)) => format!("until {most} packets came, or Ctrl-C"),
+                (None, Some(most)) => format!("until {most} packets or Ctrl-C"),
                 (None, None) => "until Ctrl-C".to_owned(),
             };
             tell(&format!("capturing on {interface} {until}"));
         }
-        Show { is_terminal, started: Instant::now(), shown: None, bytes: 0 }
+        Progress { is_terminal, started: Instant::now(), shown: None, bytes: 0 }
     }
 
-    fn now(&mut self, packets: u64) {
+    fn update(&mut self, packets: u64) {
         if !self.is_terminal || self.shown.is_some_and(|shown| shown.elapsed() < SHOW_EVERY) {
             return;
         }

@@ -6,11 +6,11 @@ use std::io::{self, IsTerminal};
 use tcplab_report::trace::Look;
 use terminal_size::Width;
 
-/// Below this nothing can be laid out, above nobody reads a line.
+/// The narrowest and widest layout, columns.
 const WIDTHS: [usize; 2] = [60, 160];
 
-/// As wide as the terminal, or what COLUMNS says, or the house's usual width; in colours on a
-/// terminal, unless NO_COLOR is set.
+/// The width is COLUMNS, the terminal's or the default; colours only on a terminal without
+/// NO_COLOR.
 pub(super) fn look() -> Look {
     let usual = Look::default().width;
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

@@ -1,4 +1,4 @@
-//! All connections at a glance.
+//! Overview of all connections.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,13 @@ use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::answer;
 
-/// Of so many connections it is told what was found out.
-const TOLD: usize = 3;
-/// Rules that need packets are asked too, for which the capture is read once more, unless it has
-/// more packets than this.
+/// The most connections whose findings are shown.
+const SHOWN: usize = 3;
+/// Up to this many packets the capture is read again for the rules that need packets.
 const SHORT: u64 = 200_000;
 
 pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) -> Result<()> {
-    let (Passed { mut head, sink: summary, .. }, files) = files.read(Summary::new(TOLD))?;
+    let (Passed { mut head, sink: summary, .. }, files) = files.read(Summary::new(SHOWN))?;
     head.lasted = summary.lasted();
     let worst = summary.worst();
     let whole = whole(input, &worst, &files.wanted(), head.packets)?;
@@ -39,8 +38,8 @@ pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) ->
     answer(&summary_text(&head, &summary, &findings, top, look()))
 }
 
-/// The worst connections and those that files want, with their packets: these in any case, those
-/// only of a short capture. None where it cannot be read again.
+/// The worst connections (of a short capture) and those that output files need, with their
+/// packets. Empty if the capture cannot be read again.
 fn whole(
     input: &Input<'_>,
     worst: &[(usize, &Connection)],

@@ -1,4 +1,4 @@
-//! How far reading is, on a terminal, once it takes long enough to ask.
+//! A progress bar on the terminal, once reading takes long enough.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -9,20 +9,19 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_capture::Source;
 
-/// What is read sooner than this needs no bar.
+/// No bar before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
 /// How often the bar moves.
 const TICK: Duration = Duration::from_millis(100);
 
-/// A bar that shows how much of the files was read, as long as this lives. It looks by itself, so
-/// that nobody who reads has to tell.
+/// Shows how much of the files was read, until dropped. It polls, so readers need not report.
 pub(super) struct Progress {
     over: Arc<AtomicBool>,
     watcher: Option<JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Of reading these.
+    /// The progress of reading these.
     pub(super) fn of<'a>(sources: impl Iterator<Item = &'a Source>) -> Progress {
         let over = Arc::new(AtomicBool::new(false));
         let (mut taken, mut size) = (Vec::new(), Some(0));

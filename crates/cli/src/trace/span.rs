@@ -25,8 +25,8 @@ impl Part {
         if !part.is_whole() && flows.iter().all(|flow| part.frames(flow).is_none()) {
             let (first, last) = connection.frames;
             bail!(
-                "no packet of the connection is between --from and --to: it has frames {first} to \
-                 {last}, {:.6} s to {:.6} s",
+                "no packet of the connection lies between --from and --to: it has frames {first} \
+                 to {last}, {:.6} s to {:.6} s",
                 connection.first.as_secs_f64(),
                 connection.last.as_secs_f64()
             );

@@ -13,7 +13,7 @@ use super::{Model, options};
 use crate::constants::constant;
 use crate::subject::{ControlData, ControlMessage, Outcome, Refusal, Reply, SystemCall};
 
-/// What `poll` tells unasked: POLLERR, POLLHUP.
+/// What `poll` always reports: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
 impl Model {
@@ -85,10 +85,10 @@ impl Model {
 
     fn socket(&mut self, domain: i64, kind: i64, protocol: i64) -> Result<Outcome, Refusal> {
         if domain != 2 {
-            return Err(Refusal("sockets that are not IPv4's".into()));
+            return Err(Refusal("sockets other than IPv4".into()));
         }
         if kind & 0xf != 1 || !matches!(protocol, 0 | 6) {
-            return Err(Refusal("sockets that are not TCP's".into()));
+            return Err(Refusal("sockets other than TCP".into()));
         }
         let socket = Socket::new(&self.config, kind & NONBLOCK != 0);
         Ok(Outcome::value(self.give_descriptor(socket)))
@@ -224,7 +224,7 @@ impl Model {
         }
         let unknown = flags & !(DONT_WAIT | NO_SIGNAL);
         if unknown != 0 {
-            return Err(Refusal(format!("reading with flags {unknown:#x}")));
+            return Err(Refusal(format!("receive flags {unknown:#x}")));
         }
         if flags & DONT_WAIT != 0 || self.is_nonblocking(fd) {
             let read = self.try_receive(now, fd, len, message);
@@ -261,7 +261,7 @@ impl Model {
             }
             Err(ReadError::WouldBlock) if open.shut.reads => Some(Outcome::value(0)),
             Err(ReadError::WouldBlock) => None,
-            // The error is told once; behind it the stream is at its end.
+            // The error is reported once; then the stream is at its end.
             Err(ReadError::Broken(_)) => Some(match open.take_error() {
                 Some(error) => Outcome::error(error.errno()),
                 None => Outcome::value(0),
@@ -322,7 +322,7 @@ impl Model {
         Some(Outcome::value(0))
     }
 
-    /// `tcp_disconnect`: the connection is broken off, the socket as good as new.
+    /// `tcp_disconnect`: the connection is reset, the socket as good as new.
     fn disconnect(&mut self, now: Instant, fd: i64) -> Outcome {
         let Some(socket) = self.sockets.get_mut(&fd) else { return Outcome::error("EBADF") };
         match std::mem::replace(&mut socket.stage, Stage::Fresh) {
@@ -339,7 +339,7 @@ impl Model {
         Outcome::value(0)
     }
 
-    /// A read or write whose buffer is nowhere: the error is found where bytes would be copied.
+    /// A read or write with a bad buffer address: the error shows where bytes would be copied.
     fn bad_buffer(&mut self, fd: i64, receives: bool) -> Outcome {
         let exists = self.sockets.contains_key(&fd);
         match self.open(fd) {

@@ -1,10 +1,10 @@
-//! `epoll`: who is told of what, and how often (fs/eventpoll.c).
+//! `epoll`: interest and readiness (fs/eventpoll.c).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::constants::constant;
 
-/// EPOLLERR, EPOLLHUP: told unasked.
+/// EPOLLERR, EPOLLHUP: always reported.
 const ALWAYS: i64 = 0x18;
 const EXCLUSIVE: i64 = 1 << 28;
 const ONE_SHOT: i64 = 1 << 30;
@@ -79,7 +79,7 @@ impl Epoll {
         }
     }
 
-    /// What is told (`ep_send_events`): bits and data of each; `found` is what `poll` finds.
+    /// The events reported (`ep_send_events`): bits and data of each; `found` is what `poll` finds.
     pub(super) fn take(&mut self, most: usize, found: impl Fn(i64) -> i64) -> Vec<i64> {
         let mut told = Vec::new();
         for _ in 0..self.ready.len() {

@@ -1,4 +1,4 @@
-//! The model of this laboratory as a [`Subject`].
+//! tcplab's model as a [`Subject`].
 //!
 //! It gives [`Connection`]s what a kernel's socket layer has besides: descriptors, blocking calls,
 //! readiness, errors told once. A setting changed while a connection exists is refused, as it
@@ -111,7 +111,7 @@ impl Model {
         held.chain(&mut self.orphans)
     }
 
-    /// Hands everything that is ready to leave over.
+    /// Hands over everything that is ready to leave.
     fn collect(&mut self, now: Instant) {
         let mut left = Vec::new();
         for socket in self.sockets.values_mut() {
@@ -145,8 +145,8 @@ impl Model {
         self.notice(now);
     }
 
-    /// What the stack has done since the last time is told to those who wait for it: completions to
-    /// the queues of errors, readiness to epoll.
+    /// Reports what the stack did since the last time: completions to error queues, readiness to
+    /// epoll.
     fn notice(&mut self, now: Instant) {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
@@ -199,7 +199,7 @@ impl Subject for Model {
             return Ok(());
         }
         if let Some(done) = self.fast.set(name, value) {
-            return done.map_err(|()| Refusal("not a value the model knows".into()));
+            return done.map_err(|()| Refusal("unknown value".into()));
         }
         if let ("device.gso" | "device.tso", "on" | "off") = (name, value) {
             self.cuts = value == "off";

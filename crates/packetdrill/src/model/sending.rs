@@ -26,7 +26,7 @@ impl Model {
             OUT_OF_BAND | DONT_WAIT | NO_SIGNAL | MORE | END_OF_RECORD | ZERO_COPY | FAST_OPEN;
         let unknown = flags & !known;
         if unknown != 0 {
-            return Err(Refusal(format!("sending with flags {unknown:#x}")));
+            return Err(Refusal(format!("send flags {unknown:#x}")));
         }
         let zero_copy =
             flags & ZERO_COPY != 0 && self.sockets.get(&fd).is_some_and(|socket| socket.zero_copy);
@@ -170,7 +170,7 @@ impl Model {
                 None
             }
             Err(_) if send.done > 0 => Some(self.sent(send, send.done)),
-            // `sk_stream_error`: an error that was not told goes before the broken pipe.
+            // `sk_stream_error`: an error not reported yet takes precedence over the broken pipe.
             Err(_) => {
                 Some(Outcome::error(open.take_error().map_or("EPIPE", |error| error.errno())))
             }

@@ -30,7 +30,7 @@ impl Model {
                 return Err(Refusal(format!("the congestion control {control}")));
             }
             if let Stage::Open(_) = socket.stage {
-                return Err(Refusal("another congestion control for a connection".into()));
+                return Err(Refusal("changing the congestion control of a connection".into()));
             }
             socket.congestion.clone_from(control);
             return Ok(Outcome::value(0));
@@ -52,7 +52,7 @@ impl Model {
             (level, name, value)
         {
             let Stage::Open(open) = &mut socket.stage else {
-                return Err(Refusal("SO_TIMESTAMPING before there is a connection".into()));
+                return Err(Refusal("SO_TIMESTAMPING before connecting".into()));
             };
             let acknowledged = open.acknowledged();
             if !open.errors.set_timestamping(*bits, acknowledged) {
@@ -74,7 +74,7 @@ impl Model {
         }
         Ok(match options::read(level, name, value)? {
             Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
-                return Err(Refusal("TCP_MAXSEG for a connection".into()));
+                return Err(Refusal("TCP_MAXSEG on a connection".into()));
             }
             Setting::Of(option) => {
                 socket.set_option(now, option);

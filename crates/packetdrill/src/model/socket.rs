@@ -1,4 +1,4 @@
-//! What a descriptor stands for.
+//! The sockets behind descriptors.
 
 use tcplab_stack::{
     Config, Connection, ConnectionError, Listener, SocketOption, SocketOptions, State, Transmit,
@@ -230,7 +230,7 @@ impl Open {
         (self.local_port, self.remote_port)
     }
 
-    /// Data left, perhaps again: the position behind the byte that did is told to who asked.
+    /// Data left, perhaps retransmitted: reports the position after it to who asked.
     pub(super) fn note_sent(&mut self, now: Instant, transmit: &Transmit) {
         let segment = &transmit.segment;
         let syn = segment.header.flags.contains(TcpFlags::SYN);
@@ -246,12 +246,12 @@ impl Open {
         self.written.saturating_sub(self.connection.unacknowledged().as_u64())
     }
 
-    /// Tells of what is acknowledged to who asked.
+    /// Reports what is acknowledged to who asked.
     pub(super) fn complete(&mut self, now: Instant) {
         self.errors.acknowledged(now, self.acknowledged());
     }
 
-    /// The error that the application has not been told, which it is now.
+    /// Takes the error that the application has not seen yet.
     pub(super) fn take_error(&mut self) -> Option<ConnectionError> {
         let error = self.connection.error().filter(|_| !self.told_error);
         self.told_error |= error.is_some();

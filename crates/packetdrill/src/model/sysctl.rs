@@ -52,15 +52,15 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
         return Ok(());
     }
     let Some(name) = name.strip_prefix("net.ipv4.") else {
-        return Err(Refusal("no setting of TCP".into()));
+        return Err(Refusal("not a TCP setting".into()));
     };
     if let Some((_, harmless)) = WITHOUT_EFFECT.iter().find(|(known, _)| *known == name) {
         if harmless.is_empty() || harmless.contains(&value) {
             return Ok(());
         }
-        return Err(Refusal("the model does not have it".into()));
+        return Err(Refusal("not modelled".into()));
     }
-    let odd = || Refusal("not a value the model knows".into());
+    let odd = || Refusal("unknown value".into());
     if name == "tcp_congestion_control" {
         tcplab_stack::congestion::by_name(value).ok_or_else(odd)?;
         value.clone_into(&mut config.window.congestion);
@@ -86,7 +86,7 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
 
 fn apply_number(config: &mut Config, name: &str, number: u64) -> Result<(), Refusal> {
     let on = number != 0;
-    let odd = || Refusal("not a value the model knows".into());
+    let odd = || Refusal("unknown value".into());
     let count = u8::try_from(number).map_err(|_| odd());
     let wide = u32::try_from(number).map_err(|_| odd());
     // Beyond this nanoseconds do not reach.
@@ -102,7 +102,7 @@ fn apply_number(config: &mut Config, name: &str, number: u64) -> Result<(), Refu
                 0 => Ecn::Off,
                 1 => Ecn::Asked,
                 2 => Ecn::Granted,
-                _ => return Err(Refusal("the model does not have Accurate ECN".into())),
+                _ => return Err(Refusal("Accurate ECN is not modelled".into())),
             }
         }
         "tcp_syn_retries" => config.handshake.syn_retries = count?,
@@ -135,7 +135,7 @@ fn apply_number(config: &mut Config, name: &str, number: u64) -> Result<(), Refu
         "tcp_keepalive_time" => config.liveness.keep_idle = seconds()?,
         "tcp_keepalive_intvl" => config.liveness.keep_interval = seconds()?,
         "tcp_keepalive_probes" => config.liveness.keep_probes = count?,
-        _ => return Err(Refusal("the model does not have it".into())),
+        _ => return Err(Refusal("not modelled".into())),
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ mod tests {
     use crate::shell::DEFAULTS;
 
     #[test]
-    fn the_suites_defaults_have_their_effect() {
+    fn sysctl_defaults_of_suite_change_config() {
         let mut config = Config::default();
         for (name, value) in DEFAULTS.iter().filter(|(name, _)| !name.contains("fastopen")) {
             apply(&mut config, name, value).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_effect_is_refused() {
+    fn sysctl_without_effect_is_refused() {
         for (name, value) in [
             ("net.core.default_qdisc", "fq"),
             ("net.ipv4.tcp_mtu_probing", "2"),

@@ -20,7 +20,7 @@ impl Parser<'_> {
                 Time::Any | Time::Between(..) | Time::AfterBetween(..) => end,
             };
             if end < from {
-                let what = "the call returns before it is made";
+                let what = "the call returns before it starts";
                 return Err(self.error_at(start, what.into()));
             }
             until = Some(end);

@@ -150,9 +150,9 @@ impl Parser<'_> {
         let action = self.action(time)?;
         let outbound = matches!(action, Action::Outbound(_));
         let only_expected = match time {
-            Time::Any => Some("`*` stands only before packets expected (`>`)"),
+            Time::Any => Some("`*` is allowed only before expected packets (`>`)"),
             Time::Between(..) | Time::AfterBetween(..) => {
-                Some("a range of times stands only before packets expected (`>`)")
+                Some("a time range is allowed only before expected packets (`>`)")
             }
             Time::At(_) | Time::After(_) => None,
         };
@@ -175,9 +175,9 @@ impl Parser<'_> {
         if relative {
             self.sign('+', "`+` before the range's end, as before its start")?;
         }
-        let to = self.span("the end of the range of times")?;
+        let to = self.span("the end of the time range")?;
         if to < from {
-            return Err(self.error_at(start, "the range of times runs backwards".into()));
+            return Err(self.error_at(start, "the time range ends before it starts".into()));
         }
         Ok(if relative { Time::AfterBetween(from, to) } else { Time::Between(from, to) })
     }
@@ -215,7 +215,7 @@ impl Parser<'_> {
         let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
         let nanos: String = fraction.chars().chain("000000000".chars()).take(9).collect();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse::<u64>() };
-        let too_long = || self.error_at(start, "the time is longer than can be told".into());
+        let too_long = || self.error_at(start, "the time is too long".into());
         let nanos = nanos.parse::<u64>().map_err(|_| too_long())?;
         let whole = seconds.ok().and_then(|s| s.checked_mul(1_000_000_000)).ok_or_else(too_long)?;
         whole.checked_add(nanos).map(Span::from_nanos).ok_or_else(too_long)

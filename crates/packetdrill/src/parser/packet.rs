@@ -32,12 +32,12 @@ impl Parser<'_> {
         };
         let wild_options = matches!(&body, Body::Tcp(tcp) if tcp.options.is_none());
         if inbound && (wild_options || ip.service == Service::Ect01) {
-            let what = "`<...>` and `[ect01]` stand only in packets expected (`>`)";
+            let what = "`<...>` and `[ect01]` are allowed only in expected packets (`>`)";
             return Err(self.error_at(start, what.into()));
         }
         let wild_window = matches!(&body, Body::Tcp(tcp) if tcp.window.is_none());
         if inbound && wild_window {
-            let what = "a packet that is put in (`<`) needs its window, `win N`";
+            let what = "an injected packet (`<`) needs a window: add `win N`";
             return Err(self.error_at(start, what.into()));
         }
         Ok(PacketSpec { encapsulations, ip, psp, ports, body })
@@ -195,7 +195,7 @@ impl Parser<'_> {
         }
         let ecn = TcpFlags::ECE.bits() | TcpFlags::CWR.bits() | TcpFlags::AE.bits();
         if ace.is_some() && flags.bits() & ecn != 0 {
-            let what = "the counter of Accurate ECN stands in place of E, W and A";
+            let what = "the Accurate ECN counter replaces the flags E, W and A";
             return Err(self.error_at(start, what.into()));
         }
         Ok((flags, ace))

@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
             }
         }
         if open > 0 || quote.is_some() {
-            return Err(self.error("the call has no end: expected `)`".into()));
+            return Err(self.error("unterminated call: add `)`".into()));
         }
         self.at = self.text.len();
         Ok(())
@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
     fn string(&mut self, quote: char) -> Read<Term> {
         let body = &self.rest()[1..];
         let Some(len) = body.find([quote, '\n']).filter(|at| body[*at..].starts_with(quote)) else {
-            return Err(self.error(format!("the string has no end: expected `{quote}`")));
+            return Err(self.error(format!("unterminated string: add `{quote}`")));
         };
         self.at += len + 2;
         Ok(Term::Value(Value::Text(body[..len].to_owned())))

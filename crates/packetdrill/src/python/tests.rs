@@ -16,7 +16,7 @@ fn run(text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_holds_in_python_holds_here() {
+fn assertion_true_in_python_passes() {
     for text in [
         "",
         "assert tcpi_snd_cwnd == 10, tcpi_snd_cwnd",
@@ -39,7 +39,7 @@ fn what_holds_in_python_holds_here() {
 }
 
 #[test]
-fn what_does_not_hold_is_told_with_its_values() {
+fn assertion_false_shows_values() {
     for (text, told) in [
         ("assert tcpi_snd_cwnd == 9", "tcpi_snd_cwnd == 9 does not hold: 10 == 9"),
         (
@@ -59,15 +59,15 @@ fn what_does_not_hold_is_told_with_its_values() {
 }
 
 #[test]
-fn what_is_not_read_is_told_with_its_place() {
+fn python_unknown_syntax_gives_position() {
     for (text, told) in [
         ("assert", "6: expected a value, found the code's end"),
         ("assert (1", "9: expected `)`, found the code's end"),
         ("for x in y", "4: expected `assert`, an assignment or `print`, found `for x in y`"),
         ("assert 1 1", "9: expected the statement's end, found `1`"),
-        ("assert 'a", "7: the string has no end: expected `'`"),
+        ("assert 'a", "7: unterminated string: add `'`"),
         ("assert 1a", "7: `1a` is not a number"),
-        ("print(", "5: the call has no end: expected `)`"),
+        ("print(", "5: unterminated call: add `)`"),
     ] {
         let told = told.replace("4: expected `assert`", "0: expected `assert`");
         assert_eq!(run(text), Err(told), "{text}");
@@ -77,7 +77,7 @@ fn what_is_not_read_is_told_with_its_place() {
 }
 
 #[test]
-fn names_live_on_from_one_piece_of_code_to_the_next() {
+fn python_names_in_later_code_keep_values() {
     let mut names = Names::default();
     Program::parse("cwnd = 10").unwrap().run(&mut names, &field).unwrap();
     let again = Program::parse("cwnd += 1\nassert cwnd == 12").unwrap();
@@ -86,7 +86,7 @@ fn names_live_on_from_one_piece_of_code_to_the_next() {
 }
 
 #[test]
-fn the_fields_needed_are_listed() {
+fn python_program_lists_needed_fields() {
     let text = "cwnd = 1; assert tcpi_rtt > cwnd and tcpi_ca_state == TCP_CA_Open";
     assert_eq!(Program::parse(text).unwrap().fields(), ["tcpi_rtt", "tcpi_ca_state"]);
 }

@@ -12,7 +12,7 @@ use crate::notation::{Made, written};
 use crate::source::Position;
 use crate::subject::{ControlData, ControlMessage, Outcome, Reply, SystemCall};
 
-/// A call that does not return is waited for so long after its time, to tell how late it came.
+/// How long to wait for a late call after its time, to report how late it was.
 const PATIENCE: Span = Span::from_secs(1);
 
 impl<'a> Runner<'a> {
@@ -43,7 +43,7 @@ impl<'a> Runner<'a> {
             (Reply::Refused(refusal), _) => return Err(Stop::unsupported(at, refusal.0)),
             (Reply::Returned(outcome), None) => self.returned(at, call, &outcome)?,
             (Reply::Blocked, None) => {
-                let what = format!("{} waits, and the script gives it no time to", call.name);
+                let what = format!("{} blocks, but the script gives no return time", call.name);
                 return Err(Stop::failed(at, what));
             }
             (Reply::Returned(outcome), Some(until)) => {
@@ -51,7 +51,7 @@ impl<'a> Runner<'a> {
                 self.blocked = Some(Blocked { at, call, started, until, returned });
             }
             (Reply::Blocked, Some(until)) => {
-                self.dialogue.did(self.now, at, format!("{} waits", Made(call)));
+                self.dialogue.did(self.now, at, format!("{} blocks", Made(call)));
                 self.blocked = Some(Blocked { at, call, started, until, returned: None });
             }
         }
@@ -73,7 +73,7 @@ impl<'a> Runner<'a> {
         let name = &blocked.call.name;
         let Some((time, outcome)) = blocked.returned else {
             let (due, end) = (written(blocked.until), written(deadline));
-            let what = format!("{name} was to return at {due} and has not until {end}");
+            let what = format!("{name} did not return by {end}, expected at {due}");
             return Err(Stop::failed(at, what));
         };
         let tolerance = self.rules.tolerance(blocked.until.since(blocked.started));
@@ -123,7 +123,9 @@ impl<'a> Runner<'a> {
                     self.connection.accepted(live);
                 }
             }
-            Ok(value) if value != expected => return Err(difference("the call returned another")),
+            Ok(value) if value != expected => {
+                return Err(difference("the call returned another value"));
+            }
             Ok(_) => {}
             Err(_) if expected != -1 => return Err(difference("the call failed")),
             Err(errno) => {

@@ -50,7 +50,7 @@ impl Descriptors {
                 Expression::Word(family) if family == "AF_UNSPEC" => {
                     SystemCall::Disconnect { fd: fd()? }
                 }
-                _ => return Err(CallError::Unsupported("connect to an address of its own".into())),
+                _ => return Err(CallError::Unsupported("connect to a given address".into())),
             },
             "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,
             "write" | "writev" | "send" | "sendto" | "sendmsg" => send(&arguments)?,
@@ -159,7 +159,7 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
         "sendmsg" => {
             let message = arguments.get(1)?;
             if !control_of(message)?.is_empty() {
-                return Err(CallError::Unsupported("control messages to be sent".into()));
+                return Err(CallError::Unsupported("sending control messages".into()));
             }
             (vectors(field(message, "msg_iov")?)?, arguments.integer(2)?)
         }
@@ -167,7 +167,7 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
     };
     let nobody = Expression::Word("AF_UNSPEC".into());
     if flags & FAST_OPEN != 0 && arguments.call.arguments.get(4) == Some(&nobody) {
-        return Err(CallError::Unsupported("a write that connects to nobody".into()));
+        return Err(CallError::Unsupported("a write to AF_UNSPEC".into()));
     }
     Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
 }

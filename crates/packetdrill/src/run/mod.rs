@@ -1,9 +1,9 @@
-//! A script held against a stack, in virtual time.
+//! Runs a script against a stack in virtual time.
 //!
-//! The rules are packetdrill's: a packet put in or a call is made at its time; a packet expected
+//! The rules are packetdrill's: injected packets and calls happen at their time; an expected packet
 //! must be the next that the stack sends, within the tolerance of its time; numbers are compared as
-//! the script counts them ([`translation`]). What a stack sends in several pieces is expected as
-//! one: contiguous segments are joined until they are as long as the script's line.
+//! the script counts them ([`translation`]). Contiguous segments are joined until they are as long
+//! as the script's line.
 
 mod call;
 mod descriptors;
@@ -38,7 +38,7 @@ pub fn run(script: &Script, subject: &mut dyn Subject) -> ScriptOutcome {
     watch(script, subject).0
 }
 
-/// The same, and all that happened until then.
+/// Runs `script` and returns everything that happened, too.
 pub fn watch(script: &Script, subject: &mut dyn Subject) -> (ScriptOutcome, Vec<Line>) {
     let rules = match Rules::of(&script.options) {
         Ok(rules) => rules,
@@ -70,7 +70,7 @@ struct Runner<'a> {
     now: Instant,
     last: Option<Last>,
     connection: Connection,
-    /// What the stack has sent and no line has asked for yet.
+    /// What the stack sent and no line has expected yet.
     sent: VecDeque<Sent>,
     descriptors: Descriptors,
     names: Names,
@@ -108,12 +108,12 @@ struct Blocked<'a> {
 #[derive(Clone, Copy)]
 struct Due {
     from: Instant,
-    /// The same, unless a range is given.
+    /// Equals `from`, unless a range is given.
     to: Instant,
     any: bool,
 }
 
-/// So often in a row may a stack be woken without time passing.
+/// How often in a row a stack may be woken without time passing.
 const MOST_WAKES_AT_ONCE: u32 = 100_000;
 
 impl<'a> Runner<'a> {
@@ -137,8 +137,8 @@ impl<'a> Runner<'a> {
         let (due, anchor) = self.due(event.time, inbound);
         match &event.action {
             Action::Inbound(spec) => {
-                self.wait(event.at, due, "the packet put in")?;
-                self.put_in(event.at, spec)?;
+                self.wait(event.at, due, "the injected packet")?;
+                self.inject(event.at, spec)?;
             }
             Action::Outbound(spec) => self.expect(event, spec, due)?,
             Action::Call(call) => {
@@ -161,8 +161,8 @@ impl<'a> Runner<'a> {
     }
 
     /// When an event is due, and what its times count from. Times with `+` count from the end of
-    /// the event before, but between two packets put in from the first one's own time, so that
-    /// they do not drift.
+    /// the event before; between two injected packets from the time of the first, so that they do
+    /// not drift.
     fn due(&self, time: Time, inbound: bool) -> (Due, Instant) {
         let anchor = match self.last {
             Some(last) if last.inbound && inbound => last.time,
@@ -178,7 +178,7 @@ impl<'a> Runner<'a> {
         (Due { from: start + from, to: start + to, any: time == Time::Any }, start)
     }
 
-    /// Lets time pass until an event is due. Events before it may have come late.
+    /// Lets time pass until an event is due. Earlier events may have been late.
     fn wait(&mut self, at: Position, due: Due, what: &str) -> Result<(), Stop> {
         self.advance(at, due.from)?;
         let since = self.last.map_or(Instant::ZERO, |last| last.time);
@@ -186,7 +186,7 @@ impl<'a> Runner<'a> {
         let tolerance = self.rules.tolerance(due.from.since(since));
         if late > tolerance {
             let what = format!(
-                "{what} was due at {} and could not be made before {}",
+                "{what} was due at {} but was possible only at {}",
                 written(due.from),
                 written(self.now)
             );
@@ -223,7 +223,7 @@ impl<'a> Runner<'a> {
             }
             wakes += 1;
             if wakes == MOST_WAKES_AT_ONCE {
-                let what = format!("the stack does not come to rest at {}", written(self.now));
+                let what = format!("the stack wakes without end at {}", written(self.now));
                 return Err(Stop::failed(at, what));
             }
         }
@@ -240,7 +240,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn put_in(&mut self, at: Position, spec: &PacketSpec) -> Result<(), Stop> {
+    fn inject(&mut self, at: Position, spec: &PacketSpec) -> Result<(), Stop> {
         let tcp = tcp_alone(at, spec)?;
         let packet = self
             .connection
@@ -309,7 +309,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// What was sent and not asked for.
+    /// What was sent and not expected.
     fn leftovers(&self) -> Vec<String> {
         let own = self.sent.iter().filter(|sent| self.connection.has_sent(&sent.packet));
         own.map(|sent| {
@@ -334,7 +334,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The segment in a packet that holds nothing else of note.
+/// The segment of a packet, if the packet has no unsupported parts.
 fn tcp_alone(at: Position, spec: &PacketSpec) -> Result<&crate::ast::TcpSpec, Stop> {
     let refused = |construct: &str| Err(Stop::unsupported(at, construct));
     match (&spec.body, spec.encapsulations.first(), spec.psp) {

@@ -29,7 +29,7 @@ impl Runner<'_> {
         let mut joined: Option<Joined> = None;
         loop {
             let Some(sent) = self.next_sent(event, deadline)? else {
-                let what = format!("no packet was sent until {}", written(deadline));
+                let what = format!("no packet was sent by {}", written(deadline));
                 let actual = joined.map(|joined| self.line(joined.time, &joined.packet));
                 return Err(failed(event, spec, what, actual));
             };
@@ -42,7 +42,7 @@ impl Runner<'_> {
                 Some(before) if before.fits(&packet, expected.len) => before.push(time, packet),
                 Some(before) => {
                     let parts = [&before.packet, &packet].map(|part| self.line(time, part));
-                    let what = "the packets do not make one".into();
+                    let what = "the segments cannot be joined".into();
                     let actual = Some(parts.join("\n            "));
                     return Err(failed(event, spec, what, actual));
                 }

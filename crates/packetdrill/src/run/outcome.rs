@@ -1,20 +1,20 @@
-//! What comes of a script.
+//! The result of a script.
 
 use crate::source::Position;
 
-/// What came of a script.
+/// The result of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptOutcome {
-    /// All happened as the script says. Packets that were sent and that no line asked for, as a
-    /// script's end leaves them, in its notation.
+    /// Everything happened as the script says. Packets that no line expected, in the script's
+    /// notation.
     Passed(Vec<String>),
-    /// Something happened otherwise.
+    /// Something differed.
     Failed(Failure),
-    /// It asks for something that is not there.
+    /// It needs something that is not supported.
     Unsupported(Unsupported),
 }
 
-/// The first thing that happened otherwise than the script says.
+/// The first difference from the script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}{}{}", shown("expected", expected.as_ref()), shown("actual  ", actual.as_ref()))]
 pub struct Failure {
@@ -28,13 +28,13 @@ pub struct Failure {
     pub actual: Option<String>,
 }
 
-/// Something that a script asks for and that is not there.
+/// Something that a script needs and that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: not supported: {construct}")]
 pub struct Unsupported {
     /// The script's line.
     pub at: Position,
-    /// What it asks for: the same words for the same construct, to be counted.
+    /// What it needs: one wording for each construct, to be counted.
     pub construct: String,
 }
 
@@ -42,7 +42,7 @@ fn shown(title: &str, line: Option<&String>) -> String {
     line.map(|line| format!("\n  {title}: {line}")).unwrap_or_default()
 }
 
-/// Why a run does not go on.
+/// Why a run stops.
 pub(super) enum Stop {
     Failed(Failure),
     Unsupported(Unsupported),

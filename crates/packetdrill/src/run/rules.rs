@@ -1,4 +1,4 @@
-//! What a script's options ask for.
+//! The options of a script.
 
 use tcplab_units::Span;
 

@@ -51,7 +51,7 @@ pub(super) fn number(expression: &Expression) -> Result<i64, CallError> {
             [one] if name == "htons" => Ok(i64::from((number(one)? as u16).to_be())),
             _ => Err(CallError::Unsupported(format!("the macro `{name}`"))),
         },
-        _ => Err(CallError::Wrong("a number was expected".into())),
+        _ => Err(CallError::Wrong("expected a number".into())),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn field<'a>(
         _ => None,
     };
     let value = found.map(|Field { value, .. }| value);
-    value.ok_or_else(|| CallError::Wrong(format!("a structure with `{name}` was expected")))
+    value.ok_or_else(|| CallError::Wrong(format!("expected a structure with `{name}`")))
 }
 
 /// The control messages of a message.
@@ -104,7 +104,7 @@ pub(super) fn control_data(data: &Expression) -> Result<ControlData, CallError> 
     }
     match data {
         Expression::Structure(_) => {
-            Err(CallError::Unsupported("control messages of other structures".into()))
+            Err(CallError::Unsupported("other control message structures".into()))
         }
         data => Ok(ControlData::Number(number(data)?)),
     }
@@ -112,7 +112,7 @@ pub(super) fn control_data(data: &Expression) -> Result<ControlData, CallError> 
 
 /// The bytes of each part of `[{..., 1000}, {..., 20}]`.
 pub(super) fn vectors(array: &Expression) -> Result<Vec<u32>, CallError> {
-    let wrong = || CallError::Wrong("an array of `{..., length}` was expected".into());
+    let wrong = || CallError::Wrong("expected an array of `{..., length}`".into());
     let Expression::Array(all) = array else { return Err(wrong()) };
     let part = |one: &Expression| match one {
         Expression::Structure(fields) if fields.len() == 2 => length(number(&fields[1].value)?),

@@ -36,7 +36,7 @@ fn skipped(reason: &str) {
 }
 
 #[test]
-fn the_kernel_does_what_the_scripts_say() {
+fn kernel_on_corpus_scripts_passes() {
     for program in ["packetdrill", "unshare", "ip", "timeout"] {
         if !is_installed(program) {
             skipped(&format!("{program} is not installed: no script was held against the kernel"));

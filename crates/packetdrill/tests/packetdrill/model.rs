@@ -30,7 +30,7 @@ pub(crate) fn scripts() -> Vec<(String, PathBuf)> {
 }
 
 #[test]
-fn the_model_does_what_the_kernel_did() {
+fn model_on_corpus_scripts_passes() {
     let scripts = scripts();
     assert!(scripts.len() > 30);
     let failed: Vec<String> = scripts
@@ -44,7 +44,7 @@ fn the_model_does_what_the_kernel_did() {
 
 /// The ticks of a kernel with another HZ move timers by a few milliseconds, and that is all.
 #[test]
-fn a_finer_tick_does_the_same() {
+fn model_with_finer_tick_passes() {
     let mut config = Config::default();
     config.host.tick = Span::from_millis(1);
     for (name, path) in scripts() {
@@ -55,7 +55,7 @@ fn a_finer_tick_does_the_same() {
 }
 
 #[test]
-fn what_the_model_does_not_have_is_named() {
+fn model_missing_feature_is_named() {
     let start = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n\
                  +0 listen(3, 1) = 0\n";
     let mut shown = String::new();

@@ -21,7 +21,7 @@ fn read(text: &str) -> Script {
 }
 
 #[test]
-fn each_construct_is_read() {
+fn parser_each_construct_is_read() {
     let script = read(SCRIPTS[2]);
     let mut shown = String::new();
     for flag in &script.options {
@@ -43,7 +43,7 @@ fn each_construct_is_read() {
 }
 
 #[test]
-fn packets_are_written_as_they_are_read() {
+fn packet_after_parsing_is_written_identically() {
     for script in SCRIPTS.map(read) {
         for event in script.events {
             let (Action::Inbound(spec) | Action::Outbound(spec)) = &event.action else { continue };
@@ -57,7 +57,7 @@ fn packets_are_written_as_they_are_read() {
 }
 
 #[test]
-fn definitions_stand_for_their_values() {
+fn definition_in_script_is_replaced_by_value() {
     let text = "--define=N=5\n0 write(3, ..., N) = A\n+0 < S N:N(0) win 1 <FO TFO>";
     let definitions = Definitions::none().with("N", "6").with("A", "N").with("TFO", "aa00");
     let found = Script::parse(text, &definitions).unwrap();
@@ -68,7 +68,7 @@ fn definitions_stand_for_their_values() {
 }
 
 #[test]
-fn what_cannot_be_read_is_shown_where_it_stands() {
+fn parse_error_shows_position() {
     let mut shown = String::new();
     for text in [
         "",
@@ -120,7 +120,7 @@ fn what_cannot_be_read_is_shown_where_it_stands() {
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn parser_deep_nesting_is_refused() {
     for (open, close) in [("[", "]"), ("{", "}"), ("a=", ""), ("a(", ")"), ("1|", "")] {
         let text = format!("0 f({}1{}) = 0", open.repeat(50_000), close.repeat(50_000));
         let read = Script::parse(&text, &Definitions::none());
@@ -130,7 +130,7 @@ fn deep_nesting_is_refused() {
 
 /// Scripts cut, doubled and scrambled: whatever comes of it, reading and running end.
 #[test]
-fn whatever_is_written_reading_and_running_end() {
+fn parser_and_run_on_any_text_terminate() {
     let mut rng = Rng::new(7, "scripts");
     let mut below = |most: usize| rng.below(most as u64) as usize;
     let pieces: Vec<&str> =

@@ -20,13 +20,13 @@ fn told(text: &str) -> String {
 }
 
 #[test]
-fn a_right_stack_passes() {
+fn run_with_correct_stack_passes() {
     assert_eq!(told(SERVER), "passed, left over: []");
     assert_eq!(told(CLIENT), "passed, left over: []");
 }
 
 #[test]
-fn settings_reach_the_stack_in_their_order() {
+fn settings_of_script_reach_stack_in_order() {
     let mut fake = Fake::default();
     verdict(SERVER, &mut fake);
     assert_eq!(fake.settings.len(), 24);
@@ -36,7 +36,7 @@ fn settings_reach_the_stack_in_their_order() {
 }
 
 #[test]
-fn what_is_otherwise_is_told_in_the_scripts_own_notation() {
+fn run_with_wrong_packet_shows_script_notation() {
     let mut shown = String::new();
     for (script, right, wrong) in [
         (SERVER, "S. 0:0(0) ack 10 win 500", "S. 0:0(0) ack 10 win 501"),
@@ -70,7 +70,7 @@ fn what_is_otherwise_is_told_in_the_scripts_own_notation() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn run_with_unsupported_construct_names_it() {
     let mut shown = String::new();
     for (right, wrong) in [
         ("--tolerance_usecs=1000", "--wire_client"),
@@ -94,7 +94,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn what_no_line_asks_for_is_left_over() {
+fn run_with_unexpected_packet_lists_it() {
     let text = SERVER.replacen("+.1 close(4)", "+0 write(4, ..., 10) = 10\n+0 close(4)", 1);
     assert_eq!(
         told(&text),
@@ -104,15 +104,15 @@ fn what_no_line_asks_for_is_left_over() {
 }
 
 #[test]
-fn strict_segments_are_not_joined() {
+fn run_with_strict_segments_does_not_join() {
     let text = SERVER.replacen("--tolerance_usecs=1000", "--strict_segments", 1);
     assert!(told(&text).contains("the data bytes: expected 2000, found 1000"), "{}", told(&text));
 }
 
 #[test]
-fn a_stack_that_does_not_come_to_rest_fails() {
+fn run_with_endless_wakeups_fails() {
     let mut fake = Fake::default();
     fake.restless = true;
     let ScriptOutcome::Failed(failure) = verdict(CLIENT, &mut fake) else { panic!("it passed") };
-    assert_eq!(failure.what, "the stack does not come to rest at 0.000000");
+    assert_eq!(failure.what, "the stack wakes without end at 0.000000");
 }

@@ -82,7 +82,7 @@ fn keys_say_what_always_holds() {
                 "both directions: 0 ms",
                 "forward queue full: + 120 ms",
                 "both directions: none",
-                "nothing passes: 3 times, 500 ms in all",
+                "outage: 3 times, 500 ms in all",
             ],
         ),
     ] {

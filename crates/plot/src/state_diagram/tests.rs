@@ -109,8 +109,8 @@ fn ends_of_whom_nothing_is_known_are_drawn_too() {
     let mut walks = walks(&OPEN, &[]);
     walks.server.start = None;
     let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
-    assert!(drawn.contains("nothing of it was seen"));
+    assert!(drawn.contains("not captured"));
     walks.server.start = Some(TcpState::Established);
     let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
-    assert!(drawn.contains("in ESTABLISHED all the time"));
+    assert!(drawn.contains("in ESTABLISHED throughout"));
 }

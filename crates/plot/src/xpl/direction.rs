@@ -10,7 +10,7 @@ use super::writer::{
 };
 use crate::round_trips::RoundTrips;
 
-/// tcptrace's default (`-A10`): throughput is told anew after so many data segments.
+/// tcptrace's default (`-A10`): data segments per throughput sample.
 const AVERAGED: u64 = 10;
 
 /// What must be known to go on drawing.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io;
-
 use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
 
 use super::direction::Direction;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
 use tcplab_capture::Reader;
 use tcplab_trace::{
     Ack, Analyzer, Connection, FlowId, Proof, Range, Segment, SegmentKind, Sink, Timer,
@@ -147,7 +146,7 @@ fn theirs(capture: &Path, place: &Path) -> Option<BTreeMap<String, String>> {
     Some(files)
 }
 
-/// Without their colours: which segments are sent again is where both differ.
+/// Without colours: tcptrace classifies retransmissions differently.
 fn places(strokes: &[Stroke], which: impl Fn(&Stroke) -> bool) -> Vec<(&str, &[String])> {
     let chosen = strokes.iter().filter(|stroke| which(stroke));
     let mut chosen: Vec<_> = chosen.map(|(_, command, at)| (command.as_str(), &at[..])).collect();

@@ -3,10 +3,10 @@
 use tcplab_results::comparison::Divergence;
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
+use tcplab_units::rounded::with_unit;
 
 use super::markdown::escaped;
 use super::words::signed_percent;
-use crate::number::with_unit;
 
 /// A connection in both captures.
 #[derive(Debug, Clone)]
@@ -83,9 +83,9 @@ pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [us
 }
 
 fn left_out([a, b]: [usize; 2]) -> String {
-    let told = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
+    let unmatched = [("A", a), ("B", b)].into_iter().filter(|(_, count)| *count > 0);
     let lines =
-        told.map(|(side, count)| format!("{count} more in {side}: unmatched or not shown\n"));
+        unmatched.map(|(side, count)| format!("{count} more in {side}: unmatched or not shown\n"));
     lines.collect::<Vec<String>>().concat()
 }
 

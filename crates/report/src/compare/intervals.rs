@@ -5,7 +5,7 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{difference, name_of, signed_percent};
 use crate::html::figure::Shown;
-use crate::number::title;
+use crate::title::title;
 
 /// An interval plot for each metric, the metric with the worst row first; none of one that is
 /// identical everywhere.
@@ -33,7 +33,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
     };
     let shown = |row: &&Row| ForestRow {
         name: row.case.clone(),
-        told: match (row.outcome, row.relative(row.difference)) {
+        label: match (row.outcome, row.relative(row.difference)) {
             (Outcome::Undecided { .. } | Outcome::Same { identical: true }, _) => {
                 name_of(row.outcome).into()
             }

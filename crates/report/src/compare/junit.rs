@@ -30,8 +30,8 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
         xml += &case(row, &fails);
     }
     if !found.warnings.is_empty() {
-        let told = escape(&found.warnings.join("\n")).into_owned();
-        xml += &format!("    <system-err>{told}</system-err>\n");
+        let text = escape(&found.warnings.join("\n")).into_owned();
+        xml += &format!("    <system-err>{text}</system-err>\n");
     }
     xml += "  </testsuite>\n</testsuites>\n";
     xml
@@ -48,24 +48,24 @@ fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
         attribute(&row.metric)
     );
     let verdict_text = verdict(row);
-    let told = told(row);
+    let text = details(row);
     if fails(&row.outcome) {
         xml += &format!(
             "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
             row.outcome.name(),
             attribute(&format!("{verdict_text}: {}", change(row))),
-            escape(&told)
+            escape(&text)
         );
     } else if is_skipped(row.outcome, &fails) {
         xml += &format!("      <skipped message=\"{}\"/>\n", attribute(&verdict_text));
-        xml += &format!("      <system-out>{}</system-out>\n", escape(&told));
+        xml += &format!("      <system-out>{}</system-out>\n", escape(&text));
     } else {
-        xml += &format!("      <system-out>{}</system-out>\n", escape(&told));
+        xml += &format!("      <system-out>{}</system-out>\n", escape(&text));
     }
     xml + "    </testcase>\n"
 }
 
-fn told(row: &Row) -> String {
+fn details(row: &Row) -> String {
     format!(
         "{}: A {}, B {}, {} ({}); 95 % CI of the difference {}; p = {} (Holm), {} uncorrected; \
          {}; {}",

@@ -6,9 +6,9 @@ use super::words::{
     detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
     trials, verdict,
 };
-use crate::number::title;
+use crate::title::title;
 
-/// So many rows are shown before one has to unfold the rest.
+/// Rows that are shown; the rest unfolds.
 const SHOWN: usize = 8;
 
 /// The verdict, the rows that matter, and everything else folded away.

@@ -1,4 +1,4 @@
-//! What came of a comparison, for people and for machines: a table on the terminal, Markdown for a
+//! A comparison for people and for programs: a table on the terminal, Markdown for a
 //! pull request, JUnit XML for those who count tests, and a page.
 
 mod captures;

@@ -13,7 +13,7 @@ use super::words::{
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
-use crate::number::title;
+use crate::title::title;
 
 /// A page about a comparison of runs, with transfers seen close.
 ///

@@ -1,7 +1,6 @@
-//! What is said of a comparison that is made up, with names that nobody should choose.
+//! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-
 use tcplab_results::comparison::{Comparison, Outcome, Row, Side};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
@@ -156,8 +155,8 @@ fn tally_counts_verdicts_and_remark_names_the_extreme() {
     }
     let mut nothing = levels(Vec::new());
     nothing.warnings = vec!["no trial has `goodput`: left out".into()];
-    let told = tally(&nothing);
-    assert_eq!(told, "after against before: nothing to compare, no trial has `goodput`: left out");
+    let text = tally(&nothing);
+    assert_eq!(text, "after against before: nothing to compare, no trial has `goodput`: left out");
     assert_eq!(
         (sentence(&nothing).as_str(), remark(&nothing).as_str()),
         ("Nothing to compare.", "")

@@ -5,10 +5,8 @@ use tcplab_results::comparison::{Comparison, Row};
 use super::words::{
     change, detectable, interval, is_quiet, median, probability, quiet, sentence, side, verdict,
 };
-use crate::number::title;
-
-/// Between columns.
-const GAP: &str = "  ";
+use crate::grid::{Cell, Grid, Side};
+use crate::title::title;
 
 /// The comparison as text: what A and B are, what else differs, the verdict, the rows worst first;
 /// what is the same in a line.
@@ -56,20 +54,11 @@ fn table(rows: &[&Row]) -> String {
             verdict(row),
         ]
     };
-    let mut lines = vec![HEAD.map(str::to_owned)];
-    lines.extend(rows.iter().map(row));
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
-    let widths: Vec<usize> = (0..HEAD.len()).map(|c| width(c).unwrap_or_default()).collect();
-    let line = |line: &[String; 9]| {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            // Words to the left, numbers to the right.
-            if matches!(column, 0 | 1 | 8) {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        cells.collect::<Vec<_>>().join(GAP).trim_end().to_owned() + "\n"
-    };
-    lines.iter().map(line).collect()
+    use Side::{Left, Right};
+    let mut grid = Grid::new(&[Left, Left, Right, Right, Right, Right, Right, Right, Left]);
+    grid.row(HEAD.map(Cell::new));
+    for cells in rows.iter().map(row) {
+        grid.row(cells.map(Cell::new));
+    }
+    grid.plain()
 }

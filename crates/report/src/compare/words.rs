@@ -1,11 +1,11 @@
 //! A comparison in words.
 
-use tcplab_plot::decimal;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
+use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signed, with_unit};
 
-use crate::number::{counted, decimals_for_error, figures, signed, title, with_unit};
+use crate::title::title;
 
 /// The name of a verdict for people.
 pub(crate) fn name_of(verdict: Outcome) -> &'static str {
@@ -39,13 +39,13 @@ pub fn sentence(found: &Comparison) -> String {
     if same == all {
         return format!("B is equivalent to A in {}.", one_or_all(all, &of));
     }
-    let (mut told, mut rest) = (String::new(), Vec::new());
+    let (mut head, mut rest) = (String::new(), Vec::new());
     if worse > 0 {
-        told = format!("B is worse than A in {worse} of {of}; worst: {}", first("worse"));
+        head = format!("B is worse than A in {worse} of {of}; worst: {}", first("worse"));
     } else if different > 0 {
-        told = format!("B differs from A in {different} of {of}; largest: {}", first("different"));
+        head = format!("B differs from A in {different} of {of}; largest: {}", first("different"));
     } else if better > 0 {
-        told = format!("B is better than A in {better} of {of}; for example {}", first("better"));
+        head = format!("B is better than A in {better} of {of}; for example {}", first("better"));
     }
     let add = |rest: &mut Vec<String>, count: usize, what: &str| {
         if count > 0 {
@@ -60,7 +60,7 @@ pub fn sentence(found: &Comparison) -> String {
     }
     add(&mut rest, same, "equivalent");
     add(&mut rest, undecided, "inconclusive");
-    if told.is_empty() {
+    if head.is_empty() {
         let same = if same > 0 { format!(", equivalent in {same}") } else { String::new() };
         let more = found.rows.iter().filter_map(|row| match row.outcome {
             Outcome::Undecided { more, .. } => Some((more, about(row))),
@@ -73,7 +73,7 @@ pub fn sentence(found: &Comparison) -> String {
     }
     let rest =
         if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
-    format!("{told}.{rest}")
+    format!("{head}.{rest}")
 }
 
 /// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 same`.
@@ -107,9 +107,9 @@ pub(crate) fn counts(found: &Comparison) -> String {
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
     let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
-    let told = |which: &str, row: &Row| format!("{which}: {}, {}.", about(row), change(row));
-    let worst = of("worse").next().map(|row| told("Worst", row));
-    let extreme = worst.or_else(|| of("better").next_back().map(|row| told("Best", row)));
+    let text = |which: &str, row: &Row| format!("{which}: {}, {}.", about(row), change(row));
+    let worst = of("worse").next().map(|row| text("Worst", row));
+    let extreme = worst.or_else(|| of("better").next_back().map(|row| text("Best", row)));
     let open = found.rows.iter().filter_map(|row| match row.outcome {
         Outcome::Undecided { more, .. } => Some((more, about(row))),
         _ => None,
@@ -173,7 +173,7 @@ pub(crate) fn verdict(row: &Row) -> String {
     }
 }
 
-/// More than anybody will run is not told to the last one.
+/// More than anybody will run is not head to the last one.
 fn many(more: usize) -> String {
     if more > 9_999 { "more than 10,000".into() } else { decimal(more as f64, 0) }
 }

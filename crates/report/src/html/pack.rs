@@ -1,9 +1,8 @@
-//! Parts of a page that are unpacked when somebody looks: deflated, as text.
-
-use std::io::Write as _;
+//! Packed parts of a page, unpacked when opened: deflated, as text.
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
+use std::io::Write as _;
 
 /// `bytes` deflated (RFC 1951) and in Base64 (RFC 4648): what `DecompressionStream("deflate-raw")`
 /// of a browser reads.

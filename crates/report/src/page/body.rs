@@ -1,4 +1,4 @@
-//! All that a page tells of one trial.
+//! The body of a trial on a page.
 
 use askama::Template;
 

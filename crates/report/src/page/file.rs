@@ -1,8 +1,7 @@
 //! The page: one HTML file that needs nothing else.
 
-use std::io;
-
 use askama::Template;
+use std::io;
 use tcplab_results::{Case, Run};
 
 use super::body::TrialBody;
@@ -17,8 +16,8 @@ use crate::html::pack::pack;
 use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
 
-/// So many bytes of trials stand in the page as they are, for readers without scripts too; a
-/// browser lays them out in a moment.
+/// Bytes of trials that are in the page unpacked, also for readers without JavaScript. A browser
+/// lays out this much at once.
 const PLAIN: usize = 2_000_000;
 /// The whole page as text. See [`write`].
 ///
@@ -31,8 +30,8 @@ pub fn render(run: &Run, recordings: impl Recordings) -> Result<String, ReportEr
 }
 
 /// Writes the page. Trials are loaded one after the other, so only the packets of one are in
-/// memory at a time. What is told of the first trials stands in the page as it is; of those after
-/// them it is packed, and the page unpacks it when somebody looks, so that it opens at once.
+/// memory at a time. The first trials are in the page as they are. Later ones
+/// are packed, and the page unpacks them when opened, so that it loads at once.
 /// The same run and recordings give the same bytes.
 ///
 /// # Errors

@@ -1,13 +1,13 @@
-//! The report of many trials: a folder with a first page, a page for each variant and one for each
-//! trial, as far as somebody would look at so many.
+//! The report of many trials: a folder with an index, a page for each variant, and a page for each
+//! trial that has graphs.
 
+use askama::Template;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
-
-use askama::Template;
 use tcplab_results::{Case, EpisodeRow, Run, Trial};
+use tcplab_units::rounded::with_unit;
 
 use super::body::TrialBody;
 use super::gathered::{Gathered, Seen};
@@ -17,18 +17,17 @@ use super::recordings::{Recordings, loaded, whole};
 use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
 use crate::html::error::ReportError;
-use crate::number::{title, with_unit};
 use crate::summary::measure::{main_metric, values};
 use crate::summary::metrics::rank;
 use crate::summary::recovery::kind_class;
 use crate::summary::worlds::world;
+use crate::title::title;
 use crate::trial::view::TrialView;
 
-/// The report of so many trials is one file; beyond, it is a folder.
+/// Reports of up to this many trials are one file; larger ones are a folder.
 pub const ONE_FILE: usize = 200;
-/// So many trials have a page with graphs each. Of more, those of each variant have one that
-/// somebody would look at: the first, the least, the middle and the most of the main metric, and
-/// those that were less than perfect, so many of them.
+/// Up to this many trials, each has a page with graphs. Beyond, these of each variant have one: the
+/// first, the minimum, median and maximum of the main metric, and a few with warnings.
 const ALL_HAVE_PAGES: usize = 1_000;
 const MOST_IMPERFECT: usize = 5;
 /// Metrics in the table of a variant's trials.
@@ -104,7 +103,7 @@ fn with_pages(run: &Run, case: &Case) -> BTreeSet<u32> {
     chosen.intersection(&seen).copied().collect()
 }
 
-/// Where a trial without a page is told.
+/// The place of a trial without a page.
 fn row_place(case: &Case, trial: &Trial) -> String {
     format!("{}#trial-{}", case_page_name(&case.name), trial.number)
 }
@@ -216,7 +215,7 @@ struct TrialRow<'a> {
     up: &'static str,
 }
 
-/// What stands after them.
+/// The end of the page.
 #[derive(Template)]
 #[template(path = "case_end.html")]
 struct CaseEnd<'a> {

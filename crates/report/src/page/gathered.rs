@@ -7,9 +7,9 @@ use super::overview::{MOST, MOST_ALONE, Transferred};
 use super::paths::Paths;
 use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
-use crate::trial::warnings::less_than_perfect;
+use crate::trial::warnings::warnings_of;
 
-/// So many trials that are less than perfect are told at the top.
+/// Trials with warnings that are listed at the top.
 const MOST_WARNINGS: usize = 100;
 
 /// What the head of the page needs of the trials once their packets are out of memory.
@@ -46,9 +46,9 @@ impl Gathered {
         self.warn(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
     }
 
-    /// Of a trial whose packets nobody looks at.
+    /// Keeps the warnings of a trial without graphs.
     pub(crate) fn see_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
-        self.warn(Warnings::of(&case.name, trial, &less_than_perfect(trial), href));
+        self.warn(Warnings::of(&case.name, trial, &warnings_of(trial), href));
     }
 
     fn warn(&mut self, warnings: Option<Warnings>) {

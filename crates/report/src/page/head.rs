@@ -17,7 +17,7 @@ use crate::summary::recovery::{KINDS, has_connections};
 use crate::summary::trends::{Trends, trends};
 use crate::summary::worlds::{Place, differ, everywhere, places};
 
-/// So many metrics are shown at once; the others unfold.
+/// Metrics that are shown at once; the others unfold.
 const SHOWN_METRICS: usize = 4;
 /// Captures of so many trials have a link under Setup; beyond, each is linked where its trial is.
 const MOST_LISTED: usize = 24;
@@ -103,7 +103,7 @@ pub(crate) struct Head<'a> {
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
-    /// Trials whose warnings are not told.
+    /// Trials whose warnings are not listed.
     unwarned: usize,
     /// Metrics over a number that was varied.
     trends: Option<Trends>,

@@ -71,8 +71,7 @@ fn file_name(case: &str) -> String {
     case.chars().map(|c| if fits(c) { c } else { '-' }).collect()
 }
 
-/// What stands in a page's head and at its end for style and scripts: all of them, or where they
-/// are.
+/// Style and scripts of a page, for its head and its end: inline, or as links.
 pub(crate) struct Look {
     pub(crate) head: String,
     pub(crate) foot: String,
@@ -103,7 +102,7 @@ impl Look {
 
 /// How a trial is run again.
 pub(crate) struct Rerun {
-    pub(crate) told: String,
+    pub(crate) explanation: String,
     pub(crate) command: String,
     /// From the page to the run's directory, and to the first page.
     pub(crate) up: &'static str,
@@ -133,7 +132,7 @@ impl Rerun {
         let same = if is_virtual { "gives the same bytes" } else { "uses the same random path" };
         let world = if is_virtual { " --world sim" } else { "" };
         Rerun {
-            told: format!(
+            explanation: format!(
                 "In the run’s directory. It runs this trial alone, with seed {seed}, and {same}."
             ),
             command: format!(

@@ -1,7 +1,6 @@
 //! All episodes of a run at a glance: variant and trial down, interruption across.
 
 use std::collections::BTreeSet;
-
 use tcplab_results::{EpisodeRow, Run};
 
 use super::recordings::{Recordings, whole};

@@ -7,7 +7,7 @@ use super::links::Links;
 use crate::trial::episode::EpisodeView;
 use crate::trial::view::TrialView;
 
-/// So many are drawn; more would not be looked at one by one.
+/// The most that are drawn.
 pub(crate) const MOST: usize = 12;
 /// And so many where each needs strokes of its own.
 pub(crate) const MOST_ALONE: usize = 4;

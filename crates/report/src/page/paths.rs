@@ -5,9 +5,9 @@ use tcplab_plot::{PathPicture, path_picture};
 use tcplab_results::{Trial, TrialData};
 use tcplab_units::{Instant, Span};
 
-/// So many are drawn; more would not be looked at one by one.
+/// The most that are drawn.
 const MOST: usize = 12;
-/// What changes evenly is told at so many points: about one for each pixel.
+/// Points of a smooth change: about one per pixel.
 const POINTS: usize = 800;
 
 /// The paths of a run, each once, in the order in which they are met.

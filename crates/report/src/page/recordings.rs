@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-
 use tcplab_results::{Case, Trial, TrialData};
 
 use crate::html::error::ReportError;

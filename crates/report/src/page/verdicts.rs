@@ -9,9 +9,9 @@ use crate::compare::pictures;
 use crate::compare::words::{change, counts, good, interval, median, name_of, remark, verdict};
 use crate::html::anchor::anchor;
 use crate::html::figure::Shown;
-use crate::number::title;
+use crate::title::title;
 
-/// So many rows are seen at once, the worst; others unfold.
+/// Rows that are shown at once, the worst; others unfold.
 const MOST_ROWS: usize = 24;
 
 /// A comparison on the page.
@@ -59,7 +59,7 @@ pub(crate) struct VerdictCell {
     pub(crate) interval: String,
     pub(crate) medians: String,
     /// The verdict with what it rests on.
-    pub(crate) told: String,
+    pub(crate) explanation: String,
 }
 
 impl VerdictCell {
@@ -72,7 +72,7 @@ impl VerdictCell {
             change: if is_identical { String::new() } else { change(row) },
             interval: if is_identical { String::new() } else { interval(row) },
             medians: if a == b { a } else { format!("{a} → {b}") },
-            told: verdict(row),
+            explanation: verdict(row),
         }
     }
 }

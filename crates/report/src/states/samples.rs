@@ -8,8 +8,8 @@ use tcplab_units::{Endpoint, Instant, Span};
 /// So far apart may be a packet's time in the capture and the moment its socket changed its state:
 /// the capture is taken beside the host, not inside of it.
 const SLACK: Span = Span::from_millis(5);
-/// So many differing samples are told.
-const TOLD: usize = 5;
+/// The most differing samples that are listed.
+const MAX_DIFFERING: usize = 5;
 
 /// What samples of an end's socket say of its walk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -70,7 +70,7 @@ fn check<'a>(walk: &StateWalk, samples: impl Iterator<Item = &'a Sample>) -> Sam
             found.closed_by.get_or_insert(sample.at);
         } else {
             found.differing += 1;
-            if found.differ.len() < TOLD {
+            if found.differ.len() < MAX_DIFFERING {
                 let packets = walk.state_at(sample.at);
                 found.differ.push(Differing { at: sample.at, socket, packets });
             }
@@ -86,13 +86,13 @@ fn fits(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
     let meanwhile =
         walk.edges.iter().filter(|edge| edge.at.is_some_and(|at| from <= at && at <= until));
     let mut states = meanwhile.map(|edge| edge.to).chain(walk.state_at(from));
-    states.any(|walked| is_told_as(walked, state))
+    states.any(|walked| is_reported_as(walked, state))
 }
 
 /// How a socket in a state says that it is: one that is left to itself in TIME-WAIT is CLOSED for
 /// Linux, which keeps a smaller thing in its place (`tcp_time_wait`).
-fn is_told_as(walked: TcpState, told: TcpState) -> bool {
-    walked == told || walked == TcpState::TimeWait && told == TcpState::Closed
+fn is_reported_as(walked: TcpState, reported: TcpState) -> bool {
+    walked == reported || walked == TcpState::TimeWait && reported == TcpState::Closed
 }
 
 /// Whether the next edge is a call that leads to that state: the FIN had to wait. For RFC 9293 the
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_told_apart() {
+    fn samples_agree_differ_or_precede_the_fin() {
         let walk = walk(&[
             (0, TcpState::SynSent, Event::ActiveOpen),
             (20, TcpState::Established, Event::SynAck),

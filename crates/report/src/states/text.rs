@@ -1,12 +1,11 @@
 //! The walks on a terminal.
 
-use std::fmt::Write;
-
-use tcplab_plot::grouped;
 use tcplab_trace::{Basis, Edge, StateWalk, StateWalks};
+use tcplab_units::rounded::grouped;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::SampleCheck;
+use crate::grid::{Cell, Grid, Look, Side};
 
 /// The walks, edge by edge, and what is to be said of them; `checks` where samples were taken.
 pub fn walks_text(walks: &StateWalks, checks: &[SampleCheck]) -> String {
@@ -17,9 +16,7 @@ pub fn walks_text(walks: &StateWalks, checks: &[SampleCheck]) -> String {
     };
     for walk in walks.both() {
         put(&mut text, &format!("{} {}", capital(walk.end), walk.address));
-        for line in table(walk) {
-            put(&mut text, &line);
-        }
+        put(&mut text, &table(walk));
         put(&mut text, "");
     }
     for sentence in walks.story() {
@@ -40,32 +37,21 @@ fn capital(end: Endpoint) -> &'static str {
     }
 }
 
-/// A line for each edge, the columns below one another.
-fn table(walk: &StateWalk) -> Vec<String> {
-    let Some(start) = walk.start else { return vec!["  not captured".into()] };
+/// A line for each edge of the walk.
+fn table(walk: &StateWalk) -> String {
+    let Some(start) = walk.start else { return "  not captured".into() };
     if walk.edges.is_empty() {
-        return vec![format!("  {} throughout", start.name())];
+        return format!("  {} throughout", start.name());
     }
-    let rows: Vec<[String; 6]> =
-        walk.edges.iter().enumerate().map(|(place, edge)| row(walk, place, edge)).collect();
-    let head = ["", "state", "since, s", "for", "by", "packet"].map(str::to_owned);
-    let all: Vec<&[String; 6]> = std::iter::once(&head).chain(&rows).collect();
-    let widths: Vec<usize> = (0..6)
-        .map(|column| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    let line = |row: &&[String; 6]| {
-        let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            // Numbers stand at the right.
-            if matches!(column, 0 | 2 | 3) {
-                let _ = write!(line, "  {cell:>width$}");
-            } else {
-                let _ = write!(line, "  {cell:width$}");
-            }
-        }
-        line
-    };
-    all.iter().map(line).collect()
+    use Side::{Left, Right};
+    let mut grid = Grid::new(&[Right, Left, Right, Right, Left, Left]);
+    grid.row(["", "state", "since, s", "for", "by", "packet"].map(Cell::new));
+    for (place, edge) in walk.edges.iter().enumerate() {
+        grid.row(row(walk, place, edge).map(Cell::new));
+    }
+    let mut text = String::new();
+    grid.write(&mut text, 2, Look { width: usize::MAX, colours: false });
+    text
 }
 
 fn row(walk: &StateWalk, place: usize, edge: &Edge) -> [String; 6] {

@@ -6,13 +6,13 @@
 //! level, by the differences within blocks. The confidence intervals hold together with 95 %
 //! (Bonferroni). The level is best if no interval contains zero; else the levels are tied.
 
-use tcplab_plot::decimal;
 use tcplab_scenario::Better;
 use tcplab_stats::{Interval, Paired, VarianceShares, marginal_means, paired, ratio_of_means};
+use tcplab_units::rounded::{counted, decimal, decimals_for_error, signed};
 
 use super::factors::at;
 use super::measure::{Measured, short};
-use crate::number::{counted, decimals_for_error, signed, title};
+use crate::title::title;
 
 const CONFIDENCE: f64 = 0.95;
 /// From this ratio on, a ratio is easier to read than percent.
@@ -149,7 +149,6 @@ impl Standing {
             );
         }
         let is_equal = pair.interval.is_some_and(|it| it.high <= it.low) && !is_apart(pair);
-        let change = if is_equal { "no difference".to_owned() } else { change };
         let against = if tied.len() > 1 { format!(" against {next}") } else { String::new() };
         let all: Vec<String> = std::iter::once(best.to_owned()).chain(tied).collect();
         let worse = match self.others.len() + 1 - all.len() {
@@ -157,7 +156,12 @@ impl Standing {
             1 => " The other level is worse.".to_owned(),
             several => format!(" The {several} other levels are worse."),
         };
-        format!("{head}: {} are tied ({change}{against}, {interval}, {pairs}).{worse}", few(&all))
+        let lead = if is_equal {
+            format!("equal in {pairs}")
+        } else {
+            format!("{change}{against}, {interval}, {pairs}")
+        };
+        format!("{head}: {} are tied ({lead}).{worse}", few(&all))
     }
 }
 
@@ -184,7 +188,7 @@ impl Lead {
                 Some(it) if is_measured => {
                     format!("95 % CI {} to {}", text(it.low), text(it.high))
                 }
-                _ => "in every trial".to_owned(),
+                _ => "the same in every trial".to_owned(),
             });
             Lead { change, interval }
         };

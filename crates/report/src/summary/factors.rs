@@ -1,16 +1,17 @@
 //! What each factor does to the main metric, and each pair of factors.
 
 use tcplab_plot::{
-    Ecdf, EcdfLine, Heat, Spread, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, decimal,
-    ecdf, heat, spread, trend, trend_csv,
+    Ecdf, EcdfLine, Heat, Spread, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, ecdf, heat,
+    spread, trend, trend_csv,
 };
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
+use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
 use super::measure::{Factor, Measured, Point, short};
 use crate::html::figure::Shown;
-use crate::number::{decimals_for_error, figures, title};
+use crate::title::title;
 
-/// So many pairs are shown at once; the others unfold, and beyond so many there are none.
+/// Pairs that are shown at once, and the most that unfold.
 pub(crate) const PAIRS_SHOWN: usize = 3;
 const MOST_PAIRS: usize = 15;
 /// A picture of lines has so many at most; more are only in the heat map.
@@ -18,7 +19,7 @@ const MOST_LINES: usize = 7;
 /// Cells of a heat map that can still be read: columns.
 const MOST_COLUMNS: usize = 14;
 
-/// All that is told of factors.
+/// All that is interval_text of factors.
 pub(crate) struct Factors {
     pub(crate) metric: String,
     /// Whether means are geometric ones.
@@ -263,13 +264,13 @@ fn rows(
             Some((mean, Some(interval))) => {
                 let [low, high] = [interval.low, interval.high].map(|it| measured.unscaled(it));
                 let places = decimals_for_error((high - low) / 2.0);
-                let told = if high > low {
+                let interval_text = if high > low {
                     format!("{} to {}", decimal(low, places), decimal(high, places))
                 } else {
                     "all identical".to_owned()
                 };
                 let mean = measured.unscaled(*mean);
-                (if high > low { decimal(mean, places) } else { figures(mean) }, told)
+                (if high > low { decimal(mean, places) } else { figures(mean) }, interval_text)
             }
             Some((mean, None)) => (figures(measured.unscaled(*mean)), String::new()),
             None => ("–".to_owned(), String::new()),
@@ -314,7 +315,7 @@ fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> Pa
     PairView { title: format!("{over} × {by}"), share, figures }
 }
 
-/// What the trials of a combination of levels came to.
+/// The mean over the trials of a combination of levels.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     mean: f64,

@@ -1,10 +1,9 @@
 //! What a run is judged by: its main metric, and the values of that by factor and level.
 
+use crate::title::title;
 use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
 use tcplab_stats::Observation;
-
-use crate::number::title;
 
 /// What is taken where neither a plot nor a claim says: the first of these that trials have. What a
 /// load answers, what a transfer carries, how long an answer takes, how long all takes.
@@ -70,7 +69,7 @@ pub(crate) struct Factor {
     pub(crate) levels: Vec<String>,
     /// Whether its levels are numbers.
     pub(crate) is_numeric: bool,
-    /// Whether it varies what the path is like, which nobody may choose.
+    /// Whether it changes the path: a condition, not a setting to choose.
     pub(crate) is_condition: bool,
 }
 

@@ -1,11 +1,12 @@
 //! The summary: each metric with its variants under one another, on one scale.
 
-use tcplab_plot::{StripScale, decimal, strip, strip_axis};
+use tcplab_plot::{StripScale, strip, strip_axis};
 use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{MetricKind, metric};
+use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of_mean};
 
 use super::worlds::world;
-use crate::number::{counted, decimals_for_error, decimals_of_mean, title};
+use crate::title::title;
 
 /// One metric over all variants.
 pub(crate) struct Block {
@@ -110,7 +111,7 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
     let all: Vec<f64> = found.iter().flat_map(|(case, s)| values(case, &s.name)).collect();
     let differ = all.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
     let scale = StripScale::over(all, found.iter().filter_map(|(_, s)| s.interval));
-    // As many decimals as the most certain mean deserves; the same for all, to be compared.
+    // Decimals of the most certain mean, the same for all rows.
     let halves = found.iter().filter_map(|(_, s)| half_width(s)).filter(|half| *half > 0.0);
     let places = match halves.reduce(f64::min) {
         Some(half) => decimals_for_error(half),

@@ -1,4 +1,4 @@
-//! What a run came to: its outcome in sentences, its metrics, the answer to its question.
+//! The results of a run: its outcome in sentences, its metrics, the answer to its question.
 
 pub(crate) mod answer;
 pub(crate) mod factors;

@@ -1,10 +1,10 @@
 //! The outcome of a run in a few sentences.
 
 use tcplab_results::{Case, Run, Stopping};
+use tcplab_units::rounded::counted;
 
 use super::recovery::{by_kind, has_connections, recovery};
 use super::worlds::headline;
-use crate::number::counted;
 
 /// What was run, which claims passed, how losses were recovered.
 pub(crate) fn sentences(run: &Run) -> Vec<String> {

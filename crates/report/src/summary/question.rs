@@ -1,18 +1,18 @@
-//! What the run was to find out, and what it says to that: the beginning of the page.
+//! The question of a run and its answer: the beginning of the page.
 
 use std::collections::BTreeSet;
-
 use tcplab_plot::{Spread, SpreadRow, spread};
 use tcplab_results::{Case, Run};
+use tcplab_units::rounded::counted;
 
 use super::answer::answer;
 use super::factors::{Factors, row, shares};
 use super::measure::{Measured, main_metric, short, values};
 use super::trends::Trends;
 use crate::html::figure::Shown;
-use crate::number::{counted, title};
+use crate::title::title;
 
-/// So many variants have a row in the main picture; of more, that of the factors says it better.
+/// The most variants with a row in the main picture; beyond, the picture of the factors is shown.
 const MOST_ROWS: usize = 12;
 
 /// What the page begins with.
@@ -69,12 +69,12 @@ fn varied(run: &Run) -> Option<String> {
                 levels.push(level);
             }
         }
-        let told = match levels.len() {
+        let text = match levels.len() {
             0 | 1 => return None,
             2..=6 => levels.join(", "),
             many => format!("{many} levels"),
         };
-        Some(format!("{} ({told})", short(key)))
+        Some(format!("{} ({text})", short(key)))
     };
     let factors: Vec<String> = first.levels.iter().filter_map(factor).collect();
     (!factors.is_empty()).then(|| format!("Varied: {}", factors.join("; ")))
@@ -87,7 +87,7 @@ fn responses(case: &Case) -> Vec<f64> {
 }
 
 /// Every trial of every variant, with medians and their intervals; of many variants the pair of
-/// factors that tells most, or the only factor.
+/// factors that explains most, or the only factor.
 fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<Shown> {
     if run.cases.len() > MOST_ROWS {
         let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());

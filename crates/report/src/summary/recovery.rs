@@ -37,7 +37,7 @@ pub(crate) fn kind_class(kind: &str) -> &'static str {
     KINDS.iter().find(|(name, _)| *name == kind).map_or("unknown", |(_, class)| class)
 }
 
-/// The path of a type's sign: a line that goes on, one with a gap, one in pieces.
+/// The SVG path of a type's sign: a solid line, a line with a gap, a broken line.
 pub(crate) fn icon(class: &str) -> &'static str {
     match class {
         "without" => "M2 4h20",

@@ -1,15 +1,15 @@
 //! Metrics over a number that was varied: pictures, and the numbers under them.
 
-use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, decimal, trend, trend_csv};
+use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, trend, trend_csv};
 use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{Plot, as_numbers, metric};
+use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
 use super::measure::{distinct, level_of, name_of_measure};
 use super::scatter;
 use super::worlds::world;
 use crate::html::anchor::anchor;
 use crate::html::figure::{Group, Shown};
-use crate::number::{decimals_for_error, figures};
 
 /// All that a run's plots show.
 pub(crate) struct Trends {
@@ -37,7 +37,7 @@ pub(crate) struct Row {
     pub(crate) cells: Vec<Option<Cell>>,
 }
 
-/// What its trials came to.
+/// Mean and median over its trials.
 pub(crate) struct Cell {
     pub(crate) mean: String,
     /// Half of the interval; empty where there is none.

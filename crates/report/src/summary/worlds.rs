@@ -1,10 +1,10 @@
 //! In which world each variant ran, and on which TCP stacks.
 
 use tcplab_results::{Case, Run, RunWorld, StackUsed, World};
+use tcplab_units::rounded::counted;
 
 use super::recovery::has_connections;
 use crate::html::anchor::anchor;
-use crate::number::counted;
 
 /// One variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
         world: world(case),
         ends: case.stacks.iter().map(end).collect(),
     };
-    let told = run.cases.iter().all(|case| case.stacks.len() == 2);
-    if told { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
+    let is_known = run.cases.iter().all(|case| case.stacks.len() == 2);
+    if is_known { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
 }
 
 fn end(stack: &StackUsed) -> End {

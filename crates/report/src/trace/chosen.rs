@@ -1,18 +1,16 @@
 //! Everything about a few connections.
 
 use std::collections::BTreeMap;
-
 use tcplab_trace::{
     Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 use tcplab_units::Instant;
 
-/// Keeps all there is to know of the connections it was told to keep, packets included, and
-/// nothing of the others.
+/// Keeps everything of chosen connections, with their packets, and nothing of the others.
 #[derive(Debug, Default)]
 pub struct Chosen {
     kept: BTreeMap<usize, Kept>,
-    /// Whether connections are kept that nobody named.
+    /// Whether all connections are kept.
     all: bool,
     seen: usize,
 }

@@ -1,17 +1,16 @@
 //! One connection in depth.
 
 use std::fmt::Write;
-
 use tcplab_findings::{Finding, story};
-use tcplab_plot::grouped;
 use tcplab_trace::{
     Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
     SynOptions,
 };
 use tcplab_units::Bytes;
+use tcplab_units::rounded::{bytes, grouped};
 
 use super::flow;
-use super::numbers::{bytes, or_unknown, seconds, span};
+use super::numbers::{or_unknown, seconds, span};
 use super::row::is_failed;
 use super::summary::write_findings;
 use crate::grid::{Cell, Grid, Look, Side, Style};

@@ -1,23 +1,22 @@
 //! One direction of a connection in depth.
 
 use tcplab_findings::story;
-use tcplab_plot::{decimal, grouped};
 use tcplab_trace::{
     AckBehaviour, CapturePoint, Causes, Confidence, Flow, Occurrences, RoundTrips, SenderMarks,
     Transfer, WindowUse,
 };
 use tcplab_units::Bytes;
+use tcplab_units::rounded::{bytes, counted, decimal, grouped, percent, rate};
 
 use super::limits;
-use super::numbers::{UNKNOWN, bytes, joined, or_unknown, percent, rate, seconds, span};
+use super::numbers::{UNKNOWN, joined, or_unknown, seconds, span};
 use crate::grid::{Cell, Grid, Look, Side};
-use crate::number::counted;
 
-/// As many frames are named in a table.
+/// The most frames in a table cell.
 const FRAMES: usize = 5;
-/// As many episodes are told.
+/// The most episodes that are listed.
 const EPISODES: usize = 20;
-/// As many stalls are listed one by one.
+/// The most stalls that are listed one by one.
 const STALLS: usize = 8;
 
 pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
@@ -201,7 +200,7 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
         facts.push(counted(acks as usize, "pure ACK", "pure ACKs"));
     }
     if duplicates > 0 {
-        facts.push(match habits.needless {
+        facts.push(match habits.unnecessary {
             0 => counted(duplicates as usize, "duplicate", "duplicates"),
             n => format!("{} duplicates ({} unnecessary)", grouped(duplicates), grouped(n)),
         });

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-use tcplab_plot::grouped;
 use tcplab_trace::{Note, OtherPackets};
 use tcplab_units::Span;
+use tcplab_units::rounded::grouped;
 
 use super::numbers::span;
 use crate::grid::{Look, Style};
 
-/// As many kinds of remarks are told.
+/// The most kinds of notes that are printed.
 const NOTES: usize = 12;
-/// As many kinds of packets that are not TCP are named.
+/// The most other protocols that are named.
 const OTHERS: usize = 4;
-/// As many frames are named for each.
+/// The most frames per note.
 const FRAMES: usize = 5;
 
 /// What is known of a capture beside its connections.

@@ -1,16 +1,15 @@
 //! Two captures of the same connections, joined.
 
-use tcplab_plot::grouped;
 use tcplab_trace::Note;
 use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection};
+use tcplab_units::rounded::{counted, grouped, percent};
 use tcplab_units::{Endpoint, Span};
 
 use super::head::{date, notes_text};
-use super::numbers::{UNKNOWN, percent, seconds, span};
+use super::numbers::{UNKNOWN, seconds, span};
 use crate::grid::{Cell, Grid, Look, Side as Stands, Style};
-use crate::number::counted;
 
-/// As many frames are named.
+/// The most frames that are listed.
 const FRAMES: usize = 8;
 
 /// What two captures, called `names` (the client's, the server's), show together; of connections,
@@ -58,7 +57,7 @@ pub fn joined_text(
 }
 
 fn head(out: &mut String, joined: &Joined, side: Endpoint, name: &str, look: Look) {
-    let tap = &joined.taps[side.index()];
+    let tap = &joined.captures[side.index()];
     let who = side.name();
     let mut facts = vec![format!("{} packets", grouped(tap.packets))];
     if let (Some(first), Some(last)) = (tap.first_nanos, tap.last_nanos) {
@@ -110,7 +109,7 @@ fn clocks(clock: &ClockEstimate) -> String {
 }
 
 fn ppm(value: f64) -> String {
-    tcplab_plot::decimal(value, usize::from(value < 10.0))
+    tcplab_units::rounded::decimal(value, usize::from(value < 10.0))
 }
 
 const COLUMNS: [Stands; 10] = [
@@ -202,9 +201,9 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
             named.join(", "),
         ));
     }
-    if way.repeats > 0 {
-        let again = grouped(way.repeats);
-        let needless = match way.needless {
+    if way.retransmissions > 0 {
+        let again = grouped(way.retransmissions);
+        let needless = match way.spurious {
             0 => "none spurious".to_owned(),
             1 => "1 spurious: its data had arrived before".to_owned(),
             n => {
@@ -218,14 +217,14 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
         facts.push(format!(
             "reordered towards the {receiver}: by up to {} packets; frames of the \
              {receiver}'s capture: {}",
-            grouped(way.farthest),
+            grouped(way.out_of_order_max),
             way.reordered_frames.iter().map(|f| grouped(*f)).collect::<Vec<_>>().join(", "),
         ));
     }
     for (count, what) in [
-        (way.not_captured, format!("acknowledged but not captured at the {receiver}")),
-        (way.unseen_at_sender, format!("not captured at the {sender}")),
-        (way.unjudged, "outside the time that both captures cover, not judged".to_owned()),
+        (way.not_captured_at_receiver, format!("acknowledged but not captured at the {receiver}")),
+        (way.not_captured_at_sender, format!("not captured at the {sender}")),
+        (way.undecided, "outside the time that both captures cover, not judged".to_owned()),
     ] {
         if count > 0 {
             facts.push(format!("{} {what}", grouped(count)));
@@ -235,28 +234,28 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
 }
 
 fn audited(out: &mut String, audit: &Audit, look: Look) {
-    let Audit { losses_found, losses_missed, losses_invented, .. } = *audit;
+    let Audit { losses_found, losses_missed, losses_false, .. } = *audit;
     let lost = losses_found + losses_missed;
     let text = format!(
         "data losses: {} of {} found, {} false positives",
         grouped(losses_found),
         grouped(lost),
-        grouped(losses_invented),
+        grouped(losses_false),
     );
     look.paragraph(out, "  ", &text);
-    let needed = audit.needed + audit.wrongly_needless;
-    let needless = audit.needless + audit.untold_needless;
-    let again = needed + needless + audit.repeats_missed;
+    let needed = audit.needed + audit.falsely_spurious;
+    let needless = audit.spurious + audit.spurious_unreported;
+    let again = needed + needless + audit.retransmissions_missed;
     let text = format!(
         "retransmissions: {} of {} found, {} false positives; {} necessary ({} of them reported as \
          spurious), {} spurious ({} of them not reported)",
         grouped(needed + needless),
         grouped(again),
-        grouped(audit.repeats_invented),
+        grouped(audit.retransmissions_false),
         grouped(needed),
-        grouped(audit.wrongly_needless),
+        grouped(audit.falsely_spurious),
         grouped(needless),
-        grouped(audit.untold_needless),
+        grouped(audit.spurious_unreported),
     );
     look.paragraph(out, "  ", &text);
 }

@@ -1,7 +1,6 @@
 //! The ladder diagram as text.
 
 use std::fmt::Write;
-
 use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::Span;
 

@@ -1,11 +1,11 @@
 //! What held a direction back, as bars and along time.
 
 use std::fmt::Write;
-
 use tcplab_trace::{Flow, Limit, LimitPeriod};
+use tcplab_units::rounded::percent;
 use tcplab_units::{Instant, Span};
 
-use super::numbers::{percent, seconds, span};
+use super::numbers::{seconds, span};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Columns of the longest bar.

@@ -17,7 +17,6 @@ pub use detail::connection_text;
 pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;
 pub use ladder::{LadderView, ladder_text};
-pub(crate) use numbers::{bytes as amount, rate as speed};
 pub use row::{Row, Summary};
 pub use summary::summary_text;
 

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
-
 use tcplab_trace::{
     CapturePoint, Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause,
 };
@@ -28,7 +27,7 @@ pub struct Row {
     pub last: Instant,
     /// Packets of both directions.
     pub packets: u64,
-    /// What became of it.
+    /// Its state.
     pub state: ConnectionState,
     /// Time lost, by which the table is sorted: see [`Row::lost_by`].
     pub lost: Span,
@@ -51,7 +50,7 @@ pub struct Way {
     pub median_round_trip: Option<Span>,
     /// Packets with data.
     pub segments: u64,
-    /// Of these, sent again.
+    /// Retransmissions among them.
     pub repeats: u64,
     /// What held it back for the largest part of its time, and for which share, 0 to 1.
     pub limit: Option<(Limit, f32)>,
@@ -84,8 +83,8 @@ impl Row {
     /// - the time under a limit other than the application and the path's rate;
     /// - the time it stood still for another reason than that nothing was to be sent;
     ///
-    /// and the time that data sent again took: their share of all data, of the time of the
-    /// transfer. A direction cannot lose more than the connection's time. A connection that never
+    /// and the time that retransmissions took: their share of all data, of the transfer
+    /// time. A direction cannot lose more than the connection's time. A connection that never
     /// came about has lost all its time and a second more.
     pub fn lost_by(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
@@ -118,7 +117,7 @@ impl Row {
 
 impl Way {
     fn new(connection: &Connection, flow: &Flow) -> Way {
-        // Beside the receiver, data and acknowledgements tell only how long that took to answer.
+        // At the receiver, data and ACKs show only how long the receiver took to answer.
         let whole = flow.capture_point != CapturePoint::Receiver;
         let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
@@ -135,7 +134,7 @@ impl Way {
         }
     }
 
-    /// The share of packets with data that were sent again, 0 to 1; none without data.
+    /// Retransmissions over packets with data, 0 to 1; none without data.
     pub fn repeated(&self) -> Option<f64> {
         (self.segments > 0).then(|| self.repeats as f64 / self.segments as f64)
     }

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
 use tcplab_findings::Finding;
-use tcplab_plot::grouped;
 use tcplab_trace::{ConnectionState, Limit};
 use tcplab_units::Bytes;
+use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
 
 use super::head::CaptureHead;
-use super::numbers::{UNKNOWN, bytes, or_unknown, percent, rate, span};
+use super::numbers::{UNKNOWN, or_unknown, span};
 use super::row::{Row, Summary, Way, is_failed};
 use crate::grid::{Cell, Grid, Look, Side, Style};
-use crate::number::counted;
 
-/// From this share of packets sent again on, it is worth a look; from the next on, it hurts.
+/// Retransmission ratios from which a cell is marked: as unusual, as bad.
 const REPEATED: [f64; 2] = [0.01, 0.05];
 /// Under the table, so many statements of a rule are enough.
 const OF_EACH_RULE: usize = 2;
@@ -180,7 +178,7 @@ fn stall(way: &Way) -> Cell {
     or_unknown(way.stall, text).into()
 }
 
-/// What became of it, in a word or two.
+/// The state of the connection.
 fn state(state: ConnectionState) -> (&'static str, Style) {
     use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh, S0, S1, S2, S3, Sf, Sh, Shr};
     match state {

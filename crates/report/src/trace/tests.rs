@@ -1,7 +1,6 @@
 //! Texts of made-up connections, at two widths.
 
 use std::net::SocketAddr;
-
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
     CapturePoint, Close, CloseKind, Connection, ConnectionState, EcnAgreement, Fate, Flow, FlowId,
@@ -215,7 +214,7 @@ fn rows_are_sorted_by_time_lost() {
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
     // All of the upload's time but that of the path and the application, and 1.25 % of its
-    // 9.95 s, in which data were sent again: more than there is, so all ten seconds.
+    // 9.95 s, in which data were retransmitted: more than there is, so all ten seconds.
     let lost = |index: usize| summary.rows()[index].lost;
     assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(10_000)));
     // Who lost no time is not among the worst.

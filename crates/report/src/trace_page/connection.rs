@@ -2,20 +2,20 @@
 
 use tcplab_findings::story;
 use tcplab_plot::{
-    Chart, Figure, LadderScene, View, advertised_window, chart, decimal, delivered_rate, grouped,
-    in_flight, ladder, round_trips, sent_rate, spoken, time_sequence,
+    Chart, Figure, LadderScene, View, advertised_window, chart, delivered_rate, in_flight, ladder,
+    round_trips, sent_rate, time_sequence,
 };
 use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
+use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::shown::{ShownConnection, anchor};
 use crate::summary::recovery::kind_class;
-use crate::trace::{amount, speed};
 use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
 use crate::trial::stalls::Stalls;
 
-/// So many episodes are told with their ladder, the costliest ones.
+/// The most episodes with a ladder, the costliest ones.
 const MOST_EPISODES: usize = 12;
 /// Throughput is counted over a part of the time, but never over less than this.
 const PARTS: u64 = 200;
@@ -41,7 +41,7 @@ pub(crate) struct DirectionView {
     pub(crate) figures: Vec<Figure>,
     pub(crate) stalls: Option<Stalls>,
     pub(crate) episodes: Vec<EpisodeView>,
-    /// Episodes that are not told.
+    /// Episodes that are not shown.
     pub(crate) more_episodes: usize,
 }
 
@@ -128,7 +128,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
     let mut usual: Vec<f64> =
         rates.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
     usual.sort_by(f64::total_cmp);
-    let rate_title = format!("Throughput per {}", spoken(part));
+    let rate_title = format!("Throughput per {}", rounded::span(part));
     let mut figures = vec![
         time_sequence(id, &title, flow, view),
         chart(
@@ -167,12 +167,12 @@ fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
     let handshake = &connection.handshake;
     let mut facts = vec![
         ("start", format!("{} s", decimal(connection.first.as_secs_f64(), 3))),
-        ("duration", spoken(connection.last.since(connection.first))),
+        ("duration", rounded::span(connection.last.since(connection.first))),
         ("packets", grouped(connection.packets)),
         ("frames", format!("{} to {}", connection.frames.0, connection.frames.1)),
     ];
     if let Some(round_trip) = handshake.round_trip {
-        facts.push(("handshake RTT", spoken(round_trip)));
+        facts.push(("handshake RTT", rounded::span(round_trip)));
     }
     if handshake.client.seen && handshake.server.seen {
         let both = |client: bool, server: bool| if client && server { "yes" } else { "no" };
@@ -201,22 +201,23 @@ pub(super) fn ending(connection: &Connection) -> &'static str {
 fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     let totals = &flow.totals;
     let mut facts = vec![
-        ("data", amount(totals.unique)),
+        ("data", bytes(totals.unique)),
         ("segments", grouped(totals.data_segments)),
         ("retransmissions", grouped(totals.retransmissions)),
-        ("in flight max", amount(totals.max_in_flight)),
+        ("in flight max", bytes(totals.max_in_flight)),
     ];
     if let Some(window) = totals.max_window {
-        facts.push(("window max", amount(window)));
+        facts.push(("window max", bytes(window)));
     }
     if let Some(rate) = flow.transfer.goodput {
-        facts.push(("goodput", speed(rate)));
+        facts.push(("goodput", rounded::rate(rate)));
     }
     let round_trips = &flow.round_trips;
     if let (Some(min), Some(median), Some(p95)) =
         (round_trips.min, round_trips.median, round_trips.p95)
     {
-        let text = format!("{} / {} / {}", spoken(min), spoken(median), spoken(p95));
+        let text =
+            format!("{} / {} / {}", rounded::span(min), rounded::span(median), rounded::span(p95));
         let name = match flow.capture_point {
             CapturePoint::Receiver => "ACK time: min, median, p95",
             _ => "RTT: min, median, p95",

@@ -1,15 +1,14 @@
-//! What was found out, told at the top.
+//! The findings at the top of the page.
 
 use std::collections::BTreeMap;
-
 use tcplab_findings::{Finding, Severity, recovery_episode, worst_first};
 use tcplab_plot::escape;
 
 use super::shown::{ShownConnection, anchor};
 
-/// So many of each rule are told for a connection, the worst.
+/// The most findings of a rule per connection, the worst.
 const OF_EACH_RULE: usize = 2;
-/// So many frames are named.
+/// The most frames per finding.
 const FRAMES: usize = 8;
 
 /// A finding as shown; statement and remedy are markup.
@@ -24,10 +23,10 @@ pub(crate) struct FoundView {
     pub(crate) frames: String,
 }
 
-/// What is told of these connections, the worst of each first, and how much is left out. Recovery
-/// episodes are told with their graphs.
-pub(crate) fn told(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize) {
-    let (mut told, mut left_out) = (Vec::new(), 0);
+/// The findings on these connections, the worst of each first, and how many are left out. Recovery
+/// episodes are shown with their graphs instead.
+pub(crate) fn findings(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize) {
+    let (mut shown_findings, mut left_out) = (Vec::new(), 0);
     for shown in shown {
         let mut findings: Vec<Finding> = shown.findings.to_vec();
         findings.retain(|finding| finding.rule != recovery_episode::NAME);
@@ -37,13 +36,13 @@ pub(crate) fn told(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize) {
             let seen = seen.entry(finding.rule).or_default();
             *seen += 1;
             if *seen <= OF_EACH_RULE {
-                told.push(FoundView::new(shown.index, finding));
+                shown_findings.push(FoundView::new(shown.index, finding));
             } else {
                 left_out += 1;
             }
         }
     }
-    (told, left_out)
+    (shown_findings, left_out)
 }
 
 impl FoundView {

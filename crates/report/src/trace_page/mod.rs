@@ -4,24 +4,22 @@ mod connection;
 mod found;
 mod shown;
 
+use askama::Template;
 use std::cmp::Reverse;
 use std::io;
-
-use askama::Template;
-use tcplab_plot::{grouped, spoken};
 use tcplab_trace::{CapturePoint, Connection, Flow, Trace};
+use tcplab_units::rounded::{self, bytes, counted, grouped};
 use tcplab_units::{Bytes, Span};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
-use crate::number::counted;
-use crate::trace::{Row as LossRow, amount};
+use crate::trace::Row as LossRow;
 use connection::ConnectionView;
 use found::FoundView;
 pub use shown::ShownConnection;
 use shown::anchor;
 
-/// As many connections have a row in the table.
+/// The most connections in the table.
 const MOST_ROWS: usize = 1_000;
 
 /// What to show of a trace.
@@ -59,7 +57,7 @@ fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
         (Reverse(LossRow::lost_by(connection)), Reverse(data), *index)
     });
     let rows = rows.into_iter().take(MOST_ROWS);
-    let (found, more) = found::told(page.shown);
+    let (found, more) = found::findings(page.shown);
     Head {
         name: page.name,
         style: [STYLES.concat().as_str(), include_str!("../../assets/trace.css")].concat(),
@@ -85,9 +83,9 @@ fn lead(trace: &Trace) -> String {
     let mut text = format!(
         "{} packets in {}: {} with {} of data.",
         grouped(trace.packets),
-        spoken(Span::from_nanos(last.as_nanos())),
+        rounded::span(Span::from_nanos(last.as_nanos())),
         counted(trace.connections.len(), "TCP connection", "TCP connections"),
-        amount(data),
+        bytes(data),
     );
     if again > 0 && segments > 0 {
         let share = 100.0 * again as f64 / segments as f64;
@@ -126,7 +124,7 @@ impl Row {
         let Connection { forward, reverse, .. } = connection;
         let again = forward.totals.retransmissions + reverse.totals.retransmissions;
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
-        // Beside the receiver only the handshake tells of the whole way.
+        // At the receiver only the handshake shows the RTT.
         let whole =
             busier.round_trips.min.filter(|_| busier.capture_point != CapturePoint::Receiver);
         let smallest = whole.or(connection.handshake.round_trip);
@@ -137,11 +135,11 @@ impl Row {
             server: connection.server.to_string(),
             state: connection::ending(connection),
             start: format!("{:.3}", connection.first.as_secs_f64()),
-            time: spoken(connection.last.since(connection.first)),
-            sent: amount(forward.totals.unique),
-            received: amount(reverse.totals.unique),
+            time: rounded::span(connection.last.since(connection.first)),
+            sent: bytes(forward.totals.unique),
+            received: bytes(reverse.totals.unique),
             again: if again == 0 { String::new() } else { grouped(again) },
-            round_trip: smallest.map(spoken).unwrap_or_default(),
+            round_trip: smallest.map(rounded::span).unwrap_or_default(),
             limit: busier.shares.largest().map_or("", tcplab_trace::Limit::name),
         }
     }
@@ -161,7 +159,7 @@ struct Head<'a> {
     /// Anchor and number of those with graphs.
     shown: Vec<(String, usize)>,
     found: Vec<FoundView>,
-    /// Findings that are not told.
+    /// Findings that are not shown.
     more: usize,
 }
 

@@ -2,9 +2,8 @@
 
 use tcplab_plot::{Band, Bar, Bars, Figure, View, bars};
 use tcplab_results::Trial;
+use tcplab_units::rounded::counted;
 use tcplab_units::{Instant, Span};
-
-use crate::number::counted;
 
 /// More rows are in the run's tables only.
 const ROWS_MAX: usize = 200;
@@ -114,12 +113,12 @@ fn is_failure(result: &str) -> bool {
 
 /// How long a call took; of several all together, and the longest.
 fn lasting(all: Span, longest: Span, count: u64) -> String {
-    let told = |span: Span| match span.as_secs_f64() {
+    let text = |span: Span| match span.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.3} s"),
         seconds if seconds >= 1e-3 => format!("{:.2} ms", seconds * 1e3),
         seconds => format!("{:.0} µs", seconds * 1e6),
     };
-    if count == 1 { told(all) } else { format!("{}, max {}", told(all), told(longest)) }
+    if count == 1 { text(all) } else { format!("{}, max {}", text(all), text(longest)) }
 }
 
 fn seconds(at: Instant) -> String {

@@ -1,15 +1,13 @@
-//! Requests in datagrams: a table of them with the fate of each datagram, and the ladder of those
-//! that did not go as they should.
+//! Requests in datagrams: a table with the fate of each datagram, and a ladder of the requests with
+//! retries, loss or no answer.
 
 use std::collections::BTreeMap;
-
-use tcplab_plot::{LadderScene, decimal, ladder};
+use tcplab_plot::{LadderScene, ladder};
 use tcplab_results::RequestReport;
 use tcplab_results::{Correspondence, DatagramKind, DatagramRow, TrialData};
 use tcplab_trace::{Fate, LadderLine};
+use tcplab_units::rounded::{counted, decimal, figures};
 use tcplab_units::{Endpoint, Instant, Span};
-
-use crate::number::{counted, figures};
 
 /// More requests are in the recording only.
 const ROWS_MAX: usize = 200;
@@ -22,7 +20,7 @@ pub(crate) struct DatagramsView {
     pub(crate) story: String,
     pub(crate) rows: Vec<RequestView>,
     pub(crate) left_out: usize,
-    /// None where everything went as it should.
+    /// None if each request was answered at once.
     pub(crate) ladder: Option<String>,
     /// What the ladder shows of all.
     pub(crate) shown: String,
@@ -39,11 +37,11 @@ pub(crate) struct RequestView {
     pub(crate) class: &'static str,
     /// Milliseconds; empty where there was no answer.
     pub(crate) response: String,
-    /// What became of each datagram, in order of time.
+    /// The fate of each datagram, in order of time.
     pub(crate) fates: Vec<FateView>,
 }
 
-/// What became of a datagram.
+/// The fate of a datagram.
 pub(crate) struct FateView {
     pub(crate) text: String,
     pub(crate) lost: bool,
@@ -140,7 +138,7 @@ fn story(all: &Correspondence) -> String {
     let copies = all.datagrams.iter().filter(|row| row.is_copy).count();
     let unreachable =
         all.datagrams.iter().filter(|row| row.kind == DatagramKind::Unreachable).count();
-    let mut told = format!(
+    let mut text = format!(
         "No TCP connection: the endpoints exchanged UDP datagrams. Of {}, {} answered at the first \
          try, {} after a retransmission, {} never. Of {} on the path, {} lost",
         counted(all.requests.len(), "request", "requests"),
@@ -151,12 +149,12 @@ fn story(all: &Correspondence) -> String {
         were(all.lost()),
     );
     if copies > 0 {
-        told += &format!(", and {} duplicates that the path made", were(copies));
+        text += &format!(", and {} duplicates that the path made", were(copies));
     }
     if unreachable > 0 {
-        told += &format!(", and {} ICMP “port unreachable”", were(unreachable));
+        text += &format!(", and {} ICMP “port unreachable”", were(unreachable));
     }
-    told + "."
+    text + "."
 }
 
 fn were(count: usize) -> String {
@@ -185,8 +183,8 @@ fn rungs<'a>(
     for number in &shown {
         let last = own.iter_mut().filter(|(of, _)| of == number).max_by_key(|(_, line)| line.at);
         if let Some((_, line)) = last.filter(|_| all.requests[number - 1].answered.is_none()) {
-            let told = format!("request {number} gets no answer");
-            line.note = Some(line.note.take().map_or(told.clone(), |why| format!("{why}; {told}")));
+            let text = format!("request {number} gets no answer");
+            line.note = Some(line.note.take().map_or(text.clone(), |why| format!("{why}; {text}")));
         }
     }
     own.sort_by_key(|(_, line)| line.at);
@@ -211,12 +209,12 @@ fn rungs<'a>(
         (line.label, line.fate) = (format!("{what} of other requests"), Fate::Arrived);
     }
     let what = counted(odd.len(), "request", "requests");
-    let told = if shown.len() < odd.len() {
+    let text = if shown.len() < odd.len() {
         format!("The first {} of {what} with retries, loss or no answer", shown.len())
     } else {
         format!("{what} with retries, loss or no answer")
     };
-    (lines, told)
+    (lines, text)
 }
 
 /// Sent once, answered once, and nothing else.

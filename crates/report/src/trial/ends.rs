@@ -1,8 +1,9 @@
 //! What was measured of each end, beside one another.
 
 use tcplab_results::{EndRow, Trial};
+use tcplab_units::rounded::with_unit;
 
-use crate::number::{title, with_unit};
+use crate::title::title;
 
 /// A metric at both ends, as shown.
 pub(crate) struct BothEnds {
@@ -27,8 +28,8 @@ pub(crate) fn both_ends(trial: &Trial) -> Vec<BothEnds> {
             is_something.then(|| BothEnds {
                 name: title(info.name),
                 meaning: info.meaning,
-                client: told(&client, info.unit),
-                server: told(&server, info.unit),
+                client: range_text(&client, info.unit),
+                server: range_text(&server, info.unit),
             })
         })
         .collect()
@@ -40,7 +41,7 @@ fn values(end: &EndRow, name: &str) -> Vec<f64> {
 }
 
 /// One value, or of several the least and the most.
-fn told(values: &[f64], unit: &str) -> String {
+fn range_text(values: &[f64], unit: &str) -> String {
     let least = values.iter().copied().reduce(f64::min);
     let most = values.iter().copied().reduce(f64::max);
     match least.zip(most) {

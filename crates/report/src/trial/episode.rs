@@ -1,13 +1,13 @@
 //! One recovery episode: what the page says and draws of it.
 
-use tcplab_plot::{LadderScene, decimal, grouped, ladder};
+use tcplab_plot::{LadderScene, ladder};
 use tcplab_results::{EpisodeRow, TrialData};
 use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::Span;
+use tcplab_units::rounded::{counted, decimal, grouped};
 
 use super::interruption::{episode_of, seconds, seen};
 use super::transfer::Transfer;
-use crate::number::counted;
 use crate::summary::recovery::kind_class;
 
 /// One episode as shown.
@@ -74,7 +74,7 @@ fn name_first_lost(lines: &mut [LadderLine], row: &EpisodeRow) {
 }
 
 /// Between a timeout and the first SACK new data asks whether the timeout was needed (F-RTO, RFC
-/// 5682, section 2.1, step 2b); nobody would guess why it comes before the repair.
+/// 5682, section 2.1, step 2b), before the retransmission.
 fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
     let is = |line: &LadderLine, text: &str| line.note.as_deref() == Some(text);
     let Some(timeout) = lines.iter().position(|line| is(line, "retransmission timeout")) else {
@@ -91,7 +91,7 @@ fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
 }
 
 fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
-    let time = |seconds: f64| tcplab_plot::spoken(Span::from_secs_f64(seconds));
+    let time = |seconds: f64| tcplab_units::rounded::span(Span::from_secs_f64(seconds));
     let repair = if row.repaired { time(row.duration_s) } else { "never".to_string() };
     let evidence = if row.evidence == "sack" { "SACK" } else { &row.evidence };
     vec![

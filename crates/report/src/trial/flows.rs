@@ -1,16 +1,15 @@
 //! Several flows, on the page of their trial: what each got, and when.
 
-use tcplab_plot::{Chart, Figure, Series, View, chart, grouped};
+use tcplab_plot::{Chart, Figure, Series, View, chart};
 use tcplab_results::{FlowRow, Trial};
+use tcplab_units::rounded::{figures, grouped};
 use tcplab_units::{Instant, Span};
 
-use crate::number::figures;
-
-/// So many flows have a line of their own; those after them are one.
+/// Flows with a line each; the others share one.
 const LINES: [&str; 6] = ["flow-1", "flow-2", "flow-3", "flow-4", "flow-5", "flow-6"];
 const OTHERS: &str = "flow-others";
 
-/// What a trial's page tells of its flows.
+/// The flows on the page of a trial.
 pub(crate) struct FlowsView {
     pub(crate) rows: Vec<FlowLine>,
     /// What each got over time.
@@ -56,18 +55,18 @@ impl FlowsView {
 }
 
 fn line(flow: &FlowRow) -> FlowLine {
-    let told = |value: Option<f64>| value.map_or_else(|| "–".into(), figures);
+    let text = |value: Option<f64>| value.map_or_else(|| "–".into(), figures);
     let start = flow.connections.first().map(|it| it.start_s);
     let cells = vec![
         grouped(flow.connections.len() as u64),
-        told(start),
+        text(start),
         grouped(flow.bytes()),
-        told(flow.median("transfer_time")),
-        told(flow.median("goodput")),
-        told(flow.median("response.time")),
-        told(flow.sum("retransmissions")),
-        told(flow.sum("timeouts")),
-        told(flow.sum("lost")),
+        text(flow.median("transfer_time")),
+        text(flow.median("goodput")),
+        text(flow.median("response.time")),
+        text(flow.sum("retransmissions")),
+        text(flow.sum("timeouts")),
+        text(flow.sum("lost")),
     ];
     FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
 }

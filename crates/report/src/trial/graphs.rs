@@ -44,7 +44,7 @@ pub(crate) fn figures_of(
     figures
 }
 
-/// The same without what became of each interruption: that is told above the sequence numbers.
+/// The bands with short labels: the outcome of each interruption is above the sequence numbers.
 pub(crate) fn brief(bands: &[Band]) -> Vec<Band> {
     bands.iter().map(|b| Band { label: b.short.clone(), class: "", ..b.clone() }).collect()
 }

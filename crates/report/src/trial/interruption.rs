@@ -1,4 +1,4 @@
-//! What became of each interruption: its name above the graphs, the time worth seeing around it,
+//! The outcome of each interruption: its name above the graphs, the time to show around it,
 //! and the graph close by.
 
 use tcplab_plot::{Band, Pane, Plane, pane};
@@ -9,7 +9,7 @@ use tcplab_units::{Instant, Span};
 use super::transfer::Transfer;
 use crate::summary::recovery::kind_class;
 
-/// So many close-ups are drawn; more would not be looked at.
+/// The most close-ups that are drawn.
 const MOST_CLOSE_UPS: usize = 8;
 /// Pixels of a close-up.
 const CLOSE_UP: (i64, i64) = (250, 190);
@@ -72,7 +72,7 @@ pub(crate) fn interruptions<'a>(
         .collect()
 }
 
-/// The episode that a row of the table tells of.
+/// The episode of a row of the table.
 pub(crate) fn episode_of<'a>(row: &EpisodeRow, transfer: &Transfer<'a>) -> Option<&'a Episode> {
     transfer.at_sender.episodes.get(row.number.checked_sub(1)?)
 }

@@ -1,10 +1,11 @@
 //! What bounded the rate: the shares of the time, and when.
 
-use tcplab_plot::{View, spoken};
+use tcplab_plot::View;
 use tcplab_trace::{Flow, Limit};
 use tcplab_units::Instant;
+use tcplab_units::rounded;
 
-/// So many units a bar is wide; narrower periods are drawn one wide. It is stretched to the
+/// The width of a bar in units; narrower periods are drawn one wide. It is stretched to the
 /// graphs' width, and the reader may look closer, as at the graphs.
 const WIDTH: f64 = 4000.0;
 
@@ -40,7 +41,7 @@ impl LimitsView {
             class: class(limit),
             name: limit.name(),
             percent: format!("{:.1}", 100.0 * flow.shares.share(limit)),
-            time: spoken(flow.shares.of(limit)),
+            time: rounded::span(flow.shares.of(limit)),
         });
         Some(LimitsView {
             shares: shares.collect(),

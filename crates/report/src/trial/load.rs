@@ -1,10 +1,10 @@
-//! What came of a load, on the page of its trial.
+//! The results of a load, on the page of its trial.
 
-use tcplab_plot::{decimal, grouped, spoken};
 use tcplab_results::{Durations, LoadReport, Trial};
 use tcplab_units::Span;
+use tcplab_units::rounded::{self, decimal, grouped};
 
-/// What a trial's page tells of its load.
+/// The load on the page of a trial.
 pub(crate) struct LoadView {
     /// Names and values.
     pub(crate) numbers: Vec<(&'static str, String)>,
@@ -45,7 +45,7 @@ impl LoadView {
 fn numbers(load: &LoadReport) -> Vec<(&'static str, String)> {
     let mut numbers = vec![
         ("requests answered", grouped(load.requests)),
-        ("duration", spoken(load.elapsed)),
+        ("duration", rounded::span(load.elapsed)),
         ("requests per second", decimal(load.requests_per_second, 0)),
         ("connections", grouped(load.connections)),
         ("received", format!("{} B", grouped(load.bytes))),
@@ -60,6 +60,7 @@ fn numbers(load: &LoadReport) -> Vec<(&'static str, String)> {
 
 fn row(name: &'static str, durations: &Durations) -> Option<TimesView> {
     let Durations { count, min, p50, p75, p90, p99, p999, max, .. } = *durations;
-    let cells = [min, p50, p75, p90, p99, p999, max].map(|nanos| spoken(Span::from_nanos(nanos)));
+    let cells =
+        [min, p50, p75, p90, p99, p999, max].map(|nanos| rounded::span(Span::from_nanos(nanos)));
     (count > 0).then(|| TimesView { name, cells: cells.to_vec() })
 }

@@ -1,11 +1,9 @@
-//! When a transfer stood still, and why.
+//! The stalls of a transfer and their causes.
 
-use tcplab_plot::{decimal, spoken};
 use tcplab_trace::{Flow, Stall};
+use tcplab_units::rounded::{self, bytes, decimal};
 
-use crate::trace::amount;
-
-/// So many have a row, the longest ones.
+/// The most rows, the longest stalls.
 const MOST: usize = 20;
 
 /// The stalls of one direction as shown.
@@ -41,9 +39,9 @@ impl Stalls {
 fn stall_view(stall: &Stall) -> StallView {
     StallView {
         at: decimal(stall.from.as_secs_f64(), 3),
-        time: spoken(stall.until.since(stall.from)),
+        time: rounded::span(stall.until.since(stall.from)),
         cause: stall.cause.name(),
-        in_flight: amount(stall.in_flight),
+        in_flight: bytes(stall.in_flight),
         frames: stall.frames,
     }
 }

@@ -4,7 +4,7 @@ use tcplab_results::TrialData;
 use tcplab_trace::{Connection, Flow, Trace};
 use tcplab_units::{Endpoint, Instant};
 
-/// The transfer of a trial: its data's direction as both taps saw it.
+/// The transfer of a trial: the direction of its data at both capture points.
 pub(crate) struct Transfer<'a> {
     pub(crate) sender: Endpoint,
     pub(crate) at_sender: &'a Flow,

@@ -3,6 +3,7 @@
 use tcplab_plot::{Band, Figure, View};
 use tcplab_results::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
 use tcplab_scenario::{MetricInfo, metric as metric_info};
+use tcplab_units::rounded::with_unit;
 use tcplab_units::{Endpoint, Instant};
 
 use super::calls::{self, CallView};
@@ -16,11 +17,11 @@ use super::limits::LimitsView;
 use super::load::LoadView;
 use super::stalls::Stalls;
 use super::transfer::Transfer;
-use super::warnings::less_than_perfect;
+use super::warnings::warnings_of;
 use crate::html::anchor::anchor;
-use crate::number::{title, with_unit};
 use crate::states;
 use crate::summary::metrics::{is_truth, is_yes, rank};
+use crate::title::title;
 
 /// One trial as shown.
 pub(crate) struct TrialView<'a> {
@@ -46,22 +47,21 @@ pub(crate) struct TrialView<'a> {
     pub(crate) stalls: Option<Stalls>,
     /// How both ends walked through the diagram of states, and the same in sentences.
     pub(crate) states: Option<(String, Vec<String>)>,
-    /// What the episodes do not tell themselves.
+    /// Findings other than the episodes.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
     pub(crate) calls: Vec<CallView>,
     pub(crate) calls_left_out: usize,
     pub(crate) options: Vec<OptionView<'a>>,
-    /// What came of the load, where the workload is one; what is captured is then of its first
-    /// connection.
+    /// The results of a load; its captures show the first connection only.
     pub(crate) load: Option<LoadView>,
-    /// What came of each flow, where there are several; everything else is about the first.
+    /// The results of each flow if there are several; the rest shows the first.
     pub(crate) flows: Option<FlowsView>,
-    /// Whether there is nothing to draw because all is told.
-    pub(crate) is_told: bool,
+    /// Whether the workload is a load.
+    pub(crate) has_load: bool,
 }
 
-/// A socket option: asked for and what became of it.
+/// A socket option: the requested value and its effect.
 pub(crate) struct OptionView<'a> {
     pub(crate) socket: &'a str,
     pub(crate) option: &'a str,
@@ -77,7 +77,7 @@ pub(crate) struct OptionView<'a> {
 impl<'a> OptionView<'a> {
     fn new(row: &'a OptionRow) -> OptionView<'a> {
         let OptionRow { socket, record } = row;
-        let told = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
+        let text = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
         // Older recordings do not have the name of the man page.
         let option = if record.option.is_empty() { &record.name } else { &record.option };
         let outcome = match &record.because {
@@ -87,10 +87,10 @@ impl<'a> OptionView<'a> {
         OptionView {
             socket,
             option,
-            requested: told(&record.requested),
-            before: told(&record.before),
-            set: told(&record.set),
-            connected: told(&record.connected),
+            requested: text(&record.requested),
+            before: text(&record.before),
+            set: text(&record.set),
+            connected: text(&record.connected),
             effective: &record.effective,
             outcome,
             refused: row.is_refused(),
@@ -166,7 +166,7 @@ impl<'a> TrialView<'a> {
             options: trial.options.iter().map(OptionView::new).collect(),
             load: LoadView::of(trial),
             flows: FlowsView::of(trial),
-            is_told: is_load,
+            has_load: is_load,
         }
     }
 }
@@ -183,17 +183,18 @@ fn stop(interruption: &Interruption<'_>) -> Stop {
 }
 
 fn findings(trial: &Trial) -> Vec<&FindingRow> {
-    let told = |finding: &FindingRow| trial.episodes.iter().any(|e| e.story == finding.statement);
-    trial.findings.iter().filter(|finding| !told(finding)).collect()
+    let is_story =
+        |finding: &FindingRow| trial.episodes.iter().any(|e| e.story == finding.statement);
+    trial.findings.iter().filter(|finding| !is_story(finding)).collect()
 }
 
 /// What is less than perfect about the trial and about its captures.
 fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
-    let mut warnings = less_than_perfect(trial);
+    let mut warnings = warnings_of(trial);
     for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
-        // Of the sender's capture the trial has told already.
-        let told = trace.notes.iter().map(|note| remark(endpoint, note));
-        warnings.extend(told.filter(|text| !trial.warnings.contains(text)));
+        // Warnings of the trial include those of the sender's capture.
+        let notes = trace.notes.iter().map(|note| remark(endpoint, note));
+        warnings.extend(notes.filter(|text| !trial.warnings.contains(text)));
     }
     warnings
 }

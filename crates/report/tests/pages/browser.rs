@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-
 use tcplab_report::{ShownConnection, TracePage};
 
 use super::synthetic;

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-
 use tcplab_report::{ONE_FILE, write_folder};
 use tcplab_results::{Trial, TrialData};
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
-
 use tcplab_report::{ReportError, render, text_table};
 use tcplab_results::{Metric, Metrics, Run, RunWorld, Trial, TrialData, World};
 use tcplab_trace::Note;
@@ -306,7 +305,7 @@ fn each_path_is_drawn_once_over_the_longest_trial() {
     assert_eq!(whole.matches("class=\"path-picture\"").count(), 1);
     assert!(!whole.contains("Path of cubic"), "one path needs no names");
     let longest = recordings.iter().map(|(_, data)| data.duration).max().unwrap();
-    let over = format!("Over {}.", tcplab_plot::spoken(longest));
+    let over = format!("Over {}.", tcplab_units::rounded::span(longest));
     assert!(whole.contains(&over), "{over}");
     // A case with a path of its own.
     let case = run.cases.last().unwrap();

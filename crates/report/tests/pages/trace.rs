@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-
 use tcplab_findings::examine;
 use tcplab_report::{ShownConnection, TracePage, write_trace};
 use tcplab_trace::{

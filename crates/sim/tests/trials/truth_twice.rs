@@ -15,7 +15,7 @@ fn agrees(because: &str, segment: &Segment) -> bool {
     let (kinds, timer): (&[SegmentKind], _) = match because {
         "handshake" | "new" | "limited-transmit" => (&[SegmentKind::New], None),
         "fast-retransmit" | "rack" | "path-mtu" => (&[SegmentKind::FastRetransmission], None),
-        "timeout" | "handshake-again" => {
+        "timeout" | "handshake-retransmission" => {
             (&[SegmentKind::TimeoutRetransmission], Some(Timer::Retransmission))
         }
         "after-timeout" => (&[SegmentKind::AfterTimeoutRetransmission], None),

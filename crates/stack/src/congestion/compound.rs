@@ -17,7 +17,7 @@ const MOST_WAITING: u64 = 30;
 const LEAST_WAITING: u64 = 5;
 /// Below this window there is none: on slow paths it is Reno. An assumption as to the number.
 const LOW_WINDOW: u32 = 38;
-/// With fewer round trips measured in a round nothing is judged.
+/// A round with fewer RTTs decides nothing.
 const ENOUGH_SAMPLES: u32 = 3;
 
 /// The sum of two windows (draft-sridharan-tcpm-ctcp-02): the loss window, which is Reno's, and
@@ -35,7 +35,7 @@ pub struct Compound {
     prior_delay: u64,
     round_end: u64,
     samples: u32,
-    /// The shortest round trip of this round, µs and one more.
+    /// The RTT minimum of this round, µs and one more.
     round_rtt: Option<u64>,
     /// That of the last full round.
     last_rtt: Option<u64>,
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growth_is_the_power_of_three_quarters() {
+    fn compound_growth_is_power_of_three_quarters() {
         for window in [1_u32, 16, 17, 38, 100, 1_000, 10_000, 1_000_000] {
             let wanted = (f64::from(window).powf(0.75) / 8.0 - 1.0).max(0.0) * 256.0;
             assert!((growth(window) as f64 - wanted).abs() <= 1.0, "{window}: {wanted}");

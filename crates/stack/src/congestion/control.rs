@@ -40,7 +40,7 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// `acked` segments were acknowledged while the window may grow (`cong_avoid`).
     fn avoid(&mut self, now: Instant, window: &mut Window, acked: u32);
 
-    /// The window after a reduction turned out to be needless.
+    /// The window after a spurious reduction.
     fn undo(&mut self, window: &Window) -> u32 {
         window.cwnd.max(window.prior_cwnd)
     }
@@ -55,7 +55,7 @@ pub trait CongestionControl: fmt::Debug + Send {
     fn acked(&mut self, _now: Instant, _window: &mut Window, _sample: &AckSample) {}
 
     /// Any acknowledgement came (`in_ack_event`): `window.una` has moved on already,
-    /// [`CongestionControl::acked`] was told, and the window has not grown yet.
+    /// [`CongestionControl::acked`] was called, and the window has not grown yet.
     fn heard(&mut self, _now: Instant, _window: &mut Window, _sample: &AckSample) {}
 
     /// Sets window and pacing itself from each rate sample (`cong_control`), instead of

@@ -1,7 +1,7 @@
 //! Congestion controls: what decides how much may be in flight.
 //!
-//! The trait has the shape of Linux's `tcp_congestion_ops`, so that what is written down of its
-//! controls can be followed line by line. Windows count segments of the sender's MSS.
+//! The trait has the shape of Linux's `tcp_congestion_ops`, so that its controls can be followed
+//! line by line. Windows count segments of the sender's MSS.
 
 mod bbr;
 mod compound;

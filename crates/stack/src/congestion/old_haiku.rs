@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_acknowledgement_counts_the_same_and_so_does_a_duplicate() {
+    fn old_haiku_any_ack_grows_window_equally() {
         let (mut control, mut window) = (OldHaiku::new(), Window::new(1448, 2));
         window.ssthresh = 4;
         for (una, cwnd, count) in [

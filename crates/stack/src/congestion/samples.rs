@@ -2,13 +2,13 @@
 
 use tcplab_units::Span;
 
-/// The sender's state as its congestion control is told it (`enum tcp_ca_state`).
+/// The sender's state (`enum tcp_ca_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum State {
-    /// Nothing is amiss.
+    /// Normal.
     #[default]
     Open,
-    /// Duplicate acknowledgements or SACK came, and nothing was held for lost yet.
+    /// Duplicate ACKs or SACK arrived, and nothing is marked lost yet.
     Disorder,
     /// The window is being reduced without a loss (ECN, a full device).
     Cwr,
@@ -38,7 +38,7 @@ pub struct AckSample {
     pub segments: u32,
     /// Bytes by which the acknowledgement number moved on.
     pub bytes: u64,
-    /// The round trip of what was acknowledged, if it was sent once (Karn).
+    /// The RTT of what was acknowledged, if it was sent once (Karn).
     pub rtt: Option<Span>,
     /// Segments in flight when the youngest of these was sent.
     pub in_flight: u32,
@@ -57,9 +57,9 @@ pub struct RateSample {
     pub delivered: Option<u64>,
     /// The longer of the times of sending and of acknowledging them.
     pub interval: Span,
-    /// The round trip of the youngest segment; `None` where it was retransmitted.
+    /// The RTT of the segment sent last; `None` if it was retransmitted.
     pub rtt: Option<Span>,
-    /// Segments newly held for lost.
+    /// Segments newly marked lost.
     pub losses: u32,
     /// Segments newly acknowledged or SACKed.
     pub acked_sacked: u32,

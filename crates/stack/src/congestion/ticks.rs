@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tick_is_a_250th_of_a_second_or_what_it_is_told() {
+    fn ticks_without_tick_use_default() {
         let ticks = Ticks::new(Span::from_millis(4));
         assert_eq!(ticks.per_second(), 250);
         assert_eq!([0, 3_999_999, 4_000_000].map(|n| ticks.at(Instant::from_nanos(n))), [0, 0, 1]);

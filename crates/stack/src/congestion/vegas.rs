@@ -10,7 +10,7 @@ const FEWEST_WAITING: u64 = 2;
 const MOST_WAITING: u64 = 4;
 /// More in slow start, and it is over (`gamma`).
 const MOST_WAITING_IN_SLOW_START: u64 = 1;
-/// With so few round trips measured in a round they may all be of delayed acknowledgements.
+/// So few RTTs in a round may all come from delayed acknowledgements.
 const FEW_SAMPLES: u32 = 2;
 
 /// Compares, once a round, the rate there is with the rate there would be without any queue
@@ -21,7 +21,7 @@ pub struct Vegas {
     judging: bool,
     round_end: u64,
     samples: u32,
-    /// The shortest round trip of this round, and of all, µs and one more.
+    /// The RTT minimum of this round, and of all, µs and one more.
     round_rtt: Option<u64>,
     base_rtt: Option<u64>,
 }
@@ -43,7 +43,7 @@ impl Vegas {
         self.round_rtt = None;
     }
 
-    /// Sets the window after a round whose shortest round trip was `rtt`.
+    /// Sets the window after a round whose RTT minimum was `rtt`.
     fn judge(window: &mut Window, base: u64, rtt: u64, acked: u32) {
         let cwnd = u64::from(window.cwnd);
         let waiting = cwnd * (rtt - base) / base;

@@ -1,4 +1,4 @@
-//! Veno: tells losses of congestion from others by the queue.
+//! Veno: distinguishes congestion losses from others by the queue.
 
 use tcplab_units::Instant;
 
@@ -6,7 +6,7 @@ use super::{AckSample, CongestionControl, Event, State, Window, reno};
 
 /// With so many segments waiting in the path, in halves, it counts as congested (`beta`).
 const CONGESTED: u64 = 3 * 2;
-/// With so few round trips measured they may all be of delayed acknowledgements.
+/// So few RTTs may all come from delayed acknowledgements.
 const FEW_SAMPLES: u32 = 2;
 /// For a round trip that was not measured, µs: where one was before and none since the last
 /// acknowledgement, all of the window waits.
@@ -22,7 +22,7 @@ pub struct Veno {
     /// Whether the queue is judged at present; otherwise it is Reno.
     judging: bool,
     samples: u32,
-    /// The shortest round trip since the last acknowledgement, and of all, µs and one more.
+    /// The RTT minimum since the last acknowledgement, and of all, µs and one more.
     recent_rtt: Option<u64>,
     base_rtt: Option<u64>,
     /// Whether the next round of a congested path grows.

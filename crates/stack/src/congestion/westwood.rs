@@ -8,10 +8,10 @@ use super::{AckSample, CongestionControl, Event, Setup, Window, reno};
 /// The rate is measured over no less than this part of a second (`TCP_WESTWOOD_RTT_MIN`), in whole
 /// ticks.
 const SHORTEST_INTERVALS_A_SECOND: u64 = 20;
-/// The round trip before one was measured (`TCP_WESTWOOD_INIT_RTT`).
+/// The RTT before one was measured (`TCP_WESTWOOD_INIT_RTT`).
 const FIRST_RTT: Span = Span::from_secs(20);
 
-/// Reno that sets window and threshold to rate × shortest round trip at the end of a recovery, and
+/// Reno that sets window and threshold to rate × RTT minimum at the end of a recovery, and
 /// the threshold at a timeout (Mascolo and others, MobiCom 2001; Grieco and Mascolo, CCR 2004).
 ///
 /// As `tcp_westwood.c` has it: time and rate are in ticks of the machine, and Reno's half is the
@@ -29,7 +29,7 @@ pub struct Westwood {
     /// Bytes that duplicate acknowledgements were taken for, and that an acknowledgement of more
     /// than a segment will tell of again.
     accounted: u64,
-    /// The last and the shortest round trip, ticks.
+    /// The last RTT and the minimum, ticks.
     rtt: u64,
     shortest_rtt: u64,
     forgets_shortest: bool,
@@ -64,7 +64,7 @@ impl Westwood {
         u32::try_from(segments).unwrap_or(u32::MAX).max(2)
     }
 
-    /// Ends the interval if it is a round trip old (`westwood_update_window`, `westwood_filter`).
+    /// Ends the interval if it is an RTT old (`westwood_update_window`, `westwood_filter`).
     fn measure(&mut self, now: u64) {
         let elapsed = now.saturating_sub(self.since);
         let shortest = self.ticks.per_second() / SHORTEST_INTERVALS_A_SECOND;

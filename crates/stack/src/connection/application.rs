@@ -141,8 +141,8 @@ impl Connection {
         }
     }
 
-    /// Whether an application that was told that there is no more room still waits to be called: it
-    /// is when there is much of it (`sk_stream_wait_memory`, `sk_stream_write_space`).
+    /// Whether an application that found no room still waits: it is called when there is much room
+    /// (`sk_stream_wait_memory`, `sk_stream_write_space`).
     pub fn awaits_space(&self) -> bool {
         let relieved = self.awaits_buffers() && !self.buffer.is_pool_empty();
         self.buffer.is_full() && self.state.may_write() && !self.writer.closed_half && !relieved

@@ -33,9 +33,9 @@ impl Connection {
         }
     }
 
-    /// The application lets go of the connection: what was written is still sent, but what arrives
-    /// is answered with a RST. If something was not read, or lingering is on and its time zero, the
-    /// connection is broken off (RFC 2525 section 2.17, `__tcp_close`).
+    /// The application releases the connection: what was written is still sent, but arriving data
+    /// is answered with a RST. If data is unread, or SO_LINGER is on with time zero, the connection
+    /// is reset (RFC 2525 section 2.17, `__tcp_close`).
     ///
     /// With SO_LINGER the caller waits: until [`Connection::has_unacknowledged`] is false, or until
     /// the time is over.
@@ -97,7 +97,8 @@ impl Connection {
         self.output.queue.push_back(Transmit::single(segment, SendCause::Reset));
     }
 
-    /// FIN-WAIT-2 ends by itself once the application has let go (`tcp_fin_timeout`), not before.
+    /// FIN-WAIT-2 ends by itself once the application has released the connection
+    /// (`tcp_fin_timeout`), not before.
     pub(super) fn begin_fin_wait_2(&mut self, now: Instant) {
         if self.writer.orphaned {
             let least = self.sender.rto() * 7 / 2;

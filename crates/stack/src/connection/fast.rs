@@ -8,7 +8,7 @@ use crate::fast_open::FastLesson;
 use crate::{Segment, SendCause};
 
 impl Connection {
-    /// What the SYN-ACK taught, to be remembered of the server; told once.
+    /// What the SYN-ACK taught about the server, once.
     pub fn take_fast_lesson(&mut self) -> Option<FastLesson> {
         self.handshake.fast.lesson.take()
     }
@@ -19,7 +19,8 @@ impl Connection {
     }
 
     /// The SYN-ACK acknowledges `position`: what of the data arrived with the SYN, and what is to
-    /// be remembered (`tcp_rcv_fastopen_synack`). What did not arrive is sent again at once.
+    /// be remembered (`tcp_rcv_fastopen_synack`). Data that did not arrive is retransmitted at
+    /// once.
     pub(super) fn hear_fast_answer(&mut self, now: Instant, syn_ack: &Segment, position: u64) {
         let header = &syn_ack.header;
         let fast = &mut self.handshake.fast;
@@ -68,8 +69,7 @@ impl Connection {
         self.sender.set_first_pacing_rate();
     }
 
-    /// Whether a segment is the SYN of a connection whose SYN-ACK was lost; if so, it is answered
-    /// again.
+    /// Whether a segment is the SYN of a connection whose SYN-ACK was lost; if so, retransmits it.
     pub(super) fn answers_again(&mut self, now: Instant, segment: &Segment) -> bool {
         let flags = segment.header.flags;
         let control = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
@@ -77,7 +77,7 @@ impl Connection {
         let again =
             self.handshake.fast.pending && is_syn && self.peer_position(segment.header.seq) == 0;
         if again && self.may_challenge(now) {
-            self.send_syn(now, SendCause::HandshakeAgain);
+            self.send_syn(now, SendCause::HandshakeRetransmission);
         }
         again
     }

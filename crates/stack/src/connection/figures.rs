@@ -1,4 +1,4 @@
-//! What a connection counts, and tells.
+//! The statistics of a connection.
 
 use tcplab_units::{Bytes, Instant, Rate, Span};
 

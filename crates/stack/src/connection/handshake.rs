@@ -1,4 +1,4 @@
-//! Opening: SYN, SYN-ACK, their repetition, and what they agree on.
+//! Opening: SYN, SYN-ACK, their retransmission, and what they negotiate.
 
 use std::sync::Arc;
 
@@ -122,7 +122,7 @@ impl Connection {
             flags |= TcpFlags::ACK;
         }
         if self.terms.ecn {
-            // A SYN that is repeated does without: perhaps it was ECN that was not let through
+            // A retransmitted SYN does without: perhaps a middlebox dropped it for ECN
             // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
             flags |= match (answers, cause) {
                 (true, _) => TcpFlags::ECE,
@@ -130,11 +130,11 @@ impl Connection {
                 (false, _) => TcpFlags::NONE,
             };
         }
-        if !answers && cause == SendCause::HandshakeAgain {
+        if !answers && cause == SendCause::HandshakeRetransmission {
             self.terms.ecn = false;
         }
         let scale = self.receiver.window_scale();
-        // A SYN that is repeated does without Fast Open (RFC 7413 section 4.1.3).
+        // A retransmitted SYN does without Fast Open (RFC 7413 section 4.1.3).
         let first = cause == SendCause::Handshake;
         let asks = first && !answers;
         let fast_open = self
@@ -197,7 +197,7 @@ impl Connection {
             self.hear_fast_answer(now, segment, position);
             self.acknowledge_syn_ack(now);
         } else {
-            // Both ends opened at once: the SYN is answered, and repeated with its ACK.
+            // Both ends opened at once: the SYN is answered, and retransmitted with its ACK.
             self.terms.answer_ecn(&self.config, segment);
             self.take_syn(now, segment);
             self.receiver.start();
@@ -218,7 +218,7 @@ impl Connection {
     /// The third segment of the handshake; data may take its place if it waits already.
     fn acknowledge_syn_ack(&mut self, now: Instant) {
         if self.handshake.fast.with_syn > 0 && !self.handshake.fast.taken {
-            // What did not arrive with the SYN is sent again, small as it may be.
+            // Data that did not arrive with the SYN is retransmitted, however small.
             if self.push_one(now) {
                 self.sender.forget_small();
             }
@@ -240,9 +240,9 @@ impl Connection {
         let only = |wanted: TcpFlags| flags.without(flags.without(control)) == wanted;
         let fresh = self.is_fresh(now, segment);
         if start == 0 && only(TcpFlags::SYN) && fresh {
-            // The SYN again: the SYN-ACK was lost.
+            // A retransmitted SYN: the SYN-ACK was lost.
             if self.may_challenge(now) {
-                self.send_syn(now, SendCause::HandshakeAgain);
+                self.send_syn(now, SendCause::HandshakeRetransmission);
                 let timeout = self.handshake.timeout;
                 self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
             }
@@ -298,7 +298,7 @@ impl Connection {
         acks
     }
 
-    /// Whether TCP_DEFER_ACCEPT lets an ACK without data pass unheard (`tcp_check_req`).
+    /// Whether TCP_DEFER_ACCEPT ignores an ACK without data (`tcp_check_req`).
     fn defers(&mut self, segment: &Segment) -> bool {
         let bare = segment.is_empty() && !segment.header.flags.contains(TcpFlags::FIN);
         let defers = !self.handshake.is_active
@@ -320,7 +320,7 @@ impl Connection {
         }
     }
 
-    /// The handshake is over: its round trip, if it is known which SYN was answered.
+    /// The handshake is over: its RTT, if it is known which SYN was answered.
     pub(super) fn finish_handshake(
         &mut self,
         now: Instant,
@@ -368,7 +368,7 @@ impl Connection {
         if self.handshake.fast.pending {
             self.sender.await_handshake();
         } else {
-            // The handshake's round trip tells the pace, and so how large the first bursts are
+            // The handshake's RTT gives the pacing rate, and so the size of the first bursts
             // (`tcp_rcv_state_process`; `tcp_ack` of the SYN-ACK).
             self.sender.set_first_pacing_rate();
         }
@@ -441,7 +441,7 @@ impl Connection {
         self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
         if !is_quiet {
             self.handshake.retransmissions = self.handshake.retransmissions.saturating_add(1);
-            self.send_syn(now, SendCause::HandshakeAgain);
+            self.send_syn(now, SendCause::HandshakeRetransmission);
         }
     }
 }

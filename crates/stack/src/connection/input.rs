@@ -1,4 +1,4 @@
-//! A segment arrives: whether it is to be believed at all.
+//! A segment arrives: whether it is accepted.
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr};
@@ -159,14 +159,14 @@ impl Connection {
         }
     }
 
-    /// Answers what could be an attack (RFC 5961 section 7).
+    /// Answers a possible attack (RFC 5961 section 7).
     pub(super) fn challenge(&mut self, now: Instant) {
         if self.may_challenge(now) {
             self.send_ack(now, SendCause::ChallengeAck);
         }
     }
 
-    /// Whether the last such answer is long enough ago (`__tcp_oow_rate_limited`).
+    /// Whether the last such answer was long enough ago (`__tcp_oow_rate_limited`).
     pub(super) fn may_challenge(&mut self, now: Instant) -> bool {
         let now = self.timers.jiffies.now(now);
         let interval = self.config.handshake.challenge_ack_interval;
@@ -177,7 +177,7 @@ impl Connection {
         allowed
     }
 
-    /// Sends the RST that `segment` deserves.
+    /// Answers `segment` with a RST.
     pub(super) fn send_reset_for(&mut self, segment: &Segment) {
         if let Some(reset) = reset_for(segment) {
             self.counters.segments_out += 1;

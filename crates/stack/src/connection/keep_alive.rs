@@ -19,7 +19,7 @@ impl Connection {
         });
     }
 
-    /// How long ago anything of the peer was heard (`keepalive_time_elapsed`).
+    /// The time since anything arrived from the peer (`keepalive_time_elapsed`).
     fn silent_for(&self, now: Instant) -> Span {
         let now = self.timers.jiffies.now(now);
         let heard = self.timers.jiffies.now(self.counters.last_ack);
@@ -34,7 +34,7 @@ impl Connection {
         let silent = self.silent_for(now);
         let outstanding = self.sender.una() < self.stream().end;
         let next = if outstanding {
-            // Retransmissions ask the same.
+            // Retransmissions serve the same purpose.
             idle
         } else if silent < idle {
             idle - silent

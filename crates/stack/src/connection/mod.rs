@@ -209,7 +209,7 @@ impl Connection {
         }
     }
 
-    /// It is lost (`tcp_done_with_error`): nothing is sent or repeated any more.
+    /// The connection fails (`tcp_done_with_error`): nothing is sent any more.
     fn fail(&mut self, now: Instant, error: ConnectionError) {
         self.error = Some(error);
         self.buffer.clear();

@@ -142,7 +142,7 @@ impl SocketOptions {
     }
 }
 
-/// The first timeout of a SYN-ACK and the longest, as TCP_DEFER_ACCEPT reckons with them
+/// The first timeout of a SYN-ACK and the longest, as TCP_DEFER_ACCEPT uses them
 /// (`TCP_TIMEOUT_INIT`, `TCP_RTO_MAX`).
 const SYN_ACK_TIMEOUTS: [Span; 2] = [Span::from_secs(1), Span::from_secs(120)];
 

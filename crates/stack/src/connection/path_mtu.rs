@@ -1,4 +1,4 @@
-//! The largest packet that the path takes, as ICMP tells it.
+//! The path MTU, as ICMP reports it.
 
 use tcplab_units::Instant;
 use tcplab_wire::SeqNumber;
@@ -17,11 +17,12 @@ pub struct PathMtu {
 
 impl Connection {
     /// ICMP says that a packet of this connection was too large: the segment that it quotes begins
-    /// with `sequence`, and the next link takes `mtu` bytes of IP (0 from routers that do not tell;
-    /// RFC 1191 section 4, RFC 8201). What is too large is sent again in smaller segments, which
-    /// counts as no congestion. Gives what the host may remember of the path, if that is news.
+    /// with `sequence`, and the next link takes `mtu` bytes of IP (0 from routers that do not
+    /// report it; RFC 1191 section 4, RFC 8201). What is too large is retransmitted in smaller
+    /// segments, which counts as no congestion. Gives what the host may remember of the path, if
+    /// that is news.
     ///
-    /// Believed is only what quotes something outstanding (RFC 5927 section 4; `tcp_v4_err`).
+    /// Only messages that quote something outstanding count (RFC 5927 section 4; `tcp_v4_err`).
     pub fn handle_too_big(
         &mut self,
         now: Instant,
@@ -45,8 +46,7 @@ impl Connection {
         Some(PathMtu { mtu, fragments: self.terms.fragments })
     }
 
-    /// The path lets only smaller packets through: `mtu` bytes. Segments that are larger are sent
-    /// again.
+    /// The path MTU shrank to `mtu` bytes. Larger segments are retransmitted.
     pub fn lower_mtu(&mut self, now: Instant, mtu: u16) {
         if mtu >= self.terms.mtu {
             return;

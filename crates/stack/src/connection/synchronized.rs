@@ -199,7 +199,7 @@ impl Connection {
         (blocks, count)
     }
 
-    /// Something was acknowledged: the buffer lets go of it, and closing may be complete.
+    /// Something was acknowledged: the buffer releases it, and closing may be complete.
     fn release(&mut self, now: Instant) {
         let una = self.sender.una();
         self.buffer.release(una);

@@ -20,7 +20,7 @@ const CLOCK_MOVED: Span = Span::from_secs(1);
 pub struct Reuse {
     /// Its initial sequence number.
     pub initial_sequence: SeqNumber,
-    /// The peer's clock as last heard, and when.
+    /// The peer's clock as last received, and when.
     pub recent_timestamp: Option<(u32, Instant)>,
 }
 
@@ -60,8 +60,8 @@ impl Connection {
         }
     }
 
-    /// An earlier connection between the same addresses heard the peer's clock: nothing older is
-    /// believed.
+    /// An earlier connection between the same addresses received the peer's clock: nothing older is
+    /// accepted.
     pub fn remember_timestamp(&mut self, recent: Option<(u32, Instant)>) {
         if self.state == State::SynSent && self.terms.timestamps {
             self.timestamps.remember(recent);
@@ -85,7 +85,7 @@ impl Connection {
         let in_place = self.peer_position(header.seq) == self.receiver.next() as i64;
         if fresh && in_place && (bare || resets) {
             if resets {
-                // RFC 1337 would have it ignored; Linux does not unless told to (`tcp_rfc1337`).
+                // RFC 1337 would ignore it; Linux does not by default (`tcp_rfc1337`).
                 self.enter(now, State::Closed);
             } else {
                 self.begin_time_wait(now);

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_cut_as_a_card_does() {
+    fn burst_is_cut_like_tso() {
         let flags = TcpFlags::ACK | TcpFlags::PSH | TcpFlags::FIN | TcpFlags::CWR | TcpFlags::URG;
         let header = TcpRepr {
             seq: SeqNumber::new(u32::MAX),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_carries_no_data_is_one_segment() {
+    fn burst_without_data_is_one_segment() {
         let bare = Segment::bare(TcpRepr { flags: TcpFlags::ACK, ..TcpRepr::default() });
         let ack = Transmit::single(bare.clone(), SendCause::Ack);
         assert_eq!(ack.cut().collect::<Vec<_>>(), [bare]);

@@ -48,7 +48,7 @@ fn hear(listener: &mut Listener<u8>, peer: u8, segment: &Segment) -> Vec<(u8, St
 }
 
 #[test]
-fn a_handshake_makes_a_connection() {
+fn listener_handshake_gives_connection() {
     let config = Arc::new(Config::default());
     let mut listener = Listener::new(&config, 5);
     listener.set_option(SocketOption::NoDelay(true));
@@ -66,7 +66,7 @@ fn a_handshake_makes_a_connection() {
 
 /// RFC 9293 section 3.10.7.2: RST is ignored, ACK reset, SYN answered, all else ignored.
 #[test]
-fn what_a_listener_answers() {
+fn listener_segments_get_answers() {
     for (flags, answer) in [
         (TcpFlags::RST, None),
         (TcpFlags::RST | TcpFlags::ACK, None),
@@ -86,7 +86,7 @@ fn what_a_listener_answers() {
 
 /// One more than the backlog waits; the next handshakes are not completed, then not begun.
 #[test]
-fn the_backlog_is_a_limit() {
+fn listener_backlog_limits_connections() {
     let mut listener = Listener::new(&Arc::new(Config::default()), 1);
     for peer in 0..3 {
         hear(&mut listener, peer, &segment(TcpFlags::SYN, 50, 0));
@@ -104,7 +104,7 @@ fn the_backlog_is_a_limit() {
 }
 
 #[test]
-fn closing_breaks_off_who_waits() {
+fn listener_close_resets_waiting_connections() {
     let mut listener = Listener::new(&Arc::new(Config::default()), 5);
     for peer in 0..2 {
         hear(&mut listener, peer, &segment(TcpFlags::SYN, 50, 0));
@@ -117,7 +117,7 @@ fn closing_breaks_off_who_waits() {
 }
 
 #[test]
-fn who_does_not_answer_is_forgotten() {
+fn listener_unanswered_syn_ack_is_forgotten() {
     let mut listener = Listener::new(&Arc::new(Config::default()), 5);
     hear(&mut listener, 1, &segment(TcpFlags::SYN, 50, 0));
     let mut repeated = 0;
@@ -132,7 +132,7 @@ fn who_does_not_answer_is_forgotten() {
 
 /// RFC 9293 section 3.10.7.1.
 #[test]
-fn resets_for_what_belongs_to_nothing() {
+fn reset_for_unknown_segment_has_right_numbers() {
     let told = |segment: &Segment| {
         reset_for(segment).map(|reset| {
             let header = reset.header;

@@ -32,31 +32,20 @@ pub(crate) struct Circumstances {
     pub(crate) sack: bool,
     /// What is expected next.
     pub(crate) next: u64,
-    /// Smoothed round trip as the sender knows it.
+    /// Smoothed RTT as the sender knows it.
     pub(crate) srtt: Option<Span>,
-    /// Round trip as the receiver knows it.
+    /// RTT as the receiver knows it.
     pub(crate) receiver_rtt: Option<Span>,
 }
 
-/// Acknowledgements due, delayed and held back (`struct inet_connection_sock::icsk_ack`).
+/// Acknowledgements due, delayed and compressed (`struct inet_connection_sock::icsk_ack`).
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct AckPolicy {
     config: Acks,
     jiffies: Jiffies,
     most_delay: Span,
-    /// Something is to be acknowledged sooner or later (`ICSK_ACK_SCHED`).
-    scheduled: bool,
-    /// It waits for the timer, or for data to go with it, until something arrives: that of the
-    /// SYN-ACK may.
-    waits: bool,
-    /// At once (`ICSK_ACK_NOW`).
-    now: bool,
-    /// A small segment came, and another (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
-    pushed: bool,
-    pushed_twice: bool,
-    /// The delay has been running to the first of these, and the timer runs out at the second.
-    delay_until: Option<(Instant, Instant)>,
+    due: Due,
+    delay: Option<Delay>,
     /// Expected time between segments (`ato`); zero before the first.
     interval: Span,
     /// Acknowledgements not to be delayed.
@@ -65,16 +54,49 @@ pub(crate) struct AckPolicy {
     dialogue: u8,
     /// When data last arrived, as timers see it.
     last_arrival: Instant,
-    /// Acknowledgements held back behind a gap, when they go, and where the gap was.
-    compressed: u32,
-    compressed_until: Option<Instant>,
-    gap_at: u64,
-    /// Duplicate acknowledgements sent for this gap.
-    duplicates: u32,
+    compression: Compression,
     /// Segments that arrived since the last acknowledgement.
     arrivals: u32,
     /// Segments that came in order, one after another.
     streak: u32,
+}
+
+/// What makes an acknowledgement due.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, as Linux's ICSK_ACK_*")]
+struct Due {
+    /// Something is to be acknowledged sooner or later (`ICSK_ACK_SCHED`).
+    scheduled: bool,
+    /// It waits for the timer, for data to go with it, or for the next arrival: that of the SYN-ACK
+    /// may.
+    waits: bool,
+    /// At once (`ICSK_ACK_NOW`).
+    now: bool,
+    /// A small segment arrived, and another (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    pushed: bool,
+    pushed_twice: bool,
+}
+
+/// A delayed acknowledgement.
+#[derive(Debug)]
+struct Delay {
+    /// The delay ends.
+    until: Instant,
+    /// The timer expires, on a tick.
+    expires: Instant,
+}
+
+/// Acknowledgements held back behind a gap (`tcp_comp_sack_nr`).
+#[derive(Debug, Default)]
+struct Compression {
+    /// How many are held back.
+    held: u32,
+    /// When they go.
+    until: Option<Instant>,
+    /// Where the gap is.
+    gap_at: u64,
+    /// Duplicate ACKs sent for this gap.
+    duplicates: u32,
 }
 
 impl AckPolicy {
@@ -89,20 +111,13 @@ impl AckPolicy {
             config: config.acks.clone(),
             jiffies,
             most_delay,
-            scheduled: false,
-            waits: false,
-            now: false,
-            pushed: false,
-            pushed_twice: false,
-            delay_until: None,
+            due: Due::default(),
+            delay: None,
             interval: Span::ZERO,
             quick: 0,
             dialogue: 0,
             last_arrival: Instant::ZERO,
-            compressed: 0,
-            compressed_until: None,
-            gap_at: 0,
-            duplicates: 0,
+            compression: Compression::default(),
             arrivals: 0,
             streak: 0,
         }
@@ -123,7 +138,7 @@ impl AckPolicy {
 
     /// Whether something waits to be acknowledged.
     pub(crate) fn is_scheduled(&self) -> bool {
-        self.scheduled
+        self.due.scheduled
     }
 
     /// `ato`.
@@ -137,15 +152,15 @@ impl AckPolicy {
 
     /// Something is to be acknowledged.
     pub(crate) fn schedule(&mut self) {
-        self.scheduled = true;
-        self.waits = false;
+        self.due.scheduled = true;
+        self.due.waits = false;
     }
 
     /// Something is to be acknowledged at once.
     pub(crate) fn schedule_now(&mut self) {
-        self.scheduled = true;
-        self.waits = false;
-        self.now = true;
+        self.due.scheduled = true;
+        self.due.waits = false;
+        self.due.now = true;
     }
 
     /// Room is scarce, the peer need not hurry (`__tcp_select_window`).
@@ -153,7 +168,7 @@ impl AckPolicy {
         self.quick = 0;
     }
 
-    /// The window grew: the next acknowledgement tells of it (`tcp_grow_window`).
+    /// The window grew: the next acknowledgement announces it (`tcp_grow_window`).
     pub(super) fn tell_growth(&mut self) {
         if self.config.quick > 0 {
             self.quick |= 1;
@@ -173,7 +188,7 @@ impl AckPolicy {
         if self.config.quick > 0 {
             self.be_quick(self.config.quick, window, peer_mss);
         } else {
-            self.now = true;
+            self.due.now = true;
         }
     }
 
@@ -190,8 +205,8 @@ impl AckPolicy {
     /// TCP_QUICKACK: whether the next acknowledgements are quick or delayed.
     pub(crate) fn set_quick(&mut self, quick: bool) {
         self.dialogue = if quick { 0 } else { DIALOGUE };
-        if quick && self.scheduled {
-            self.pushed = true;
+        if quick && self.due.scheduled {
+            self.due.pushed = true;
         }
     }
 
@@ -211,8 +226,8 @@ impl AckPolicy {
         peer_mss: u32,
         rto: Span,
     ) {
-        self.scheduled = true;
-        self.waits = false;
+        self.due.scheduled = true;
+        self.due.waits = false;
         self.arrivals += 1;
         self.streak = self.streak.saturating_add(1);
         self.note_push(small, push);
@@ -237,8 +252,8 @@ impl AckPolicy {
 
     /// Data arrived behind a gap.
     pub(super) fn gap_arrived(&mut self, small: bool, push: bool) {
-        self.scheduled = true;
-        self.waits = false;
+        self.due.scheduled = true;
+        self.due.waits = false;
         self.arrivals += 1;
         self.streak = 0;
         self.note_push(small, push);
@@ -247,10 +262,10 @@ impl AckPolicy {
     /// `tcp_measure_rcv_mss`: small and pushed segments are acknowledged when they are read.
     fn note_push(&mut self, small: bool, push: bool) {
         if small {
-            self.pushed_twice |= self.pushed;
-            self.pushed = true;
+            self.due.pushed_twice |= self.due.pushed;
+            self.due.pushed = true;
         } else {
-            self.pushed |= push;
+            self.due.pushed |= push;
         }
     }
 
@@ -263,31 +278,28 @@ impl AckPolicy {
 
     /// A segment with ACK leaves (`tcp_event_ack_sent`).
     pub(crate) fn sent(&mut self) {
-        if self.quick > 0 && self.scheduled {
+        if self.quick > 0 && self.due.scheduled {
             self.quick -= 1;
             if self.quick == 0 {
                 self.interval = self.least_delay();
             }
         }
-        self.scheduled = false;
-        self.now = false;
-        self.pushed = false;
-        self.pushed_twice = false;
-        self.delay_until = None;
-        self.compressed = 0;
-        self.compressed_until = None;
+        self.due = Due { waits: self.due.waits, ..Due::default() };
+        self.delay = None;
+        self.compression.held = 0;
+        self.compression.until = None;
         self.arrivals = 0;
     }
 
     /// Whether to acknowledge now, and why; otherwise a timer runs (`__tcp_ack_snd_check`).
     pub(super) fn check(&mut self, now: Instant, seen: &Circumstances) -> Option<SendCause> {
-        if !self.scheduled || self.waits {
+        if !self.due.scheduled || self.due.waits {
             return None;
         }
         let at_once = if seen.gap { SendCause::DuplicateAck } else { SendCause::Ack };
         let full = seen.pending > u64::from(self.every() - 1) * u64::from(seen.peer_mss);
         let quick = self.quick > 0 && !self.in_dialogue();
-        if full && seen.window_advances || quick || self.now || !self.config.delayed {
+        if full && seen.window_advances || quick || self.due.now || !self.config.delayed {
             return Some(at_once);
         }
         if !seen.gap {
@@ -312,24 +324,24 @@ impl AckPolicy {
     /// Whether an acknowledgement behind a gap goes at once.
     fn compress(&mut self, now: Instant, seen: &Circumstances) -> bool {
         let (most, longest) = self.config.compressed;
-        if !seen.sack || self.compressed >= most {
+        if !seen.sack || self.compression.held >= most {
             return true;
         }
-        if self.gap_at != seen.next {
-            self.gap_at = seen.next;
-            self.duplicates = 0;
+        if self.compression.gap_at != seen.next {
+            self.compression.gap_at = seen.next;
+            self.compression.duplicates = 0;
         }
-        if self.duplicates < UNCOMPRESSED {
-            self.duplicates += 1;
+        if self.compression.duplicates < UNCOMPRESSED {
+            self.compression.duplicates += 1;
             return true;
         }
-        self.compressed += 1;
-        if self.compressed_until.is_none() {
+        self.compression.held += 1;
+        if self.compression.until.is_none() {
             let rtt = match (seen.receiver_rtt, seen.srtt) {
                 (Some(own), Some(srtt)) => own.min(srtt),
                 (own, _) => own.unwrap_or_default(),
             };
-            self.compressed_until = Some(now + longest.min(rtt / 20));
+            self.compression.until = Some(now + longest.min(rtt / 20));
         }
         false
     }
@@ -337,7 +349,7 @@ impl AckPolicy {
     /// Blocks are about to be pushed out of the option: what is held back goes first
     /// (`tcp_sack_compress_send_ack`).
     pub(crate) fn has_compressed(&self) -> bool {
-        self.compressed > 0
+        self.compression.held > 0
     }
 
     /// `tcp_send_delayed_ack`.
@@ -346,7 +358,7 @@ impl AckPolicy {
         let mut delay = self.interval;
         if delay > self.least_delay() {
             let mut most = FAR_BETWEEN;
-            if self.in_dialogue() || self.pushed {
+            if self.in_dialogue() || self.due.pushed {
                 most = self.config.delay[1];
             }
             if let Some(srtt) = srtt {
@@ -356,7 +368,7 @@ impl AckPolicy {
         }
         let delay = delay.min(self.most_delay.max(self.least_delay()));
         let start = self.jiffies.now(now);
-        if let Some((until, _)) = self.delay_until {
+        if let Some(Delay { until, .. }) = self.delay {
             if until <= start + self.jiffies.round_down(delay / 4) {
                 return Some(SendCause::Ack);
             }
@@ -364,7 +376,8 @@ impl AckPolicy {
                 return None;
             }
         }
-        self.delay_until = Some((start + delay, self.jiffies.deadline(now, delay)));
+        let expires = self.jiffies.deadline(now, delay);
+        self.delay = Some(Delay { until: start + delay, expires });
         None
     }
 
@@ -372,34 +385,34 @@ impl AckPolicy {
     /// (`tcp_rcv_synsent_state_process` where a write is pending).
     pub(super) fn wait_for_data(&mut self, now: Instant, window: u64, peer_mss: u32) {
         self.schedule();
-        self.waits = true;
+        self.due.waits = true;
         self.be_quick(self.config.quick, window, peer_mss);
         let delay = self.config.delay[1];
-        self.delay_until = Some((self.jiffies.now(now) + delay, self.jiffies.deadline(now, delay)));
+        let (start, expires) = (self.jiffies.now(now), self.jiffies.deadline(now, delay));
+        self.delay = Some(Delay { until: start + delay, expires });
     }
 
-    /// When the timers run out.
+    /// When the timers expire.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        let delayed = self.delay_until.map(|(_, fires)| fires);
-        match (delayed, self.compressed_until) {
+        let delayed = self.delay.as_ref().map(|delay| delay.expires);
+        match (delayed, self.compression.until) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         }
     }
 
-    /// Whether a timer that ran out sends an acknowledgement, and why (`tcp_delack_timer_handler`,
+    /// Whether an expired timer sends an acknowledgement, and why (`tcp_delack_timer_handler`,
     /// `tcp_compressed_ack_kick`).
     pub(super) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
-        if self.compressed_until.is_some_and(|until| until <= now) {
-            self.compressed_until = None;
+        if self.compression.until.is_some_and(|until| until <= now) {
+            self.compression.until = None;
             return Some(SendCause::DuplicateAck);
         }
-        let (_, fires) = self.delay_until?;
-        if fires > now {
+        if self.delay.as_ref()?.expires > now {
             return None;
         }
-        self.delay_until = None;
-        if !self.scheduled {
+        self.delay = None;
+        if !self.due.scheduled {
             return None;
         }
         if self.in_dialogue() {
@@ -414,8 +427,8 @@ impl AckPolicy {
     /// The application read `read` bytes: whether what was held back goes now
     /// (`__tcp_cleanup_rbuf`). `drained` says that it read all there was.
     pub(super) fn after_read(&self, read: u64, drained: bool, pending: u64, peer_mss: u32) -> bool {
-        let small = self.pushed_twice || self.pushed && !self.in_dialogue();
-        self.scheduled
+        let small = self.due.pushed_twice || self.due.pushed && !self.in_dialogue();
+        self.due.scheduled
             && (pending > u64::from(self.every() - 1) * u64::from(peer_mss)
                 || read > 0 && drained && small && self.config.quick > 0)
     }

@@ -66,7 +66,7 @@ impl Assembler {
         self.fin.get_or_insert(position);
     }
 
-    /// Whether the peer's FIN stands at `position`, as heard ahead of its time.
+    /// Whether the peer's FIN, received early, is at `position`.
     pub(super) fn has_fin_at(&self, position: u64) -> bool {
         self.fin == Some(position)
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_twice_is_told() {
+    fn assembler_duplicate_bytes_are_reported() {
         let mut assembler = Assembler::default();
         for (start, len, kept, twice) in [
             (100, 10, true, None),
@@ -191,9 +191,11 @@ mod tests {
     }
 
     proptest! {
-        /// Against a map of bytes: the same are kept, and they come out in order, each once.
+        /// Compared with a map of bytes: keeps the same bytes and gives each once, in order.
         #[test]
-        fn keeps_each_byte_once(segments in prop::collection::vec((0u64..200, 1u64..40), 1..40)) {
+        fn assembler_any_order_keeps_each_byte_once(
+            segments in prop::collection::vec((0u64..200, 1u64..40), 1..40),
+        ) {
             let mut assembler = Assembler::default();
             let mut kept = BTreeSet::new();
             for (start, len) in segments {

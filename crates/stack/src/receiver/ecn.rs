@@ -35,7 +35,7 @@ impl EcnEcho {
             return false;
         }
         match ecn {
-            // Not capable although others were: it was probably sent again.
+            // Not capable although others were: it is probably a retransmission.
             Ecn::NotEct => self.seen,
             Ecn::Ce => {
                 self.seen = true;

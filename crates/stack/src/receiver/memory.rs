@@ -39,13 +39,13 @@ impl Receiver {
         let overhead = if charges_memory { COLLAPSED_OVERHEAD } else { 0 };
         self.assembler.collapse(overhead, COLLAPSED);
         let (mut memory, mut filled) = (0, u64::MAX);
-        for piece in &mut self.queue {
+        for piece in &mut self.queue.pieces {
             let len = u64::from(piece.data.len());
             let shares = filled.saturating_add(len) <= COLLAPSED;
             filled = if shares { filled + len } else { len };
             piece.memory = piece.memory.min(if shares { len } else { len + overhead });
             memory += piece.memory;
         }
-        self.queue_memory = memory;
+        self.queue.memory = memory;
     }
 }

@@ -9,6 +9,7 @@ mod assembler;
 mod ecn;
 mod memory;
 mod opening;
+mod queue;
 mod reading;
 mod sack;
 mod tuning;
@@ -18,14 +19,13 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{Ecn, SackBlock, SackBlocks, SeqUnwrapper};
 
 pub(crate) use acks::{AckPolicy, Circumstances};
 use assembler::{Assembler, Piece};
 use ecn::EcnEcho;
+use queue::ReadQueue;
 use sack::SackList;
 use urgent::Urgent;
 pub(crate) use window::ReceiveWindow;
@@ -36,7 +36,7 @@ use crate::config::{Config, ReceiveTuning, Receiving};
 use crate::jiffies::Jiffies;
 use crate::segment::Data;
 
-/// Blocks of a SACK option that every acknowledgement tells even if some are lost
+/// Blocks that reach the sender even if some acknowledgements are lost
 /// (`TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS_EXPECTED: usize = 2;
 
@@ -61,7 +61,7 @@ impl Arriving<'_> {
     }
 }
 
-/// What became of it.
+/// What became of an arriving segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Arrival {
     /// Whether the peer's FIN is now in order, and was not before.
@@ -80,11 +80,7 @@ pub(crate) struct Receiver {
     pub(crate) sack: bool,
     /// What is expected next (`rcv_nxt`).
     next: u64,
-    /// What the application has read up to (`copied_seq`).
-    read: u64,
-    /// In order and not read.
-    queue: VecDeque<Piece>,
-    queue_memory: u64,
+    queue: ReadQueue,
     assembler: Assembler,
     /// The buffers of the machine's pool that both take, where it has one.
     buffers: Option<Buffers>,
@@ -97,8 +93,6 @@ pub(crate) struct Receiver {
     finished: bool,
     /// There was no room for what the window had offered.
     no_memory: bool,
-    /// Whether data is thrown away once acknowledged: nobody will read.
-    discards: bool,
     out_of_order_segments: u32,
 }
 
@@ -108,9 +102,7 @@ impl Receiver {
             dsack: config.handshake.dsack,
             sack: false,
             next: 0,
-            read: 0,
-            queue: VecDeque::new(),
-            queue_memory: 0,
+            queue: ReadQueue::default(),
             assembler: Assembler::default(),
             buffers: None,
             blocks: SackList::default(),
@@ -120,7 +112,6 @@ impl Receiver {
             urgent: Urgent::default(),
             finished: false,
             no_memory: false,
-            discards: false,
             out_of_order_segments: 0,
             config: config.receiving.clone(),
         }
@@ -135,14 +126,14 @@ impl Receiver {
     /// The pool learns how many segments are kept.
     fn settle(&mut self) {
         if let Some(buffers) = &mut self.buffers {
-            buffers.set((self.queue.len() + self.assembler.len()) as u32);
+            buffers.set((self.queue.pieces.len() + self.assembler.len()) as u32);
         }
     }
 
     /// The peer's SYN arrived.
     pub(crate) fn start(&mut self) {
         self.next = 1;
-        self.read = 1;
+        self.queue.read = 1;
         self.window.updated_at = 1;
     }
 
@@ -159,7 +150,7 @@ impl Receiver {
 
     /// The connection is established.
     pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
-        self.window.establish(now, asked_mss, sending_mss, self.read);
+        self.window.establish(now, asked_mss, sending_mss, self.queue.read);
         self.acks.begin(now);
     }
 
@@ -193,19 +184,19 @@ impl Receiver {
         self.window.updated_at
     }
 
-    /// Whether there is anything for a SACK option to tell.
+    /// Whether there is anything for a SACK option.
     pub(crate) fn has_blocks(&self) -> bool {
         self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
     }
 
-    /// The right-most position that a SACK block tells of.
+    /// The right-most position of all SACK blocks.
     pub(crate) fn highest_block(&self) -> Option<u64> {
         self.blocks.highest()
     }
 
     /// Bytes of the buffer that are taken (`sk_rmem_alloc`).
     pub(crate) fn memory(&self) -> u64 {
-        self.queue_memory + self.assembler.memory()
+        self.queue.memory + self.assembler.memory()
     }
 
     pub(crate) fn buffer(&self) -> Bytes {
@@ -248,7 +239,7 @@ impl Receiver {
         self.window.scale
     }
 
-    /// Bytes read in the last round trip (`rcvq_space.space`).
+    /// Bytes read in the last RTT (`rcvq_space.space`).
     pub(crate) fn read_per_round_trip(&self) -> u64 {
         self.window.tuning.space()
     }
@@ -260,7 +251,7 @@ impl Receiver {
             return;
         }
         let full = len >= self.window.peer_mss;
-        let idle = self.next == self.read;
+        let idle = self.next == self.queue.read;
         self.window.tuning.measure_echo(self.config.tuning, echo, ago, full, idle);
     }
 
@@ -271,11 +262,11 @@ impl Receiver {
         // FIN may.
         let too_long = self.config.tuning == ReceiveTuning::Linux618
             && end - u64::from(fin) > limit
-            && !self.queue.is_empty();
+            && !self.queue.pieces.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
     }
 
-    /// A segment that is not acceptable is answered; what it carried twice is told
+    /// Answers a segment that is not acceptable; D-SACK reports its duplicate data
     /// (`tcp_send_dupack`).
     pub(crate) fn answer_unacceptable(&mut self, start: u64, end: u64) {
         if start < end && start < self.next {
@@ -293,8 +284,9 @@ impl Receiver {
         pointer: Option<u16>,
         data: &Data,
     ) -> bool {
-        let news = pointer
-            .is_some_and(|pointer| self.urgent.announce(start, pointer, self.read, self.next));
+        let news = pointer.is_some_and(|pointer| {
+            self.urgent.announce(start, pointer, self.queue.read, self.next)
+        });
         if self.urgent.is_awaited() {
             self.urgent.look(start, data.as_slice());
         }
@@ -354,7 +346,7 @@ impl Receiver {
         if !self.make_room(segment.start) {
             self.no_memory = true;
             self.acks.schedule_now();
-            if !self.queue.is_empty() && len > 0 {
+            if !self.queue.pieces.is_empty() && len > 0 {
                 return Arrival::default();
             }
         }
@@ -393,11 +385,11 @@ impl Receiver {
 
     fn push_in_order(&mut self, piece: Piece) {
         self.next = piece.end();
-        if self.discards {
-            self.read = self.next;
+        if self.queue.discards {
+            self.queue.read = self.next;
         } else {
-            self.queue_memory += piece.memory;
-            self.queue.push_back(piece);
+            self.queue.memory += piece.memory;
+            self.queue.pieces.push_back(piece);
         }
     }
 
@@ -431,7 +423,7 @@ impl Receiver {
             self.next += 1;
             self.acks.schedule();
             self.acks.enter_dialogue();
-            // Nothing can follow, and what was to be told of is not (`tcp_sack_reset`).
+            // Nothing can follow; pending SACK blocks are dropped (`tcp_sack_reset`).
             self.assembler.clear();
             self.blocks.clear();
             self.blocks.clear_twice();
@@ -505,12 +497,12 @@ impl Receiver {
 
     /// Segments that still find room, where they are counted.
     fn free_segments(&self) -> Option<u32> {
-        let taken = self.queue.len() + self.assembler.len();
+        let taken = self.queue.pieces.len() + self.assembler.len();
         self.config.segments.map(|most| most.saturating_sub(taken as u32))
     }
 
-    /// The window field of a segment that leaves now. A segment with ACK tells all that is
-    /// received, so acknowledgements held back are due no more.
+    /// The window field of a segment that leaves now. It acknowledges everything received, so no
+    /// delayed acknowledgement is due any more.
     pub(crate) fn offer_window(&mut self) -> u16 {
         if std::mem::take(&mut self.no_memory) {
             self.window.close(self.next);
@@ -555,7 +547,7 @@ impl Receiver {
 
     fn circumstances(&mut self, srtt: Option<Span>) -> Circumstances {
         let pending = self.next.saturating_sub(self.window.updated_at);
-        let mut window_advances = self.read == self.next;
+        let mut window_advances = self.queue.read == self.next;
         if !window_advances && pending > u64::from(self.window.peer_mss) {
             let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
             if scarce {
@@ -575,7 +567,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a timer that ran out sends an acknowledgement.
+    /// Whether an expired timer sends an acknowledgement.
     pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<crate::SendCause> {
         self.acks.handle_timeout(now, rto)
     }

@@ -17,7 +17,7 @@ impl Receiver {
     }
 
     /// The peer's SYN came twice, the second time with its ACK: both ends opened at once. It is
-    /// acknowledged, and told of as anything that comes twice (`tcp_data_queue`).
+    /// acknowledged, and reported as a duplicate (`tcp_data_queue`).
     pub(crate) fn hear_syn_again(&mut self) {
         self.note_twice(0, 1);
         self.acks.schedule_now();

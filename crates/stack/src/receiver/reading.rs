@@ -9,12 +9,12 @@ use crate::segment::Data;
 impl Receiver {
     /// Bytes in order that were not read, an urgent byte that is not in line included.
     pub(crate) fn unread(&self) -> u64 {
-        self.queue.back().map_or(0, |last| last.end() - self.read)
+        self.queue.pieces.back().map_or(0, |last| last.end() - self.queue.read)
     }
 
     /// Whether the next byte to be read is the urgent one (`sockatmark`).
     pub(crate) fn is_at_mark(&self) -> bool {
-        self.urgent.at() == Some(self.read)
+        self.urgent.at() == Some(self.queue.read)
     }
 
     /// Whether an urgent byte waits to be read out of band.
@@ -39,11 +39,11 @@ impl Receiver {
         if self.is_at_mark() && !inline && self.unread() > 0 {
             self.advance(1);
         }
-        let front = self.queue.front()?;
-        let from = (self.read - front.start) as u32;
+        let front = self.queue.pieces.front()?;
+        let from = (self.queue.read - front.start) as u32;
         let mut len = most.min(front.data.len() - from);
         if let Some(mark) = self.urgent.at()
-            && let Some(before) = mark.checked_sub(self.read)
+            && let Some(before) = mark.checked_sub(self.queue.read)
             && before > 0
         {
             len = len.min(before.min(u64::from(u32::MAX)) as u32);
@@ -55,13 +55,13 @@ impl Receiver {
 
     /// The application has read `count` bytes more.
     fn advance(&mut self, count: u64) {
-        self.read += count;
-        self.urgent.read_to(self.read);
-        while let Some(front) = self.queue.front()
-            && front.end() <= self.read
+        self.queue.read += count;
+        self.urgent.read_to(self.queue.read);
+        while let Some(front) = self.queue.pieces.front()
+            && front.end() <= self.queue.read
         {
-            self.queue_memory -= front.memory;
-            self.queue.pop_front();
+            self.queue.memory -= front.memory;
+            self.queue.pieces.pop_front();
         }
         self.settle();
     }
@@ -73,7 +73,7 @@ impl Receiver {
             let ahead = self.assembler.end().map_or(0, |end| end.saturating_sub(self.next));
             // The FIN's position is none of the application's bytes.
             let next = self.next - u64::from(self.finished);
-            self.window.adjust(now, self.read, next, ahead);
+            self.window.adjust(now, self.queue.read, next, ahead);
         }
         let pending = self.next.saturating_sub(self.window.updated_at);
         let drained = self.memory() == 0;
@@ -97,14 +97,14 @@ impl Receiver {
         possible > 0 && possible >= 2 * now
     }
 
-    /// Nobody will read any more: what is unread and what arrives is thrown away. Whether anything
+    /// Nobody will read any more: unread and arriving data is discarded. Whether anything
     /// was unread.
     pub(crate) fn discard(&mut self) -> bool {
         let unread = self.unread() > 0;
-        self.queue.clear();
-        self.queue_memory = 0;
-        self.read = self.next - u64::from(self.finished);
-        self.discards = true;
+        self.queue.pieces.clear();
+        self.queue.memory = 0;
+        self.queue.read = self.next - u64::from(self.finished);
+        self.queue.discards = true;
         self.settle();
         unread
     }

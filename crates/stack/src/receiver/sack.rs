@@ -1,4 +1,4 @@
-//! Which blocks a SACK option tells of.
+//! The blocks of a SACK option.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ const MOST: usize = 4;
 /// Blocks received out of order, the most recent first (RFC 2018 section 4), and what was received
 /// twice (RFC 2883).
 ///
-/// As in Linux it remembers four blocks and no more: a block that was pushed out is told again
+/// As in Linux it remembers four blocks and no more: a block that was pushed out is reported again
 /// only when something next to it arrives.
 #[derive(Debug, Default, Clone)]
 pub(super) struct SackList {
@@ -23,7 +23,7 @@ impl SackList {
         &self.blocks[..self.count]
     }
 
-    /// What was received twice, to be told once.
+    /// What was received twice, to be reported once.
     pub(super) fn twice(&self) -> Option<(u64, u64)> {
         self.twice
     }
@@ -33,7 +33,7 @@ impl SackList {
         self.twice = Some((twice.start, twice.end));
     }
 
-    /// Something else was; only what touches the first is told with it (`tcp_dsack_extend`).
+    /// Extends the duplicate range, if it is adjacent (`tcp_dsack_extend`).
     pub(super) fn extend_twice(&mut self, twice: Range<u64>) {
         match &mut self.twice {
             None => self.set_twice(twice),
@@ -78,7 +78,7 @@ impl SackList {
         }
     }
 
-    /// All below `next` is in order: such blocks are told no more (`tcp_sack_remove`).
+    /// Everything below `next` is in order: removes such blocks (`tcp_sack_remove`).
     pub(super) fn remove_below(&mut self, next: u64) {
         let mut kept = 0;
         for at in 0..self.count {
@@ -116,7 +116,7 @@ mod tests {
     /// RFC 2018 section 4, case 3 as its table has it: segments of 500 bytes from 5000 on; the
     /// second, fourth, sixth and eighth are lost, then the fourth arrives, then the second.
     #[test]
-    fn the_example_of_rfc_2018() {
+    fn sack_example_of_rfc_2018_is_reproduced() {
         let mut list = SackList::default();
         let told = [
             (5500..6000, vec![(5500, 6000)]),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn four_blocks_are_remembered() {
+    fn sack_list_keeps_four_blocks() {
         let mut list = SackList::default();
         for n in 0..6 {
             list.add(n * 100..n * 100 + 10);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_twice_grows_where_it_touches() {
+    fn sack_duplicate_block_grows_if_adjacent() {
         let mut list = SackList::default();
         list.extend_twice(10..20);
         list.extend_twice(20..30);

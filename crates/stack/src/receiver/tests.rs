@@ -22,7 +22,7 @@ fn segment(start: u64, data: &Data) -> Arriving<'_> {
 /// `tcp_select_initial_window` worked by hand: half of the buffer, whole segments; the scale for
 /// the largest buffer, or for `net.core.rmem_max` (4 MiB), 15 bits less than its logarithm.
 #[test]
-fn the_first_window_and_its_scale() {
+fn window_at_start_has_linux_scale() {
     for (buffer, largest, share, mss, window, scale) in [
         // The defaults of 6.18 and of 6.12: 45 · 1448 of 65,536 B.
         (131_072, 33_554_432, 128, 1448, 65_160, 10),
@@ -46,7 +46,7 @@ fn the_first_window_and_its_scale() {
 /// One segment of the buffer is kept back (`tcp_init_buffer_space`), and the share follows the
 /// segments: 1448 of 2304 bytes are 160 of 256.
 #[test]
-fn the_share_follows_the_segments() {
+fn window_share_follows_segment_size() {
     let mut receiver = receiver(&Config::default());
     assert_eq!(receiver.window_threshold(), 65_536 - 1_448);
     let full = Data::copy_of(&[0; MSS as usize]);
@@ -60,7 +60,7 @@ fn the_share_follows_the_segments() {
 
 /// As `ss -m` showed them on a TUN device of Linux 6.18.
 #[test]
-fn segments_are_charged_their_blocks() {
+fn segment_memory_is_charged_in_blocks() {
     let receiver = receiver(&Config::default());
     let charged = [1_448, 500, 100].map(|len| receiver.window.memory_of(len));
     assert_eq!(charged, [2_304, 1_280, 832]);
@@ -70,7 +70,7 @@ fn segments_are_charged_their_blocks() {
 /// KiB need no scale, as Linux 6.18 answered a SYN. One that nobody set may be set yet, to as much
 /// as `net.core.rmem_max` allows.
 #[test]
-fn a_buffer_that_was_set_decides_about_the_scale() {
+fn window_scale_follows_set_buffer() {
     for (locked, scale) in [(true, 0), (false, 7)] {
         let mut config = Config::default();
         config.receiving.buffer = [Bytes::new(65_536); 2];
@@ -83,7 +83,7 @@ fn a_buffer_that_was_set_decides_about_the_scale() {
 
 /// Small segments are the peer's full size once two of them in a row are.
 #[test]
-fn the_size_of_the_peers_segments_is_learnt() {
+fn peer_mss_is_learnt() {
     let mut receiver = receiver(&Config::default());
     let mut next = 1;
     let mut sizes = vec![];
@@ -100,7 +100,7 @@ proptest! {
     /// Whatever arrives and however it is read: bytes come out as they went in, memory is given
     /// back, and the right edge of the window never moves to the left.
     #[test]
-    fn bytes_in_order_and_the_edge_stays(
+    fn receiver_data_in_order_keeps_window_edge(
         buffer in 3_000u64..100_000,
         overhead in prop_oneof![Just(0u32), Just(696)],
         tuning in prop_oneof![
@@ -148,7 +148,7 @@ proptest! {
 }
 
 #[test]
-fn a_fin_ahead_of_its_time_waits() {
+fn receiver_early_fin_waits() {
     let mut receiver = receiver(&Config::default());
     let data = Data::copy_of(&[1; 100]);
     let fin = Arriving { fin: true, ..segment(101, &data) };
@@ -161,7 +161,7 @@ fn a_fin_ahead_of_its_time_waits() {
 
 /// Where segments are counted a byte costs as much as a full one, and the window is whole segments.
 #[test]
-fn counted_segments_close_the_window() {
+fn receiver_counted_segments_close_window() {
     let mut config = Config::default();
     config.receiving.segments = Some(5);
     config.receiving.segment_overhead = 0;
@@ -183,7 +183,7 @@ fn counted_segments_close_the_window() {
 }
 
 #[test]
-fn blocks_are_told_as_numbers() {
+fn sack_option_has_sequence_numbers() {
     let mut receiver = receiver(&Config::default());
     let data = Data::copy_of(&[1; 100]);
     receiver.receive(Instant::ZERO, &segment(201, &data), RTO);

@@ -1,19 +1,19 @@
-//! How much the application reads in a round trip: dynamic right-sizing.
+//! How much the application reads per RTT: dynamic right-sizing.
 
 use tcplab_units::{Instant, Span};
 
 use crate::config::ReceiveTuning;
 
-/// The receiver's round trip and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
+/// The receiver's RTT and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
 #[derive(Debug, Default)]
 pub(super) struct Tuning {
-    /// Eight times the round trip in µs; 0: not known.
+    /// Eight times the RTT in µs; 0: not known.
     rtt_us: u64,
-    /// Without timestamps: a round trip lasts until all of a window has arrived.
+    /// Without timestamps: an RTT lasts until a whole window has arrived.
     window_end: Option<(u64, Instant)>,
     /// The echo last seen: of each, the first segment is timed.
     last_echo: Option<u32>,
-    /// What the application read in the last round trip, bytes.
+    /// What the application read in the last RTT, bytes.
     space: u64,
     /// What it had read when this one began, and when that was.
     read: u64,
@@ -32,7 +32,7 @@ impl Tuning {
         self.space = self.space.min(most);
     }
 
-    /// Bytes read in the last round trip.
+    /// Bytes read in the last RTT.
     pub(super) fn space(&self) -> u64 {
         self.space
     }
@@ -135,7 +135,7 @@ mod tests {
 
     /// `tcp_rcv_space_adjust` worked by hand: 20,000 B read in the first 10 ms after 14,480.
     #[test]
-    fn reading_more_than_ever_asks_for_more() {
+    fn tuning_faster_reading_grows_buffer() {
         for (tuning, ahead, window) in [
             // (40,000 + 23,168) · (1 + 2 · 5,520 / 14,480), rounded down before doubling.
             (ReceiveTuning::Linux612, 0, 63_168 + 2 * 24_080),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_shorten_at_once_and_lengthen_slowly() {
+    fn tuning_rtt_falls_at_once_and_rises_slowly() {
         let mut state = Tuning::default();
         let mut echo = 0;
         let mut after = |ms, idle, tuning| {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn without_timestamps_a_window_is_a_round_trip() {
+    fn tuning_without_timestamps_measures_by_window() {
         let mut state = Tuning::default();
         state.measure(Instant::ZERO, 1, 1000);
         state.measure(Instant::from_nanos(MS), 999, 2000);

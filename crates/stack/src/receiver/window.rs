@@ -378,7 +378,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The round trip as the receiver sees it (`rcv_rtt_est.rtt_us`).
+    /// The RTT as the receiver sees it (`rcv_rtt_est.rtt_us`).
     pub(crate) fn round_trip(&self) -> Option<Span> {
         self.tuning.round_trip()
     }

@@ -30,7 +30,7 @@ fn numbers(range: std::ops::Range<u32>) -> Data {
 }
 
 #[test]
-fn bytes_alone_count_where_no_memory_is_charged() {
+fn send_buffer_without_memory_charge_counts_bytes() {
     let mut buffer = plain(1000);
     assert_eq!(write(&mut buffer, &numbers(0..600), 1, 100, 1000, false), 600);
     assert!(!buffer.is_full());
@@ -45,7 +45,7 @@ fn bytes_alone_count_where_no_memory_is_charged() {
 /// `sk_stream_memory_free` is asked before each buffer and no more: 16,384 B take one of 14,480
 /// and, as 15,312 are then charged, another; 30,624 B are full.
 #[test]
-fn memory_is_charged_by_the_chunk() {
+fn send_buffer_charges_memory_by_chunk() {
     let mut buffer = SendBuffer::new(&Config::default());
     let data = Data::copy_of(&vec![0; 100_000]);
     assert_eq!(write(&mut buffer, &data, 1, 1448, 14_480, false), 28_960);
@@ -60,7 +60,7 @@ fn memory_is_charged_by_the_chunk() {
 }
 
 #[test]
-fn a_small_segment_costs_one_where_segments_are_counted() {
+fn send_buffer_counting_segments_charges_small_as_one() {
     let mut config = Config::default();
     config.sending.charges_memory = false;
     config.sending.segments = Some(5);
@@ -79,7 +79,7 @@ fn a_small_segment_costs_one_where_segments_are_counted() {
 }
 
 #[test]
-fn push_goes_with_the_end_of_a_write() {
+fn send_buffer_end_of_write_is_pushed() {
     let mut buffer = plain(100_000);
     write(&mut buffer, &numbers(0..100), 1, 1000, 10_000, false);
     assert!(buffer.is_pushed_at(101));
@@ -95,7 +95,7 @@ fn push_goes_with_the_end_of_a_write() {
 
 /// What is cut off by a window becomes a chunk of its own, which may still grow.
 #[test]
-fn a_chunk_is_divided_where_sending_stops() {
+fn send_buffer_chunk_splits_where_sending_stops() {
     let mut buffer = SendBuffer::new(&Config::default());
     let data = Data::copy_of(&vec![0; 16_000]);
     assert_eq!(write(&mut buffer, &data, 1, 1000, 16_000, false), 16_000);
@@ -110,7 +110,7 @@ fn a_chunk_is_divided_where_sending_stops() {
 proptest! {
     /// Whatever is written in whatever pieces, each segment shows the bytes of its positions.
     #[test]
-    fn segments_show_the_stream(
+    fn send_buffer_segments_contain_stream(
         writes in prop::collection::vec(1u32..300, 1..40),
         cuts in prop::collection::vec((0u32..100, 1u32..500), 1..40),
     ) {

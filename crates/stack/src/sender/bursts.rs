@@ -10,7 +10,7 @@ use crate::congestion::State;
 const HEADER_ROOM: u32 = 321;
 /// A burst is 2⁻¹⁰ of what the pace allows in a second (`sk_pacing_shift`).
 const PACING_SHIFT: u32 = 10;
-/// The allowance of a close peer is halved for each 2⁹ µs of round trip (`tcp_tso_rtt_log`).
+/// The allowance of a close peer is halved for each 2⁹ µs of RTT (`tcp_tso_rtt_log`).
 const ROUND_TRIP_SHIFT: u32 = 9;
 /// A burst is not held back if it is this part of the window (`tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;

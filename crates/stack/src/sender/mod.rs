@@ -184,7 +184,7 @@ impl Sender {
         self.refresh();
     }
 
-    /// The handshake is over after all, for a connection that began before: its round trip.
+    /// The handshake of a Fast Open connection is over; gives its RTT.
     pub(crate) fn hear_handshake(&mut self, now: Instant, rtt: Option<Span>) {
         self.rate.delivered += 1;
         if let Some(rtt) = rtt {

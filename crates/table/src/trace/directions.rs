@@ -107,7 +107,7 @@ directions! {
     WINDOWS_SHRUNK Few Whole(u64) |flow| flow.windows.windows_shrunk.count;
     ZERO_WINDOW_PROBES Few Whole(u64) |flow| flow.windows.probes.count;
     ACKS_ADVANCING Near Whole(u64) |flow| flow.acking.acks;
-    ACKS_UNNECESSARY Few Whole(u64) |flow| flow.acking.needless;
+    ACKS_UNNECESSARY Few Whole(u64) |flow| flow.acking.unnecessary;
     STRETCH_ACKS Few Whole(u64) |flow| flow.acking.stretch.count;
     ACK_MAX_BYTES Near Whole(u64) |flow| flow.acking.longest.as_u64();
     DELAYED_ACKS Few Whole(u64) |flow| flow.acking.delayed.count;

@@ -16,7 +16,7 @@ use tcplab_wire::protocol::TCP;
 use tcplab_wire::{FrameView, IpPacket, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
-use crate::connection::{ConnectionState, Said};
+use crate::connection::{ConnectionState, PacketOutcome};
 use crate::connection::{Entry, Table};
 use crate::direction::COPIES_SHARE;
 use crate::observers::Event;
@@ -30,7 +30,7 @@ use others::Others;
 use remarks::Remarks;
 
 /// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
-/// was lost is sent again within a second.
+/// was lost is retransmitted within a second.
 const LINGER: Span = Span::from_secs(1);
 /// At most so many connections that are over are kept.
 const LINGERING: usize = 1_024;
@@ -191,8 +191,8 @@ impl<S: Sink> Analyzer<S> {
         if self.clock.leap().is_some() {
             self.explain_leap(&mut packet);
         }
-        self.take_in(&packet, comment);
-        self.let_go(packet.at);
+        self.analyse(&packet, comment);
+        self.close_lingering(packet.at);
     }
 
     /// The times leapt ahead before this packet: whether hours passed or the clock was set.
@@ -252,7 +252,7 @@ impl<S: Sink> Analyzer<S> {
     }
 
     #[inline]
-    fn take_in(&mut self, packet: &Packet, comment: Option<&str>) {
+    fn analyse(&mut self, packet: &Packet, comment: Option<&str>) {
         let known = self.table.find(&packet.ends);
         if let Some(at) = known
             && packet.plain
@@ -262,16 +262,16 @@ impl<S: Sink> Analyzer<S> {
             if let Some(state) = entry.only()
                 && state.packet_in_passing(packet)
             {
-                return tell_found_of(&mut self.sink, index, state);
+                return emit_events_of(&mut self.sink, index, state);
             }
         }
-        self.take_in_somehow(known, packet, comment);
+        self.analyse_slow(known, packet, comment);
     }
 
-    /// [`Analyzer::take_in`] for whatever packet; `known` is where the connection between its ends
+    /// [`Analyzer::analyse`] for whatever packet; `known` is where the connection between its ends
     /// is kept.
     #[inline(never)]
-    fn take_in_somehow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
+    fn analyse_slow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
         let Some(at) = known.or_else(|| self.begin(packet)) else { return };
         let entry = self.table.at(at);
         if entry.puts_off(packet) {
@@ -279,7 +279,7 @@ impl<S: Sink> Analyzer<S> {
         }
         entry.begin();
         if packet.syn() {
-            self.succeed(at, packet);
+            self.start_successor(at, packet);
         }
         let entry = self.table.at(at);
         let latest = entry.index;
@@ -292,47 +292,53 @@ impl<S: Sink> Analyzer<S> {
         let Some((index, state)) = entry.owner(packet) else {
             return self.sink.late(latest, packet.at, packet.frame);
         };
-        let said = state.packet(packet);
+        let outcome = state.packet(packet);
         if state.is_over() && !state.lingers {
             state.lingers = true;
             // What is put aside does not count.
             self.open -= usize::from(index == latest);
             self.lingering.push_back(Lingering { since: packet.at, at, index });
         }
-        tell_found_of(&mut self.sink, index, state);
+        emit_events_of(&mut self.sink, index, state);
         if let Some((index, mut state)) = entry.outlived() {
             hand_over(&mut self.sink, index, &mut state);
         }
-        self.tell(index, said, packet, comment);
+        self.emit(index, outcome, packet, comment);
     }
 
-    fn tell(&mut self, index: usize, said: Said, packet: &Packet, comment: Option<&str>) {
-        if said.out_of_place {
+    fn emit(
+        &mut self,
+        index: usize,
+        outcome: PacketOutcome,
+        packet: &Packet,
+        comment: Option<&str>,
+    ) {
+        if outcome.out_of_place {
             let text = "sequence number out of range: another connection, forged or damaged; \
                         counted but not analysed";
             self.remarks.add(text, packet.frame);
         }
-        if said.gave_up {
+        if outcome.gave_up {
             let text = "too much unacknowledged data to track: the oldest is dropped";
             self.remarks.add(text, packet.frame);
         }
-        self.copies += u64::from(said.copy);
-        if said.is_ordinary() {
+        self.copies += u64::from(outcome.copy);
+        if outcome.is_ordinary() {
             return;
         }
-        let own = FlowId { connection: index, forward: said.forward };
-        let opposite = FlowId { forward: !said.forward, ..own };
+        let own = FlowId { connection: index, forward: outcome.forward };
+        let opposite = FlowId { forward: !outcome.forward, ..own };
         let comment = || comment.map(str::to_owned);
-        if let Some(segment) = said.segment {
+        if let Some(segment) = outcome.segment {
             self.sink.segment(own, Segment { comment: comment(), ..*segment });
         }
-        if let Some(ack) = said.heard.ack {
+        if let Some(ack) = outcome.heard.ack {
             self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
-        for episode in said.heard.episodes {
+        for episode in outcome.heard.episodes {
             self.sink.episode(opposite, episode);
         }
-        for (frame, why) in said.heard.needless {
+        for (frame, why) in outcome.heard.spurious {
             self.sink.spurious(opposite, frame, why);
         }
     }
@@ -378,7 +384,7 @@ impl<S: Sink> Analyzer<S> {
     /// If the packet opens another connection between the same ends: begins the other at `at`. The
     /// one kept there is handed over if it is over, else put aside until the other is answered.
     #[inline(never)]
-    fn succeed(&mut self, at: usize, packet: &Packet) {
+    fn start_successor(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);
         let succeeded = match &entry.state {
             Some(state) => state.is_succeeded_by(packet),
@@ -407,7 +413,7 @@ impl<S: Sink> Analyzer<S> {
     }
 
     /// Hands over the connections that have been over for long enough, or are too many.
-    fn let_go(&mut self, now: Instant) {
+    fn close_lingering(&mut self, now: Instant) {
         let Some(first) = self.lingering.front() else { return };
         let wanted = self.sink.wants_packets();
         let crowded = self.lingering.len() > if wanted { OVER.most() } else { LINGERING };
@@ -454,7 +460,7 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
 }
 
 #[inline]
-fn tell_found_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
+fn emit_events_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
     for forward in [true, false] {
         tell_found(sink, FlowId { connection, forward }, state.found(forward));
     }

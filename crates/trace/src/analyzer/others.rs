@@ -183,9 +183,9 @@ mod tests {
             others.add(&FrameView::new(LinkType::Ethernet, frame, frame.len() as u32));
         }
         let list = others.into_list();
-        let said: Vec<_> = list.iter().map(|o| (o.packets, o.protocol.as_str())).collect();
+        let outcome: Vec<_> = list.iter().map(|o| (o.packets, o.protocol.as_str())).collect();
         assert_eq!(
-            said,
+            outcome,
             [
                 (3, "ARP"),
                 (2, "UDP"),

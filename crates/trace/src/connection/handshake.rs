@@ -9,7 +9,7 @@ use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 /// The handshake while it goes on.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
-pub(crate) struct Opening {
+pub(crate) struct HandshakeTracker {
     seen: Handshake,
     client: Offer,
     server: Offer,
@@ -45,10 +45,13 @@ struct Sending {
     clocks: Option<(u32, u32)>,
 }
 
-impl Opening {
+impl HandshakeTracker {
     /// The handshake of a connection of which this is the first packet.
-    pub(crate) fn beginning_with(packet: &Packet) -> Opening {
-        Opening { midstream: !packet.syn() && !packet.rst(), ..Opening::default() }
+    pub(crate) fn beginning_with(packet: &Packet) -> HandshakeTracker {
+        HandshakeTracker {
+            midstream: !packet.syn() && !packet.rst(),
+            ..HandshakeTracker::default()
+        }
     }
     /// What is known by now.
     pub(crate) fn seen(&self) -> &Handshake {
@@ -175,7 +178,7 @@ impl Opening {
 
     /// The half that the SYN-ACK answers, and the half that this packet answers. With timestamps,
     /// each tells by its echo what it answers (RFC 7323 section 3.2); without, the last before it
-    /// is taken. A SYN-ACK that echoes an earlier SYN than the last may itself be a repetition:
+    /// is taken. A SYN-ACK that echoes an earlier SYN than the last may itself be a retransmission:
     /// then nobody knows (Karn's rule).
     fn round_trip(&self, packet: &Packet) -> Option<Span> {
         let there = self.server.first()?;
@@ -197,7 +200,7 @@ impl Opening {
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }
-        // A SYN that the tap saw after what followed it is no less a handshake.
+        // A SYN that the capture point saw after what followed it is no less a handshake.
         let late_syn = self.midstream && (self.seen.client.seen || self.seen.server.seen);
         if self.seen.opened.is_some() || late_syn {
             HandshakeKind::ThreeWay

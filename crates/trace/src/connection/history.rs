@@ -3,8 +3,8 @@
 //!
 //! The rules are those of Zeek's documentation of `Conn::Info` and, where that is silent, of its
 //! TCP analyser. They are not always this analyser's opinion: Zeek calls a packet retransmitted
-//! when its data end at or below the highest byte sent, overtaken or not, and closed what a FIN was
-//! seen of, acknowledged or not. Where it differs on purpose: a SYN with data is not called a
+//! when its data end at or below the highest byte sent, out of order or not, and closed what a FIN
+//! was seen of, acknowledged or not. Where it differs on purpose: a SYN with data is not called a
 //! retransmission, and a packet with a wrong checksum (looked at only with SYN, FIN or RST) is
 //! marked but left out only where its sender's checksums had been right before.
 
@@ -88,7 +88,7 @@ impl History {
         }
     }
 
-    /// A packet; `gaps` holes in the other end's data are acknowledged by it.
+    /// A packet; `gaps` gaps in the other end's data are acknowledged by it.
     #[inline(always)]
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, gaps: u32) {
         if gaps > 0 || packet.is_control() || !self.side(forward).is_ordinary(packet) {
@@ -164,7 +164,7 @@ impl History {
         }
     }
 
-    /// A closed window matters unless the other end has nothing more to send, or this one is gone.
+    /// A zero window matters unless the other end has nothing more to send, or this one is gone.
     fn zero_window(&mut self, packet: &Packet, forward: bool) {
         let other_closed = self.side(!forward).state == State::Closed;
         let side = self.side(forward);

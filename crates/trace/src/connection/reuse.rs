@@ -28,7 +28,8 @@ impl ConnectionState {
             return false;
         }
         let forward = self.is_forward(packet);
-        let (own, other) = (self.lives().side(forward), self.lives().side(!forward));
+        let (own, other) =
+            (self.endpoint_states().side(forward), self.endpoint_states().side(!forward));
         let (own_flow, over) = (self.flow(forward), self.is_over());
         let same = match own.syn {
             Some((isn, _)) => isn == packet.seq,
@@ -51,7 +52,7 @@ impl ConnectionState {
 
     /// Whether nothing but the client's SYN was seen of it.
     pub(crate) fn is_asking(&self) -> bool {
-        self.lives().side(true).walk.state() == Some(TcpState::SynSent)
+        self.endpoint_states().side(true).walk.state() == Some(TcpState::SynSent)
     }
 
     /// Whether the packet cannot belong to this connection, of which nothing but a SYN was seen: it
@@ -61,7 +62,7 @@ impl ConnectionState {
         if !self.is_asking() || packet.syn() {
             return false;
         }
-        let client = self.lives().side(true);
+        let client = self.endpoint_states().side(true);
         if self.is_forward(packet) {
             let next = client.syn.map(|(_, end)| end);
             return next != Some(packet.seq);
@@ -78,7 +79,8 @@ impl ConnectionState {
     /// Whether the packet bears the ends' addresses, but its numbers belong to no SYN that counts:
     /// it must not be read as part of the stream.
     pub(super) fn is_stray(&mut self, packet: &Packet, forward: bool) -> bool {
-        let (own, other) = (self.lives().side(forward), self.lives().side(!forward));
+        let (own, other) =
+            (self.endpoint_states().side(forward), self.endpoint_states().side(!forward));
         let waits = other.walk.state() == Some(TcpState::SynSent);
         let answers = packet.ack.is_some_and(|ack| other.is_syn_reached(ack));
         if packet.syn() && own.syn.is_some_and(|(isn, _)| isn != packet.seq) {

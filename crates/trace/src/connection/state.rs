@@ -6,18 +6,19 @@ use std::net::SocketAddr;
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
-use super::handshake::Opening;
+use super::endpoint_states::EndpointStates;
+use super::handshake::HandshakeTracker;
 use super::history::History;
-use super::lifetime::Lives;
+use crate::direction::Context;
 use crate::direction::Distances;
-use crate::direction::Scene;
-use crate::direction::{FlowState, Heard};
+use crate::direction::{AckOutcome, DirectionState};
+use crate::fast_path;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::shortcuts;
 use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
 
-/// A SYN is not sent again sooner (RFC 6298 section 2.1: after a second; some stacks are quicker).
+/// A SYN is not retransmitted sooner (RFC 6298 section 2.1: after a second; some stacks are
+/// quicker).
 const SOONEST: Span = Span::from_millis(100);
 
 /// The state of a connection while its packets come in.
@@ -31,10 +32,10 @@ pub(crate) struct ConnectionState {
     frames: (u64, u64),
     packets: u64,
     reuses: Option<usize>,
-    opening: Opening,
+    opening: HandshakeTracker,
     /// By how much the windows of client and server are scaled, as far as known.
     shifts: [Option<u8>; 2],
-    lives: Lives,
+    endpoint_states: EndpointStates,
     history: History,
     /// The number of a SYN-ACK that is not the server's first.
     pub(crate) rival: Option<SeqNumber>,
@@ -42,12 +43,12 @@ pub(crate) struct ConnectionState {
     sound: [bool; 2],
     pub(crate) last_syn: Option<Instant>,
     pub(crate) last_syn_ack: Option<Instant>,
-    /// The SYN was sent again, the SYN-ACK was.
+    /// The SYN was retransmitted, the SYN-ACK was.
     blurred: [bool; 2],
     /// When the client acknowledged the server's SYN.
     pub(crate) opened: Option<Instant>,
-    pub(crate) forward: FlowState,
-    pub(crate) reverse: FlowState,
+    pub(crate) forward: DirectionState,
+    pub(crate) reverse: DirectionState,
     pub(crate) distances: Distances,
     /// The analyser knows that it is over.
     pub(crate) lingers: bool,
@@ -56,12 +57,12 @@ pub(crate) struct ConnectionState {
 /// What a packet said.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
-pub(crate) struct Said {
+pub(crate) struct PacketOutcome {
     /// It travelled from client to server: its data belong to the forward direction, its
     /// acknowledgement and the episodes it closed to the reverse one.
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
-    pub(crate) heard: Heard,
+    pub(crate) heard: AckOutcome,
     /// It was there before.
     pub(crate) copy: bool,
     /// Its sequence number cannot belong to the connection.
@@ -70,12 +71,12 @@ pub(crate) struct Said {
     pub(crate) gave_up: bool,
 }
 
-impl Said {
+impl PacketOutcome {
     /// Whether there is nothing to be handed over.
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
-        let Heard { ack, episodes, needless, .. } = &self.heard;
-        self.segment.is_none() && ack.is_none() && episodes.is_empty() && needless.is_empty()
+        let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
+        self.segment.is_none() && ack.is_none() && episodes.is_empty() && spurious.is_empty()
     }
 }
 
@@ -99,9 +100,9 @@ impl ConnectionState {
             frames: (packet.frame, packet.frame),
             packets: 0,
             reuses: None,
-            opening: Opening::beginning_with(packet),
+            opening: HandshakeTracker::beginning_with(packet),
             shifts: [None; 2],
-            lives: Lives::default(),
+            endpoint_states: EndpointStates::default(),
             history,
             rival: None,
             sound: [false; 2],
@@ -110,8 +111,8 @@ impl ConnectionState {
             blurred: [false; 2],
             opened: None,
             lingers: false,
-            forward: FlowState::default(),
-            reverse: FlowState::default(),
+            forward: DirectionState::default(),
+            reverse: DirectionState::default(),
             distances: Distances::default(),
         }
     }
@@ -125,13 +126,13 @@ impl ConnectionState {
     /// Whether both FINs are acknowledged, or an RST ended it. What comes then is late, and told in
     /// [`Life::after_close`].
     pub(crate) fn is_over(&self) -> bool {
-        self.lives.is_over()
+        self.endpoint_states.is_over()
     }
     pub(crate) fn is_opened(&self) -> bool {
         self.opened.is_some()
     }
-    pub(crate) fn lives(&self) -> &Lives {
-        &self.lives
+    pub(crate) fn endpoint_states(&self) -> &EndpointStates {
+        &self.endpoint_states
     }
     pub(crate) fn last(&self) -> Instant {
         self.last
@@ -143,7 +144,7 @@ impl ConnectionState {
     pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
         [self.forward.initial(), self.reverse.initial()]
     }
-    pub(crate) fn flow(&self, forward: bool) -> &FlowState {
+    pub(crate) fn flow(&self, forward: bool) -> &DirectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
@@ -176,8 +177,8 @@ impl ConnectionState {
     /// short way. If not, nothing happens, and false comes back.
     #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
-        let calm = self.opening.is_settled() && self.lives.is_calm();
-        if !(packet.plain && calm && shortcuts::taken()) {
+        let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
+        if !(packet.plain && calm && fast_path::is_enabled()) {
             return false;
         }
         let forward = self.is_forward(packet);
@@ -197,19 +198,19 @@ impl ConnectionState {
         self.distances.packet(packet, forward);
         own.go_on(packet);
         other.hear(says, packet, window);
-        self.lives.go_on(packet, forward);
+        self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
         true
     }
 
     /// Takes in the next packet between the two ends.
-    pub(crate) fn packet(&mut self, packet: &Packet) -> Said {
+    pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
         let forward = self.is_forward(packet);
         if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
-            return Said { forward, out_of_place: true, ..Said::default() };
+            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         }
         let window = self.window(packet, forward);
         self.distances.packet(packet, forward);
@@ -219,20 +220,20 @@ impl ConnectionState {
             (&mut self.reverse, &mut self.forward)
         };
         let owes = other.is_outstanding();
-        let scene = Scene { distances: &self.distances, forward, owes };
-        let Ok(passed) = own.sent(packet, scene) else {
+        let context = Context { distances: &self.distances, forward, owes };
+        let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
-            return Said { forward, out_of_place: true, ..Said::default() };
+            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.copy);
-        self.lives.follow(packet, forward);
+        self.endpoint_states.follow(packet, forward);
         self.history.follow(packet, forward, heard.gaps);
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
         let (segment, copy) = (passed.segment, passed.copy);
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
-        Said { forward, segment, heard, copy, out_of_place: false, gave_up }
+        PacketOutcome { forward, segment, heard, copy, out_of_place: false, gave_up }
     }
 
     /// What the observers of one direction found since the last time.
@@ -254,13 +255,13 @@ impl ConnectionState {
         connection.handshake = self.opening.finish();
         connection.life = self.life();
         connection.reuses = self.reuses;
-        let fill = |state: &mut FlowState, flow: &mut Flow, (tap, tap_confidence)| {
+        let fill = |state: &mut DirectionState, flow: &mut Flow, (tap, tap_confidence)| {
             (flow.capture_point, flow.capture_point_confidence) = (tap, tap_confidence);
             state.finish_into(flow);
         };
         fill(&mut self.forward, &mut connection.forward, forward);
         fill(&mut self.reverse, &mut connection.reverse, reverse);
-        let open = |state: &FlowState, (tap, _)| visible(state.finish(), tap);
+        let open = |state: &DirectionState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
@@ -291,7 +292,8 @@ impl ConnectionState {
         self.shifts = self.opening.shifts();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
-            // Not a copy: it was sent again, and nobody knows which one was answered (Karn's rule).
+            // Not a copy: it was retransmitted, and nobody knows which one was answered (Karn's
+            // rule).
             let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
             self.blurred[usize::from(!forward)] |= again;
             *latest = Some(packet.at);
@@ -318,7 +320,7 @@ impl ConnectionState {
         }
         if let Some((client, server)) = self.opening.scales() {
             let seen = self.opening.seen();
-            self.lives.told((client, seen.client.mss), (server, seen.server.mss));
+            self.endpoint_states.set_scales((client, seen.client.mss), (server, seen.server.mss));
         }
         true
     }
@@ -326,18 +328,18 @@ impl ConnectionState {
     /// Two SYN-ACKs with different numbers came: the client's answer tells which one it took.
     fn choose(&mut self, rival: SeqNumber, packet: &Packet) {
         if packet.ack == Some(rival.advanced_by(1)) && !packet.rst() {
-            self.lives.server_syn_is(rival);
+            self.endpoint_states.server_syn_is(rival);
             self.reverse.begin_again(rival);
             self.rival = None;
         }
     }
 
-    /// Where the tap stood, seen from the sender of one direction, and how sure that is.
+    /// Where the capture point stood, seen from the sender of one direction, and how sure that is.
     pub(crate) fn tap(&self, forward: bool) -> (CapturePoint, Confidence) {
         let flow = if forward { &self.forward } else { &self.reverse };
-        let counts = flow.below.counts;
-        let holes = counts.unseen > 0 || counts.overtaken > 0;
-        let behind = counts.seen > 0;
+        let counts = flow.classifier.counts;
+        let holes = counts.not_captured > 0 || counts.out_of_order > 0;
+        let behind = counts.captured > 0;
         match self.distances.place(forward) {
             // Beside the sender neither is possible; but the ways can be told wrong.
             (CapturePoint::Sender, _) if holes => (CapturePoint::Sender, Confidence::Low),
@@ -352,14 +354,14 @@ impl ConnectionState {
 
     fn life(&self) -> Life {
         let any_data = self.forward.totals.data + self.reverse.totals.data > Bytes::ZERO;
-        let steps = |client: bool| self.lives.side(client).walk.steps();
+        let steps = |client: bool| self.endpoint_states.side(client).walk.steps();
         Life {
             state: self.history.summary(any_data),
             history: self.history.written().to_owned(),
-            close: self.lives.close(),
+            close: self.endpoint_states.close(),
             client: steps(true),
             server: steps(false),
-            after_close: self.lives.after_close(),
+            after_close: self.endpoint_states.after_close(),
         }
     }
 
@@ -384,7 +386,8 @@ impl ConnectionState {
     }
 }
 
-/// At the receiver's tap the lost packets were never seen, so there is nothing to say of them.
+/// At the receiver's capture point the lost packets were never seen, so there is nothing to say of
+/// them.
 fn visible(episodes: Vec<Episode>, tap: CapturePoint) -> Vec<Episode> {
     if tap == CapturePoint::Receiver { Vec::new() } else { episodes }
 }

@@ -6,9 +6,9 @@ use tcplab_wire::TcpFlags;
 use crate::packet::Packet;
 use crate::{StateStep, StepCause, TcpState};
 
-/// When a packet passed the tap, and which it was.
+/// When a packet passed the capture point, and which it was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct PacketTime {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     flags: TcpFlags,
@@ -16,17 +16,17 @@ pub(crate) struct Moment {
     forward: bool,
 }
 
-impl Moment {
-    pub(crate) fn of(packet: &Packet, forward: bool) -> Moment {
-        Moment { at: packet.at, frame: packet.frame, flags: packet.flags, forward }
+impl PacketTime {
+    pub(crate) fn of(packet: &Packet, forward: bool) -> PacketTime {
+        PacketTime { at: packet.at, frame: packet.frame, flags: packet.flags, forward }
     }
 
-    fn later(self, other: Moment) -> Moment {
+    fn later(self, other: PacketTime) -> PacketTime {
         if (other.at, other.frame) > (self.at, self.frame) { other } else { self }
     }
 
     fn cause(self) -> StepCause {
-        let Moment { at, frame, flags, forward } = self;
+        let PacketTime { at, frame, flags, forward } = self;
         StepCause {
             at,
             frame,
@@ -42,7 +42,7 @@ pub(crate) struct Walk {
     states: [TcpState; Walk::LONGEST],
     /// The packet that brought it into each. One may have passed before what brought it into the
     /// state before; then it was in both from one moment on.
-    causes: [Moment; Walk::LONGEST],
+    causes: [PacketTime; Walk::LONGEST],
     count: u8,
 }
 
@@ -58,9 +58,9 @@ impl Walk {
     const LONGEST: usize = 7;
 
     pub(crate) fn steps(&self) -> Vec<StateStep> {
-        let step = |entered: &mut Moment, (&state, cause): (&TcpState, &Moment)| {
+        let step = |entered: &mut PacketTime, (&state, cause): (&TcpState, &PacketTime)| {
             *entered = entered.later(*cause);
-            let Moment { at, frame, .. } = *entered;
+            let PacketTime { at, frame, .. } = *entered;
             Some(StateStep { state, at, frame, cause: cause.cause() })
         };
         self.states().iter().zip(&self.causes).scan(self.causes[0], step).collect()
@@ -74,7 +74,7 @@ impl Walk {
     }
 
     /// Enters a state, brought there by the packet of that moment.
-    pub(crate) fn enter(&mut self, state: TcpState, cause: Moment) {
+    pub(crate) fn enter(&mut self, state: TcpState, cause: PacketTime) {
         let place = usize::from(self.count);
         if place == Walk::LONGEST {
             return;
@@ -93,7 +93,7 @@ impl Walk {
         self.count = self.count.saturating_sub(1);
     }
     /// The latest state was entered only now; but what an RST ended stays so.
-    pub(crate) fn restamp(&mut self, moment: Moment) {
+    pub(crate) fn restamp(&mut self, moment: PacketTime) {
         if let Some(last) = usize::from(self.count).checked_sub(1)
             && !self.is_due_to(TcpFlags::RST)
         {
@@ -101,7 +101,7 @@ impl Walk {
         }
     }
     /// An RST ended it, if it had begun.
-    pub(crate) fn close(&mut self, moment: Moment) {
+    pub(crate) fn close(&mut self, moment: PacketTime) {
         if self.state().is_some_and(|state| state != TcpState::Closed) {
             self.enter(TcpState::Closed, moment);
         }

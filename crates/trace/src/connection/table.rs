@@ -146,8 +146,8 @@ fn only_asks(packet: &Packet) -> bool {
     plain && packet.payload == 0 && !packet.wanted
 }
 
-/// Whether the packet is a SYN sent again: by the same end with the same number, and no copy, for
-/// that has the same timestamp and identification, or one that stands back.
+/// Whether the packet is a SYN retransmitted: by the same end with the same number, and no copy,
+/// for that has the same timestamp and identification, or one that stands back.
 fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     let clock = |of: &Packet| of.timestamps.map(|(value, _)| value);
     let id = |of: &Packet| of.ip_id.unwrap_or(0);
@@ -164,8 +164,10 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
 fn begun(syns: &[Packet]) -> Box<ConnectionState> {
     let mut state = Box::new(ConnectionState::new(&syns[0]));
     for syn in syns {
-        let said = state.packet(syn);
-        debug_assert!(said.is_ordinary() && !said.copy && !said.out_of_place && !said.gave_up);
+        let outcome = state.packet(syn);
+        debug_assert!(
+            outcome.is_ordinary() && !outcome.copy && !outcome.out_of_place && !outcome.gave_up
+        );
     }
     debug_assert!(!state.is_over() && state.found(true).is_empty());
     state

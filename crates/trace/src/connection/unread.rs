@@ -21,7 +21,7 @@ use crate::packet::Packet;
 
 /// The windows of one end, in the order they were advertised.
 #[derive(Debug, Default)]
-pub(crate) struct Buffered {
+pub(crate) struct UnreadEstimate {
     /// The latest window and what it acknowledged; none before the first.
     latest: Option<(u16, SeqNumber)>,
     /// Bytes by which windows shrank as data arrived, less those by which they grew again.
@@ -31,9 +31,9 @@ pub(crate) struct Buffered {
     mss: Option<u16>,
 }
 
-impl Buffered {
+impl UnreadEstimate {
     /// The shift of its windows, and the largest segment it said that it takes.
-    pub(crate) fn told(&mut self, scale: u8, mss: Option<u16>) {
+    pub(crate) fn set_scale(&mut self, scale: u8, mss: Option<u16>) {
         self.scale = Some(scale);
         self.mss = mss;
     }

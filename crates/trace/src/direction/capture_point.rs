@@ -1,14 +1,14 @@
-//! Where the tap stood.
+//! Where the capture point stood.
 //!
-//! What passes the tap towards an end and is answered there comes back after the time that the way
-//! between takes, twice. Two things show that time, for either end: the halves of the handshake
-//! (SYN and SYN-ACK are answered on the spot), and timestamps, which every packet echoes (RFC 7323
-//! section 3): from the first packet that bears a new one to the first that echoes it. The smallest
-//! of many counts, since an answer may wait for data or for a delayed acknowledgement. This needs
-//! no handshake, and holds for data in one direction only.
+//! What passes the capture point towards an end and is answered there comes back after the time
+//! that the way between takes, twice. Two things show that time, for either end: the halves of the
+//! handshake (SYN and SYN-ACK are answered on the spot), and timestamps, which every packet echoes
+//! (RFC 7323 section 3): from the first packet that bears a new one to the first that echoes it.
+//! The smallest of many counts, since an answer may wait for data or for a delayed acknowledgement.
+//! This needs no handshake, and holds for data in one direction only.
 //!
-//! Where nothing of this was seen, holes tell: beside the sender nothing is overtaken and nothing
-//! is lost before the tap.
+//! Where nothing of this was seen, gaps tell: beside the sender nothing is out of order and nothing
+//! is lost before the capture point.
 
 use tcplab_units::{Instant, Span};
 
@@ -16,8 +16,8 @@ use super::sender_clock::OwnClock;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence};
 
-/// How much longer the way to one end must be than that to the other for the tap to stand beside
-/// the nearer one.
+/// How much longer the way to one end must be than that to the other for the capture point to stand
+/// beside the nearer one.
 const NEARER: u64 = 4;
 /// And to leave no doubt.
 const FAR_NEARER: u64 = 20;
@@ -26,7 +26,7 @@ const MEASURABLE: Span = Span::from_micros(200);
 /// As many echoes are timed at each end.
 const ECHOES: u8 = 64;
 
-/// How far the two ends are from the tap.
+/// How far the two ends are from the capture point.
 #[derive(Debug, Default)]
 pub(crate) struct Distances {
     client: Distance,
@@ -91,7 +91,7 @@ impl Distances {
         Some(self.client.least? + self.server.least?)
     }
 
-    /// Where the tap stands, seen from the sender of a direction, and how sure that is.
+    /// Where the capture point stands, seen from the sender of a direction, and how sure that is.
     pub(crate) fn place(&self, forward: bool) -> (CapturePoint, Confidence) {
         let (Some(client), Some(server)) = (self.client.least, self.server.least) else {
             return (CapturePoint::Unknown, Confidence::None);

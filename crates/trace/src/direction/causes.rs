@@ -1,19 +1,19 @@
 //! Counts the causes of what was not new data in order.
 
-use crate::observers::Sent;
+use crate::observers::SendEvent;
 use crate::{Causes, Flow, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
 /// The counts of one direction; there are none until something happens.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct CauseCounts {
     causes: Option<Box<Causes>>,
     /// Timeouts in a row for the same segment.
     backed_off: u64,
 }
 
-impl Tally {
+impl CauseCounts {
     /// A packet; `pieces` says how many segments on the wire it stands for.
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, pieces: impl FnOnce() -> u64) {
+    pub(crate) fn sent(&mut self, sent: &SendEvent<'_>, pieces: impl FnOnce() -> u64) {
         if sent.kind == SegmentKind::New && sent.timer.is_none() {
             return;
         }
@@ -62,7 +62,7 @@ impl Tally {
         }
     }
 
-    /// A retransmission was needless: `at` this frame that says so.
+    /// A retransmission was spurious: `at` this frame that says so.
     pub(crate) fn spurious(
         &mut self,
         at: tcplab_units::Instant,

@@ -4,7 +4,7 @@
 //! arrived. The lost transmissions fall into *runs* (nothing sent between them arrived), as an
 //! interruption makes them. A run opens an episode. It belongs to the episode before it if the
 //! sender sent its first packet before knowing of that loss, or if it consists only of
-//! repetitions of what that episode repairs: TCP's own recovery point (RFC 6675 section 5).
+//! retransmissions of what that episode repairs: TCP's own recovery point (RFC 6675 section 5).
 //! A run with new data sent later is a new episode, even if the first is not repaired yet: so two
 //! interruptions give two episodes, each with its own losses. (If the second interruption hits
 //! nothing but retransmissions of the first recovery, the two are one episode.)
@@ -17,7 +17,7 @@ use crate::{Episode, EpisodeKind, Evidence, LostSegment, Timer};
 
 /// An acknowledgement, as far as episodes need it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct AckMark {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) una: Offset,
@@ -31,7 +31,7 @@ pub(crate) struct Mark {
     pub(crate) too_big: bool,
 }
 
-impl Mark {
+impl AckMark {
     /// Whether it may tell that the transmission of this order was lost.
     fn tells_of(&self, order: u64) -> bool {
         self.bare_duplicate || self.too_big || self.sacked.is_some_and(|sacked| sacked > order)
@@ -49,40 +49,43 @@ pub(crate) struct Found {
 
 /// The episodes in a stretch of the log, in order of time; each is looked at when it is asked for.
 /// The last that [`EPISODES`] allows takes all that was lost later.
-pub(crate) fn find<'a>(log: &'a Log, marks: &'a [Mark]) -> impl Iterator<Item = Found> + use<'a> {
-    let scene = Scene::new(log, marks);
+pub(crate) fn find<'a>(
+    log: &'a Log,
+    marks: &'a [AckMark],
+) -> impl Iterator<Item = Found> + use<'a> {
+    let context = Context::new(log, marks);
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     for run in runs(log) {
         let full = drafts.len() >= EPISODES.most();
         match drafts.last_mut() {
             Some(draft) if full || draft.takes(&run, marks) => draft.lose(run),
-            _ => drafts.push(Draft::open(run, &scene)),
+            _ => drafts.push(Draft::open(run, &context)),
         }
     }
-    drafts.into_iter().map(move |draft| draft.finish(&scene))
+    drafts.into_iter().map(move |draft| draft.finish(&context))
 }
 
 type Sent<'a> = (u64, &'a Transmission);
 
 /// A stretch of the log and the acknowledgements in it, both in the order of time, and what is
 /// asked of them for each episode.
-struct Scene<'a> {
+struct Context<'a> {
     log: &'a Log,
-    marks: &'a [Mark],
+    marks: &'a [AckMark],
     /// What timers sent.
     timers: Vec<Sent<'a>>,
     /// For each transmission, the end of the highest byte sent until then.
     highest: Vec<Offset>,
 }
 
-impl<'a> Scene<'a> {
-    fn new(log: &'a Log, marks: &'a [Mark]) -> Scene<'a> {
+impl<'a> Context<'a> {
+    fn new(log: &'a Log, marks: &'a [AckMark]) -> Context<'a> {
         let mut high = Offset::ZERO;
         let mut rise = |(_, sent): Sent<'_>| {
             high = high.max(sent.range.end);
             high
         };
-        Scene {
+        Context {
             log,
             marks,
             timers: log.iter().filter(|(_, sent)| sent.timer.is_some()).collect(),
@@ -169,9 +172,9 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn open(lost: Vec<Sent<'a>>, scene: &Scene<'a>) -> Draft<'a> {
-        let (evidence, evidence_at, known_from) = first_evidence(lost[0], scene);
-        let recovery_point = scene.high_before(known_from);
+    fn open(lost: Vec<Sent<'a>>, context: &Context<'a>) -> Draft<'a> {
+        let (evidence, evidence_at, known_from) = first_evidence(lost[0], context);
+        let recovery_point = context.high_before(known_from);
         let end = highest_end(&lost);
         Draft { lost, end, evidence, evidence_at, known_from, recovery_point }
     }
@@ -183,7 +186,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether a later run of losses belongs to this episode.
-    fn takes(&self, run: &[Sent<'_>], marks: &[Mark]) -> bool {
+    fn takes(&self, run: &[Sent<'_>], marks: &[AckMark]) -> bool {
         let first = run[0].0;
         if first < self.known_from {
             return true;
@@ -193,13 +196,13 @@ impl<'a> Draft<'a> {
     }
 
     /// The acknowledgement that covers everything lost.
-    fn repair<'m>(&self, marks: &'m [Mark]) -> Option<&'m Mark> {
+    fn repair<'m>(&self, marks: &'m [AckMark]) -> Option<&'m AckMark> {
         let covering = marks.partition_point(|mark| mark.una < self.end);
         marks[covering..].iter().find(|mark| mark.at >= self.evidence_at)
     }
 
-    fn finish(&self, scene: &Scene<'_>) -> Found {
-        let &Scene { log, marks, .. } = scene;
+    fn finish(&self, context: &Context<'_>) -> Found {
+        let &Context { log, marks, .. } = context;
         let (first_order, first) = self.lost[0];
         let repair = self.repair(marks);
         let until = repair.map_or(log.next(), |mark| mark.position);
@@ -227,18 +230,18 @@ impl<'a> Draft<'a> {
             retransmitted: repeats.iter().map(|(_, t)| Bytes::new(t.payload)).sum(),
             timeouts: count(&|t| t.timer.is_some()),
             probes: span.iter().filter(|(_, t)| t.timer == Some(Timer::Probe)).count() as u64,
-            spurious: count(&|t| t.needless),
+            spurious: count(&|t| t.spurious),
             silence: longest_gap(span.iter().take_while(|&&(order, _)| order < repeat_order)),
             frames: (first.frame, last_frame.map_or(last_sent, |frame| frame.max(first.frame))),
         };
         Found {
             episode,
-            settled: repair.is_some_and(|repair| settled(repair, scene)),
+            settled: repair.is_some_and(|repair| settled(repair, context)),
             first_lost: first_order,
         }
     }
 
-    fn kind(&self, span: &[Sent<'_>], marks: &[Mark], until: u64) -> EpisodeKind {
+    fn kind(&self, span: &[Sent<'_>], marks: &[AckMark], until: u64) -> EpisodeKind {
         let by_timer = match self.evidence {
             Evidence::Timeout { .. } | Evidence::Probe { .. } => true,
             Evidence::Sack { .. }
@@ -265,17 +268,17 @@ impl Transmission {
 ///
 /// A SACK for something sent before any timer ran out tells without a timer's help, even if a
 /// probe went out meanwhile; a retransmission timeout that comes first has told first.
-fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64) {
-    let &Scene { log, marks, .. } = scene;
+fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, u64) {
+    let &Context { log, marks, .. } = context;
     let (order, transmission) = lost;
-    let later = |timer: Timer| scene.timer_after(order, timer);
+    let later = |timer: Timer| context.timer_after(order, timer);
     let (probe, timeout) = (later(Timer::Probe), later(Timer::Retransmission));
     let after = marks.partition_point(|mark| mark.position <= order);
     let told = marks[after..]
         .iter()
         .take_while(|mark| mark.una <= transmission.range.start)
         .find(|mark| mark.tells_of(order));
-    let unaided = |mark: &Mark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
+    let unaided = |mark: &AckMark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !told.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
         (Some(probe), Some(timeout)) if timeout.0 < probe.0 => Some(timeout),
@@ -292,14 +295,14 @@ fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64)
         (Some(mark), timer) if timer.is_none_or(|(_, sent)| mark.at <= sent.at) => {
             let frame = mark.frame;
             let evidence = match mark {
-                Mark { too_big: true, .. } => Evidence::PacketTooBig { frame },
-                Mark { bare_duplicate: true, .. } => Evidence::DuplicateAcks { frame },
+                AckMark { too_big: true, .. } => Evidence::PacketTooBig { frame },
+                AckMark { bare_duplicate: true, .. } => Evidence::DuplicateAcks { frame },
                 _ => Evidence::Sack { frame },
             };
             (evidence, mark.at, mark.position)
         }
         (_, Some(timer)) => by_timer(timer),
-        // Neither was captured: the repetition itself tells.
+        // Neither was captured: the retransmission itself tells.
         (_, None) => {
             let again = log.overlapping(transmission.range).into_iter().find(|&o| o > order);
             let again = again.and_then(|o| Some((o, log.get(o)?))).unwrap_or(lost);
@@ -310,7 +313,7 @@ fn first_evidence(lost: Sent<'_>, scene: &Scene<'_>) -> (Evidence, Instant, u64)
 
 /// How many timeouts in a row each repaired one segment and were followed by nothing but one or
 /// two new segments until the next timeout or the repair: the paper's figure 11.
-fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
+fn lone_timeouts(span: &[Sent<'_>], marks: &[AckMark], until: u64) -> u64 {
     let timeouts: Vec<u64> = span
         .iter()
         .filter(|(_, t)| t.timer == Some(Timer::Retransmission) && t.repeat)
@@ -334,13 +337,13 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[Mark], until: u64) -> u64 {
 }
 
 /// Whether everything sent before the repair is answered, and something that was sent after its
-/// last repetition: a later SACK or D-SACK cannot speak of it any more.
-fn settled(repair: &Mark, scene: &Scene<'_>) -> bool {
-    let Some(una) = scene.marks.last().map(|mark| mark.una) else { return false };
-    let mut before = scene.log.iter_before(repair.position).rev();
+/// last retransmission: a later SACK or D-SACK cannot speak of it any more.
+fn settled(repair: &AckMark, context: &Context<'_>) -> bool {
+    let Some(una) = context.marks.last().map(|mark| mark.una) else { return false };
+    let mut before = context.log.iter_before(repair.position).rev();
     let last_repeat = before.find(|(_, t)| t.repeat).map_or(0, |(order, _)| order);
-    let mut after = scene.log.iter_from(last_repeat + 1).filter(|(_, t)| !t.repeat);
-    scene.high_before(repair.position) <= una && after.any(|(_, t)| t.range.end <= una)
+    let mut after = context.log.iter_from(last_repeat + 1).filter(|(_, t)| !t.repeat);
+    context.high_before(repair.position) <= una && after.any(|(_, t)| t.range.end <= una)
 }
 
 /// Everything of these lies before it.

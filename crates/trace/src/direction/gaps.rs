@@ -1,12 +1,12 @@
-//! Places in the stream that a tap has not seen, below the highest that it has; and those of them
-//! that it never will.
+//! Places in the stream that a capture point has not seen, below the highest that it has; and those
+//! of them that it never will.
 
 use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
-use super::send_order::Stamp;
-use crate::bounds::HOLES;
+use super::send_order::SendStamp;
+use crate::bounds::GAPS;
 use crate::{Causes, Occurrences, Range};
 
 /// What is acknowledged but not seen yet may come still: where data and acknowledgements pass
@@ -17,17 +17,17 @@ const AWAITED: usize = 64;
 
 /// A piece that was not seen, and the packet that showed it: the first one seen from above it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hole {
+pub(crate) struct Gap {
     pub(crate) range: Range,
-    pub(crate) shown_by: Stamp,
+    pub(crate) revealed_by: SendStamp,
 }
 
-/// The holes of one direction.
+/// The gaps of one direction.
 #[derive(Debug, Default)]
-pub(crate) struct Holes {
+pub(crate) struct SequenceGaps {
     /// In the order of their places; they neither overlap nor touch.
-    open: VecDeque<Hole>,
-    missed: Option<Box<Missed>>,
+    open: VecDeque<Gap>,
+    not_captured: Option<Box<NotCaptured>>,
     /// Some were given up: without acknowledgements to close them (a capture of one direction)
     /// there can be any number.
     pub(crate) gave_up: bool,
@@ -35,13 +35,13 @@ pub(crate) struct Holes {
 
 /// What was acknowledged and never seen: the capture missed it.
 #[derive(Debug, Default)]
-struct Missed {
+struct NotCaptured {
     awaited: VecDeque<(Range, Instant, u64)>,
     seen: Occurrences,
     bytes: u64,
 }
 
-impl Holes {
+impl SequenceGaps {
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -51,89 +51,89 @@ impl Holes {
         if self.open.is_empty() {
             return 0;
         }
-        self.open.partition_point(|hole| hole.range.start < offset) as u32
+        self.open.partition_point(|gap| gap.range.start < offset) as u32
     }
 
     /// A packet from above left this out.
-    pub(crate) fn show(&mut self, range: Range, shown_by: Stamp) {
-        self.open.push_back(Hole { range, shown_by });
-        if self.open.len() > HOLES.most() {
+    pub(crate) fn show(&mut self, range: Range, revealed_by: SendStamp) {
+        self.open.push_back(Gap { range, revealed_by });
+        if self.open.len() > GAPS.most() {
             self.open.pop_front();
             self.gave_up = true;
         }
     }
 
-    /// The first hole that a packet fills, if only in part.
-    pub(crate) fn met_by(&self, range: Range) -> Option<Hole> {
-        let index = self.open.partition_point(|hole| hole.range.end <= range.start);
-        self.open.get(index).filter(|hole| hole.range.overlaps(range)).copied()
+    /// The first gap that a packet fills, if only in part.
+    pub(crate) fn first_overlapping(&self, range: Range) -> Option<Gap> {
+        let index = self.open.partition_point(|gap| gap.range.end <= range.start);
+        self.open.get(index).filter(|gap| gap.range.overlaps(range)).copied()
     }
 
     /// How many bytes of `range` were not seen.
     pub(crate) fn within(&self, range: Range) -> u64 {
-        let first = self.open.partition_point(|hole| hole.range.end <= range.start);
-        let met = self.open.iter().skip(first).take_while(|hole| hole.range.start < range.end);
-        met.map(|hole| hole.range.end.min(range.end).since(hole.range.start.max(range.start)))
+        let first = self.open.partition_point(|gap| gap.range.end <= range.start);
+        let met = self.open.iter().skip(first).take_while(|gap| gap.range.start < range.end);
+        met.map(|gap| gap.range.end.min(range.end).since(gap.range.start.max(range.start)))
             .map(Bytes::as_u64)
             .sum()
     }
 
     /// `range` was seen.
     pub(crate) fn fill(&mut self, range: Range) {
-        let mut index = self.open.partition_point(|hole| hole.range.end <= range.start);
-        while let Some(&hole) = self.open.get(index).filter(|hole| hole.range.overlaps(range)) {
+        let mut index = self.open.partition_point(|gap| gap.range.end <= range.start);
+        while let Some(&gap) = self.open.get(index).filter(|gap| gap.range.overlaps(range)) {
             self.open.remove(index);
-            let below = Range { start: hole.range.start, end: range.start };
-            let above = Range { start: range.end, end: hole.range.end };
+            let below = Range { start: gap.range.start, end: range.start };
+            let above = Range { start: range.end, end: gap.range.end };
             if !above.is_empty() && !below.is_empty() {
-                self.split(index, &hole, [below, above]);
+                self.split(index, &gap, [below, above]);
                 break;
             }
             for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
-                self.open.insert(index, Hole { range: piece, ..hole });
+                self.open.insert(index, Gap { range: piece, ..gap });
                 index += 1;
             }
         }
     }
 
     /// Puts two pieces in the place of one; only the larger where there are too many.
-    fn split(&mut self, index: usize, hole: &Hole, [below, above]: [Range; 2]) {
-        let room = self.open.len() + 2 <= HOLES.most();
+    fn split(&mut self, index: usize, gap: &Gap, [below, above]: [Range; 2]) {
+        let room = self.open.len() + 2 <= GAPS.most();
         let largest = if below.len() >= above.len() { below } else { above };
         let pieces = if room { &[above, below][..] } else { &[largest] };
         self.gave_up |= !room;
         for &range in pieces {
-            self.open.insert(index, Hole { range, ..*hole });
+            self.open.insert(index, Gap { range, ..*gap });
         }
     }
 
     /// The acknowledgement in `frame` moved to `una`; `high` is where the highest byte seen until
     /// then ended.
     pub(crate) fn acknowledged(&mut self, una: Offset, high: Offset, at: Instant, frame: u64) {
-        while let Some(hole) = self.open.front_mut().filter(|hole| hole.range.start < una) {
-            let (start, end) = (hole.range.start, hole.range.end);
+        while let Some(gap) = self.open.front_mut().filter(|gap| gap.range.start < una) {
+            let (start, end) = (gap.range.start, gap.range.end);
             let range = Range { start, end: end.min(una) };
             if end > una {
-                hole.range.start = una;
+                gap.range.start = una;
             } else {
                 self.open.pop_front();
             }
-            self.missed.get_or_insert_default().add(range, at, frame);
+            self.not_captured.get_or_insert_default().add(range, at, frame);
         }
         if una > high {
             let range = Range { start: high, end: una };
-            self.missed.get_or_insert_default().add(range, at, frame);
+            self.not_captured.get_or_insert_default().add(range, at, frame);
         }
     }
 
     /// How long ago a packet's data were acknowledged, if they were and are seen only now.
     pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
-        self.missed.as_mut()?.late(range, at)
+        self.not_captured.as_mut()?.late(range, at)
     }
 
     /// Tells what the capture missed.
     pub(crate) fn finish(&self, causes: &mut Causes) {
-        let Some(missed) = &self.missed else { return };
+        let Some(missed) = &self.not_captured else { return };
         causes.acked_not_captured.clone_from(&missed.seen);
         let mut bytes = missed.bytes;
         for (range, at, frame) in &missed.awaited {
@@ -144,7 +144,7 @@ impl Holes {
     }
 }
 
-impl Missed {
+impl NotCaptured {
     fn add(&mut self, range: Range, at: Instant, frame: u64) {
         while let Some(oldest) = self.awaited.front().copied()
             && (at.since(oldest.1) > PATIENCE || self.awaited.len() >= AWAITED)

@@ -15,10 +15,10 @@ mod state;
 mod transmissions;
 
 pub(crate) use capture_point::Distances;
-pub(crate) use retransmission::Scene;
+pub(crate) use retransmission::Context;
 #[cfg(test)]
-pub(crate) use scoreboard::{Answer, Scoreboard};
+pub(crate) use scoreboard::{ReceivedAck, Scoreboard};
 pub(crate) use send_order::SHARE as COPIES_SHARE;
-pub(crate) use state::{FlowState, Heard};
+pub(crate) use state::{AckOutcome, DirectionState};
 #[cfg(test)]
 pub(crate) use transmissions::{Arrival, Transmission};

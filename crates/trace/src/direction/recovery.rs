@@ -3,23 +3,24 @@
 
 use tcplab_units::{Instant, Offset, Span};
 
-use super::episodes::{self, Mark};
+use super::episodes::{self, AckMark};
 use super::scoreboard::Scoreboard;
 use crate::Episode;
 use crate::bounds::MARKS;
 
-/// The answer to a repetition is not waited for longer than this where nothing is sent after it.
+/// The answer to a retransmission is not waited for longer than this where nothing is sent after
+/// it.
 const PATIENCE: Span = Span::from_secs(2);
 
 /// Open from the first sign of loss until everything sent before the repair is answered.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    marks: Vec<Mark>,
+pub(crate) struct RecoveryTracker {
+    marks: Vec<AckMark>,
     /// What was sent up to here may be lost.
     until: Offset,
     /// The trouble is over once this, the highest byte sent when calm returned, is acknowledged.
     calm_at: Option<Offset>,
-    /// When the last repetition was sent, and the end of the highest byte sent until then: once
+    /// When the last retransmission was sent, and the end of the highest byte sent until then: once
     /// anything above is acknowledged, a D-SACK for it would have come.
     last_repeat: Option<(Instant, Offset)>,
     /// When to look for finished episodes next: once a round trip.
@@ -29,10 +30,10 @@ pub(crate) struct Watch {
     left: usize,
 }
 
-impl Watch {
+impl RecoveryTracker {
     /// Begins to keep everything; `mark` says how things stand.
-    pub(crate) fn open(mark: Mark, board: &Scoreboard) -> Watch {
-        Watch {
+    pub(crate) fn open(mark: AckMark, board: &Scoreboard) -> RecoveryTracker {
+        RecoveryTracker {
             marks: vec![mark],
             until: board.una,
             calm_at: None,
@@ -42,7 +43,7 @@ impl Watch {
         }
     }
 
-    /// Something was sent again, or a timer sent.
+    /// Something was retransmitted, or a timer sent.
     pub(crate) fn repeated(&mut self, at: Instant, board: &Scoreboard) {
         self.last_repeat = Some((at, board.high));
         self.suspect(board);
@@ -53,13 +54,13 @@ impl Watch {
     }
 
     /// Takes in what is no acknowledgement and tells of a loss all the same.
-    pub(crate) fn told(&mut self, mark: Mark, board: &Scoreboard) {
+    pub(crate) fn on_icmp(&mut self, mark: AckMark, board: &Scoreboard) {
         self.marks.push(mark);
         self.suspect(board);
     }
 
     /// Takes in an acknowledgement; the episodes that are finished, and whether all is calm.
-    pub(crate) fn answered(&mut self, mark: Mark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
+    pub(crate) fn on_ack(&mut self, mark: AckMark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
         self.marks.push(mark);
         let answered = self
             .last_repeat

@@ -7,17 +7,17 @@
 //! - The first acknowledgement of the range was caused by the latest transmission that can have
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
 //!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
-//!   D-SACK follows. Later ones are *surplus*: needless, and nobody says whether they arrived.
+//!   D-SACK follows. Later ones are *surplus*: spurious, and nobody says whether they arrived.
 //!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
 //!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
-//!   repetition arrived as well). Those between, which it does not speak of, were lost.
-//! - A transmission is *overtaken* when something sent later arrived while it had not. On a path
-//!   that keeps the order it is lost; should its range be acknowledged without a repetition, it
+//!   retransmission arrived as well). Those between, which it does not speak of, were lost.
+//! - A transmission is *out of order* when something sent later arrived while it had not. On a path
+//!   that keeps the order it is lost; should its range be acknowledged without a retransmission, it
 //!   was merely late.
 //! - Without SACK, an acknowledgement that jumps over data sent only once was caused by what
-//!   filled the hole at its left edge; the rest had arrived before, so that no later repetition
+//!   filled the gap at its left edge; the rest had arrived before, so that no later retransmission
 //!   brought it.
 //!
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
@@ -30,14 +30,14 @@ use tcplab_units::{Instant, Offset, Span};
 
 use super::transmissions::{Arrival, Log, Transmission};
 use crate::Range;
-use crate::observers::{Ages, Told};
+use crate::fast_path;
+use crate::observers::{AckEffect, Ages};
 use crate::ranges::Ranges;
-use crate::shortcuts;
 
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
 
-/// So far back is looked for what something that arrived had overtaken.
+/// So far back is looked for what something that arrived had out of order.
 const SEARCHED: usize = 1 << 12;
 /// A D-SACK tells of one segment, or of the few that the receiver's kernel had put together: it is
 /// not held against more transmissions than this.
@@ -45,7 +45,7 @@ const TOLD_AGAIN: usize = 1 << 8;
 
 /// One acknowledgement, in offsets.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct ReceivedAck<'a> {
     pub(crate) at: Instant,
     pub(crate) ack: Offset,
     pub(crate) sack: &'a [Range],
@@ -66,7 +66,7 @@ pub(crate) struct Scoreboard {
     pub(crate) log: Log,
     /// The smallest round trip seen.
     pub(crate) min_round_trip: Option<Span>,
-    /// Transmissions before this order were looked at for being overtaken.
+    /// Transmissions before this order were looked at for being out of order.
     examined: u64,
     /// The latest transmission known to have arrived, in the order of sending.
     latest_arrived: Option<u64>,
@@ -99,7 +99,7 @@ impl Scoreboard {
     }
 
     /// Until when RACK's reordering timer may send `range` again: `None` if nothing sent after it
-    /// is known to have arrived. The timer waits for the youngest segment that was overtaken to
+    /// is known to have arrived. The timer waits for the youngest segment that was out of order to
     /// grow as old as the latest acknowledged one was, and a quarter of the smallest round trip
     /// (RFC 8985 section 6.2, step 5; `tcp_rack_mark_lost` in Linux).
     pub(crate) fn reordering_deadline(&self, range: Range) -> Option<Instant> {
@@ -127,45 +127,45 @@ impl Scoreboard {
 
     /// Takes in an acknowledgement.
     #[inline]
-    pub(crate) fn answered(&mut self, answer: &Answer<'_>) -> Told {
-        let plain = answer.sack.is_empty() && answer.dsack.is_none() && self.sacked.is_empty();
-        if plain && self.log.is_plain() && shortcuts::taken() {
-            self.answered_in_order(answer)
+    pub(crate) fn on_ack(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
+        let plain = ack.sack.is_empty() && ack.dsack.is_none() && self.sacked.is_empty();
+        if plain && self.log.is_plain() && fast_path::is_enabled() {
+            self.on_ack_in_order(ack)
         } else {
-            self.answered_somehow(answer)
+            self.on_ack_slow(ack)
         }
     }
 
-    /// [`Scoreboard::answered_somehow`] for a cumulative acknowledgement where nothing was sent
+    /// [`Scoreboard::on_ack_slow`] for a cumulative acknowledgement where nothing was sent
     /// twice or received out of order: each transmission it covers is alone with its range, so all
     /// of them arrived.
     #[inline]
-    fn answered_in_order(&mut self, answer: &Answer<'_>) -> Told {
-        let mut told = Told::default();
-        if answer.ack <= self.una {
-            return told;
+    fn on_ack_in_order(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
+        let mut effect = AckEffect::default();
+        if ack.ack <= self.una {
+            return effect;
         }
-        told.advanced = true;
+        effect.advanced = true;
         let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
-        self.una = answer.ack;
+        self.una = ack.ack;
         self.high = self.high.max(self.una);
         let (mut latest, mut ages) = (None, None);
         for (index, sent) in self.log.entries_mut().iter_mut().enumerate().skip(from) {
-            if sent.range.end > answer.ack {
-                if sent.range.start < answer.ack {
-                    ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
+            if sent.range.end > ack.ack {
+                if sent.range.start < ack.ack {
+                    ages = joined(ages, Some(Ages::of_one(ack.at.since(sent.at))));
                 }
                 break;
             }
             if sent.arrival != Arrival::Arrived {
                 sent.arrival = Arrival::Arrived;
-                ages = joined(ages, Some(Ages::of_one(answer.at.since(sent.at))));
+                ages = joined(ages, Some(Ages::of_one(ack.at.since(sent.at))));
                 latest = Some((first + index as u64, sent.at));
             }
         }
-        told.round_trip = self.sample(latest, answer.at);
-        told.acked_ages = ages;
-        told
+        effect.round_trip = self.sample(latest, ack.at);
+        effect.acked_ages = ages;
+        effect
     }
 
     /// Whether nothing was received out of order and all that is held was sent once.
@@ -174,10 +174,10 @@ impl Scoreboard {
         self.sacked.is_empty() && self.log.is_plain()
     }
 
-    /// What [`Scoreboard::answered_in_order`] does, and [`Scoreboard::forget_acknowledged`] behind
+    /// What [`Scoreboard::on_ack_in_order`] does, and [`Scoreboard::forget_acknowledged`] behind
     /// it, where the cumulative acknowledgement moves to `ack`, which was sent.
     #[inline]
-    pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> Told {
+    pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> AckEffect {
         let before = std::mem::replace(&mut self.una, ack);
         let (mut latest, mut ages) = (None, None);
         self.log.pop_before(ack, |order, sent| {
@@ -192,7 +192,7 @@ impl Scoreboard {
             ages = joined(ages, Some(Ages::of_one(at.since(next.at))));
         }
         let round_trip = self.sample(latest, at);
-        Told { advanced: true, round_trip, acked_ages: ages, ..Told::default() }
+        AckEffect { advanced: true, round_trip, acked_ages: ages, ..AckEffect::default() }
     }
 
     /// The round trip that shows where the latest transmission to arrive is the one of this order,
@@ -208,58 +208,58 @@ impl Scoreboard {
         Some(sample)
     }
 
-    fn answered_somehow(&mut self, answer: &Answer<'_>) -> Told {
-        let mut told = Told::default();
+    fn on_ack_slow(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
+        let mut effect = AckEffect::default();
         let left_edge = self.una;
-        let cumulative = Range { start: self.una, end: answer.ack };
+        let cumulative = Range { start: self.una, end: ack.ack };
         let mut winners = Winners::default();
-        if answer.ack > self.una {
-            told.advanced = true;
+        if ack.ack > self.una {
+            effect.advanced = true;
             let fresh = self.sacked.missing(cumulative);
-            told.echoed_age = self.echoed_age(left_edge, answer);
-            self.una = answer.ack;
+            effect.echoed_age = self.echoed_age(left_edge, ack);
+            self.una = ack.ack;
             self.high = self.high.max(self.una);
             self.sacked.remove_before(self.una);
             for piece in fresh {
-                self.settle(piece, answer, left_edge, &mut winners);
+                self.settle(piece, ack, left_edge, &mut winners);
             }
         }
-        // Where what was sent again is taken in as well, the rest may have waited for it (Karn's
+        // Where what was retransmitted is taken in as well, the rest may have waited for it (Karn's
         // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
-        told.round_trip = if winners.blurred { told.echoed_age } else { winners.round_trip };
-        told.acked_ages = winners.sure_ages;
-        if told.advanced {
-            told.acked_ages = joined(told.acked_ages, self.partly_acked_ages(answer));
+        effect.round_trip = if winners.blurred { effect.echoed_age } else { winners.round_trip };
+        effect.acked_ages = winners.sure_ages;
+        if effect.advanced {
+            effect.acked_ages = joined(effect.acked_ages, self.partly_acked_ages(ack));
         }
-        for block in answer.sack {
+        for block in ack.sack {
             let mut block =
                 Range { start: block.start.max(self.una), end: block.end.min(self.high) };
             while let Some(piece) = self.sacked.first_missing(block) {
                 // Not to come back to it, even where the set forgets it at once for want of room.
                 block.start = piece.end;
-                told.sacked = true;
+                effect.sacked = true;
                 self.sacked.insert(piece);
                 let mut by_sack = Winners::default();
-                self.settle(piece, answer, Offset::ZERO, &mut by_sack);
-                told.earliest_sacked = earlier(told.earliest_sacked, by_sack.earliest);
+                self.settle(piece, ack, Offset::ZERO, &mut by_sack);
+                effect.earliest_sacked = earlier(effect.earliest_sacked, by_sack.earliest);
                 winners.latest_sure = winners.latest_sure.max(by_sack.latest_sure);
                 winners.latest = winners.latest.max(by_sack.latest);
                 // Linux keeps the age of the last one it looks at: SACKed ones come first.
                 winners.latest_age = winners.latest_age.or(by_sack.latest_age);
-                told.round_trip = told.round_trip.or(by_sack.round_trip);
-                told.sacked_ages = joined(told.sacked_ages, by_sack.sure_ages);
+                effect.round_trip = effect.round_trip.or(by_sack.round_trip);
+                effect.sacked_ages = joined(effect.sacked_ages, by_sack.sure_ages);
             }
         }
-        if let Some(block) = answer.dsack {
-            self.received_again(block, answer.at);
+        if let Some(block) = ack.dsack {
+            self.received_again(block, ack.at);
         }
-        if let Some(sample) = told.round_trip {
+        if let Some(sample) = effect.round_trip {
             self.min_round_trip = Some(self.min_round_trip.map_or(sample, |min| min.min(sample)));
         }
         self.mark_overtaken(winners.latest_sure);
         self.latest_arrived = self.latest_arrived.max(winners.latest);
         self.latest_age = winners.latest_age.unwrap_or(self.latest_age);
-        told
+        effect
     }
 
     /// Forgets transmissions before `order`.
@@ -281,14 +281,14 @@ impl Scoreboard {
     fn settle(
         &mut self,
         piece: Range,
-        answer: &Answer<'_>,
+        ack: &ReceivedAck<'_>,
         left_edge: Offset,
         winners: &mut Winners,
     ) {
-        if shortcuts::taken()
+        if fast_path::is_enabled()
             && let Some(order) = self.log.only_one_in(piece)
         {
-            return self.settle_alone(order, answer, winners);
+            return self.settle_alone(order, ack, winners);
         }
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
         let candidates = self.log.overlapping(piece);
@@ -297,12 +297,12 @@ impl Scoreboard {
             let Some(transmission) = self.log.get(order) else { continue };
             let beyond = transmission.range.start > piece.start;
             if beyond && filler.is_some_and(|filler| order > filler) {
-                // It cannot have got there before the one that filled the hole.
+                // It cannot have got there before the one that filled the gap.
                 rivals.push((Preference::TooLate(order), order));
                 continue;
             }
             if transmission.arrival != Arrival::Arrived && self.covers(transmission.range) {
-                let likelihood = self.likelihood(transmission, answer, left_edge);
+                let likelihood = self.likelihood(transmission, ack, left_edge);
                 rivals.push((Preference::of(transmission, likelihood, order), order));
             }
         }
@@ -314,7 +314,7 @@ impl Scoreboard {
             if unclaimed.meets(transmission.range) {
                 unclaimed.remove(transmission.range);
                 transmission.arrival = Arrival::Arrived;
-                let sample = answer.at.since(transmission.at);
+                let sample = ack.at.since(transmission.at);
                 winners.add(order, sample, alone);
             } else if transmission.arrival == Arrival::Unknown {
                 transmission.arrival = match preference {
@@ -327,41 +327,41 @@ impl Scoreboard {
 
     /// How old the transmission of the byte at `left_edge` is whose timestamp the answer echoes: a
     /// segment that moves the left edge leaves its timestamp to be echoed (RFC 7323 section 4.3).
-    fn echoed_age(&self, left_edge: Offset, answer: &Answer<'_>) -> Option<Span> {
-        let echo = answer.echo.filter(|_| self.log.has_others())?;
+    fn echoed_age(&self, left_edge: Offset, ack: &ReceivedAck<'_>) -> Option<Span> {
+        let echo = ack.echo.filter(|_| self.log.has_others())?;
         let byte = Range { start: left_edge, end: Offset::new(left_edge.as_u64() + 1) };
         let orders = self.log.overlapping(byte);
         let all = orders.iter().filter_map(|&order| self.log.get(order));
         let mut bore = all.filter(|sent| sent.clock == Some(echo));
         let (one, another) = (bore.next()?, bore.next());
-        another.is_none().then(|| answer.at.since(one.at))
+        another.is_none().then(|| ack.at.since(one.at))
     }
 
     /// How old the transmission is that the acknowledgement takes in only the first part of: a
     /// large piece that the network card cut. Linux goes by its time too (`tcp_tso_acked`).
-    fn partly_acked_ages(&self, answer: &Answer<'_>) -> Option<Ages> {
-        let next = Range { start: answer.ack, end: Offset::new(answer.ack.as_u64() + 1) };
+    fn partly_acked_ages(&self, ack: &ReceivedAck<'_>) -> Option<Ages> {
+        let next = Range { start: ack.ack, end: Offset::new(ack.ack.as_u64() + 1) };
         let order = self.log.earliest(next)?;
-        let sent = self.log.get(order).filter(|sent| sent.range.start < answer.ack)?;
-        let age = answer.at.since(sent.at);
+        let sent = self.log.get(order).filter(|sent| sent.range.start < ack.ack)?;
+        let age = ack.at.since(sent.at);
         self.log.is_alone(order).then_some(Ages { first: age, last: age })
     }
 
     /// [`Scoreboard::settle`] for a piece that only one transmission can have brought.
-    fn settle_alone(&mut self, order: u64, answer: &Answer<'_>, winners: &mut Winners) {
+    fn settle_alone(&mut self, order: u64, ack: &ReceivedAck<'_>, winners: &mut Winners) {
         let Some(sent) = self.log.get(order) else { return };
         if sent.arrival == Arrival::Arrived || !self.covers(sent.range) {
             return;
         }
-        let (sample, alone) = (answer.at.since(sent.at), self.log.is_alone(order));
+        let (sample, alone) = (ack.at.since(sent.at), self.log.is_alone(order));
         if let Some(sent) = self.log.get_mut(order) {
             sent.arrival = Arrival::Arrived;
         }
         winners.add(order, sample, alone);
     }
 
-    /// If `piece` ends with data sent only once, and earlier than the last repetition of its first
-    /// byte: that repetition.
+    /// If `piece` ends with data sent only once, and earlier than the last retransmission of its
+    /// first byte: that retransmission.
     fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
         let top = candidates
             .iter()
@@ -378,21 +378,21 @@ impl Scoreboard {
     fn likelihood(
         &self,
         sent: &Transmission,
-        answer: &Answer<'_>,
+        ack: &ReceivedAck<'_>,
         left_edge: Offset,
     ) -> Likelihood {
         // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
         // an older echo was caused by something older.
-        if let (Some(clock), Some(echo)) = (sent.clock, answer.echo)
+        if let (Some(clock), Some(echo)) = (sent.clock, ack.echo)
             && sent.range.start <= left_edge
             && (echo.wrapping_sub(clock) as i32) < 0
         {
             return Likelihood::None;
         }
         let least = self.min_round_trip.unwrap_or_default() / 4;
-        if self.was_on_the_way_long_enough(sent, answer.at) {
+        if self.was_on_the_way_long_enough(sent, ack.at) {
             Likelihood::Full
-        } else if answer.at.since(sent.at) >= least {
+        } else if ack.at.since(sent.at) >= least {
             Likelihood::Small
         } else {
             Likelihood::None
@@ -417,15 +417,15 @@ impl Scoreboard {
             }
             unclaimed.remove(range);
             let (known, repeat, counted) =
-                (latest.arrival == Arrival::Arrived, latest.repeat, latest.needless);
+                (latest.arrival == Arrival::Arrived, latest.repeat, latest.spurious);
             let twin = if known { self.unknown_twin(order, range, at) } else { None };
             if let Some(twin) = twin.and_then(|order| self.log.get_mut(order)) {
                 twin.arrival = Arrival::Arrived;
-                twin.needless |= twin.repeat && counted;
+                twin.spurious |= twin.repeat && counted;
             }
             if let Some(latest) = self.log.get_mut(order) {
                 latest.arrival = Arrival::Arrived;
-                latest.needless |= repeat;
+                latest.spurious |= repeat;
             }
             // Those sent before it would have been reported before it.
             for earlier in self.log.overlapping(range).into_iter().filter(|&o| o < order) {

@@ -1,4 +1,4 @@
-//! In which order a sender sent what a tap saw: IP identifications and timestamps.
+//! In which order a sender sent what a capture point saw: IP identifications and timestamps.
 //!
 //! Many senders count the packets of a connection in the identification field of IPv4 (Linux:
 //! `inet_id`, which a large piece of `n` segments moves by `n`). Then the number tells the order of
@@ -14,8 +14,8 @@ use tcplab_units::{Instant, Span};
 use crate::Sign;
 use crate::packet::Packet;
 
-/// A counter moves by at most this from one packet that passes the tap to the next; random numbers
-/// come as near once in 32 times.
+/// A counter moves by at most this from one packet that passes the capture point to the next;
+/// random numbers come as near once in 32 times.
 const NEAR: u16 = 1_024;
 /// Steps that must have been near before the numbers are believed.
 const ENOUGH: u8 = 2;
@@ -41,16 +41,16 @@ const ETHERNET: u32 = 1_500;
 
 /// What a sender stamped on one packet, and when it passed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct SendStamp {
     id: Option<u16>,
     clock: Option<u32>,
     pub(crate) at: Instant,
     pub(crate) frame: u64,
 }
 
-impl Stamp {
-    pub(crate) fn of(packet: &Packet) -> Stamp {
-        Stamp {
+impl SendStamp {
+    pub(crate) fn of(packet: &Packet) -> SendStamp {
+        SendStamp {
             id: number(packet),
             clock: packet.timestamps.map(|(value, _)| value),
             at: packet.at,
@@ -61,15 +61,15 @@ impl Stamp {
 
 /// Who made a packet that is there twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Copier {
+pub(crate) enum DuplicatedBy {
     Network,
     Capture,
 }
 
 /// A packet that is there twice: who made the copy, of which frame, and what tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Copy {
-    pub(crate) by: Copier,
+pub(crate) struct Duplicate {
+    pub(crate) by: DuplicatedBy,
     pub(crate) of: u64,
     pub(crate) sign: Sign,
     pub(crate) after: Span,
@@ -77,7 +77,7 @@ pub(crate) struct Copy {
 
 /// What one sender stamped on its packets so far.
 #[derive(Debug, Default)]
-pub(crate) struct Identity {
+pub(crate) struct SendOrder {
     /// The newest number seen.
     newest: Option<u16>,
     /// What bore it may have been several packets, with a number each.
@@ -90,33 +90,33 @@ pub(crate) struct Identity {
     /// Of these, without data, SYN or FIN.
     bare: u64,
     copies: u64,
-    recent: [Seen; REMEMBERED],
+    recent: [PassedPacket; REMEMBERED],
     next: u8,
 }
 
 /// A packet that passed, as far as a copy of it would be the same.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct PassedPacket {
     seq: u32,
     len: u32,
     ack: u32,
     ttl: u8,
-    stamp: Stamp,
+    stamp: SendStamp,
 }
 
-impl Seen {
-    fn of(packet: &Packet) -> Seen {
-        Seen {
+impl PassedPacket {
+    fn of(packet: &Packet) -> PassedPacket {
+        PassedPacket {
             seq: packet.seq.as_u32(),
             len: packet.payload,
             ack: packet.ack.map_or(0, tcplab_wire::SeqNumber::as_u32),
             ttl: packet.ttl,
-            stamp: Stamp::of(packet),
+            stamp: SendStamp::of(packet),
         }
     }
 }
 
-impl Identity {
+impl SendOrder {
     /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN
     /// or FIN, `in_order` where it goes on in the stream after the one before it.
     #[inline(always)]
@@ -132,7 +132,7 @@ impl Identity {
             }
         }
         if takes_room {
-            self.recent[usize::from(self.next)] = Seen::of(packet);
+            self.recent[usize::from(self.next)] = PassedPacket::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
         } else {
             self.bare += 1;
@@ -189,7 +189,7 @@ impl Identity {
     }
 
     /// Whether the packet's number lies beyond the one that comes next, so that packets may be
-    /// [absent](Identity::absent).
+    /// [absent](SendOrder::absent).
     #[inline]
     pub(crate) fn skips(&self, packet: &Packet) -> bool {
         match (packet.ip_id, self.newest) {
@@ -205,7 +205,7 @@ impl Identity {
 
     /// Whether the packet was sent before or after another, and what tells: number or clock. None
     /// where neither does.
-    pub(crate) fn order(&self, packet: &Packet, other: &Stamp) -> Option<(Ordering, Sign)> {
+    pub(crate) fn order(&self, packet: &Packet, other: &SendStamp) -> Option<(Ordering, Sign)> {
         if let (Some(id), Some(than)) = (number(packet), other.id)
             && self.counts()
             && id != than
@@ -221,10 +221,10 @@ impl Identity {
 
     /// Whether the packet is a copy of one that passed; asked of what repeats, before it is taken
     /// in. `round_trip` is the smallest of the connection: where no number tells, the same again
-    /// within half of it is a copy, for nobody sends again so soon.
-    pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Copy> {
-        let this = Seen::of(packet);
-        let same = |seen: &&Seen| {
+    /// within half of it is a copy, for nobody retransmits so soon.
+    pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
+        let this = PassedPacket::of(packet);
+        let same = |seen: &&PassedPacket| {
             let clock = seen.stamp.clock == this.stamp.clock;
             let rest = seen.stamp.frame > 0 && seen.seq == this.seq && seen.len == this.len;
             rest && clock && seen.ack == this.ack && seen.stamp.id == this.stamp.id
@@ -235,7 +235,7 @@ impl Identity {
         let sign = if varies && this.stamp.id.is_some() {
             Sign::IpId
         } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
-            // A clock of whole milliseconds may show the same for what is sent again.
+            // A clock of whole milliseconds may show the same for what is retransmitted.
             if this.stamp.clock.is_some() { Sign::Timestamp } else { Sign::Time }
         } else {
             return None;
@@ -244,11 +244,11 @@ impl Identity {
         let usual = packet.copies_usual
             || self.packets >= JUDGED_AFTER && (self.copies + 1) * SHARE >= self.packets;
         let by = if after <= AT_ONCE && (usual || ttl != packet.ttl) {
-            Copier::Capture
+            DuplicatedBy::Capture
         } else {
-            Copier::Network
+            DuplicatedBy::Network
         };
-        Some(Copy { by, of, sign, after })
+        Some(Duplicate { by, of, sign, after })
     }
 
     /// One that was a copy.
@@ -285,12 +285,12 @@ mod tests {
         }
     }
 
-    fn numbered(ids: &[u16]) -> Identity {
-        let mut identity = Identity::default();
+    fn numbered(ids: &[u16]) -> SendOrder {
+        let mut send_order = SendOrder::default();
         for &id in ids {
-            identity.passed(&Packet { ip_id: Some(id), ..packet(1) }, true, true);
+            send_order.passed(&Packet { ip_id: Some(id), ..packet(1) }, true, true);
         }
-        identity
+        send_order
     }
 
     #[test]
@@ -313,21 +313,21 @@ mod tests {
     #[test]
     fn nothing_is_absent_behind_a_large_piece() {
         let numbers: Vec<u16> = (1..=10).collect();
-        let mut identity = numbered(&numbers);
+        let mut send_order = numbered(&numbers);
         let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
-        assert_eq!(identity.absent(&next(13, 1)), 2);
-        identity.passed(&next(11, 62_491), true, true);
-        assert_eq!(identity.absent(&next(13, 1)), 0);
-        identity.passed(&next(13, 1_448), true, true);
-        assert_eq!(identity.absent(&next(15, 1_448)), 1);
+        assert_eq!(send_order.absent(&next(13, 1)), 2);
+        send_order.passed(&next(11, 62_491), true, true);
+        assert_eq!(send_order.absent(&next(13, 1)), 0);
+        send_order.passed(&next(13, 1_448), true, true);
+        assert_eq!(send_order.absent(&next(15, 1_448)), 1);
     }
 
     #[test]
     fn number_before_clock() {
-        let seen = |id, clock| Stamp {
+        let seen = |id, clock| SendStamp {
             id: (id != 0).then_some(id),
             clock: Some(clock),
-            ..Stamp::default()
+            ..SendStamp::default()
         };
         let asked =
             |id, clock| Packet { ip_id: Some(id), timestamps: Some((clock, 0)), ..packet(1) };

@@ -7,17 +7,17 @@
 //! reordering timer (RFC 8985 section 6.2) can take as long as a round trip; what it sends is
 //! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
 //! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
-//! and the probe timer of two round trips.
+//! and the probe timer of two RTTs.
 //!
 //! Away from the sender, an acknowledgement is answered after the way to the sender and back
-//! ([`Judge::repeat`]'s `beyond`), and until then counts as not heard. What the judge cannot see
-//! there is what was lost before the tap: a probe that was lost itself makes the next timer look
-//! like the first one.
+//! ([`SenderModel::repeat`]'s `beyond`), and until then counts as not heard. What the sender model
+//! cannot see there is what was lost before the capture point: a probe that was lost itself makes
+//! the next timer look like the first one.
 
 use tcplab_units::{Instant, Offset, Span};
 
 use super::scoreboard::Scoreboard;
-use crate::observers::Told;
+use crate::observers::AckEffect;
 use crate::ranges::Ranges;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
@@ -40,10 +40,10 @@ const SEARCHED: usize = 64;
 /// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
 const THRESHOLD: u64 = 3;
 
-/// What the sender of one direction must know and feel, as far as the tap shows.
+/// What the sender of one direction must know and feel, as far as the capture point shows.
 #[derive(Debug, Default)]
-pub(crate) struct Judge {
-    /// The smoothed round trip (RFC 6298 section 2), from unblurred samples at the tap.
+pub(crate) struct SenderModel {
+    /// The smoothed RTT (RFC 6298 section 2), from unblurred samples at the capture point.
     round_trip: Option<Span>,
     last_heard: Option<Moment>,
     /// The one before that, which the sender had when the last had not reached it yet.
@@ -55,15 +55,15 @@ pub(crate) struct Judge {
     advanced: Option<Instant>,
     /// Duplicate acknowledgements since the cumulative one last moved.
     duplicates: u64,
-    /// The oldest byte when it was last sent again.
-    head_resent: Option<Offset>,
+    /// The oldest byte when it was last retransmitted.
+    head_retransmitted: Option<Offset>,
     /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
     too_big: Option<Box<TooBig>>,
-    /// A timeout turned out to be needless, but not every sender finds out: one that did not goes
+    /// A timeout turned out to be spurious, but not every sender finds out: one that did not goes
     /// on sending again until this.
-    needless: Option<Offset>,
+    spurious_until: Option<Offset>,
     /// What was judged last came of a timeout.
     going_back: bool,
     /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
@@ -86,7 +86,7 @@ struct Timeout {
     point: Offset,
     /// Transmissions from this order on came later.
     order: u64,
-    /// What was SACKed then or sent again since: all else that is acknowledged below `point` was
+    /// What was SACKed then or retransmitted since: all else that is acknowledged below `point` was
     /// brought by the original, so the timeout was spurious (F-RTO, RFC 5682; Linux's
     /// `FLAG_ORIG_SACK_ACKED`).
     known: Ranges,
@@ -106,7 +106,7 @@ struct TooBig {
 
 /// A packet that repeats data.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Repeated {
+pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) range: Range,
@@ -114,30 +114,34 @@ pub(crate) struct Repeated {
     pub(crate) nth: u32,
     /// The frame of the one before it that was seen.
     pub(crate) before: Option<u64>,
-    /// And how many of these were lost before the tap.
+    /// And how many of these were lost before the capture point.
     pub(crate) unseen: u32,
     /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
     pub(crate) alone: bool,
-    /// How long an acknowledgement needs from the tap to the sender, and its answer back.
+    /// How long an acknowledgement needs from the capture point to the sender, and its answer back.
     pub(crate) beyond: Span,
 }
 
 /// Why a packet was sent.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Verdict {
+pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
     pub(crate) timer: Option<Timer>,
     pub(crate) proof: Proof,
 }
 
-impl Verdict {
+impl Classification {
     /// Of what is new and in its turn.
-    pub(crate) fn new_data() -> Verdict {
-        Verdict { kind: SegmentKind::New, timer: None, proof: Proof { nth: 1, ..Proof::default() } }
+    pub(crate) fn new_data() -> Classification {
+        Classification {
+            kind: SegmentKind::New,
+            timer: None,
+            proof: Proof { nth: 1, ..Proof::default() },
+        }
     }
 }
 
-impl Judge {
+impl SenderModel {
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
         self.sack_refused = true;
@@ -152,7 +156,7 @@ impl Judge {
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
-        told: Told,
+        told: AckEffect,
         before: Offset,
         duplicate: bool,
         board: &Scoreboard,
@@ -164,12 +168,12 @@ impl Judge {
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
         if self.timeout.is_some() {
-            self.look_at_timeout(told, before, board);
+            self.check_timeout(told, before, board);
         }
         if told.advanced {
             self.advanced = Some(at);
             self.duplicates = 0;
-            for point in [&mut self.recovery, &mut self.probe, &mut self.needless] {
+            for point in [&mut self.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
             self.too_big.take_if(|told| told.point <= board.una);
@@ -195,7 +199,7 @@ impl Judge {
         is_news
     }
 
-    /// [`Judge::heard`] where nothing was said.
+    /// [`SenderModel::heard`] where nothing was said.
     #[inline]
     pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
         self.heard_before = self.last_heard.replace(Moment { at, frame });
@@ -203,11 +207,11 @@ impl Judge {
 
     /// Whether the timeout is over, or was spurious.
     #[cold]
-    fn look_at_timeout(&mut self, told: Told, before: Offset, board: &Scoreboard) {
+    fn check_timeout(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) {
         let over = self.timeout.take_if(|timeout| {
             board.una >= timeout.point || timeout.was_spurious(told, before, board)
         });
-        self.needless = over.map(|timeout| timeout.point).or(self.needless);
+        self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
 
     /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
@@ -216,23 +220,23 @@ impl Judge {
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
         self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
     }
-    /// [`Judge::fresh`] where no timer can have prompted the sending.
+    /// [`SenderModel::fresh`] where no timer can have prompted the sending.
     #[inline]
-    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Verdict {
+    pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Classification {
         self.going_back = false;
         self.last_sent = Some(Moment { at, frame });
         self.last_new = Some(at);
-        Verdict::new_data()
+        Classification::new_data()
     }
 
     /// Judges data never sent before; `board` does not know of it yet.
-    pub(crate) fn fresh(
+    pub(crate) fn classify_new(
         &mut self,
         (at, frame): (Instant, u64),
         range: Range,
         beyond: Option<Span>,
         board: &Scoreboard,
-    ) -> Verdict {
+    ) -> Classification {
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
         // Far from the sender, what it sends next after a pause may be what it had next to say.
         let near = beyond <= self.round_trip;
@@ -245,32 +249,37 @@ impl Judge {
             && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
         let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
-        let mut verdict = self.sends(at, frame);
+        let mut classification = self.sends(at, frame);
         if let Some(silence) = silence {
             self.probe = Some(range.end);
             self.last_new = last_new;
-            verdict.timer = Some(Timer::Probe);
-            verdict.proof = Proof { nth: 1, ..silence };
+            classification.timer = Some(Timer::Probe);
+            classification.proof = Proof { nth: 1, ..silence };
         }
-        verdict
+        classification
     }
 
-    /// Judges a repetition; `board` does not know of it yet.
-    pub(crate) fn repeat(&mut self, again: &Repeated, board: &Scoreboard) -> Verdict {
-        let &Repeated { at, frame, range, nth, unseen, alone, beyond, .. } = again;
-        if let Some(verdict) = self.demanded(again, board) {
-            return verdict;
+    /// Judges a retransmission; `board` does not know of it yet.
+    pub(crate) fn classify_retransmission(
+        &mut self,
+        again: &RetransmittedPacket,
+        board: &Scoreboard,
+    ) -> Classification {
+        let &RetransmittedPacket { at, frame, range, nth, unseen, alone, beyond, .. } = again;
+        if let Some(classification) = self.requested_by_icmp(again, board) {
+            return classification;
         }
         let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
-        let ignored = self.ignored(at, beyond, range, board);
+        let ignored_loss = self.ignored_loss(at, beyond, range, board);
         let by_rack = || {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
-            ignored.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
+            ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        // RACK goes by when something was sent, not by where it stands: a repetition that arrived
-        // tells of the loss of what was sent before it, though nothing above that is SACKed.
+        // RACK goes by when something was sent, not by where it stands: a retransmission that
+        // arrived tells of the loss of what was sent before it, though nothing above that is
+        // SACKed.
         let told = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
@@ -282,15 +291,16 @@ impl Judge {
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
         let at_edge = oldest && range.end > board.una;
-        let head_again = at_edge && board.sacked.is_empty() && self.head_resent == Some(board.una);
-        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored);
+        let head_again =
+            at_edge && board.sacked.is_empty() && self.head_retransmitted == Some(board.una);
+        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
         // Prompted by an acknowledgement that tells of no loss.
-        let goes_on = below(self.needless) && !told && !silent;
+        let goes_on = below(self.spurious_until) && !told && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
-            self.head_resent = Some(board.una);
+            self.head_retransmitted = Some(board.una);
         }
         // Far from the sender, what prompted it has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
@@ -315,14 +325,19 @@ impl Judge {
             self.fired(timer, again, board);
             let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
             let waited = overdue.unwrap_or(silence.waited);
-            return Verdict { kind, timer, proof: Proof { waited, nth, ..silence } };
+            return Classification { kind, timer, proof: Proof { waited, nth, ..silence } };
         }
-        self.prompted(range, nth, after_timeout || (forgotten && self.going_back), board)
+        self.triggered_by_ack(range, nth, after_timeout || (forgotten && self.going_back), board)
     }
 
-    /// A repetition of what ICMP said is too large; `None` if it is none, or if a timer was faster.
-    fn demanded(&mut self, again: &Repeated, board: &Scoreboard) -> Option<Verdict> {
-        let &Repeated { at, frame, range, nth, beyond, .. } = again;
+    /// A retransmission of what ICMP said is too large; `None` if it is none, or if a timer was
+    /// faster.
+    fn requested_by_icmp(
+        &mut self,
+        again: &RetransmittedPacket,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &RetransmittedPacket { at, frame, range, nth, beyond, .. } = again;
         let told = self.too_big.as_ref()?;
         let is_it = range.start < told.point && again.before? < told.frame;
         if !is_it || self.is_silent(at, beyond) {
@@ -333,19 +348,19 @@ impl Judge {
         self.last_sent = Some(Moment { at, frame });
         self.going_back = false;
         if range.start <= board.una {
-            self.head_resent = Some(board.una);
+            self.head_retransmitted = Some(board.una);
         }
-        Some(Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof })
+        Some(Classification { kind: SegmentKind::FastRetransmission, timer: None, proof })
     }
 
-    /// An acknowledgement prompted a repetition, after a timeout or not.
-    fn prompted(
+    /// An acknowledgement prompted a retransmission, after a timeout or not.
+    fn triggered_by_ack(
         &mut self,
         range: Range,
         nth: u32,
         after_timeout: bool,
         board: &Scoreboard,
-    ) -> Verdict {
+    ) -> Classification {
         let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
         if after_timeout {
@@ -354,12 +369,12 @@ impl Judge {
                 timeout.in_doubt = false;
             }
             let kind = SegmentKind::AfterTimeoutRetransmission;
-            return Verdict { kind, timer: None, proof: proof(Sign::AfterTimeout) };
+            return Classification { kind, timer: None, proof: proof(Sign::AfterTimeout) };
         }
         let by = self.prompted_by(range, nth, board);
         self.recovery = self.recovery.or(Some(board.high));
         self.going_back = false;
-        Verdict { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
+        Classification { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
     }
 
     /// What made the sender think `range` lost.
@@ -378,12 +393,12 @@ impl Judge {
                 Sign::DuplicateAcks
             };
         }
-        // RFC 6675 section 4, `IsLost`. It never says so of what was sent again.
+        // RFC 6675 section 4, `IsLost`. It never says so of what was retransmitted.
         let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
         if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
     }
 
-    fn fired(&mut self, timer: Timer, again: &Repeated, board: &Scoreboard) {
+    fn fired(&mut self, timer: Timer, again: &RetransmittedPacket, board: &Scoreboard) {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
@@ -394,12 +409,12 @@ impl Judge {
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
                 known.insert(again.range);
-                // What was lost before the tap had been sent as well (SND.NXT).
+                // What was lost before the capture point had been sent as well (SND.NXT).
                 let unseen = u64::from(again.unseen) * again.range.len();
                 let sent = Offset::new(again.range.start.as_u64() + unseen);
                 let (point, order) = (board.high.max(sent), board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
-                self.needless = None;
+                self.spurious_until = None;
                 self.recovery = None;
                 self.too_big = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
@@ -444,9 +459,9 @@ impl Judge {
     /// within a round trip.
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
-        // With SACK, what is said to be missing is sent again whenever that is said. Without, only
-        // the first few duplicates prompt anything; far from the sender, all that it sent may have
-        // been lost meanwhile, but more duplicates came.
+        // With SACK, what is said to be missing is retransmitted whenever that is said. Without,
+        // only the first few duplicates prompt anything; far from the sender, all that it sent may
+        // have been lost meanwhile, but more duplicates came.
         let near = beyond <= round_trip || self.duplicates > THRESHOLD;
         if !self.sack_refused || !near {
             return None;
@@ -458,10 +473,16 @@ impl Judge {
 
     /// With SACK, how long it was known that `range` had been lost again, if that is not what
     /// prompted it: what had been sent after it arrived, and still the sender went on with new
-    /// data. RACK (RFC 8985 section 6.2) sends again what it holds for lost before anything new; a
-    /// sender without it learns from its timer alone that a repetition was lost (RFC 6675 section
-    /// 5.1).
-    fn ignored(&self, at: Instant, beyond: Span, range: Range, board: &Scoreboard) -> Option<Span> {
+    /// data. RACK (RFC 8985 section 6.2) retransmits what it holds for lost before anything new; a
+    /// sender without it learns from its timer alone that a retransmission was lost (RFC 6675
+    /// section 5.1).
+    fn ignored_loss(
+        &self,
+        at: Instant,
+        beyond: Span,
+        range: Range,
+        board: &Scoreboard,
+    ) -> Option<Span> {
         let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
         let round_trip = self.round_trip.filter(|_| near)?;
         let later = board.log.latest(range)? + 1..board.log.next();
@@ -472,7 +493,7 @@ impl Judge {
         (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// Whether a probe's time has come (RFC 8985 section 7.2): two round trips after the last
+    /// Whether a probe's time has come (RFC 8985 section 7.2): two RTTs after the last
     /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
     /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
     /// least variance term) since the sender's estimate is not quite ours.
@@ -486,7 +507,7 @@ impl Judge {
 
 impl Timeout {
     /// Whether an acknowledgement shows that an original arrived after all.
-    fn was_spurious(&mut self, told: Told, before: Offset, board: &Scoreboard) -> bool {
+    fn was_spurious(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) -> bool {
         if !self.in_doubt {
             return false;
         }

@@ -1,4 +1,4 @@
-//! Which retransmissions were needless, as the answers to them tell.
+//! Which retransmissions were spurious, as the answers to them tell.
 //!
 //! A D-SACK (RFC 2883) says that a segment came twice. The echoed timestamp of the acknowledgement
 //! that moves past a retransmission says which transmission moved it: an older one than the
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Offset, Span};
 
-use crate::observers::Heard;
+use crate::observers::AckEvent;
 use crate::{Range, Spurious};
 
 /// As many retransmissions are watched at a time: more than are in flight, but for the largest
@@ -19,8 +19,8 @@ const PATIENCE: Span = Span::from_secs(2);
 
 /// The retransmissions of one direction whose answer may still come.
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
-    pending: VecDeque<Repeat>,
+pub(crate) struct SpuriousDetector {
+    pending: VecDeque<PendingRetransmission>,
     /// None of them was sent earlier, and none ends lower: so long nothing is to be forgotten.
     earliest: Instant,
     lowest_end: Offset,
@@ -33,7 +33,7 @@ pub(crate) struct Repeats {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Repeat {
+pub(crate) struct PendingRetransmission {
     pub(crate) range: Range,
     pub(crate) at: Instant,
     pub(crate) frame: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Repeat {
     pub(crate) clock: Option<u32>,
 }
 
-impl Repeats {
+impl SpuriousDetector {
     /// Whether no answer is awaited.
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
@@ -54,7 +54,7 @@ impl Repeats {
         self.is_empty() || self.highest_end <= before && at.since(self.earliest) < PATIENCE
     }
 
-    pub(crate) fn sent(&mut self, repeat: Repeat) {
+    pub(crate) fn sent(&mut self, repeat: PendingRetransmission) {
         if self.pending.len() == MOST {
             self.pending.pop_front();
             self.passed = self.passed.saturating_sub(1);
@@ -71,8 +71,12 @@ impl Repeats {
     }
 
     /// The retransmissions, by their frames, of which an acknowledgement says that they were
-    /// needless. `least` is the smallest round trip beyond the tap.
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, least: Option<Span>) -> Vec<(u64, Spurious)> {
+    /// spurious. `least` is the smallest round trip beyond the capture point.
+    pub(crate) fn on_ack(
+        &mut self,
+        heard: &AckEvent<'_>,
+        least: Option<Span>,
+    ) -> Vec<(u64, Spurious)> {
         if self.pending.is_empty() {
             return Vec::new();
         }
@@ -80,8 +84,9 @@ impl Repeats {
         let mut found = Vec::new();
         if let Some(dsack) = heard.dsack {
             let least = least.unwrap_or_default() * 3 / 4;
-            let can =
-                |repeat: &Repeat| repeat.range.overlaps(dsack) && at.since(repeat.at) >= least;
+            let can = |repeat: &PendingRetransmission| {
+                repeat.range.overlaps(dsack) && at.since(repeat.at) >= least
+            };
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
                 self.passed -= usize::from(index < self.passed);
@@ -122,7 +127,7 @@ impl Repeats {
             self.passed = 0;
         }
         self.counted_at = before;
-        let behind = |repeat: &&Repeat| repeat.range.end <= before;
+        let behind = |repeat: &&PendingRetransmission| repeat.range.end <= before;
         self.passed += self.pending.range(self.passed..).take_while(behind).count();
         for repeat in self.pending.range_mut(self.passed..) {
             let at_edge = repeat.range.start <= before && repeat.range.end > before;

@@ -23,8 +23,8 @@ pub(crate) struct Transmission {
     /// Value of its timestamp option (RFC 7323 section 3).
     pub(crate) clock: Option<u32>,
     pub(crate) arrival: Arrival,
-    /// A D-SACK told that it was needless.
-    pub(crate) needless: bool,
+    /// A D-SACK told that it was spurious.
+    pub(crate) spurious: bool,
 }
 
 /// What the acknowledgements tell of one transmission.
@@ -55,7 +55,7 @@ pub(crate) struct Log {
     in_order: VecDeque<(Offset, u64)>,
     /// Where the latest of these ends.
     in_order_end: Offset,
-    /// All others: retransmissions, and what fills holes at a receiver's tap.
+    /// All others: retransmissions, and what fills gaps at a receiver's capture point.
     others: BTreeSet<(Offset, u64)>,
     /// Length of the longest of `others`.
     longest: u64,
@@ -223,7 +223,7 @@ impl Log {
         (0..behind).rev().map(order)
     }
     /// The orders of the transmissions that overlap `range`, earliest first: all but those of a
-    /// place that was sent again more often than [`REPETITIONS`] allows.
+    /// place that was retransmitted more often than [`REPETITIONS`] allows.
     pub(crate) fn overlapping(&self, range: Range) -> Vec<u64> {
         let mut orders: Vec<u64> = self.those_in(range).collect();
         if self.others.is_empty() {
@@ -241,7 +241,8 @@ impl Log {
     pub(crate) fn earliest(&self, range: Range) -> Option<u64> {
         self.those_in(range).min()
     }
-    /// Those of [`Log::overlapping`], in any order; the latest first where nothing was sent again.
+    /// Those of [`Log::overlapping`], in any order; the latest first where nothing was
+    /// retransmitted.
     fn those_in(&self, range: Range) -> impl Iterator<Item = u64> {
         let meets = move |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
         let in_order = self.orders_before(range.end);
@@ -305,7 +306,7 @@ mod tests {
                 timer: None,
                 clock: None,
                 arrival: Arrival::Unknown,
-                needless: false,
+                spurious: false,
             });
         }
         assert_eq!((log.first(), log.next()), (1_000, TRANSMISSIONS.most() as u64 + 1_000));

@@ -8,8 +8,8 @@ use tcplab_units::{Endpoint, Instant};
 use super::{Audit, Crossing, Joined, JoinedConnection};
 use crate::{Connection, Episode, FlowId, Segment, Sink, Spurious};
 
-/// Which frames were repeats and which were lost, as the analysis of one capture says; keeps
-/// nothing else, so that it needs room for these only.
+/// Which frames were retransmissions and which were lost, as the analysis of one capture says;
+/// keeps nothing else, so that it needs room for these only.
 #[derive(Debug, Default)]
 pub struct Claims {
     open: BTreeMap<usize, [Claim; 2]>,
@@ -18,8 +18,8 @@ pub struct Claims {
 
 #[derive(Debug, Default)]
 struct Claim {
-    /// Frames with whether they were needless.
-    repeats: BTreeMap<u64, bool>,
+    /// Frames with whether they were spurious.
+    retransmissions: BTreeMap<u64, bool>,
     lost: BTreeSet<u64>,
 }
 
@@ -33,8 +33,8 @@ impl Sink for Claims {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         let syn = segment.range.start.as_u64() == 0;
         if segment.kind.is_retransmission() && !syn {
-            let needless = segment.proof.spurious.is_some();
-            self.of(flow).repeats.insert(segment.frame, needless);
+            let spurious = segment.proof.spurious.is_some();
+            self.of(flow).retransmissions.insert(segment.frame, spurious);
         }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
@@ -42,8 +42,8 @@ impl Sink for Claims {
         self.of(flow).lost.extend(frames);
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, _why: Spurious) {
-        if let Some(needless) = self.of(flow).repeats.get_mut(&frame) {
-            *needless = true;
+        if let Some(spurious) = self.of(flow).retransmissions.get_mut(&frame) {
+            *spurious = true;
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
@@ -69,14 +69,14 @@ pub fn audit(joined: &Joined, claims: &[Claims; 2]) -> Audit {
             let name = first.map(|first| (connection.client, connection.server, first));
             let claimed = name.and_then(|name| claims[side.index()].done.get(&name));
             let claim = claimed.map_or(&nothing, |both| &both[usize::from(!forward)]);
-            audit.repeats(crossing, claim);
+            audit.retransmissions(crossing, claim);
             audit.losses(crossing, claim);
         }
     }
     audit
 }
 
-/// The tap on the side of the end that sends.
+/// The capture point on the side of the end that sends.
 fn sender_side(connection: &JoinedConnection, forward: bool) -> Endpoint {
     if forward { connection.client_at } else { connection.client_at.other() }
 }
@@ -87,21 +87,26 @@ fn listed(count: u64, last: Option<u64>) -> u64 {
 }
 
 impl Audit {
-    fn repeats(&mut self, crossing: &Crossing, claim: &Claim) {
-        let last = listed(crossing.repeats, crossing.repeated.last().map(|r| r.frame));
-        let truth: BTreeMap<u64, bool> =
-            crossing.repeated.iter().map(|repeat| (repeat.frame, repeat.needed)).collect();
+    fn retransmissions(&mut self, crossing: &Crossing, claim: &Claim) {
+        let last =
+            listed(crossing.retransmissions, crossing.retransmission_list.last().map(|r| r.frame));
+        let truth: BTreeMap<u64, bool> = crossing
+            .retransmission_list
+            .iter()
+            .map(|repeat| (repeat.frame, repeat.needed))
+            .collect();
         for (frame, needed) in &truth {
-            match (claim.repeats.get(frame), needed) {
+            match (claim.retransmissions.get(frame), needed) {
                 (Some(false), true) => self.needed += 1,
-                (Some(true), false) => self.needless += 1,
-                (Some(true), true) => self.wrongly_needless += 1,
-                (Some(false), false) => self.untold_needless += 1,
-                (None, _) => self.repeats_missed += 1,
+                (Some(true), false) => self.spurious += 1,
+                (Some(true), true) => self.falsely_spurious += 1,
+                (Some(false), false) => self.spurious_unreported += 1,
+                (None, _) => self.retransmissions_missed += 1,
             }
         }
-        let invented = claim.repeats.keys().filter(|f| **f <= last && !truth.contains_key(f));
-        self.repeats_invented += invented.count() as u64;
+        let invented =
+            claim.retransmissions.keys().filter(|f| **f <= last && !truth.contains_key(f));
+        self.retransmissions_false += invented.count() as u64;
     }
 
     fn losses(&mut self, crossing: &Crossing, claim: &Claim) {
@@ -112,6 +117,6 @@ impl Audit {
         self.losses_found += found;
         self.losses_missed += truth.len() as u64 - found;
         let invented = claim.lost.iter().filter(|f| **f <= last && !truth.contains(f));
-        self.losses_invented += invented.count() as u64;
+        self.losses_false += invented.count() as u64;
     }
 }

@@ -3,7 +3,7 @@
 use tcplab_units::Span;
 
 use super::ClockEstimate;
-use super::delays::Raw;
+use super::delays::RawDelays;
 
 /// What the delays of both directions say: `towards_server` with the server clock's advance added,
 /// `towards_client` with it taken off.
@@ -17,10 +17,10 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn estimate(towards_server: &Raw, towards_client: &Raw) -> Clock {
-        let ways = [(towards_server, 1.0), (towards_client, -1.0)];
+    pub(crate) fn estimate(towards_server: &RawDelays, towards_client: &RawDelays) -> Clock {
+        let directions = [(towards_server, 1.0), (towards_client, -1.0)];
         // The direction whose floor is the steadier one: queues come and go on the other.
-        let best = ways
+        let best = directions
             .iter()
             .filter_map(|&(raw, sign)| {
                 let slope = raw.low.support(raw.mean_time())?.slope;
@@ -33,7 +33,7 @@ impl Clock {
             Some((slope, error)) => (0.0, Some(slope.abs() + error)),
             None => (0.0, None),
         };
-        let floors = ways.map(|(raw, sign)| raw.low.floor(slope * sign));
+        let floors = directions.map(|(raw, sign)| raw.low.floor(slope * sign));
         let offset = match floors {
             [Some(there), Some(back)] => f64::midpoint(there, -back),
             [Some(there), None] => there,

@@ -36,7 +36,7 @@ impl Bin {
 
 /// Delays by arrival, in nanoseconds: with the difference of the clocks in them.
 #[derive(Debug, Default)]
-pub(crate) struct Raw {
+pub(crate) struct RawDelays {
     pub(crate) low: Hull,
     /// The hull of the negated delays.
     high: Hull,
@@ -51,7 +51,7 @@ pub(crate) struct Raw {
     pub(crate) range: Option<(i64, i64)>,
 }
 
-impl Raw {
+impl RawDelays {
     /// A packet that arrived at `at` and seems to have taken `delay`; in the order of arrival.
     pub(crate) fn add(&mut self, at: i64, delay: i64) {
         self.low.add(at, delay);
@@ -97,8 +97,8 @@ impl Raw {
         index
     }
 
-    /// All delays of several directions between the same taps: what concerns the clocks.
-    pub(crate) fn gather<'a>(&mut self, all: impl Iterator<Item = &'a Raw>) {
+    /// All delays of several directions between the same captures: what concerns the clocks.
+    pub(crate) fn gather<'a>(&mut self, all: impl Iterator<Item = &'a RawDelays>) {
         let (mut corners, mut bins) = (Vec::new(), Vec::new());
         for raw in all {
             corners.extend_from_slice(raw.low.corners());

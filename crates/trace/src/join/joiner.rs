@@ -6,9 +6,9 @@ use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, SackBlock};
 
 use super::clock::Clock;
-use super::delays::Raw;
+use super::delays::RawDelays;
+use super::direction::{CaptureTime, CaptureTimes, DirectionJoiner};
 use super::piece::{full_segment, pieces};
-use super::way::{Covered, Taps, Way};
 use super::{CaptureSummary, Crossing, FARTHEST, Joined, JoinedConnection, Rough, difference};
 use crate::Frame;
 use crate::bounds::PAIRS;
@@ -16,24 +16,24 @@ use crate::packet::Ends;
 use crate::packet::Packet;
 
 /// Where no packet is in both captures, neither can be placed in the other's time.
-const NOTHING: Covered = Covered { first: i64::MAX / 2, last: i64::MIN / 2 };
+const NOTHING: CaptureTime = CaptureTime { first: i64::MAX / 2, last: i64::MIN / 2 };
 
-/// One connection at both taps.
+/// One connection at both captures.
 #[derive(Debug)]
 struct Pair {
     ends: Ends,
-    /// The end with the lower address is beside the client's tap.
+    /// The end with the lower address is beside the client's capture point.
     low_at_client: bool,
     /// The lower end opened it.
     low_is_client: bool,
     /// Number and segment size of the SYNs: the lower end's, the other's.
     syns: [Option<(u32, Option<u16>)>; 2],
     first_frames: [Option<u64>; 2],
-    /// Towards the server's tap, towards the client's.
-    ways: [Way; 2],
+    /// Towards the server's capture point, towards the client's.
+    directions: [DirectionJoiner; 2],
 }
 
-/// Connections between the same ends, and which of them each tap sees now.
+/// Connections between the same ends, and which of them each capture point sees now.
 #[derive(Debug, Default)]
 struct Generations {
     pairs: Vec<usize>,
@@ -45,8 +45,8 @@ struct Generations {
 pub struct Joiner {
     rough: Rough,
     epoch: u64,
-    taps: [CaptureSummary; 2],
-    covered: [Covered; 2],
+    captures: [CaptureSummary; 2],
+    covered: [CaptureTime; 2],
     pairs: Vec<Pair>,
     by_ends: BTreeMap<Ends, Generations>,
     /// Packets of connections that were too many.
@@ -64,8 +64,8 @@ impl Joiner {
         let mut joiner = Joiner {
             rough,
             epoch,
-            taps: [CaptureSummary::default(); 2],
-            covered: [Covered::default(); 2],
+            captures: [CaptureSummary::default(); 2],
+            covered: [CaptureTime::default(); 2],
             pairs: Vec::new(),
             by_ends: BTreeMap::new(),
             left_out: 0,
@@ -74,7 +74,7 @@ impl Joiner {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
             let covered = first.filter(|_| joiner.rough.is_joined());
             joiner.covered[side.index()] =
-                covered.map_or(NOTHING, |at| Covered { first: at, last: at });
+                covered.map_or(NOTHING, |at| CaptureTime { first: at, last: at });
         }
         joiner
     }
@@ -90,7 +90,7 @@ impl Joiner {
     /// The next frame of one of the captures.
     pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let at = self.shared(side, frame.time_ns);
-        let tap = &mut self.taps[side.index()];
+        let tap = &mut self.captures[side.index()];
         tap.packets += 1;
         tap.first_nanos.get_or_insert(frame.time_ns);
         tap.last_nanos = tap.last_nanos.max(Some(frame.time_ns));
@@ -127,8 +127,8 @@ impl Joiner {
             cut.for_each(|piece| own.arrive(piece));
         }
         for to_server in [true, false] {
-            let taps = taps(&self.covered, to_server, false);
-            pair.ways[usize::from(!to_server)].settle(&taps);
+            let captures = captures(&self.covered, to_server, false);
+            pair.directions[usize::from(!to_server)].settle(&captures);
         }
     }
 
@@ -145,7 +145,8 @@ impl Joiner {
         let is_it = |pair: &Pair| {
             !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
         };
-        // The one that this tap saw last, or that the other saw while this one was not there.
+        // The one that this capture point saw last, or that the other saw while this one was not
+        // there.
         let from = known.current[here].or(known.current[there]).unwrap_or(0);
         let found = (from..known.pairs.len()).find(|&at| is_it(&self.pairs[known.pairs[at]]));
         if full && found.is_none() {
@@ -162,24 +163,25 @@ impl Joiner {
 
     /// Everything, when no more frames come.
     pub fn finish(mut self) -> Joined {
-        let mut sums = [Raw::default(), Raw::default()];
+        let mut sums = [RawDelays::default(), RawDelays::default()];
         let mut found = Vec::new();
         let mut gave_up = false;
         for mut pair in self.pairs {
-            let [mut there, mut back] = std::mem::take(&mut pair.ways);
-            there.settle(&taps(&self.covered, true, true));
-            back.settle(&taps(&self.covered, false, true));
+            let [mut there, mut back] = std::mem::take(&mut pair.directions);
+            there.settle(&captures(&self.covered, true, true));
+            back.settle(&captures(&self.covered, false, true));
             gave_up |= there.gave_up() || back.gave_up();
-            let ways = [there.into_found(), back.into_found()];
-            found.push((pair, ways));
+            let directions = [there.into_found(), back.into_found()];
+            found.push((pair, directions));
         }
         for (index, sum) in sums.iter_mut().enumerate() {
-            sum.gather(found.iter().map(|(_, ways)| &ways[index].1));
+            sum.gather(found.iter().map(|(_, directions)| &directions[index].1));
         }
         let clock = Clock::estimate(&sums[0], &sums[1]);
         let rough = self.rough.offset_nanos();
-        let connections = found.into_iter().map(|(pair, ways)| pair.told(ways, &clock)).collect();
-        let mut notes = notes(&self.rough, &mut self.taps);
+        let connections =
+            found.into_iter().map(|(pair, directions)| pair.told(directions, &clock)).collect();
+        let mut notes = notes(&self.rough, &mut self.captures);
         if self.left_out > 0 {
             let (left_out, most) = (self.left_out, PAIRS.most());
             notes.push(format!(
@@ -195,7 +197,7 @@ impl Joiner {
         }
         Joined {
             epoch_nanos: self.epoch,
-            taps: self.taps,
+            captures: self.captures,
             clock: if self.rough.is_joined() { clock.told(rough) } else { clock.told(0) },
             connections,
             notes,
@@ -203,12 +205,12 @@ impl Joiner {
     }
 }
 
-fn notes(rough: &Rough, taps: &mut [CaptureSummary; 2]) -> Vec<String> {
+fn notes(rough: &Rough, captures: &mut [CaptureSummary; 2]) -> Vec<String> {
     let mut notes = Vec::new();
-    if !rough.is_joined() && taps.iter().all(|tap| tap.tcp > 0) {
+    if !rough.is_joined() && captures.iter().all(|tap| tap.tcp > 0) {
         notes.push(
             "no packet is in both captures: they are not of the same time, or addresses, ports or \
-             sequence numbers are translated between the taps"
+             sequence numbers are translated between the captures"
                 .to_owned(),
         );
     }
@@ -223,17 +225,18 @@ fn notes(rough: &Rough, taps: &mut [CaptureSummary; 2]) -> Vec<String> {
 }
 
 /// The captures from the point of view of one direction.
-fn taps(covered: &[Covered; 2], to_server: bool, over: bool) -> Taps {
+fn captures(covered: &[CaptureTime; 2], to_server: bool, over: bool) -> CaptureTimes {
     let [client, server] = *covered;
     let (sender, receiver) = if to_server { (client, server) } else { (server, client) };
-    Taps { sender, receiver, over }
+    CaptureTimes { sender, receiver, over }
 }
 
 impl Pair {
     fn new(side: Endpoint, packet: &Packet, rough: &Rough) -> Pair {
         let answers = packet.syn() && packet.ack.is_some();
         let low_at_client = rough.low_is_client(&packet.ends).unwrap_or_else(|| {
-            // Unknown hosts: the client opens beside its tap; what is seen first is beside it.
+            // Unknown hosts: the client opens beside its capture point; what is seen first is
+            // beside it.
             let by_client = if packet.syn() { !answers } else { side == Endpoint::Client };
             packet.from_low == by_client
         });
@@ -244,7 +247,7 @@ impl Pair {
             low_is_client,
             syns: [None; 2],
             first_frames: [None; 2],
-            ways: Default::default(),
+            directions: Default::default(),
         }
     }
 
@@ -254,14 +257,14 @@ impl Pair {
         full_segment(low.min(high), packet).min(seen)
     }
 
-    fn ways_from(&mut self, to_server: bool) -> [&mut Way; 2] {
-        let [there, back] = &mut self.ways;
+    fn ways_from(&mut self, to_server: bool) -> [&mut DirectionJoiner; 2] {
+        let [there, back] = &mut self.directions;
         if to_server { [there, back] } else { [back, there] }
     }
 
-    fn told(self, ways: [(Crossing, Raw); 2], clock: &Clock) -> JoinedConnection {
+    fn told(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
         let mut sign = 1.0;
-        let [there, back] = ways.map(|(mut crossing, raw)| {
+        let [there, back] = directions.map(|(mut crossing, raw)| {
             let (slope, offset) = (clock.slope * sign, clock.offset * sign);
             crossing.delay = raw.corrected(slope, offset);
             crossing.series = raw.series(slope, offset);

@@ -1,21 +1,23 @@
 //! Two captures of the same connections, taken at two places, joined packet by packet.
 //!
-//! What one tap alone can only infer is seen here: which packets were lost between the taps, which
-//! arrived twice or overtaken, and how long each was on its way. Both captures must show the same
-//! addresses, ports and sequence numbers: what was translated on the way (NAT) is not joined.
+//! What one capture point alone can only infer is seen here: which packets were lost between the
+//! captures, which arrived twice or out of order, and how long each was on its way. Both captures
+//! must show the same addresses, ports and sequence numbers: what was translated on the way (NAT)
+//! is not joined.
 //!
 //! A [`Survey`] of both captures comes first: how far apart the clocks are, roughly, and which host
-//! is beside which tap. Then the [`Joiner`] takes the frames of both, in the order of corrected
-//! time, and keeps of them only what may still be on its way: at most [`WINDOW`], and at most so
-//! many packets of a direction.
+//! is beside which capture point. Then the [`Joiner`] takes the frames of both, in the order of
+//! corrected time, and keeps of them only what may still be on its way: at most [`WINDOW`], and at
+//! most so many packets of a direction.
 //!
-//! Packets are compared as segments of the wire: where the kernel handed large pieces to a tap,
-//! these are cut where it cut them or put them together (the segment size of the handshake, or of
-//! the tap that saw them apart).
+//! Packets are compared as segments of the wire: where the kernel handed large pieces to a capture
+//! point, these are cut where it cut them or put them together (the segment size of the handshake,
+//! or of the capture point that saw them apart).
 
 mod audit;
 mod clock;
 mod delays;
+mod direction;
 mod hull;
 mod joiner;
 mod model;
@@ -23,7 +25,6 @@ mod order;
 mod piece;
 mod reading;
 mod survey;
-mod way;
 
 pub use audit::{Claims, audit};
 pub use joiner::Joiner;

@@ -14,8 +14,8 @@ pub struct Joined {
     #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,
     /// What each capture holds: the client's, the server's.
-    #[serde(rename = "captures", with = "tcplab_units::ends")]
-    pub taps: [CaptureSummary; 2],
+    #[serde(with = "tcplab_units::ends")]
+    pub captures: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
     /// Connections in the order in which either capture showed them.
@@ -51,8 +51,8 @@ pub struct ClockEstimate {
     /// one way only, that at which the fastest took no time.
     #[serde(rename = "offset_ns")]
     pub offset_nanos: Option<i64>,
-    /// The offset may be wrong by so much either way, half the least round trip between the taps;
-    /// none where packets went one way only: then nothing bounds it.
+    /// The offset may be wrong by so much either way, half the least round trip between the capture
+    /// points; none where packets went one way only: then nothing bounds it.
     #[serde(rename = "error_ns", with = "tcplab_units::number")]
     pub error: Option<Span>,
     /// The sum of the least delays of both directions, which no offset changes.
@@ -66,14 +66,15 @@ pub struct ClockEstimate {
     pub skew_error_ppm: Option<f64>,
 }
 
-/// A connection at both taps.
+/// A connection at both captures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JoinedConnection {
-    /// The end that sent the first SYN; where none was seen, the one beside the client's tap.
+    /// The end that sent the first SYN; where none was seen, the one beside the client's capture
+    /// point.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The tap on the client's side: the server's for
+    /// The capture point on the client's side: the server's for
     /// connections that were opened from there.
     pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
@@ -85,17 +86,17 @@ pub struct JoinedConnection {
     pub reverse: Crossing,
 }
 
-/// What became of the packets of one direction between the taps. Counts are of segments as on the
-/// wire, data and bare acknowledgements alike.
+/// What became of the packets of one direction between the captures. Counts are of segments as on
+/// the wire, data and bare acknowledgements alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Crossing {
-    /// Passed the tap on the sender's side.
+    /// Passed the capture point on the sender's side.
     pub sent: u64,
     /// Of these, with data.
     pub sent_data: u64,
-    /// Passed both taps, each counted once.
+    /// Passed both captures, each counted once.
     pub arrived: u64,
-    /// Never passed the tap on the receiver's side, although that was capturing.
+    /// Never passed the capture point on the receiver's side, although that was capturing.
     pub lost: u64,
     /// Of these, with data.
     pub lost_data: u64,
@@ -107,13 +108,12 @@ pub struct Crossing {
     /// Not in the receiver's capture, and yet the receiver acknowledged them: that capture missed
     /// them. (Where several transmissions of the same data are missing, they all count here. A
     /// missed acknowledgement cannot be told from a lost one.)
-    pub not_captured: u64,
+    pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
-    #[serde(rename = "not_captured_at_sender")]
-    pub unseen_at_sender: u64,
+    pub not_captured_at_sender: u64,
     /// Outside the time in which both captured, or still on their way when one ended: nothing can
     /// be said.
-    pub unjudged: u64,
+    pub undecided: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
@@ -121,21 +121,18 @@ pub struct Crossing {
     pub reordered: u64,
     /// The most packets that one of them arrived behind (RFC 4737 section 4.2.2: extent); not
     /// more than 4,096 are counted.
-    #[serde(rename = "out_of_order_max")]
-    pub farthest: u64,
+    pub out_of_order_max: u64,
     /// The frames, in the receiver's capture, of the first 10 that were reordered.
     #[serde(rename = "out_of_order_frames")]
     pub reordered_frames: Vec<u64>,
     /// Segments with data or FIN that repeat what had been sent before.
-    #[serde(rename = "retransmissions")]
-    pub repeats: u64,
+    pub retransmissions: u64,
     /// Of these, those all of whose data had arrived by an earlier transmission, or was already
     /// on its way and did arrive.
     #[serde(rename = "retransmissions_spurious")]
-    pub needless: u64,
+    pub spurious: u64,
     /// The first [`Crossing::LISTED`] repeats.
-    #[serde(rename = "retransmission_list")]
-    pub repeated: Vec<Repeat>,
+    pub retransmission_list: Vec<Retransmission>,
     /// How long packets took, the clocks corrected; none where none arrived.
     pub delay: Option<Delays>,
     /// The delay over time, at most [`Crossing::POINTS`] intervals.
@@ -143,7 +140,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// As many losses and repeats are listed one by one.
+    /// As many losses and retransmissions are listed one by one.
     pub const LISTED: usize = 10_000;
     /// As many intervals at most has a series.
     pub const POINTS: usize = 512;
@@ -152,7 +149,7 @@ impl Crossing {
 /// A segment that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// When it passed the tap on the sender's side.
+    /// When it passed the capture point on the sender's side.
     #[serde(rename = "at_ns")]
     pub at: Instant,
     /// Its frame there.
@@ -162,15 +159,15 @@ pub struct Loss {
     /// Its data.
     #[serde(rename = "payload_bytes", with = "tcplab_units::number")]
     pub payload: Bytes,
-    /// It carries data or FIN: it will have to be sent again.
+    /// It carries data or FIN: it will have to be retransmitted.
     pub takes_room: bool,
     /// What it carried as number in the acknowledgement field.
     pub acknowledges: Option<u32>,
 }
 
-/// A segment that was sent again.
+/// A segment that was retransmitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Repeat {
+pub struct Retransmission {
     /// Its frame in the capture on the sender's side.
     pub frame: u64,
     /// Some of its data had not arrived by any earlier transmission, and never did.
@@ -216,22 +213,22 @@ pub struct DelayPoint {
 /// What the analysis of the sender's capture alone says, held against what both captures show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Audit {
-    /// Repeats that were needed, and were not said to be needless.
+    /// Repeats that were needed, and were not said to be spurious.
     pub needed: u64,
-    /// Repeats that were needless, and were said to be.
-    pub needless: u64,
-    /// Needed, and said to be needless: a mistake.
-    pub wrongly_needless: u64,
+    /// Repeats that were spurious, and were said to be.
+    pub spurious: u64,
+    /// Needed, and said to be spurious: a mistake.
+    pub falsely_spurious: u64,
     /// Spurious, and nothing said so: D-SACK and timestamps do not tell of each.
-    pub untold_needless: u64,
+    pub spurious_unreported: u64,
     /// Repeats that the analysis took for something else.
-    pub repeats_missed: u64,
-    /// What the analysis took for repeats, and is none.
-    pub repeats_invented: u64,
+    pub retransmissions_missed: u64,
+    /// What the analysis took for retransmissions, and is none.
+    pub retransmissions_false: u64,
     /// Frames with data or FIN that were lost, and were said to be.
     pub losses_found: u64,
     /// Lost, and not said to be.
     pub losses_missed: u64,
     /// Said to be lost, and arrived.
-    pub losses_invented: u64,
+    pub losses_false: u64,
 }

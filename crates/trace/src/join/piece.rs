@@ -1,4 +1,4 @@
-//! Packets as they are known again at the other tap.
+//! Packets as they are known again at the other capture point.
 
 use tcplab_units::Bytes;
 use tcplab_wire::TcpFlags;
@@ -18,13 +18,13 @@ pub(crate) struct Key {
     rest: u64,
 }
 
-/// A segment at one of the taps.
+/// A segment at one of the captures.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece {
+pub(crate) struct WireSegment {
     pub(crate) key: Key,
     /// None where it is not known: in the large piece that it was cut out of.
     pub(crate) id: Option<u16>,
-    /// Nanoseconds of the time that both taps share, roughly.
+    /// Nanoseconds of the time that both captures share, roughly.
     pub(crate) at: i64,
     pub(crate) frame: u64,
     pub(crate) ack: Option<u32>,
@@ -33,16 +33,17 @@ pub(crate) struct Piece {
     pub(crate) rst: bool,
 }
 
-/// No packet is cut into more: the largest that Linux hands to a tap, 512 kB (`GSO_MAX_SIZE`),
-/// holds as many segments of the size that all must take (536 bytes, RFC 9293 section 3.7.1).
+/// No packet is cut into more: the largest that Linux hands to a capture point, 512 kB
+/// (`GSO_MAX_SIZE`), holds as many segments of the size that all must take (536 bytes, RFC 9293
+/// section 3.7.1).
 const MOST: u32 = 1_024;
 
 const SYN: u16 = TcpFlags::SYN.bits();
 const FIN: u16 = TcpFlags::FIN.bits();
 const RST: u16 = TcpFlags::RST.bits();
 
-/// Everything in the header that both taps must see alike; the options only if both captures kept
-/// them.
+/// Everything in the header that both captures must see alike; the options only if both captures
+/// kept them.
 pub(crate) fn rest(packet: &Packet, with_options: bool) -> u64 {
     let window = u64::from(packet.window);
     let mut mixed = mix(window, packet.ack.map_or(1 << 32, |ack| u64::from(ack.as_u32())));
@@ -70,7 +71,7 @@ pub(crate) fn pieces(
     at: i64,
     segment: u32,
     with_options: bool,
-) -> impl Iterator<Item = Piece> {
+) -> impl Iterator<Item = WireSegment> {
     let rest = rest(packet, with_options);
     let segment = segment.max(packet.payload.div_ceil(MOST)).max(1);
     let count = packet.payload.div_ceil(segment).max(1);
@@ -84,7 +85,7 @@ pub(crate) fn pieces(
             | if fin { FIN } else { 0 }
             | if whole.rst() { RST } else { 0 };
         let seq = whole.seq.advanced_by(from + u32::from(whole.syn() && !first)).as_u32();
-        Piece {
+        WireSegment {
             key: Key { seq, len, control, rest },
             id: whole.ip_id.filter(|_| first),
             at,

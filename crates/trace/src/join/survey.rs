@@ -1,5 +1,5 @@
 //! A first look at both captures: which packets occur in both, and what that tells of the clocks
-//! and of where the taps stood.
+//! and of where the captures stood.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ const DIRECTIONS: usize = 1 << 16;
 
 /// A packet that was drawn.
 #[derive(Debug, Clone, Copy)]
-struct Drawn {
+struct SampledPacket {
     at: u64,
     ends: Ends,
     from_low: bool,
@@ -30,9 +30,9 @@ struct Drawn {
 
 /// What is remembered of one capture.
 #[derive(Debug, Default)]
-struct Seen {
+struct CaptureSample {
     zeros: u32,
-    drawn: BTreeMap<u64, Drawn>,
+    drawn: BTreeMap<u64, SampledPacket>,
     largest: BTreeMap<(Ends, bool), u32>,
     options_cut: bool,
     first: Option<u64>,
@@ -41,7 +41,7 @@ struct Seen {
 /// Takes in both captures, a frame at a time, in any order; bounded in memory.
 #[derive(Debug, Default)]
 pub struct Survey {
-    seen: [Seen; 2],
+    seen: [CaptureSample; 2],
 }
 
 impl Survey {
@@ -81,8 +81,8 @@ impl Survey {
                 && up != down
                 && hosts.0 != hosts.1
             {
-                // What goes away from the client's tap is seen later at the server's: by the
-                // clocks' difference and its way. What comes back, earlier.
+                // What goes away from the client's capture point is seen later at the server's: by
+                // the clocks' difference and its way. What comes back, earlier.
                 low_is_client.insert(hosts, up > down);
                 let (out, home) = if up > down { (up, down) } else { (down, up) };
                 there.push(out);
@@ -108,7 +108,7 @@ impl Survey {
     }
 }
 
-impl Seen {
+impl CaptureSample {
     fn take(&mut self, packet: &Packet, at: u64) {
         self.options_cut |= packet.options_cut;
         if packet.payload > 0 {
@@ -130,7 +130,7 @@ impl Seen {
             return;
         }
         let Packet { ends, from_low, .. } = *packet;
-        let drawn = Drawn { at, ends, from_low, several: false };
+        let drawn = SampledPacket { at, ends, from_low, several: false };
         self.drawn.entry(mark).and_modify(|old| old.several = true).or_insert(drawn);
         while self.drawn.len() > MOST {
             self.zeros += 1;
@@ -151,9 +151,9 @@ fn median(values: &[i64]) -> Option<i64> {
 pub struct Rough {
     /// How far the server capture's clock is ahead, nanoseconds; none if no packet occurs in both.
     pub(crate) offset: Option<i64>,
-    /// Of two hosts, whether the one with the lower address is beside the client's tap.
+    /// Of two hosts, whether the one with the lower address is beside the client's capture point.
     low_is_client: BTreeMap<(IpAddr, IpAddr), bool>,
-    /// The largest packet of a direction, at the tap where that is less.
+    /// The largest packet of a direction, at the capture point where that is less.
     segments: BTreeMap<(Ends, bool), u32>,
     pub(crate) with_options: bool,
     pub(crate) epochs: [Option<u64>; 2],

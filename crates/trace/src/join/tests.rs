@@ -1,4 +1,4 @@
-//! Made-up packets between two taps whose clocks, losses and order are known.
+//! Made-up packets between two captures whose clocks, losses and order are known.
 
 use std::net::Ipv4Addr;
 
@@ -14,7 +14,7 @@ const EPOCH: u64 = 1_767_225_600_000_000_000;
 const ONE_WAY: u64 = 20_000_000;
 const MSS: u32 = 1_460;
 
-/// A frame at one of the taps, by the true time.
+/// A frame at one of the captures, by the true time.
 #[derive(Debug, Clone)]
 struct Seen {
     at: u64,
@@ -23,7 +23,7 @@ struct Seen {
 
 #[derive(Debug, Clone, Default)]
 struct World {
-    taps: [Vec<Seen>; 2],
+    captures: [Vec<Seen>; 2],
     ids: [u16; 2],
 }
 
@@ -46,13 +46,13 @@ impl World {
         };
         tcp.to_packet(&ip.into(), &vec![0; len as usize])
     }
-    /// Passes the sender's tap at `at` and the other one `took` later, if it arrives.
+    /// Passes the sender's capture point at `at` and the other one `took` later, if it arrives.
     fn pass(&mut self, up: bool, at: u64, took: Option<u64>, bytes: Vec<u8>) {
         let (from, to) = if up { (0, 1) } else { (1, 0) };
         if let Some(took) = took {
-            self.taps[to].push(Seen { at: at + took, bytes: bytes.clone() });
+            self.captures[to].push(Seen { at: at + took, bytes: bytes.clone() });
         }
-        self.taps[from].push(Seen { at, bytes });
+        self.captures[from].push(Seen { at, bytes });
     }
     fn data(&mut self, at: u64, took: Option<u64>, index: u32) {
         let bytes = self.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
@@ -70,7 +70,7 @@ impl World {
     }
     /// Joined, the server's clock being `offset` ahead and `skew` ppm faster.
     fn join(mut self, offset: i64, skew: f64) -> Joined {
-        for tap in &mut self.taps {
+        for tap in &mut self.captures {
             tap.sort_by_key(|seen| seen.at);
         }
         let time = |side: Endpoint, at: u64| match side {
@@ -82,8 +82,9 @@ impl World {
         };
         let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
         let mut survey = Survey::new();
-        let frames = Endpoint::BOTH
-            .map(|side| self.taps[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>());
+        let frames = Endpoint::BOTH.map(|side| {
+            self.captures[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>()
+        });
         for side in Endpoint::BOTH {
             for seen in &frames[side.index()] {
                 survey.frame(side, &view(seen));
@@ -151,7 +152,7 @@ fn losses_copies_and_reordering_are_counted_as_they_were_made() {
     for index in 0..1_000_u32 {
         let at = 100_000_000 + u64::from(index) * 1_000_000;
         match index % 100 {
-            // Lost, and sent again 60 ms later.
+            // Lost, and retransmitted 60 ms later.
             10 => {
                 world.data(at, None, index);
                 world.data(at + 60_400_000, Some(ONE_WAY), index);
@@ -162,7 +163,7 @@ fn losses_copies_and_reordering_are_counted_as_they_were_made() {
             30 => {
                 let bytes = world.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
                 world.pass(true, at, Some(ONE_WAY), bytes.clone());
-                world.taps[1].push(Seen { at: at + ONE_WAY + 200_000, bytes });
+                world.captures[1].push(Seen { at: at + ONE_WAY + 200_000, bytes });
             }
             // Sent again although it arrived.
             40 => {
@@ -173,44 +174,54 @@ fn losses_copies_and_reordering_are_counted_as_they_were_made() {
         }
     }
     let joined = world.join(7_000_000_000, 0.0);
-    let Crossing { lost, duplicated, reordered, farthest, repeats, needless, .. } =
-        joined.connections[0].forward;
-    assert_eq!((lost, duplicated, reordered, farthest), (10, 10, 10, 3));
-    assert_eq!((repeats, needless), (20, 10));
+    let Crossing {
+        lost, duplicated, reordered, out_of_order_max, retransmissions, spurious, ..
+    } = joined.connections[0].forward;
+    assert_eq!((lost, duplicated, reordered, out_of_order_max), (10, 10, 10, 3));
+    assert_eq!((retransmissions, spurious), (20, 10));
     let crossing = &joined.connections[0].forward;
-    assert_eq!((crossing.unjudged, crossing.unseen_at_sender, crossing.not_captured), (0, 0, 0));
+    assert_eq!(
+        (crossing.undecided, crossing.not_captured_at_sender, crossing.not_captured_at_receiver),
+        (0, 0, 0)
+    );
     assert_eq!(crossing.losses.len(), 10);
 }
 
-/// What a tap missed is no loss of the network's; what lies outside the time of both is nothing.
+/// What a capture point missed is no loss of the network's; what lies outside the time of both is
+/// nothing.
 #[test]
 fn what_a_capture_lacks_is_not_lost() {
     let mut world = exchange(&[(0, 0); 500]);
-    for tap in &mut world.taps {
+    for tap in &mut world.captures {
         tap.sort_by_key(|seen| seen.at);
     }
     let data = |seen: &Seen| seen.bytes.len() > 1_000;
-    // The server's tap misses the 100th to 104th segment, the client's the 200th and 201st.
+    // The server's capture point misses the 100th to 104th segment, the client's the 200th and
+    // 201st.
     for (tap, missed) in [(1, 100..105), (0, 200..202)] {
         let mut index = 0;
-        world.taps[tap].retain(|seen| {
+        world.captures[tap].retain(|seen| {
             index += usize::from(data(seen));
             !(data(seen) && missed.contains(&(index - 1)))
         });
     }
     let whole = world.clone().join(-3_000_000, 0.0);
     let forward = &whole.connections[0].forward;
-    assert_eq!((forward.not_captured, forward.unseen_at_sender, forward.lost), (5, 2, 0));
+    assert_eq!(
+        (forward.not_captured_at_receiver, forward.not_captured_at_sender, forward.lost),
+        (5, 2, 0)
+    );
     // The server's capture begins half a second later and ends half a second earlier.
-    world.taps[1].retain(|seen| (600_000_000..2_000_000_000).contains(&seen.at));
+    world.captures[1].retain(|seen| (600_000_000..2_000_000_000).contains(&seen.at));
     let part = world.join(-3_000_000, 0.0);
     for way in [&part.connections[0].forward, &part.connections[0].reverse] {
         assert_eq!(way.lost, 0);
-        assert!(way.unjudged > 150, "{}", way.unjudged);
+        assert!(way.undecided > 150, "{}", way.undecided);
     }
 }
 
-/// The sender's kernel hands ten segments at once to its tap, the receiver's puts three together.
+/// The sender's kernel hands ten segments at once to its capture point, the receiver's puts three
+/// together.
 #[test]
 fn large_pieces_are_known_again() {
     let mut world = World::default();
@@ -220,13 +231,13 @@ fn large_pieces_are_known_again() {
         let first = 1_001 + burst * 10 * MSS;
         let ids = world.ids[0];
         let large = world.packet(true, first, 5_001, 10 * MSS, TcpFlags::ACK);
-        world.taps[0].push(Seen { at, bytes: large });
+        world.captures[0].push(Seen { at, bytes: large });
         // Arrive: 3 together, 1 lost, 4 together, 2 apart.
         for (from, count) in [(0, 3), (4, 4), (8, 1), (9, 1)] {
             world.ids[0] = ids + from as u16;
             let bytes = world.packet(true, first + from * MSS, 5_001, count * MSS, TcpFlags::ACK);
             let at = at + ONE_WAY + u64::from(from) * 100_000;
-            world.taps[1].push(Seen { at, bytes });
+            world.captures[1].push(Seen { at, bytes });
         }
         world.ids[0] = ids + 10;
     }
@@ -241,7 +252,7 @@ fn large_pieces_are_known_again() {
 #[test]
 fn swapped_captures_and_strangers_are_noticed() {
     let mut world = exchange(&[(0, 0); 50]);
-    world.taps.swap(0, 1);
+    world.captures.swap(0, 1);
     let joined = world.join(0, 0.0);
     let connection = &joined.connections[0];
     assert_eq!(connection.client_at, Endpoint::Server);
@@ -249,7 +260,7 @@ fn swapped_captures_and_strangers_are_noticed() {
     assert_eq!(connection.forward.delay.unwrap().median.as_nanos(), ONE_WAY);
 
     let mut alone = exchange(&[(0, 0); 5]);
-    alone.taps[1].clear();
+    alone.captures[1].clear();
     let joined = alone.join(0, 0.0);
     assert_eq!(joined.connections[0].forward.lost, 0);
     assert_eq!(joined.clock.offset_nanos, None);

@@ -7,13 +7,13 @@ use super::Occurrences;
 
 /// How often each cause occurred in one direction.
 ///
-/// Where the kernel handed large pieces to the tap, counts are of segments on the wire.
+/// Where the kernel handed large pieces to the capture point, counts are of segments on the wire.
 ///
 /// Beside the sender the causes are as sure as its timers and the acknowledgements are seen. Behind
 /// the loss they are judged by what the receiver sent and when the answer came: recovery and
 /// timeout are told apart well, but a probe from a timeout only by the silence that is left of it
 /// here, and which timeout in a row it is not at all, for what is lost does not come here. What was
-/// lost to the last packet, and sent again, is found only where IP identifications count.
+/// lost to the last packet, and retransmitted, is found only where IP identifications count.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Causes {
     /// Sent again on three duplicate acknowledgements (RFC 5681 section 3.2).
@@ -34,18 +34,19 @@ pub struct Causes {
     pub backoff_max: u64,
     /// Sent again after a timeout, as acknowledgements came back.
     pub after_timeout: Occurrences,
-    /// Of all these, repetitions of what had been sent again before: the retransmission was lost.
+    /// Of all these, retransmissions of what had been retransmitted before: the retransmission was
+    /// lost.
     pub lost_retransmissions: Occurrences,
-    /// SYNs sent again.
+    /// SYNs retransmitted.
     pub syn_retransmissions: Occurrences,
-    /// FINs sent again, without data.
+    /// FINs retransmitted, without data.
     pub fin_retransmissions: Occurrences,
-    /// Retransmissions that were needless, as D-SACK (RFC 2883) tells.
+    /// Retransmissions that were spurious, as D-SACK (RFC 2883) tells.
     pub spurious_by_dsack: Occurrences,
-    /// Retransmissions that were needless, as timestamps tell (Eifel, RFC 3522).
+    /// Retransmissions that were spurious, as timestamps tell (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
-    /// At a tap behind the loss: sent again, the original never seen here, and no acknowledgement
-    /// that tells why. (Where there are any, such segments are counted above.)
+    /// At a capture point behind the loss: retransmitted, the original never seen here, and no
+    /// acknowledgement that tells why. (Where there are any, such segments are counted above.)
     pub originals_not_captured: Occurrences,
     /// Overtaken on the way.
     pub out_of_order: Occurrences,

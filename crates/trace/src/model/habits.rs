@@ -12,7 +12,7 @@ pub struct WindowUse {
     pub scale_known: bool,
     /// The first after the handshake: windows of SYNs and resets are left out here.
     pub first: Option<Bytes>,
-    /// The smallest, closed windows included.
+    /// The smallest, zero windows included.
     pub min: Option<Bytes>,
     /// The largest.
     pub max: Option<Bytes>,
@@ -46,16 +46,16 @@ pub struct AckBehaviour {
     /// Duplicate acknowledgements (RFC 5681 section 2).
     pub duplicates: u64,
     /// Of these, where SACK is in use, those that tell of nothing out of order or received twice,
-    /// and that no repetition or probe called for.
-    pub needless: u64,
+    /// and that no retransmission or probe called for.
+    pub unnecessary: u64,
     /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13), but
-    /// for those that fill a hole. Where acknowledgements were lost or merged before the tap, what
-    /// is left looks the same.
+    /// for those that close a gap. Where acknowledgements were lost or merged before the capture
+    /// point, what is left looks the same.
     pub stretch: Occurrences,
-    /// The most bytes that one acknowledgement took in, but for those that fill a hole.
+    /// The most bytes that one acknowledgement took in, but for those that close a gap.
     pub longest: Bytes,
-    /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's tap
-    /// only, elsewhere nobody knows.
+    /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's
+    /// capture point only, elsewhere nobody knows.
     pub delayed: Occurrences,
     /// The longest time that such a one was held back (RFC 9293 section 3.8.6.3: below 500 ms).
     pub delay_max: Span,

@@ -15,9 +15,10 @@ pub struct Handshake {
     pub syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
     pub opened: Option<Instant>,
-    /// From the SYN to the SYN-ACK and from there to the client's answer, both at this tap: one
-    /// round trip, wherever it stands. Of repeated ones those that answer each other count, as
-    /// timestamps tell, else the last; none where a SYN-ACK may itself be a repetition.
+    /// From the SYN to the SYN-ACK and from there to the client's answer, both at this capture
+    /// point: one round trip, wherever it stands. Of repeated ones those that answer each other
+    /// count, as timestamps tell, else the last; none where a SYN-ACK may itself be a
+    /// retransmission.
     pub round_trip: Option<Span>,
     /// What the client offered in its SYN, the last before the handshake's end.
     pub client: SynOptions,
@@ -118,9 +119,9 @@ pub struct Life {
     pub history: String,
     /// How it was closed; none if it was not, as far as the capture goes.
     pub close: Option<Close>,
-    /// The states of RFC 9293 that the client walked through, as far as this tap shows: from the
-    /// first that a packet brought it to, so without LISTEN and the CLOSED before. Empty if it sent
-    /// nothing but RST.
+    /// The states of RFC 9293 that the client walked through, as far as this capture point shows:
+    /// from the first that a packet brought it to, so without LISTEN and the CLOSED before. Empty
+    /// if it sent nothing but RST.
     pub client: Vec<StateStep>,
     /// The server's.
     pub server: Vec<StateStep>,
@@ -201,19 +202,20 @@ pub enum CloseKind {
 pub struct StateStep {
     /// Which.
     pub state: TcpState,
-    /// When the packet that brought the end there passed the tap; not before the step before it.
+    /// When the packet that brought the end there passed the capture point; not before the step
+    /// before it.
     pub at: Instant,
     /// The frame at that time.
     pub frame: u64,
     /// The packet that brought the end there. Of two packets that crossed, the one received may
-    /// have passed the tap before the one sent, and counts only after it.
+    /// have passed the capture point before the one sent, and counts only after it.
     pub cause: StepCause,
 }
 
 /// The packet that brought an end into a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StepCause {
-    /// When it passed the tap.
+    /// When it passed the capture point.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,

@@ -58,7 +58,7 @@ impl Limit {
     }
 }
 
-/// A stretch of round trips with one limit, or one long wait.
+/// A stretch of RTTs with one limit, or one long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitPeriod {
     /// Which: the one that bounded most of each round trip in it.
@@ -83,8 +83,8 @@ pub struct LimitShares {
     /// Of the application's time, that with nothing in flight: when Linux does not call the
     /// connection busy (`tcpi_busy_time`).
     pub idle: Span,
-    /// How sure they are: less where the tap did not stand beside the sender, whose reactions
-    /// then are judged by when they ought to have come.
+    /// How sure they are: less where the capture point did not stand beside the sender, whose
+    /// reactions then are judged by when they ought to have come.
     pub confidence: Confidence,
 }
 
@@ -121,7 +121,7 @@ impl LimitShares {
 }
 
 /// A time in which a transfer stood still (TAPO, "Demystifying and Mitigating TCP Stalls at the
-/// Server Side", section 3): longer than the smaller of two smoothed round trips and the
+/// Server Side", section 3): longer than the smaller of two smoothed RTTs and the
 /// retransmission timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Stall {
@@ -149,7 +149,7 @@ pub enum StallCause {
     NoRequest,
     /// The receive window was closed.
     ZeroWindow,
-    /// Packets or acknowledgements were slow; nothing was sent again.
+    /// Packets or acknowledgements were slow; nothing was retransmitted.
     PacketDelay,
     /// A timeout because a retransmission was lost.
     DoubleLoss,
@@ -219,7 +219,7 @@ pub struct Transfer {
     pub capacity: Option<Rate>,
     /// Actual time over the time at the path's capacity: the transfer time ratio.
     pub time_ratio: Option<f64>,
-    /// Data bytes not sent again over all, per cent.
+    /// Data bytes not retransmitted over all, per cent.
     pub efficiency: Option<f64>,
     /// The smallest round trip: the other baseline.
     pub baseline: Option<Span>,

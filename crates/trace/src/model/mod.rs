@@ -121,7 +121,7 @@ impl Connection {
 /// One direction of a connection: the data segments and the acknowledgements coming back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Where the tap stood, seen from this direction's sender.
+    /// Where the capture point stood, seen from this direction's sender.
     pub capture_point: CapturePoint,
     /// How sure that is.
     pub capture_point_confidence: Confidence,
@@ -184,7 +184,7 @@ impl Range {
 /// One packet that carries data, a SYN or a FIN.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Segment {
-    /// When it passed the tap.
+    /// When it passed the capture point.
     pub at: Instant,
     /// Its frame number, from 1.
     pub frame: u64,
@@ -214,7 +214,7 @@ pub struct Segment {
     pub dropped: bool,
 }
 
-/// Why a segment was sent, as far as this tap shows.
+/// Why a segment was sent, as far as this capture point shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentKind {
@@ -228,19 +228,19 @@ pub enum SegmentKind {
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
-    /// At a tap behind the loss: sent again to fill a hole, the original was not seen here, and
-    /// nothing was seen that tells why. What has a cause is called by it.
+    /// At a capture point behind the loss: retransmitted to close a gap, the original was not seen
+    /// here, and nothing was seen that tells why. What has a cause is called by it.
     OriginalNotCaptured,
-    /// Sent in order and overtaken on the way to the tap.
+    /// Sent in order and out of order on the way to the capture point.
     OutOfOrder,
     /// A copy that the network made.
     NetworkDuplicate,
     /// A frame written twice by whoever captured.
     CaptureDuplicate,
-    /// A byte sent into a closed window to see whether it opens (RFC 9293 section 3.8.6.1).
+    /// A byte sent into a zero window to see whether it opens (RFC 9293 section 3.8.6.1).
     WindowProbe,
-    /// A byte sent again, or none, just below what was acknowledged, to see whether the other end
-    /// is there (RFC 9293 section 3.8.4).
+    /// A byte retransmitted, or none, just below what was acknowledged, to see whether the other
+    /// end is there (RFC 9293 section 3.8.4).
     KeepAlive,
 }
 
@@ -271,12 +271,12 @@ pub struct Proof {
     /// one it copies, the last before a timer's silence.
     pub frame: Option<u64>,
     /// For timers: how long nothing had been sent or heard, or, where other packets came meanwhile,
-    /// how long the timer had run. For what was overtaken: since the
+    /// how long the timer had run. For what was out of order: since the
     /// packet that overtook it.
     pub waited: Span,
     /// The transmission of this data that it is: 1 the first, 3 if a retransmission was lost.
     pub nth: u32,
-    /// Whether it was needless, and what says so; told when it is known, which is later.
+    /// Whether it was spurious, and what says so; told when it is known, which is later.
     pub spurious: Option<Spurious>,
 }
 
@@ -305,9 +305,9 @@ pub enum Sign {
     IpId,
     /// Its timestamp is older than that of the packet before it, newer, or the same.
     Timestamp,
-    /// The time since the hole appeared: too short for a retransmission, or long enough.
+    /// The time since the gap appeared: too short for a retransmission, or long enough.
     Time,
-    /// The tap stands beside the sender, where nothing can overtake.
+    /// The capture point stands beside the sender, where nothing can overtake.
     AtSender,
     /// The window of the other end was closed.
     ZeroWindow,
@@ -315,7 +315,7 @@ pub enum Sign {
     BelowAcknowledged,
 }
 
-/// What says that a retransmission was needless.
+/// What says that a retransmission was spurious.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spurious {
@@ -330,7 +330,7 @@ pub enum Spurious {
         /// Its frame.
         frame: u64,
     },
-    /// At this tap the data had been acknowledged before.
+    /// At this capture point the data had been acknowledged before.
     Acknowledged,
 }
 
@@ -377,7 +377,7 @@ pub enum CapturePoint {
 /// One packet seen as an acknowledgement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ack {
-    /// When it passed the tap.
+    /// When it passed the capture point.
     pub at: Instant,
     /// Its frame number, from 1.
     pub frame: u64,
@@ -442,12 +442,12 @@ pub struct Episode {
     pub timeouts: u64,
     /// Tail loss probes during the episode, those with new data included.
     pub probes: u64,
-    /// Of the retransmissions, how many a D-SACK proved needless.
+    /// Of the retransmissions, how many a D-SACK proved spurious.
     pub spurious: u64,
     /// Longest time without any data sent, from the first lost segment to the first
     /// retransmission: the paper's time lag.
     pub silence: Span,
-    /// Frames at the tap from the first lost to the repairing acknowledgement, inclusive.
+    /// Frames at the capture point from the first lost to the repairing acknowledgement, inclusive.
     pub frames: (u64, u64),
 }
 
@@ -463,7 +463,7 @@ impl Episode {
 pub struct LostSegment {
     /// What it covered.
     pub range: Range,
-    /// When it passed the tap.
+    /// When it passed the capture point.
     pub sent_at: Instant,
     /// Its frame.
     pub frame: u64,
@@ -497,7 +497,7 @@ impl EpisodeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
-    /// An acknowledgement with SACK blocks above a hole, for data sent before the silence.
+    /// An acknowledgement with SACK blocks above a gap, for data sent before the silence.
     Sack {
         /// Its frame.
         frame: u64,
@@ -512,7 +512,8 @@ pub enum Evidence {
         /// The message's frame.
         frame: u64,
     },
-    /// The retransmission timeout (RFC 6298): the sender resent the oldest segment unprompted.
+    /// The retransmission timeout (RFC 6298): the sender retransmitted the oldest segment
+    /// unprompted.
     Timeout {
         /// The retransmission's frame.
         frame: u64,
@@ -534,8 +535,8 @@ pub struct Totals {
     pub data: Bytes,
     /// Data bytes, each counted once.
     pub unique: Bytes,
-    /// Packets that the sender sent again, SYN and FIN included; at a tap behind the loss also
-    /// those whose original never came there.
+    /// Packets that the sender retransmitted, SYN and FIN included; at a capture point behind the
+    /// loss also those whose original never came there.
     pub retransmissions: u64,
     /// The bytes they repeat.
     pub retransmitted: Bytes,

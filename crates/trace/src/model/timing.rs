@@ -3,10 +3,10 @@
 use serde::Serialize;
 use tcplab_units::Span;
 
-/// The round trips of one direction's data, from its passing the tap to the acknowledgement's.
+/// The RTTs of one direction's data, from its passing the capture point to the acknowledgement's.
 ///
 /// Only samples that no retransmission blurs count (Karn's rule, RFC 6298 section 3): data sent
-/// once, and acknowledged or SACKed; of data sent again only those whose echoed timestamp tells
+/// once, and acknowledged or SACKed; of data retransmitted only those whose echoed timestamp tells
 /// which transmission was answered (RFC 7323 section 4). Each acknowledgement gives one sample: of
 /// the newest data that it tells of.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -31,11 +31,11 @@ pub struct RoundTrips {
     /// an acknowledgement takes in, and by timestamps where nothing else serves.
     pub smoothed: Option<Span>,
     /// RTTVAR at the end, as Linux keeps it (`tcp_rtt_estimator`: `mdev_us`, which `ss` shows
-    /// behind the smoothed round trip).
+    /// behind the smoothed RTT).
     pub variation: Option<Span>,
     /// The retransmission timeout that Linux would have had at the end (`__tcp_set_rto`, at least
-    /// 200 ms more than the smoothed round trip), without backoff and not rounded up to the
-    /// kernel's tick; none where the tap is known not to have stood beside the sender.
+    /// 200 ms more than the smoothed RTT), without backoff and not rounded up to the
+    /// kernel's tick; none where the capture point is known not to have stood beside the sender.
     pub timeout: Option<Span>,
 }
 

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Offset, Span};
 
-use super::event::{Heard, Sent};
+use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
 use crate::{AckBehaviour, CapturePoint, Flow, SegmentKind};
 
@@ -14,14 +14,14 @@ const HELD_BACK: Span = Span::from_millis(10);
 pub(crate) struct Acking {
     acks: u64,
     duplicates: u64,
-    needless: u64,
+    unnecessary: u64,
     stretch: RareOccurrences,
     longest: u64,
     delayed: RareOccurrences,
     longest_delay: Span,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
-    /// Data arrived above a hole, which is not filled yet.
+    /// Data arrived above a gap, which is not filled yet.
     hole: bool,
     /// Repetitions, or what else may not be in order, that may each have called for a duplicate
     /// acknowledgement not heard yet; none of them was sent after this place was reached.
@@ -30,7 +30,7 @@ pub(crate) struct Acking {
     sack: SackUse,
 }
 
-/// Whether the receiver tells of what lies above a hole.
+/// Whether the receiver tells of what lies above a gap.
 #[derive(Debug, Default)]
 struct SackUse {
     /// SYNs that offered it.
@@ -49,7 +49,7 @@ impl SackUse {
 impl Acking {
     /// A packet of the direction.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.kind != SegmentKind::New {
             self.excuses = self.excuses.saturating_add(1);
             self.excused_until = sent.high.max(sent.range.end);
@@ -59,7 +59,7 @@ impl Acking {
 
     /// A packet of the opposite direction; `full` is the size of a full segment.
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, full: Option<u64>) {
         if heard.ack > heard.before {
             self.advanced(heard, full);
         } else if heard.duplicate {
@@ -72,7 +72,7 @@ impl Acking {
     }
 
     /// The same acknowledgement again, in a packet with data; nothing is under way.
-    pub(crate) fn heard_again(&mut self) {
+    pub(crate) fn on_repeated_ack(&mut self) {
         self.hole = false;
     }
 
@@ -81,7 +81,7 @@ impl Acking {
         let mut habits = AckBehaviour {
             acks: self.acks,
             duplicates: self.duplicates,
-            needless: self.needless,
+            unnecessary: self.unnecessary,
             stretch: self.stretch.occurrences(),
             longest: Bytes::new(self.longest),
             ..AckBehaviour::default()
@@ -94,10 +94,10 @@ impl Acking {
     }
 
     #[inline(always)]
-    fn advanced(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+    fn advanced(&mut self, heard: &AckEvent<'_>, full: Option<u64>) {
         let bare = heard.packet.is_bare();
         self.acks += u64::from(bare);
-        // Data that waited above a hole are acknowledged with what filled it.
+        // Data that waited above a gap are acknowledged with what filled it.
         let in_order = !self.hole && heard.before >= self.excused_until;
         if heard.before > self.excused_until {
             self.excuses = 0;
@@ -108,7 +108,7 @@ impl Acking {
         let (at, frame) = (heard.packet.at, heard.packet.frame);
         let taken_in = heard.ack.since(heard.before).as_u64();
         self.longest = self.longest.max(taken_in);
-        let Some(ages) = heard.told.acked_ages else { return };
+        let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
         let Some(full) = full else { return };
@@ -120,11 +120,11 @@ impl Acking {
         }
     }
 
-    /// A receiver that uses SACK names what it holds above a hole, and what it received twice (RFC
+    /// A receiver that uses SACK names what it holds above a gap, and what it received twice (RFC
     /// 2018 section 4, RFC 2883): a duplicate without a block has no such reason, unless it was a
-    /// repetition and the receiver knows no D-SACK.
+    /// retransmission and the receiver knows no D-SACK.
     #[inline(never)]
-    fn duplicate(&mut self, heard: Heard<'_>) {
+    fn duplicate(&mut self, heard: AckEvent<'_>) {
         self.duplicates += 1;
         // An answer to a probe is called for.
         let probed = heard.packet.window == 0;
@@ -135,7 +135,7 @@ impl Acking {
         if self.excuses > 0 {
             self.excuses -= 1;
         } else {
-            self.needless += 1;
+            self.unnecessary += 1;
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 
 /// A packet that takes room in the sequence of the observed direction: data, SYN or FIN.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sent<'a> {
+pub(crate) struct SendEvent<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) range: Range,
     /// Bytes of data.
@@ -28,7 +28,7 @@ pub(crate) struct Sent<'a> {
 
 /// A packet of the other direction, as an acknowledgement of the observed one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Heard<'a> {
+pub(crate) struct AckEvent<'a> {
     pub(crate) packet: &'a Packet,
     /// Everything before this was received.
     pub(crate) ack: Offset,
@@ -40,7 +40,7 @@ pub(crate) struct Heard<'a> {
     pub(crate) window: Option<Bytes>,
     pub(crate) sack: &'a [Range],
     pub(crate) dsack: Option<Range>,
-    pub(crate) told: Told,
+    pub(crate) effect: AckEffect,
     pub(crate) duplicate: bool,
     /// The end of the highest byte seen.
     pub(crate) high: Offset,
@@ -57,7 +57,7 @@ pub(crate) enum Event {
 
 /// What an acknowledgement told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct AckEffect {
     /// The cumulative acknowledgement moved.
     pub(crate) advanced: bool,
     /// SACK blocks told something new.

@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::TcpFlags;
 
-use super::event::{Heard, Sent};
+use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
 use crate::{Flow, SegmentKind, SenderMarks};
 
@@ -36,7 +36,7 @@ pub(crate) struct Marks {
 impl Marks {
     /// A packet of the direction; `full` is the size of a full segment.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, full: Option<u64>) {
         let packet = sent.packet;
         let (at, frame) = (packet.at, packet.frame);
         self.push += u64::from(packet.flags.contains(TcpFlags::PSH));
@@ -76,12 +76,12 @@ impl Marks {
 
     /// A packet of the opposite direction.
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.payload > 0 {
             // What follows may be the answer to that.
             self.freed = None;
         }
-        let Some(ages) = heard.told.acked_ages else { return };
+        let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
         let delayed = ages.last > least + DELAYED;
@@ -90,7 +90,7 @@ impl Marks {
     }
 
     /// The same acknowledgement again, in a packet with data.
-    pub(crate) fn heard_again(&mut self) {
+    pub(crate) fn on_repeated_ack(&mut self) {
         self.freed = None;
     }
 

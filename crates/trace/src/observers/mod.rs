@@ -1,7 +1,7 @@
 //! What the observers of a direction are told of each packet.
 //!
-//! The scoreboard and the judge decide what a packet is; observers derive figures from that, each
-//! in a file of its own, and know nothing of one another.
+//! The scoreboard and the sender model decide what a packet is; observers derive figures from that,
+//! each in a file of its own, and know nothing of one another.
 
 mod acking;
 mod event;
@@ -17,7 +17,7 @@ mod throughput;
 mod transfer;
 mod windows;
 
-pub(crate) use event::{Ages, Event, Heard, Sent, Told};
+pub(crate) use event::{AckEffect, AckEvent, Ages, Event, SendEvent};
 
 use tcplab_units::{Bytes, Offset, Span};
 
@@ -50,72 +50,74 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// The handshake showed how long after an acknowledgement's passing the tap its sender's
-    /// reaction passes: next to nothing beside the sender, a round trip beside the receiver.
+    /// The handshake showed how long after an acknowledgement's passing the capture point its
+    /// sender's reaction passes: next to nothing beside the sender, a round trip beside the
+    /// receiver.
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.limits.opened(reaction);
         self.stalls.opened(reaction);
     }
     /// A packet of the direction.
     #[inline(never)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
-        self.sent_plainly(sent);
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
+        self.on_send_plain(sent);
     }
     /// The same, compiled for the little that the caller does not know: of a packet whose data are
     /// new, most questions are answered before they are asked. To stay so, observers lend `sent` to
     /// nothing that is not compiled into them; what is rare is given a copy.
     #[inline(always)]
-    pub(crate) fn sent_plainly(&mut self, sent: &Sent<'_>) {
-        // A copy, the network's or the tap's, was not sent.
+    pub(crate) fn on_send_plain(&mut self, sent: &SendEvent<'_>) {
+        // A copy, the network's or the capture point's, was not sent.
         if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate) {
             return;
         }
-        self.full_size.sent(sent);
+        self.full_size.on_send(sent);
         let full = self.full_size.bytes();
-        self.round_trips.sent(sent);
-        self.windows.sent(sent, full);
-        self.acking.sent(sent);
-        self.marks.sent(sent, full);
-        self.limits.sent(sent, &mut self.events);
-        self.stalls.sent(sent, &mut self.events);
-        self.transfer.sent(sent);
-        self.series.sent(sent);
+        self.round_trips.on_send(sent);
+        self.windows.on_send(sent, full);
+        self.acking.on_send(sent);
+        self.marks.on_send(sent, full);
+        self.limits.on_send(sent, &mut self.events);
+        self.stalls.on_send(sent, &mut self.events);
+        self.transfer.on_send(sent);
+        self.series.on_send(sent);
     }
     /// A packet of the opposite direction.
     #[inline(never)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
-        self.heard_plainly(heard);
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
+        self.on_ack_plain(heard);
     }
     /// The same, compiled for the little that the caller does not know.
     #[inline(always)]
-    pub(crate) fn heard_plainly(&mut self, heard: &Heard<'_>) {
-        self.full_size.heard(heard);
+    pub(crate) fn on_ack_plain(&mut self, heard: &AckEvent<'_>) {
+        self.full_size.on_ack(heard);
         let full = self.full_size.bytes();
-        self.round_trips.heard(heard);
-        self.windows.heard(heard, full);
-        self.acking.heard(heard, full);
-        self.marks.heard(heard);
-        self.limits.heard(heard, &mut self.events);
-        self.stalls.heard(heard, &mut self.events);
-        self.transfer.heard(heard);
-        self.series.heard(heard);
+        self.round_trips.on_ack(heard);
+        self.windows.on_ack(heard, full);
+        self.acking.on_ack(heard, full);
+        self.marks.on_ack(heard);
+        self.limits.on_ack(heard, &mut self.events);
+        self.stalls.on_ack(heard, &mut self.events);
+        self.transfer.on_ack(heard);
+        self.series.on_ack(heard);
     }
     /// Whether an acknowledgement that repeats the one before it, of a direction that has sent no
     /// data, with this window, tells them nothing but that its packet passed.
     #[inline]
-    pub(crate) fn know_it_all(&self, ack: Offset, window: Option<Bytes>) -> bool {
+    pub(crate) fn ignore_repeated_ack(&self, ack: Offset, window: Option<Bytes>) -> bool {
         self.limits.is_idle() && self.stalls.is_idle() && self.windows.stand(ack, window)
     }
     /// Such an acknowledgement, in a packet with data, while nothing was under way: the same as
     /// [`Observers::heard`].
     #[inline]
-    pub(crate) fn heard_again(&mut self, packet: &Packet) {
-        self.windows.heard_again(packet);
-        self.acking.heard_again();
-        self.marks.heard_again();
-        self.stalls.heard_again();
+    pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
+        self.windows.on_repeated_ack(packet);
+        self.acking.on_repeated_ack();
+        self.marks.on_repeated_ack();
+        self.stalls.on_repeated_ack();
     }
-    /// What came out, when no more packets come. Where the tap stood is in `flow` already.
+    /// What came out, when no more packets come. Where the capture point stood is in `flow`
+    /// already.
     pub(crate) fn finish(&mut self, flow: &mut Flow) {
         self.round_trips.finish(flow);
         self.windows.finish(flow);

@@ -8,7 +8,7 @@ use crate::tests::drill::{connection, flow};
 use crate::tests::frames::{packet, sent};
 use crate::{AckBehaviour, Flow, SegmentKind, SenderMarks};
 
-/// At the sender's tap.
+/// At the sender's capture point.
 const OPENED: &str = "0.000 > S
     0.020 < S
     0.0201 > ack 1\n";
@@ -58,19 +58,19 @@ fn what_waited_above_a_hole_is_no_stretch() {
 #[test]
 fn duplicates_that_nothing_called_for() {
     for (name, dup, needless) in [
-        ("of data above a hole", "ack 1449 sack 2897-4345", 0),
+        ("of data above a gap", "ack 1449 sack 2897-4345", 0),
         ("of data received twice", "ack 1449 dsack 1-1449", 0),
         ("of nothing", "ack 1449", 1),
         ("of a closed window", "ack 1449 win 0", 0),
     ] {
         let text = format!("0.1 > 1:5793\n0.12 < ack 1449 win 500\n0.13 < {dup} win 500");
-        assert_eq!(acking(&text).needless, needless, "{name}");
+        assert_eq!(acking(&text).unnecessary, needless, "{name}");
     }
     let answers = "0.1 > 1:5793\n0.12 < ack 1449\n0.2 > 1:1449\n0.22 < ack 1449\n0.23 < ack 1449";
-    // The first answers the repetition, though without a D-SACK.
-    assert_eq!(acking(answers).needless, 1);
+    // The first answers the retransmission, though without a D-SACK.
+    assert_eq!(acking(answers).unnecessary, 1);
     let unsure = "0.1 > 1:5793\n0.12 < ack 1449\n0.13 < ack 1449";
-    assert_eq!(flow(unsure).acking.needless, 0, "who knows whether SACK is in use");
+    assert_eq!(flow(unsure).acking.unnecessary, 0, "who knows whether SACK is in use");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn keep_alives_are_no_data() {
     let (mut marks, mut flow) = (Marks::default(), Flow::default());
     for payload in [0, 1] {
         let probe = crate::packet::Packet { payload, ..packet(Instant::ZERO) };
-        marks.sent(&sent(&probe, 100, SegmentKind::KeepAlive), Some(1_448));
+        marks.on_send(&sent(&probe, 100, SegmentKind::KeepAlive), Some(1_448));
     }
     marks.finish(&mut flow);
     assert_eq!((flow.marks.keep_alives.count, flow.marks.largest), (2, Bytes::ZERO));
@@ -154,14 +154,14 @@ fn keep_alives_are_no_data() {
 
 #[test]
 fn what_repeats_may_call_for_has_an_end() {
-    // A repetition in flight, its answer may come; once what was sent after it is acknowledged,
+    // A retransmission in flight, its answer may come; once what was sent after it is acknowledged,
     // its answer cannot come any more.
     let text = "0.1 > 1:1449 clock 1
         0.5 > 1:1449 clock 2
         0.52 < ack 1449
         0.53 > 1449:2897 clock 3\n0.55 < ack 2897
         0.56 > 2897:7241 clock 4\n0.58 < ack 4345\n0.59 < ack 4345";
-    assert_eq!(acking(text).needless, 1);
+    assert_eq!(acking(text).unnecessary, 1);
 }
 
 #[test]

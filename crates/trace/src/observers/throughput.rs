@@ -3,10 +3,10 @@
 
 use tcplab_units::{Instant, Span};
 
-use super::event::{Heard, Sent};
+use super::event::{AckEvent, SendEvent};
 use crate::{Flow, Series};
 
-/// The first interval: fine enough for the round trips of wide-area paths.
+/// The first interval: fine enough for the RTTs of wide-area paths.
 const FINEST: Span = Span::from_millis(10);
 
 /// Counts bytes by the time at which they pass.
@@ -19,14 +19,14 @@ pub(crate) struct Throughput {
 
 impl Throughput {
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.payload > 0 {
             let last = self.interval_at(sent.packet.at);
             self.series.sent[last] += sent.payload;
         }
     }
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.fresh > 0 {
             let last = self.interval_at(heard.packet.at);
             self.series.acked[last] += heard.fresh;

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use super::event::{Heard, Sent};
+use super::event::{AckEvent, SendEvent};
 use crate::{CapturePoint, Flow, Transfer};
 
 /// What of a direction is added up for its metrics.
@@ -20,19 +20,19 @@ pub(crate) struct TransferSums {
 
 impl TransferSums {
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.payload > 0 {
             self.first.get_or_insert(sent.packet.at);
             self.last = self.last.max(sent.packet.at);
         }
     }
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.fresh > 0 {
             self.acked += heard.fresh;
             self.last = self.last.max(heard.packet.at);
         }
-        if let Some(sample) = heard.told.round_trip {
+        if let Some(sample) = heard.effect.round_trip {
             self.round_trips += u128::from(sample.as_nanos());
             self.samples += 1;
             self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
@@ -45,7 +45,7 @@ impl TransferSums {
         let (time, acked) = (self.last.since(first), Bytes::new(self.acked));
         let data = flow.totals.data.as_u64();
         let again = flow.totals.retransmitted.as_u64();
-        // A tap beside the receiver sees no round trip of the data.
+        // A capture point beside the receiver sees no round trip of the data.
         let baseline = self.least.filter(|_| flow.capture_point != CapturePoint::Receiver);
         flow.transfer = Transfer {
             time,

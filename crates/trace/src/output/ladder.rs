@@ -10,7 +10,7 @@ use crate::{Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentK
 /// One rung.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LadderLine {
-    /// When it passed the tap; the first one's time where it stands for several.
+    /// When it passed the capture point; the first one's time where it stands for several.
     pub at: Instant,
     /// Its frame; the first one's where it stands for several.
     pub frame: u64,
@@ -30,7 +30,7 @@ pub struct LadderLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It reached the other end, or, if an answer, the tap.
+    /// It reached the other end, or, if an answer, the capture point.
     Arrived,
     /// The path dropped it.
     Lost,

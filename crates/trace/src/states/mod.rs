@@ -87,7 +87,7 @@ pub enum WhyTimeWait {
 
 impl StateWalks {
     /// The walks that one capture shows. Beside which end it was taken is what the analysis says of
-    /// the tap; where it is not sure, both ends are seen from elsewhere.
+    /// the capture point; where it is not sure, both ends are seen from elsewhere.
     pub fn of(connection: &Connection) -> StateWalks {
         let Connection { client, server, forward, reverse, .. } = connection;
         // Where SYNs cross, the time between them says nothing of where they were seen.

@@ -64,7 +64,7 @@ fn a_whole_life() {
 }
 
 /// RFC 9293 figures 7 and 13. A SYN or FIN received counts when the own has been sent, though it
-/// passed this tap before.
+/// passed this capture point before.
 #[test]
 fn both_at_once() {
     let walks = beside_both(

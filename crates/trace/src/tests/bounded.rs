@@ -18,7 +18,7 @@ use crate::{Analyzer, Connection, Frame, Note, Sink};
 #[derive(Debug, Default)]
 struct Counts {
     wants_packets: bool,
-    told: Vec<(usize, u64)>,
+    effect: Vec<(usize, u64)>,
 }
 
 impl Sink for Counts {
@@ -26,7 +26,7 @@ impl Sink for Counts {
         self.wants_packets
     }
     fn connection(&mut self, index: usize, connection: Connection) {
-        self.told.push((index, connection.packets));
+        self.effect.push((index, connection.packets));
     }
 }
 
@@ -282,10 +282,10 @@ fn a_flood_of_connections() {
         let (trace, mut sink) = analyzer.finish_into();
         assert!(says(&trace.notes, "an idle one is dropped"));
         // Each is told of once, and the one that went on as one.
-        sink.told.sort_unstable();
+        sink.effect.sort_unstable();
         let packets = WINDOWS[1].end;
-        assert_eq!(sink.told[0], (0, 3 + packets / 8));
-        let rest = sink.told[1..].iter().enumerate().map(|(at, told)| (at + 1, told));
+        assert_eq!(sink.effect[0], (0, 3 + packets / 8));
+        let rest = sink.effect[1..].iter().enumerate().map(|(at, told)| (at + 1, told));
         assert!(rest.clone().all(|(place, &told)| told == (place, 1)));
         assert_eq!(rest.count() as u64, packets - packets / 8);
     }
@@ -307,10 +307,10 @@ fn connections_that_end() {
         assert_grows_no_more("refused", most);
         let (trace, mut sink) = analyzer.finish_into();
         assert!(says(&trace.notes, "too many closed connections"));
-        sink.told.sort_unstable();
-        assert_eq!(sink.told[0], (0, 3));
-        assert!(sink.told[1..].iter().all(|&(_, packets)| packets == 2));
-        assert_eq!(sink.told.len() as u64, 1 + WINDOWS[1].end / 2);
+        sink.effect.sort_unstable();
+        assert_eq!(sink.effect[0], (0, 3));
+        assert!(sink.effect[1..].iter().all(|&(_, packets)| packets == 2));
+        assert_eq!(sink.effect.len() as u64, 1 + WINDOWS[1].end / 2);
     }
 }
 
@@ -333,13 +333,13 @@ fn the_one_that_was_quiet_is_given_up() {
     let mut gone = Vec::new();
     for (number, step) in steps.iter().enumerate() {
         take_in(&mut analyzer, number as u64, step);
-        gone.push(analyzer.sink().told.clone());
+        gone.push(analyzer.sink().effect.clone());
     }
     assert_eq!(gone[..3], vec![vec![]; 3]);
     assert_eq!(gone[3..5], vec![vec![(1, 1)]; 2]);
     assert_eq!(gone[5], [(1, 1), (2, 1)]);
     let (trace, sink) = analyzer.finish_into();
-    assert_eq!(sink.told.len(), 5);
+    assert_eq!(sink.effect.len(), 5);
     let frames: Vec<_> = trace.notes.iter().map(|note| note.frame).collect();
     assert_eq!(frames, [Some(4), Some(6), Some(7)]);
 }

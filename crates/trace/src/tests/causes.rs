@@ -25,7 +25,7 @@ type Case = (&'static str, &'static str, &'static str, &'static [(u64, SegmentKi
 const CASES: &[Case] = &[
     (
         AT_RECEIVER,
-        "an older number than that of what showed the hole: overtaken",
+        "an older number than that of what showed the gap: overtaken",
         "0.100 > 1:1449 id 3
          0.101 > 2897:4345 id 5
          0.180 > 1449:2897 id 4",

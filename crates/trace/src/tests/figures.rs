@@ -169,7 +169,7 @@ fn cleaned(text: &str) -> String {
 fn each_figure_is_told_as_the_paper_tells_it() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
     // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
-    // needless ones.
+    // spurious ones.
     for (name, text, kind, evidence, lost, timeouts, probes, needless) in [
         ("figure 9", WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (7_241, 14_481, 5), 0, 0, 0),
         ("figure 10", WITH_TIME_LAG, WithTimeLag, "timeout", (7_241, 14_481, 5), 1, 0, 1),

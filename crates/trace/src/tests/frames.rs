@@ -3,8 +3,8 @@
 use tcplab_units::{Instant, Offset};
 use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::observers::Told;
-use crate::observers::{Heard, Sent};
+use crate::observers::AckEffect;
+use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{Proof, Range, SegmentKind};
 
@@ -27,10 +27,10 @@ pub(crate) fn packet(at: Instant) -> Packet {
 }
 
 /// `packet`, whose data begin at `start`, judged to be a `kind`.
-pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> Sent<'_> {
+pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<'_> {
     let payload = u64::from(packet.payload);
     let range = Range { start: Offset::new(start), end: Offset::new(start + payload) };
-    Sent {
+    SendEvent {
         packet,
         range,
         payload,
@@ -46,9 +46,9 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> Sent<'_> {
 
 /// `packet` as an acknowledgement of everything before `ack`, where everything before `una` was
 /// acknowledged before.
-pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> Heard<'_> {
-    let told = Told { advanced: ack > una, ..Told::default() };
-    Heard {
+pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
+    let told = AckEffect { advanced: ack > una, ..AckEffect::default() };
+    AckEvent {
         packet,
         ack: Offset::new(ack),
         before: Offset::new(una),
@@ -56,7 +56,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> Heard<'_> {
         window: None,
         sack: &[],
         dsack: None,
-        told,
+        effect: told,
         duplicate: false,
         high: Offset::new(ack),
         in_flight: 0,

@@ -10,22 +10,22 @@ use tcplab_units::Instant;
 
 use super::drill::{Captured, MSS, drill};
 use super::streaming::feed;
-use crate::shortcuts;
+use crate::fast_path;
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
 /// Writes down what it is told.
 #[derive(Debug, Default)]
-struct Told(String);
+struct AckEffect(String);
 
-impl Told {
+impl AckEffect {
     fn note(&mut self, what: impl std::fmt::Debug) {
         let _ = writeln!(self.0, "{what:?}");
     }
 }
 
-impl Sink for Told {
+impl Sink for AckEffect {
     fn wants_packets(&self) -> bool {
         false
     }
@@ -57,7 +57,7 @@ impl Sink for Told {
 
 /// All that is found in these packets.
 fn told(packets: &[Captured]) -> String {
-    let mut analyzer = Analyzer::with_sink(Told::default());
+    let mut analyzer = Analyzer::with_sink(AckEffect::default());
     feed(&mut analyzer, packets);
     let (trace, mut told) = analyzer.finish_into();
     told.note(trace);
@@ -196,7 +196,7 @@ proptest! {
         let packets = packets(&moves, opened, clocks, ids);
         // Within all bounds: where one is met, the long way looks at less than there is.
         let find = || told(&packets);
-        let (short, long) = (find(), shortcuts::without(find));
+        let (short, long) = (find(), fast_path::disabled(find));
         prop_assert_eq!(short, long);
     }
 }

@@ -109,7 +109,7 @@ fn holds_together(flow: &Flow) {
     }
     assert_eq!(sum, flow.shares);
     let (Some(first), Some(last)) = (flow.limits.first(), flow.limits.last()) else { return };
-    // A copy that the network or the tap made was not sent.
+    // A copy that the network or the capture point made was not sent.
     let is_copy =
         |kind| matches!(kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate);
     let data = || flow.segments.iter().filter(|s| s.payload > Bytes::ZERO && !is_copy(s.kind));

@@ -219,7 +219,7 @@ fn without_sack_duplicates_tell() {
 
 #[test]
 fn without_sack_there_is_no_probe() {
-    // The only outstanding segment is sent again: with SACK a probe, without it a timeout.
+    // The only outstanding segment is retransmitted: with SACK a probe, without it a timeout.
     for (sack, probes) in [("", 1), (" nosack", 0)] {
         let flow = flow(&format!(
             "0.000 > S{sack}

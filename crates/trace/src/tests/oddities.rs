@@ -84,7 +84,7 @@ fn numbers_wrap_twice_at_4_gb() {
     assert!(flow.segments.iter().skip(1).all(|segment| segment.kind == SegmentKind::New));
 }
 
-/// A segment that spans the wrap is lost and sent again: the hole is one, and 65 kB wide.
+/// A segment that spans the wrap is lost and retransmitted: the gap is one, and 65 kB wide.
 #[test]
 fn a_loss_at_the_wrap() {
     let isn = u32::MAX - (10 * LARGE) as u32 - 30_000;
@@ -99,7 +99,7 @@ fn a_loss_at_the_wrap() {
     for _ in 0..5 {
         capture.answer(isn, 10);
     }
-    // Later than it could have been overtaken by the others.
+    // Later than it could have been out of order by the others.
     capture.time_ns += 100_000_000;
     capture.send(isn, 10);
     capture.answer(isn, 16);
@@ -234,7 +234,7 @@ fn times_from_one_end_of_the_clock_to_the_other() {
 }
 
 /// Fifty segments, one each 10 ms, each answered at once; the clock is set by so many seconds
-/// before the tenth, while both ends' clocks go on; the twentieth is lost and sent again by
+/// before the tenth, while both ends' clocks go on; the twentieth is lost and retransmitted by
 /// a timer.
 fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
     let mut text = String::from("100.0 > S clock 1 echo 0\n100.02 < S clock 9 echo 1\n");

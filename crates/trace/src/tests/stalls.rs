@@ -175,7 +175,7 @@ fn a_whole_window_lost() {
                 0.3631 > 14481:17377
                 0.384 < ack 17377";
     assert_eq!(causes(lost), [StallCause::ContinuousLoss]);
-    // What got through need not be sent again.
+    // What got through need not be retransmitted.
     let most = lost.replace("0.3421 > 10137:14481", "0.3421 > 10137:11585");
     assert_eq!(causes(&most), [StallCause::Timeout]);
 }

@@ -122,7 +122,7 @@ fn joined_whatever_the_time() {
                     joiner.frame(*side, &frame(*time, bytes));
                 }
                 let joined = joiner.finish();
-                assert_eq!(joined.taps[0].packets, packets.len() as u64);
+                assert_eq!(joined.captures[0].packets, packets.len() as u64);
             }
         }
     }

@@ -51,7 +51,7 @@ fn metrics_as_worked_out_by_hand() {
     assert_eq!(transfer.acked, Bytes::new(28_960));
     assert_eq!(transfer.goodput.unwrap().bits_per_second(), 28_960 * 8 * 100 / 23);
     assert_eq!(transfer.throughput.unwrap().bits_per_second(), 30_408 * 8 * 100 / 23);
-    // Of 21 segments one was sent again.
+    // Of 21 segments one was retransmitted.
     assert!((transfer.efficiency.unwrap() - 100.0 * 20.0 / 21.0).abs() < 1e-9);
     // The SYN took 20 ms; the data 21 to 30 ms, twice: 25.5 ms in the mean of 20.
     assert_eq!(transfer.baseline, Some(Span::from_millis(20)));

@@ -16,7 +16,7 @@ impl Counted {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Segments sent again, SYNs and FINs too.
+    /// Segments retransmitted, SYNs and FINs too.
     pub(crate) fn retransmissions(&self) -> u64 {
         self.of("TcpRetransSegs")
     }
@@ -44,11 +44,11 @@ impl Counted {
         let others = self.fast() + self.after_timeout() + self.timeouts();
         self.retransmissions().saturating_sub(others)
     }
-    /// D-SACKs that came for what this host had sent again.
+    /// D-SACKs that came for what this host had retransmitted.
     pub(crate) fn dsacks(&self) -> u64 {
         self.of("TcpExtTCPDSACKRecv") + self.of("TcpExtTCPDSACKOfoRecv")
     }
-    /// Probes of a closed window.
+    /// Probes of a zero window.
     pub(crate) fn window_probes(&self) -> u64 {
         self.of("TcpExtTCPWinProbe")
     }

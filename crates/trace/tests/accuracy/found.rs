@@ -16,7 +16,7 @@ pub(crate) fn trace(capture: &Path) -> Trace {
     analyze(tcplab_capture::open(capture).unwrap())
 }
 
-/// Why a segment was sent again, as coarsely as the kernel counts.
+/// Why a segment was retransmitted, as coarsely as the kernel counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cause {
     Fast,
@@ -104,21 +104,22 @@ impl Sums {
 /// How well a capture's frames were judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Score {
-    /// What was sent again, and how many of these frames were found to be.
+    /// What was retransmitted, and how many of these frames were found to be.
     pub(crate) again: usize,
     pub(crate) found: usize,
-    /// Frames that were not sent again but were said to be.
+    /// Frames that were not retransmitted but were said to be.
     pub(crate) invented: Vec<u64>,
-    /// Frames that were sent again, and were said to be something else.
+    /// Frames that were retransmitted, and were said to be something else.
     pub(crate) missed: Vec<u64>,
     pub(crate) overtaken: (usize, usize),
     pub(crate) copies: (usize, usize),
-    /// At the receiver's tap: of those found, the frames of another cause than at the sender's.
+    /// At the receiver's capture point: of those found, the frames of another cause than at the
+    /// sender's.
     pub(crate) other_cause: Vec<(u64, Cause, Cause)>,
 }
 
 impl Score {
-    /// At the sender's tap.
+    /// At the sender's capture point.
     pub(crate) fn at_sender(trace: &Trace, host: IpAddr, again: &[u64]) -> Score {
         let mut score = Score { again: again.len(), ..Score::default() };
         for (frame, segment) in judgements(trace, host) {
@@ -134,7 +135,7 @@ impl Score {
         score
     }
 
-    /// At the receiver's tap; `sender` holds the judgements at the sender's.
+    /// At the receiver's capture point; `sender` holds the judgements at the sender's.
     pub(crate) fn at_receiver(
         trace: &Trace,
         host: IpAddr,
@@ -181,7 +182,7 @@ fn is_probe(segment: &Segment) -> bool {
     matches!(segment.kind, SegmentKind::WindowProbe | SegmentKind::KeepAlive)
 }
 
-/// Where the tap stood, for each flow with more data than a handshake has.
+/// Where the capture point stood, for each flow with more data than a handshake has.
 pub(crate) fn taps(trace: &Trace, host: IpAddr) -> Vec<CapturePoint> {
     flows(trace, host)
         .filter(|flow| flow.totals.data_segments > 2)
@@ -213,9 +214,9 @@ pub(crate) fn twice(capture: &Path) -> Trace {
     altered(capture, |_| 2)
 }
 
-/// The trace of what a tap would have seen that stood so many nanoseconds before the receiver's, on
-/// a stretch where nothing happens: what `sender` sent passes there sooner, the answers later. And
-/// the frame of the receiver's capture that each frame is.
+/// The trace of what a capture point would have seen that stood so many nanoseconds before the
+/// receiver's, on a stretch where nothing happens: what `sender` sent passes there sooner, the
+/// answers later. And the frame of the receiver's capture that each frame is.
 pub(crate) fn before(capture: &Path, sender: IpAddr, nanos: u64) -> (Trace, Vec<u64>) {
     let mut reader = tcplab_capture::open(capture).unwrap();
     let mut frames = Vec::new();

@@ -1,6 +1,6 @@
 //! The analyser against captures of the kernel's TCP, taken at both ends, with the kernel's own
-//! counters: what has to be found, at either tap. `make accuracy` shows the same as a table, with
-//! recordings made afresh.
+//! counters: what has to be found, at either capture point. `make accuracy` shows the same as a
+//! table, with recordings made afresh.
 
 mod counted;
 mod found;
@@ -23,7 +23,7 @@ const RECEIVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 98, 0, 2));
 struct Transfer {
     name: String,
     counted: Counted,
-    /// At the sender's tap and at the receiver's.
+    /// At the sender's capture point and at the receiver's.
     traces: [Trace; 2],
     sent: Vec<Sent>,
     received: Vec<Sent>,
@@ -97,11 +97,11 @@ fn the_corpus_is_explained() {
     }
     // 161 retransmissions, of which two never reached the other end.
     assert_eq!(again, [161, 159]);
-    // The receiver's tap sees the sender's silence through a queue.
+    // The receiver's capture point sees the sender's silence through a queue.
     assert!(wrong[0] == 0 && wrong[1] * 100 <= again[1] * 3, "other causes: {wrong:?}");
 }
 
-/// The sums that the kernel keeps, at the sender's tap.
+/// The sums that the kernel keeps, at the sender's capture point.
 fn agrees_with_the_kernel(transfer: &Transfer) {
     let (name, counted) = (&transfer.name, &transfer.counted);
     let found = Sums::of(&transfer.traces[0], SENDER);
@@ -149,7 +149,7 @@ fn a_tap_in_the_middle_knows_that_it_is_there_and_finds_the_same() {
     }
 }
 
-/// A tap that misses frames invents nothing: no retransmission, no loss.
+/// A capture point that misses frames invents nothing: no retransmission, no loss.
 #[test]
 fn what_the_capture_missed_is_neither_lost_nor_sent_again() {
     for transfer in corpus() {

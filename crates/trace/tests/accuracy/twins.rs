@@ -1,6 +1,7 @@
 //! What really happened to each packet, told by two captures of the same transfer: nothing is lost
-//! before the sender's tap and nothing overtakes there, and what the receiver's tap saw is known
-//! again by its mark in the IP header. No judgement of the analyser goes into it.
+//! before the sender's capture point and nothing reorders there, and what the receiver's capture
+//! point saw is known again by its mark in the IP header. No judgement of the analyser goes into
+//! it.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -29,14 +30,14 @@ pub(crate) struct Sent {
     end: u64,
 }
 
-/// What a packet at the receiver's tap is.
+/// What a packet at the receiver's capture point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Sent once and in its turn.
     Plain,
     /// Sent again; this is its frame at the sender.
     Again(u64),
-    /// Sent once, and overtaken by something from above it.
+    /// Sent once, and out of order by something from above it.
     Overtaken,
     /// There before.
     Copy,
@@ -106,7 +107,7 @@ pub(crate) fn repeats(sent: &[Sent]) -> Vec<u64> {
     again
 }
 
-/// Whether packets can be known again: where neither numbers nor clocks mark them, a repetition
+/// Whether packets can be known again: where neither numbers nor clocks mark them, a retransmission
 /// looks like what it repeats.
 pub(crate) fn are_marked(sent: &[Sent]) -> bool {
     sent.iter().all(|packet| packet.key.id.is_some() || packet.key.clock.is_some())

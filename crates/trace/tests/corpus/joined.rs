@@ -44,7 +44,7 @@ const BESIDES: u64 = 2;
 #[test]
 fn losses_are_those_of_the_link() {
     // The capture, what the link dropped besides TCP each way, and what the sender's own device
-    // dropped behind its tap: the link never got it.
+    // dropped behind its capture point: the link never got it.
     for (name, besides, before) in [
         ("clean_cubic_20ms", [0, 0], [0, 0]),
         ("loss1_cubic", [1, 0], [0, 0]),
@@ -66,10 +66,14 @@ fn losses_are_those_of_the_link() {
             assert_eq!(arrived[way] + lost[way], sent[way], "{name}");
         }
         let others = |c: &Crossing| {
-            c.duplicated + c.reordered + c.unjudged + c.not_captured + c.unseen_at_sender
+            c.duplicated
+                + c.reordered
+                + c.undecided
+                + c.not_captured_at_receiver
+                + c.not_captured_at_sender
         };
         assert_eq!(sum(&joined, others), [0, 0], "{name}");
-        // Both taps had the clock of one host, and the link's delay was 10 ms each way.
+        // Both captures had the clock of one host, and the link's delay was 10 ms each way.
         let clock = joined.clock;
         assert!(clock.offset_nanos.unwrap().abs() < 50_000, "{name}: {clock:?}");
         assert!(clock.skew_ppm == 0.0, "{name}: {clock:?}");
@@ -79,10 +83,10 @@ fn losses_are_those_of_the_link() {
 }
 
 /// The analysis of the sender's capture alone finds every loss and every repeat, and knows which
-/// of them were needless.
+/// of them were spurious.
 #[test]
 fn one_capture_says_what_two_show() {
-    for (name, losses, needed, needless) in [
+    for (name, losses, needed, spurious) in [
         ("clean_cubic_20ms", 0, 0, 2),
         ("loss1_cubic", 33, 33, 0),
         ("nosack_loss1", 25, 25, 0),
@@ -98,7 +102,7 @@ fn one_capture_says_what_two_show() {
             analyzer.finish_into().1
         });
         let found = audit(&joined(name), &claims);
-        let right = Audit { losses_found: losses, needed, needless, ..Audit::default() };
+        let right = Audit { losses_found: losses, needed, spurious, ..Audit::default() };
         assert_eq!(found, right, "{name}");
     }
 }

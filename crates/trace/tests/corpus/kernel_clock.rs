@@ -27,8 +27,8 @@ struct Sample {
 
 /// The sender's tick: timeouts are rounded up to it (`usecs_to_jiffies`; CONFIG_HZ is 250).
 const TICK: f64 = 4_000.0;
-/// Socket and tap read their clocks at different moments, and where Linux goes by a timestamp it
-/// counts milliseconds, of which an eighth enters the smoothed round trip.
+/// Socket and capture point read their clocks at different moments, and where Linux goes by a
+/// timestamp it counts milliseconds, of which an eighth enters the smoothed RTT.
 const TOLERANCE: f64 = 200.0;
 
 #[test]

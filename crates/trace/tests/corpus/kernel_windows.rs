@@ -10,7 +10,7 @@ struct Counted {
     name: &'static str,
     /// `tcp.analysis.duplicate_ack`.
     duplicates: usize,
-    /// `tcp.analysis.window_update`: also of acknowledgements that tell of data above a hole.
+    /// `tcp.analysis.window_update`: also of acknowledgements that tell of data above a gap.
     updates: usize,
     /// Of `duplicates` those with which nothing was outstanding: D-SACKs.
     at_rest: usize,
@@ -65,7 +65,7 @@ fn windows_and_duplicates_are_those_that_tshark_sees() {
             "{}",
             case.name
         );
-        assert_eq!(sum(|f| f.acking.needless), 0, "{}: needless duplicates", case.name);
+        assert_eq!(sum(|f| f.acking.unnecessary), 0, "{}: needless duplicates", case.name);
         assert!(trace.connections.iter().all(|c| c.forward.windows.scale_known));
     }
 }

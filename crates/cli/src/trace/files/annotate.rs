@@ -14,8 +14,8 @@ use super::super::input::{Input, name};
 use super::super::progress::Progress;
 use crate::output::{Output, commit, counted, tell};
 
-/// What there is to say of frames, and of which findings they are evidence: of those that need no
-/// packets, which are the same whatever else is asked for.
+/// Comments on frames: explanations, and the findings they are evidence of. Only findings that need
+/// no stored packets, so that the comments do not depend on other options.
 #[derive(Default)]
 pub(super) struct Comments {
     explanations: Explanations,
@@ -81,17 +81,17 @@ pub(super) fn copy(input: &Input<'_>, mut output: Output, comments: &Comments) -
     commit(output, &format!("{packets}, {} with comments", copied.annotated))?;
     if copied.voiceless > 0 {
         tell(&format!(
-            "  {} more should have some, but are stored in simple packet blocks, which hold none",
+            "  {} more comments could not be stored: simple packet blocks hold none",
             copied.voiceless
         ));
     }
     let left_out = comments.explanations.left_out();
     if left_out > 0 {
         let most = Explanations::MOST;
-        tell(&format!("  {left_out} comments are left out: {most} frames have one already"));
+        tell(&format!("  {left_out} comments left out: {most} frames already have one"));
     }
     if let Some(broken) = copied.broken {
-        tell(&format!("  it ends where the capture does: {} is {broken}", name(file)));
+        tell(&format!("  the copy ends early: {} is {broken}", name(file)));
     }
     Ok(())
 }

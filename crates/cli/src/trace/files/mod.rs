@@ -1,5 +1,5 @@
-//! Files that are written beside the answer: begun before the first packet is read, filled while
-//! all others read too, whole once there is an answer.
+//! Output files beside the report: opened before the first packet is read, filled in one pass,
+//! committed at the end.
 
 mod annotate;
 mod page;
@@ -19,21 +19,21 @@ use crate::output::{Output, commit, counted, tell};
 use annotate::Comments;
 use page::{Page, Sums};
 
-/// What takes in a pass, for as many files as are wished for.
+/// The sinks of one pass, for all requested files.
 type Sinks = Both<Only<Written>, Option<Sums>>;
-/// What holds for --connection alone, if that is given.
+/// Limited to --connection, if given.
 type Written = Both<
     Option<ConnectionsCsv<Output>>,
     Both<Option<TraceTables<Output>>, Both<Option<XplSink<Folder>>, Option<Comments>>>,
 >;
 
-/// Files that nothing was written to.
+/// Files before the pass.
 pub(super) struct Files<'a> {
     sinks: Sinks,
     rest: Rest<'a>,
 }
 
-/// Files that know all that one pass tells.
+/// Files after the pass.
 pub(super) struct Filled<'a> {
     sinks: Sinks,
     rest: Rest<'a>,
@@ -50,10 +50,10 @@ struct Rest<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Begins the files that are wished for.
+    /// Opens the requested files.
     ///
     /// # Errors
-    /// If one cannot be written there or from this input, or would overwrite another.
+    /// If one cannot be written, or would overwrite another.
     pub(super) fn begin(
         input: &'a Input<'a>,
         view: &ViewArguments,
@@ -77,7 +77,7 @@ impl<'a> Files<'a> {
         Ok(Files { sinks: Both(Only::new(view.connection, written), sums), rest })
     }
 
-    /// Reads the input once, for these and for `sink`.
+    /// Reads the input once, for these files and for `sink`.
     pub(super) fn read<S: Sink>(self, sink: S) -> Result<(Passed<S>, Filled<'a>)> {
         let Files { sinks, rest } = self;
         let passed = rest.input.read(Both(sink, sinks))?;
@@ -88,17 +88,17 @@ impl<'a> Files<'a> {
 }
 
 impl Filled<'_> {
-    /// The connections of which all packets are wanted before the files can be whole.
+    /// The connections whose packets the files still need.
     pub(super) fn wanted(&self) -> Vec<usize> {
         let page = self.rest.page.as_ref().zip(self.sinks.1.as_ref());
         page.map(|(page, sums)| page.shown(sums)).unwrap_or_default()
     }
 
-    /// Makes all files whole, and tells what is in them. `whole` are connections with their
-    /// packets; where [wanted](Self::wanted) ones are not among them, the input is read again.
+    /// Completes all files and reports their contents. `whole` are connections with packets; if
+    /// [wanted](Self::wanted) ones are missing, the input is read again.
     ///
     /// # Errors
-    /// If one cannot be written; then that one is not there, nor are those that come after it.
+    /// If one cannot be written; then it and the following ones do not exist.
     pub(super) fn finish(self, whole: &[(usize, Connection)]) -> Result<()> {
         let wanted = self.wanted();
         let Filled { sinks: Both(written, sums), rest, trace, names } = self;

@@ -15,10 +15,9 @@ use super::super::input::Input;
 use crate::arguments::ViewArguments;
 use crate::output::{Output, commit, counted};
 
-/// Of so many connections a page shows graphs at most, else nobody finds anything.
+/// The most connections with graphs on a page.
 const MOST: usize = 10;
-/// Beside the first, they have so many packets together at most, all of which are in memory while
-/// the page is made.
+/// The most packets of these connections together (beyond the first): all are in memory at once.
 const MOST_PACKETS: u64 = 1 << 20;
 
 /// A page that is not written yet.
@@ -35,8 +34,7 @@ impl Page {
         Page { output, only: view.connection, most }
     }
 
-    /// The connections to be shown with graphs: what hurts most first; what hurts alike by the
-    /// amount of data.
+    /// The connections with graphs: by lost time, then by amount of data.
     pub(super) fn shown(&self, sums: &Sums) -> Vec<usize> {
         if let Some(only) = self.only {
             return vec![only];
@@ -56,8 +54,7 @@ impl Page {
         order.into_iter().take(self.most).map_while(fits).collect()
     }
 
-    /// Writes it. `trace` has sums; those of `shown` whose packets are not in `whole` are read
-    /// again.
+    /// Writes the page. Connections of `shown` without packets in `whole` are read again.
     pub(super) fn write(
         self,
         input: &Input<'_>,
@@ -74,7 +71,7 @@ impl Page {
         } else if let Some(passed) = input.read_again(Chosen::new(missing))? {
             passed.sink.into_connections()
         } else {
-            bail!("the packets cannot be read a second time");
+            bail!("the capture cannot be read a second time");
         };
         let dropped = input.dropped_frames()?;
         let find = |index: &usize| {
@@ -97,7 +94,7 @@ impl Page {
             })
             .collect();
         let mut output = self.output;
-        // Where the capture lies on this machine is nothing to those who get the page.
+        // The page does not show local directories.
         let own = |name: &String| match Path::new(name).file_name() {
             Some(own) => own.to_string_lossy().into_owned(),
             None => name.clone(),

@@ -1,4 +1,4 @@
-//! What cannot be written, said before anything is read.
+//! Checks that the requested output files can be written, before anything is read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::super::input::{Input, name};
 use crate::arguments::{Outputs, ViewArguments};
 use crate::output::Output;
 
-/// Whether all that is wished for can be had from this input.
+/// Checks all requested outputs against this input.
 pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
     let json = view.json.place.clone().filter(|_| !view.json.is_printed());
     let named = [
@@ -26,22 +26,22 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
     for (option, file) in named {
         let Some(file) = file else { continue };
         if file.as_os_str() == Output::STDOUT {
-            bail!("standard output is for the answer: name a file behind {option}");
+            bail!("standard output is taken by the report: give {option} a file name");
         }
         let place = place(file);
-        // What is no file, such as /dev/null, takes anything.
+        // A device such as /dev/null takes anything.
         if fs::metadata(&place).is_ok_and(|there| !there.is_file()) {
             continue;
         }
         if let Some(capture) = input.files().iter().find(|it| self::place(it) == place) {
-            bail!("{option} would overwrite the capture {}: name another file", name(capture));
+            bail!("{option} would overwrite the capture {}: choose another file", name(capture));
         }
         if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
             bail!("{other} and {option} name the same file: {}", file.display());
         }
         places.push((option, place));
     }
-    // With --json all packets are kept anyway, otherwise those of --connection.
+    // --json keeps all packets, --connection those of one connection.
     let is_kept = view.json.place.is_some() || (view.connection.is_some() && !view.jsonl);
     if outputs.html.is_some() && !is_kept {
         needs_files(input, "--html")?;
@@ -50,8 +50,8 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
         let files = needs_files(input, "--annotate")?;
         if files.len() > 1 {
             bail!(
-                "--annotate copies one capture, and there are {}: make one of them first, with \
-                 `mergecap -w all.pcapng`, and annotate that",
+                "--annotate takes one capture, not {}: merge them first with `mergecap -w \
+                 all.pcapng`",
                 files.len()
             );
         }
@@ -63,18 +63,16 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
 fn needs_files<'a>(input: &Input<'a>, option: &str) -> Result<&'a [PathBuf]> {
     match input.lasting() {
         Some(files) => Ok(files),
-        None if input.is_live() => bail!(
-            "{option} reads the packets a second time, and those of an interface are gone by \
-             then: keep them with -w FILE"
-        ),
+        None if input.is_live() => {
+            bail!("{option} needs the packets twice: save those of the interface with -w FILE")
+        }
         None => bail!(
-            "{option} reads the capture a second time, and standard input or a pipe comes only \
-             once: save it to a file, and name that"
+            "{option} reads the capture twice: save standard input or the pipe to a file first"
         ),
     }
 }
 
-/// Where a file is or will be, whatever links lead to it.
+/// The canonical path of a file that exists or will.
 fn place(file: &Path) -> PathBuf {
     file.canonicalize().unwrap_or_else(|_| {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());

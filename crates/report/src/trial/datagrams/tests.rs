@@ -30,7 +30,7 @@ fn request(asked: u64, tries: &[u64], answered: Option<(u64, u32)>) -> RequestRe
     }
 }
 
-/// The first as it should be, the second after a retry, the third never.
+/// The first answered at once, the second after a retry, the third never.
 fn all() -> Correspondence {
     let (client, server) = (Endpoint::Client, Endpoint::Server);
     Correspondence {

@@ -3,7 +3,6 @@
 mod transfer;
 
 use std::net::SocketAddr;
-
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{

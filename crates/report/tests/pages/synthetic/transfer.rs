@@ -2,7 +2,6 @@
 //! to look like TCP in a graph; the real thing is measured, not modelled here.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use tcplab_recording::Sample;
 use tcplab_trace::{Ack, CapturePoint, Flow, Range, Segment, SegmentKind, Timer};
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};

@@ -87,14 +87,14 @@ mod tests {
 
     /// A heap is ahead of the bandwidth by its own size: it is counted from its own arrival.
     #[test]
-    fn the_allowance_is_the_size_of_a_heap() {
+    fn aggregation_burst_of_acks_sets_allowance() {
         assert_eq!(after(1, 100).allowance(RATE), 1);
         assert_eq!(after(20, 100).allowance(RATE), 20);
     }
 
     /// What comes in 100 ms is the most, and the window is.
     #[test]
-    fn the_allowance_is_bounded() {
+    fn aggregation_huge_burst_is_bounded() {
         assert_eq!(after(150, 20).allowance(RATE), 97);
         assert_eq!(after(150, 20).allowance(BW_UNIT), 150);
         assert_eq!(after(300, 20).allowance(BW_UNIT), 200);
@@ -102,7 +102,7 @@ mod tests {
 
     /// Ten rounds later at the latest, a heap is forgotten.
     #[test]
-    fn a_heap_is_forgotten() {
+    fn aggregation_old_burst_is_forgotten() {
         let mut aggregation = after(20, 10);
         let start = Instant::ZERO + Span::from_micros(1_024 * 200);
         for i in 1..=11 {

@@ -42,7 +42,7 @@ impl FullPipe {
         self.bandwidth = 0;
     }
 
-    /// The slowing down was needless: watching begins again.
+    /// The slowdown was spurious: watching restarts.
     pub(super) fn begin_again(&mut self) {
         self.bandwidth = 0;
         self.rounds = 0;

@@ -67,7 +67,7 @@ mod tests {
     proptest! {
         /// Never more than the true maximum of the window, never less than the newest.
         #[test]
-        fn it_gives_what_was_measured_of_late(values in prop::collection::vec(0_u64..50, 1..80)) {
+        fn max_filter_gives_recent_maximum(values in prop::collection::vec(0_u64..50, 1..80)) {
             let mut filter = MaxFilter::default();
             for (time, &value) in values.iter().enumerate() {
                 filter.add(10, time as u64, value);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_maximum_is_forgotten_after_its_window() {
+    fn max_filter_after_window_forgets_maximum() {
         let mut filter = MaxFilter::default();
         filter.add(10, 0, 100);
         let seen: Vec<u64> = (1..=12)

@@ -30,7 +30,7 @@ const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNI
 const FIRST_PHASES: u64 = 7;
 /// Bandwidth is the largest of so many rounds (`bbr_bw_rtts`).
 const BANDWIDTH_ROUNDS: u64 = CYCLE.len() as u64 + 2;
-/// The round trip is the shortest of so many seconds (`bbr_min_rtt_win_sec`).
+/// The RTT minimum is that of so many seconds (`bbr_min_rtt_win_sec`).
 const RTT_SECONDS: u64 = 10;
 /// How long it is measured with next to nothing in flight (`bbr_probe_rtt_mode_ms`).
 const PROBE_RTT: Span = Span::from_millis(200);
@@ -42,7 +42,7 @@ const SLOW: u64 = 1_200_000 / 8;
 const MOST_BURST: u64 = 65_536 - 1 - 320;
 /// `TCP_INIT_CWND`.
 const INITIAL_CWND: u32 = 10;
-/// The round trip before one was measured, µs.
+/// The RTT before one was measured, µs.
 const NOMINAL_RTT: u64 = 1_000;
 
 /// What BBR is about (`enum bbr_mode`).
@@ -65,27 +65,52 @@ pub struct Bbr {
     ticks: Ticks,
     random: Rng,
     mode: Mode,
-    pacing_gain: u64,
-    cwnd_gain: u64,
+    gains: Gains,
     bandwidth: MaxFilter,
     round: Round,
     /// When anything was last delivered (`tp->delivered_mstamp`).
     delivered_at: Instant,
-    /// Microseconds, and the tick it was seen at.
-    min_rtt: Option<u64>,
-    min_rtt_at: u64,
+    min_rtt: MinRtt,
     probe_rtt: ProbeRtt,
-    phase: usize,
-    phase_start: Instant,
+    cycle: Cycle,
     pipe: FullPipe,
-    prior_cwnd: u32,
-    prior_state: State,
-    /// Sends as much as is delivered, and no more.
-    conserves: bool,
+    prior: Prior,
     restarts_after_idle: bool,
-    has_seen_rtt: bool,
     policer: Policer,
     aggregation: Aggregation,
+}
+
+/// Gains of the mode, in 256ths.
+#[derive(Debug)]
+struct Gains {
+    pacing: u64,
+    cwnd: u64,
+}
+
+/// The RTT minimum.
+#[derive(Debug, Default)]
+struct MinRtt {
+    micros: Option<u64>,
+    /// The tick at which it was seen.
+    at: u64,
+    /// Whether any RTT set the pacing rate (`has_seen_rtt`).
+    is_known: bool,
+}
+
+/// Where in the cycle of gains it is.
+#[derive(Debug, Default)]
+struct Cycle {
+    phase: usize,
+    start: Instant,
+}
+
+/// What is restored after losses.
+#[derive(Debug, Default)]
+struct Prior {
+    cwnd: u32,
+    state: State,
+    /// Sends as much as is delivered, and no more.
+    conserves: bool,
 }
 
 /// Round trips counted in segments.
@@ -98,7 +123,7 @@ struct Round {
     has_begun: bool,
 }
 
-/// The probe of the round trip, once next to nothing is in flight.
+/// The probe of the RTT, once next to nothing is in flight.
 #[derive(Debug, Default)]
 struct ProbeRtt {
     /// Not before this tick.
@@ -113,22 +138,16 @@ impl Bbr {
             ticks: Ticks::new(setup.tick),
             random: Rng::new(setup.seed, "phases of BBR"),
             mode: Mode::Startup,
-            pacing_gain: HIGH_GAIN,
-            cwnd_gain: HIGH_GAIN,
+            gains: Gains { pacing: HIGH_GAIN, cwnd: HIGH_GAIN },
             bandwidth: MaxFilter::default(),
             round: Round::default(),
             delivered_at: Instant::ZERO,
-            min_rtt: None,
-            min_rtt_at: 0,
+            min_rtt: MinRtt::default(),
             probe_rtt: ProbeRtt::default(),
-            phase: 0,
-            phase_start: Instant::ZERO,
+            cycle: Cycle::default(),
             pipe: FullPipe::default(),
-            prior_cwnd: 0,
-            prior_state: State::Open,
-            conserves: false,
+            prior: Prior::default(),
             restarts_after_idle: false,
-            has_seen_rtt: false,
             policer: Policer::default(),
             aggregation: Aggregation::default(),
         }
@@ -139,14 +158,14 @@ impl Bbr {
         self.mode
     }
 
-    /// The bandwidth it reckons with, segments a microsecond in 2⁻²⁴ (`bbr_bw`).
+    /// The bandwidth estimate, segments a microsecond in 2⁻²⁴ (`bbr_bw`).
     fn bandwidth(&self) -> u64 {
         self.policer.bandwidth().unwrap_or(self.bandwidth.max())
     }
 
     /// What fits in the path at `bandwidth`, times `gain`, rounded up (`bbr_bdp`).
     fn product(&self, bandwidth: u64, gain: u64) -> u32 {
-        let Some(rtt) = self.min_rtt else { return INITIAL_CWND };
+        let Some(rtt) = self.min_rtt.micros else { return INITIAL_CWND };
         let scaled = (u128::from(bandwidth * rtt) * u128::from(gain)) >> SHIFT;
         let segments = (scaled + u128::from(BW_UNIT - 1)) >> BW_SHIFT;
         // No window is that large; leaves room to add to it.
@@ -157,7 +176,7 @@ impl Bbr {
     /// (`bbr_quantization_budget`).
     fn with_bursts(&self, window: &Window, cwnd: u32) -> u32 {
         let even = (cwnd + 3 * burst_goal(window)).next_multiple_of(2);
-        even + if self.mode == Mode::ProbeBandwidth && self.phase == 0 { 2 } else { 0 }
+        even + if self.mode == Mode::ProbeBandwidth && self.cycle.phase == 0 { 2 } else { 0 }
     }
 
     /// `bbr_inflight`.
@@ -170,21 +189,21 @@ impl Bbr {
     fn in_flight_at_departure(&self, now: Instant, window: &Window, in_flight: u32) -> u32 {
         let delivered =
             segments_in(self.bandwidth(), window.pacing.departure.since(now).as_micros());
-        let leaving = if self.pacing_gain > UNIT { burst_goal(window) } else { 0 };
+        let leaving = if self.gains.pacing > UNIT { burst_goal(window) } else { 0 };
         u64::from(in_flight + leaving).saturating_sub(delivered) as u32
     }
 
-    /// Remembers the window, to come back to it after losses or the probe of the round trip.
+    /// Remembers the window, to restore it after losses or the RTT probe.
     fn save_cwnd(&mut self, window: &Window) {
-        let good = self.prior_state < State::Recovery && self.mode != Mode::ProbeRtt;
-        self.prior_cwnd = if good { window.cwnd } else { self.prior_cwnd.max(window.cwnd) };
+        let good = self.prior.state < State::Recovery && self.mode != Mode::ProbeRtt;
+        self.prior.cwnd = if good { window.cwnd } else { self.prior.cwnd.max(window.cwnd) };
     }
 
     /// `bbr_init_pacing_rate_from_rtt`.
     fn pace_by_window(&mut self, window: &mut Window) {
         let rtt = match window.rtt.srtt {
             Some(srtt) => {
-                self.has_seen_rtt = true;
+                self.min_rtt.is_known = true;
                 srtt.as_micros().max(1)
             }
             None => NOMINAL_RTT,
@@ -196,7 +215,7 @@ impl Bbr {
     /// `bbr_set_pacing_rate`: until the pipe is full, it never becomes slower.
     fn pace(&mut self, window: &mut Window, gain: u64) {
         let rate = pacing_rate(self.bandwidth(), window.mss, gain);
-        if !self.has_seen_rtt && window.rtt.srtt.is_some() {
+        if !self.min_rtt.is_known && window.rtt.srtt.is_some() {
             self.pace_by_window(window);
         }
         if self.pipe.is_full() || window.pacing.rate.is_none_or(|old| rate > old) {
@@ -216,7 +235,7 @@ impl Bbr {
             self.round.end = window.delivery.delivered;
             self.round.count += 1;
             self.round.has_begun = true;
-            self.conserves = false;
+            self.prior.conserves = false;
         }
         self.look_for_policer(window, rate);
         let scaled = delivered.min(u64::MAX >> BW_SHIFT) << BW_SHIFT;
@@ -231,7 +250,7 @@ impl Bbr {
         let probes = self.mode == Mode::ProbeBandwidth;
         match self.policer.sample(self.delivered_at, window, rate, self.round.has_begun, probes) {
             Verdict::Nothing => {}
-            Verdict::Policed => self.pacing_gain = UNIT,
+            Verdict::Policed => self.gains.pacing = UNIT,
             Verdict::NoLonger => self.probe_bandwidth(),
         }
     }
@@ -251,23 +270,23 @@ impl Bbr {
     /// `bbr_reset_probe_bw_mode`.
     fn probe_bandwidth(&mut self) {
         self.mode = Mode::ProbeBandwidth;
-        self.phase = CYCLE.len() - 1 - self.random.below(FIRST_PHASES) as usize;
+        self.cycle.phase = CYCLE.len() - 1 - self.random.below(FIRST_PHASES) as usize;
         self.next_phase();
     }
 
     fn next_phase(&mut self) {
-        self.phase = (self.phase + 1) % CYCLE.len();
-        self.phase_start = self.delivered_at;
+        self.cycle.phase = (self.cycle.phase + 1) % CYCLE.len();
+        self.cycle.start = self.delivered_at;
     }
 
     /// `bbr_is_next_cycle_phase`.
     fn is_phase_over(&self, now: Instant, window: &Window, rate: &RateSample) -> bool {
-        let elapsed = micros(self.delivered_at) - micros(self.phase_start);
-        let is_full_length = self.min_rtt.is_some_and(|rtt| elapsed > rtt);
+        let elapsed = micros(self.delivered_at) - micros(self.cycle.start);
+        let is_full_length = self.min_rtt.micros.is_some_and(|rtt| elapsed > rtt);
         let in_flight = || self.in_flight_at_departure(now, window, rate.prior_in_flight);
-        match self.pacing_gain.cmp(&UNIT) {
+        match self.gains.pacing.cmp(&UNIT) {
             Ordering::Greater => {
-                let is_reached = || in_flight() >= self.target_in_flight(window, self.pacing_gain);
+                let is_reached = || in_flight() >= self.target_in_flight(window, self.gains.pacing);
                 is_full_length && (rate.losses > 0 || is_reached())
             }
             Ordering::Less => is_full_length || in_flight() <= self.target_in_flight(window, UNIT),
@@ -292,12 +311,12 @@ impl Bbr {
     /// `bbr_update_min_rtt`.
     fn update_min_rtt(&mut self, now: Instant, window: &mut Window, rate: &RateSample) {
         let tick = self.ticks.at(now);
-        let is_old = tick > self.min_rtt_at + RTT_SECONDS * self.ticks.per_second();
+        let is_old = tick > self.min_rtt.at + RTT_SECONDS * self.ticks.per_second();
         if let Some(rtt) = rate.rtt.map(micros_of) {
-            let is_shorter = self.min_rtt.is_none_or(|least| rtt < least);
+            let is_shorter = self.min_rtt.micros.is_none_or(|least| rtt < least);
             if is_shorter || (is_old && !rate.is_ack_delayed) {
-                self.min_rtt = Some(rtt);
-                self.min_rtt_at = tick;
+                self.min_rtt.micros = Some(rtt);
+                self.min_rtt.at = tick;
             }
         }
         if is_old && !self.restarts_after_idle && self.mode != Mode::ProbeRtt {
@@ -334,8 +353,8 @@ impl Bbr {
         if self.probe_rtt.end.is_none_or(|end| tick <= end) {
             return;
         }
-        self.min_rtt_at = tick;
-        window.cwnd = window.cwnd.max(self.prior_cwnd);
+        self.min_rtt.at = tick;
+        window.cwnd = window.cwnd.max(self.prior.cwnd);
         if self.pipe.is_full() {
             self.probe_bandwidth();
         } else {
@@ -344,11 +363,11 @@ impl Bbr {
     }
 
     fn update_gains(&mut self) {
-        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+        (self.gains.pacing, self.gains.cwnd) = match self.mode {
             Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
             Mode::Drain => (DRAIN_GAIN, HIGH_GAIN),
             Mode::ProbeBandwidth if self.policer.bandwidth().is_some() => (UNIT, CWND_GAIN),
-            Mode::ProbeBandwidth => (CYCLE[self.phase], CWND_GAIN),
+            Mode::ProbeBandwidth => (CYCLE[self.cycle.phase], CWND_GAIN),
             Mode::ProbeRtt => (UNIT, UNIT),
         };
     }
@@ -362,17 +381,17 @@ impl Bbr {
             cwnd = cwnd.saturating_sub(rate.losses).max(1);
         }
         let conserved = window.flight.in_flight + rate.acked_sacked;
-        let (before, state) = (self.prior_state, window.state);
+        let (before, state) = (self.prior.state, window.state);
         if state == State::Recovery && before != State::Recovery {
-            self.conserves = true;
+            self.prior.conserves = true;
             self.round.end = window.delivery.delivered;
             cwnd = conserved;
         } else if before >= State::Recovery && state < State::Recovery {
-            cwnd = cwnd.max(self.prior_cwnd);
-            self.conserves = false;
+            cwnd = cwnd.max(self.prior.cwnd);
+            self.prior.conserves = false;
         }
-        self.prior_state = state;
-        if self.conserves { Err(cwnd.max(conserved)) } else { Ok(cwnd) }
+        self.prior.state = state;
+        if self.prior.conserves { Err(cwnd.max(conserved)) } else { Ok(cwnd) }
     }
 
     /// `bbr_set_cwnd`.
@@ -390,7 +409,7 @@ impl Bbr {
 
     fn towards_target(&self, window: &Window, cwnd: u32, acked: u32) -> u32 {
         let bandwidth = self.bandwidth();
-        let mut target = self.product(bandwidth, self.cwnd_gain);
+        let mut target = self.product(bandwidth, self.gains.cwnd);
         if self.pipe.is_full() {
             target += self.aggregation.allowance(bandwidth);
         }
@@ -415,8 +434,8 @@ impl CongestionControl for Bbr {
         window.ssthresh = NO_THRESHOLD;
         self.round.end = window.delivery.delivered;
         self.delivered_at = now;
-        self.min_rtt = window.rtt.min_rtt.map(micros_of);
-        self.min_rtt_at = self.ticks.at(now);
+        self.min_rtt.micros = window.rtt.min_rtt.map(micros_of);
+        self.min_rtt.at = self.ticks.at(now);
         self.policer.reset(now, window);
         self.aggregation.restart(now);
         self.pace_by_window(window);
@@ -440,7 +459,7 @@ impl CongestionControl for Bbr {
     /// `bbr_set_state`: a timeout counts as the end of a round with a loss.
     fn enter(&mut self, _now: Instant, window: &mut Window, state: State) {
         if state == State::Loss {
-            self.prior_state = State::Loss;
+            self.prior.state = State::Loss;
             self.pipe.forget_bandwidth();
             self.round.has_begun = true;
             let loss = RateSample { losses: 1, ..RateSample::default() };
@@ -478,7 +497,7 @@ impl CongestionControl for Bbr {
         self.look_whether_drained(now, window);
         self.update_min_rtt(now, window, rate);
         self.update_gains();
-        self.pace(window, self.pacing_gain);
+        self.pace(window, self.gains.pacing);
         self.set_cwnd(window, rate);
         true
     }

@@ -182,7 +182,7 @@ mod tests {
     /// The fourth round tells of the first loss; two intervals of four rounds follow, with 10
     /// delivered and 3 lost in each round: more than 20 %, and 1 segment a millisecond both times.
     #[test]
-    fn two_lossy_intervals_of_one_rate_are_a_policer() {
+    fn policer_two_lossy_intervals_of_one_rate_is_detected() {
         let (mut policer, mut window) = new();
         let verdicts = rounds(&mut policer, &mut window, &[(10, 3); 12]);
         assert_eq!(verdicts[11], Verdict::Policed);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn few_losses_or_different_rates_are_none() {
+    fn policer_few_losses_or_different_rates_is_not_detected() {
         let (mut policer, mut window) = new();
         rounds(&mut policer, &mut window, &[(10, 1); 40]);
         assert_eq!(policer.bandwidth(), None);

@@ -25,7 +25,7 @@ const STANDSTILL: u64 = 100;
 
 /// W(t) = C·(t − K)³ + W_max of RFC 9438 section 4.2, in the integers of `bictcp_update`.
 ///
-/// Linux departs from the RFC: it looks ahead by the shortest round trip instead of the smoothed
+/// Linux departs from the RFC: it looks ahead by the RTT minimum instead of the smoothed
 /// one, the region of Reno never goes over to α = 1, and there are the two bounds on the growth
 /// below that the RFC does not know. The cube root is exact here; Linux's is within 0.15 %.
 #[derive(Debug)]
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cube_root_is_exact() {
+    fn cube_root_is_exact() {
         for root in [0_u64, 1, 2, 3, 10, 99, 1_388, 65_536, 2_097_151] {
             assert_eq!(cube_root(root.pow(3)), root);
             assert_eq!(cube_root((root + 1).pow(3) - 1), root);

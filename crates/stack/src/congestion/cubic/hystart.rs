@@ -27,7 +27,7 @@ pub(super) struct HyStart {
     last_ack: Instant,
     round_end: u64,
     samples: u32,
-    /// The shortest round trip of this round, µs.
+    /// The RTT minimum of this round, µs.
     round_rtt: u64,
 }
 

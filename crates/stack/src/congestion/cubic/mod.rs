@@ -17,7 +17,7 @@ pub struct Cubic {
     ticks: Ticks,
     curve: Curve,
     hystart: HyStart,
-    /// The shortest round trip, µs; zero: not known.
+    /// RTT minimum, µs; zero: not known.
     least_rtt: u64,
 }
 

@@ -21,7 +21,7 @@ fn gain(driver: &Driver) -> f64 {
 
 /// 2/ln 2 is the gain with which what is sent doubles each round trip.
 #[test]
-fn startup_doubles_the_rate_each_round_trip() {
+fn bbr_startup_doubles_rate_each_round() {
     let mut driver = Driver::new("bbr", Path::bottleneck(Span::from_micros(10), DELAY, 100_000));
     let mut delivered = Vec::new();
     for _ in 0..9 {
@@ -38,7 +38,7 @@ fn startup_doubles_the_rate_each_round_trip() {
 
 /// Three rounds without growth by a quarter end it, and the queue it made is gone soon after.
 #[test]
-fn the_queue_of_startup_is_drained() {
+fn bbr_after_startup_drains_queue() {
     let mut driver = Driver::new("bbr", path(10_000));
     let mut most = 0;
     while driver.now < seconds(2) {
@@ -53,7 +53,7 @@ fn the_queue_of_startup_is_drained() {
 
 /// The path is full, little waits, and the rate goes through its cycle of eight phases.
 #[test]
-fn in_steady_state_the_path_is_full_and_the_queue_short() {
+fn bbr_in_steady_state_fills_path_with_short_queue() {
     let mut driver = Driver::new("bbr", path(10_000));
     driver.run_until(seconds(3));
     let before = driver.window.delivery.delivered;
@@ -84,7 +84,7 @@ fn in_steady_state_the_path_is_full_and_the_queue_short() {
 /// Ten seconds after the shortest round trip was seen, four segments are in flight for 200 ms and
 /// a round trip; the window comes back afterwards.
 #[test]
-fn after_ten_seconds_the_round_trip_is_probed() {
+fn bbr_after_ten_seconds_probes_rtt() {
     let mut driver = Driver::new("bbr", path(10_000));
     driver.run_until(seconds(9));
     let time_of_cwnd = |driver: &mut Driver, wanted: fn(u32) -> bool| {
@@ -105,7 +105,7 @@ fn after_ten_seconds_the_round_trip_is_probed() {
 
 /// One loss in a hundred is no reason to be slower.
 #[test]
-fn losses_do_not_slow_it_down() {
+fn bbr_random_losses_keep_rate() {
     let mut driver = Driver::new("bbr", path(200));
     driver.run_until(seconds(2));
     let before = driver.window.delivery.delivered;
@@ -120,7 +120,7 @@ fn losses_do_not_slow_it_down() {
 
 /// After a pause it goes on at the bandwidth it knows, not in a burst.
 #[test]
-fn after_an_idle_time_it_goes_on_at_its_rate() {
+fn bbr_after_idle_keeps_rate() {
     let mut driver = Driver::new("bbr", path(10_000));
     driver.run_until(seconds(3));
     driver.idle(Span::from_secs(1));
@@ -136,7 +136,7 @@ fn after_an_idle_time_it_goes_on_at_its_rate() {
 }
 
 #[test]
-fn the_seed_decides_where_the_cycle_begins() {
+fn bbr_seed_decides_first_phase() {
     let run = |seed| {
         let setup = Setup { seed, ..Setup::default() };
         let mut driver = Driver::with(Box::new(Bbr::new(&setup)), path(10_000), |_| {});
@@ -190,7 +190,7 @@ fn sample(delivered: &mut u64, losses: u32) -> RateSample {
 /// Entering recovery, as much may leave as arrived; a round later the window grows again, and at
 /// the end it is what it was.
 #[test]
-fn the_first_round_of_recovery_conserves_segments() {
+fn bbr_first_round_of_recovery_conserves_segments() {
     let (mut control, mut window, mut now) = by_hand();
     let before = window.cwnd;
     assert!((200..=212).contains(&before), "{before}");
@@ -217,7 +217,7 @@ fn the_first_round_of_recovery_conserves_segments() {
 
 /// A timeout leaves the window to the sender, and what was before it comes back.
 #[test]
-fn the_window_comes_back_after_a_timeout() {
+fn bbr_after_timeout_restores_window() {
     let (mut control, mut window, now) = by_hand();
     let before = window.cwnd;
     control.ssthresh(now, &mut window);

@@ -14,7 +14,7 @@ fn driver(path: Path, cwnd: u32) -> Driver {
 
 /// Without a queue: win + 1 + max(win^¾/8 − 1, 0) a round.
 #[test]
-fn it_grows_by_the_power_of_three_quarters_while_nothing_waits() {
+fn compound_without_queue_grows_by_power_of_three_quarters() {
     let mut driver = driver(Path::endless(RTT), 100);
     let rows = driver.run_rounds(60).to_vec();
     let mut wanted = f64::from(rows[0].cwnd);
@@ -29,7 +29,7 @@ fn it_grows_by_the_power_of_three_quarters_while_nothing_waits() {
 
 /// Below 38 segments it is Reno.
 #[test]
-fn a_small_window_grows_as_that_of_reno() {
+fn compound_small_window_grows_as_reno() {
     let mut driver = driver(Path::endless(RTT), 20);
     let cwnds: Vec<u32> = driver.run_rounds(17).iter().map(|row| row.cwnd).collect();
     assert_eq!(cwnds, (21..=37).collect::<Vec<_>>());
@@ -39,7 +39,7 @@ fn a_small_window_grows_as_that_of_reno() {
 /// is that of its first segments, so the queue is seen two rounds late; what then waits is taken
 /// off at once.
 #[test]
-fn about_thirty_segments_wait_while_there_is_a_delay_window() {
+fn compound_with_delay_window_queues_about_thirty_segments() {
     let path = Path::bottleneck(Span::from_micros(200), RTT, 10_000);
     let mut driver = driver(path, 300);
     driver.run_rounds(60);
@@ -52,7 +52,7 @@ fn about_thirty_segments_wait_while_there_is_a_delay_window() {
 }
 
 #[test]
-fn a_loss_halves_the_sum() {
+fn compound_loss_halves_sum() {
     let mut driver = driver(Path::endless(RTT), 400);
     driver.run_rounds(10);
     driver.drop_next();
@@ -83,7 +83,7 @@ fn by_hand(cwnd: u32) -> (Compound, Window) {
 
 /// 625 segments: 625^¾ = 125, and 125/8 − 1 = 14.6. At 100 and then 125 ms, a fifth waits.
 #[test]
-fn one_round_each_way_by_hand() {
+fn compound_one_round_matches_hand_calculation() {
     let (mut control, mut window) = by_hand(625);
     round(&mut control, &mut window, 100);
     assert_eq!((window.cwnd, control.delay_window()), (625 + 14, 14));
@@ -95,7 +95,7 @@ fn one_round_each_way_by_hand() {
 /// γ goes half-way to ¾ of what the loss window alone would have waiting: 300 segments at 100 and
 /// then 110 ms are 27.3, of which ¾ are 20.5; (30 + 20.5)/2 = 25.2, and then 22.8.
 #[test]
-fn gamma_follows_what_reno_would_have_waiting() {
+fn compound_gamma_follows_renos_queue() {
     let (mut control, mut window) = by_hand(300);
     round(&mut control, &mut window, 100);
     let before = window.cwnd;
@@ -114,7 +114,7 @@ fn gamma_follows_what_reno_would_have_waiting() {
 
 /// Next to no queue at a loss: γ goes down to five and no further.
 #[test]
-fn gamma_has_a_least_value() {
+fn compound_gamma_has_minimum() {
     let (mut control, mut window) = by_hand(100);
     round(&mut control, &mut window, 100);
     let gammas: Vec<u32> = (0..4)

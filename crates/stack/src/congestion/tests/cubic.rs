@@ -63,7 +63,7 @@ fn after_loss(cwnd: u32, rtt: Span) -> Driver {
 
 /// 1,000 segments and 100 ms: the cubic function decides, concave for 9 s and convex after.
 #[test]
-fn the_window_follows_the_cubic_function() {
+fn cubic_after_loss_follows_cubic_function() {
     let mut driver = after_loss(1_000, RTT);
     let start = driver.now;
     let truth = Rfc9438::after_loss_at(f64::from(driver.window.prior_cwnd));
@@ -77,7 +77,7 @@ fn the_window_follows_the_cubic_function() {
 /// 50 segments and 10 ms: Reno's window is the larger one. Linux reckons with α = 8/15 instead of
 /// 9/17: 0.8 % more.
 #[test]
-fn on_short_paths_it_keeps_up_with_reno() {
+fn cubic_on_short_path_is_not_slower_than_reno() {
     let rtt = Span::from_millis(10);
     let mut driver = after_loss(50, rtt);
     let start = driver.now;
@@ -92,7 +92,7 @@ fn on_short_paths_it_keeps_up_with_reno() {
 
 /// RFC 9438 section 4.7: a loss below the last W_max makes the next W_max (1 + β)/2 of the window.
 #[test]
-fn a_second_loss_gives_room_to_others() {
+fn cubic_second_loss_releases_bandwidth() {
     let mut driver = after_loss(1_000, RTT);
     driver.run_rounds(20);
     driver.drop_next();
@@ -112,7 +112,7 @@ fn a_second_loss_gives_room_to_others() {
 /// Nothing is known before the first loss: 5 % a round, then the convex function from here. After
 /// a timeout it is the same (RFC 9438 section 4.8).
 #[test]
-fn without_a_loss_it_grows_by_a_twentieth_a_round_at_least() {
+fn cubic_without_loss_grows_by_a_twentieth_per_round() {
     let mut driver = avoiding(1_000, RTT);
     let rows = driver.run_rounds(20).to_vec();
     for pair in rows.windows(2) {
@@ -123,7 +123,7 @@ fn without_a_loss_it_grows_by_a_twentieth_a_round_at_least() {
 
 /// However far the function is above, at most half of the window is added in a round.
 #[test]
-fn it_never_grows_faster_than_by_half_a_round() {
+fn cubic_growth_is_at_most_half_per_round() {
     let rtt = Span::from_secs(2);
     let mut driver = after_loss(200, rtt);
     let rows = driver.run_rounds(12).to_vec();
@@ -135,7 +135,7 @@ fn it_never_grows_faster_than_by_half_a_round() {
 
 /// A time without data does not count: RFC 9438 section 5.8.
 #[test]
-fn an_idle_time_is_left_out() {
+fn cubic_idle_time_is_excluded() {
     let mut busy = after_loss(1_000, RTT);
     let mut idle = after_loss(1_000, RTT);
     busy.run_rounds(20);
@@ -152,7 +152,7 @@ fn an_idle_time_is_left_out() {
 /// An acknowledgement each millisecond is one train. In the round in which 80 come, a train of half
 /// of 101 ms and of 1 ms for gathering bursts is exceeded with the 52nd; 52 more than 80 then.
 #[test]
-fn hystart_ends_slow_start_at_a_long_train() {
+fn hystart_long_ack_train_ends_slow_start() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     let mut driver = Driver::new("cubic", path);
     driver.run_rounds(6);
@@ -163,7 +163,7 @@ fn hystart_ends_slow_start_at_a_long_train() {
 /// Pacing by itself spreads a window over half a round trip, so where segments are paced a train
 /// has to last for a whole one: longer than the 80, exceeded with the 103rd of 160.
 #[test]
-fn hystart_waits_for_a_longer_train_where_segments_are_paced() {
+fn hystart_with_pacing_needs_longer_train() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     let mut driver = Driver::with(Box::new(Cubic::new(&setup())), path, |window| {
         window.pacing.is_on = true;
@@ -177,7 +177,7 @@ fn hystart_waits_for_a_longer_train_where_segments_are_paced() {
 /// which 80 come, the first had to wait for 14 of the 40 before, 56 ms, more than 104 ms / 8. Eight
 /// are looked at, the ninth ends it.
 #[test]
-fn hystart_ends_slow_start_at_a_queue() {
+fn hystart_growing_rtt_ends_slow_start() {
     let path = Path::bottleneck(Span::from_millis(4), Span::from_millis(100), 10_000);
     let mut driver = Driver::new("cubic", path);
     driver.run_rounds(6);
@@ -186,7 +186,7 @@ fn hystart_ends_slow_start_at_a_queue() {
 
 /// A timeout makes slow start lead to 0.7 of the window that was, and forgets the rest.
 #[test]
-fn after_a_timeout_it_begins_anew() {
+fn cubic_after_timeout_restarts() {
     let mut driver = after_loss(1_000, RTT);
     driver.run_rounds(20);
     driver.interrupt(Span::from_millis(500));

@@ -23,7 +23,7 @@ fn usual() -> Path {
 }
 
 #[test]
-fn each_control_is_found_by_its_name() {
+fn control_by_name_is_found() {
     for name in NAMES {
         assert_eq!(by_name(name).expect("it is known").name(), name);
     }
@@ -42,7 +42,7 @@ fn windows_by_round() {
 
 /// The same twice.
 #[test]
-fn nothing_is_left_to_chance() {
+fn control_same_seed_gives_same_windows() {
     for name in NAMES {
         let rows = || Driver::new(name, usual()).run_rounds(80).to_vec();
         assert_eq!(rows(), rows(), "{name}");
@@ -51,7 +51,7 @@ fn nothing_is_left_to_chance() {
 
 /// After half a second without any path, each control gets going again.
 #[test]
-fn an_interruption_is_survived() {
+fn control_after_interruption_recovers() {
     for name in NAMES {
         let mut driver = Driver::new(name, usual());
         driver.run_rounds(20);
@@ -70,7 +70,7 @@ proptest! {
 
     /// Whatever the path and its losses, at least one segment may leave and one may arrive.
     #[test]
-    fn nothing_stops_a_control(
+    fn control_with_any_events_keeps_window_positive(
         service in 1_u64..20_000,
         delay in 0_u64..1_000,
         queue in 1_u64..300,

@@ -110,7 +110,7 @@ fn picture() -> Result<String, std::fmt::Error> {
 
 /// `TCPLAB_BLESS=1` writes it.
 #[test]
-fn the_picture_shows_what_the_controls_do() {
+fn picture_of_all_controls_matches_snapshot() {
     let file = File::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/congestion-controls.svg");
     let drawn = picture().expect("a string takes everything");
     if std::env::var_os("TCPLAB_BLESS").is_some() {

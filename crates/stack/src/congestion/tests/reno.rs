@@ -12,13 +12,13 @@ fn cwnds(driver: &mut Driver, rounds: usize) -> Vec<u32> {
 }
 
 #[test]
-fn slow_start_doubles_each_round_up_to_the_threshold() {
+fn reno_slow_start_doubles_up_to_threshold() {
     let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| window.ssthresh = 100);
     assert_eq!(cwnds(&mut driver, 6), [20, 40, 80, 100, 101, 102]);
 }
 
 #[test]
-fn avoidance_adds_one_segment_a_round_and_a_loss_halves() {
+fn reno_avoidance_adds_one_segment_and_loss_halves() {
     let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| {
         window.cwnd = 200;
         window.ssthresh = 200;
@@ -34,7 +34,7 @@ fn avoidance_adds_one_segment_a_round_and_a_loss_halves() {
 
 /// A saw-tooth from W/2 to W sends 3/8·W² segments for each loss (Mathis and others, CCR 1997).
 #[test]
-fn the_saw_tooth_sends_three_eighths_of_the_square_of_its_window() {
+fn reno_saw_tooth_sends_three_eighths_of_window_squared() {
     let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| {
         window.cwnd = 100;
         window.ssthresh = 100;

@@ -4,7 +4,7 @@ use super::driver::{Driver, Path};
 use crate::congestion::Tahoe;
 
 #[test]
-fn a_loss_leads_through_one_segment_and_slow_start_to_half() {
+fn tahoe_loss_restarts_from_one_segment() {
     let path = Path::endless(Span::from_millis(100));
     let mut driver = Driver::with(Box::new(Tahoe::new()), path, |window| {
         window.cwnd = 64;

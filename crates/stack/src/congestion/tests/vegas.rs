@@ -12,7 +12,7 @@ fn driver(path: Path, cwnd: u32) -> Driver {
 
 /// From α = 2 to β = 4 segments wait in the end, on any path, wherever it began.
 #[test]
-fn two_to_four_segments_wait() {
+fn vegas_in_steady_state_queues_two_to_four_segments() {
     for (service, delay) in [(1_000, 100), (500, 40), (5_000, 100), (1_000, 400)] {
         let path = Path::bottleneck(Span::from_micros(service), Span::from_millis(delay), 10_000);
         for begin in [-15.0, 30.0] {
@@ -30,7 +30,7 @@ fn two_to_four_segments_wait() {
 
 /// A window that is too large shrinks by one segment a round, and one too small grows so.
 #[test]
-fn one_segment_a_round_either_way() {
+fn vegas_window_changes_by_one_segment_per_round() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     for (cwnd, by) in [(50_u32, 1_i64), (150, -1)] {
         let rows = driver(path, cwnd).run_rounds(30).to_vec();
@@ -44,7 +44,7 @@ fn one_segment_a_round_either_way() {
 /// Slow start ends by the queue. Each round's shortest round trip is that of its first segments,
 /// which left before the window had doubled; so two doublings pass after the path is full.
 #[test]
-fn slow_start_ends_without_a_loss() {
+fn vegas_slow_start_ends_without_loss() {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
     let mut driver = Driver::new("vegas", path);
     let cwnds: Vec<u32> = driver.run_rounds(8).iter().map(|row| row.cwnd).collect();

@@ -13,7 +13,7 @@ fn driver(cwnd: u32) -> Driver {
 
 /// 101 segments fill the path: below, a loss is no congestion.
 #[test]
-fn a_loss_takes_a_fifth_without_a_queue_and_a_half_with_one() {
+fn veno_loss_reduces_by_queue_length() {
     for (cwnd, kept) in [(60_u32, 4.0 / 5.0), (90, 4.0 / 5.0), (120, 0.5), (200, 0.5)] {
         let mut driver = driver(cwnd);
         driver.run_rounds(3);
@@ -28,7 +28,7 @@ fn a_loss_takes_a_fifth_without_a_queue_and_a_half_with_one() {
 }
 
 #[test]
-fn it_grows_each_round_without_a_queue_and_every_other_round_with_one() {
+fn veno_growth_depends_on_queue() {
     for (cwnd, expected) in [(40, 40), (150, 20)] {
         let mut driver = driver(cwnd);
         driver.run_rounds(4);

@@ -24,7 +24,7 @@ fn new() -> (Westwood, Window) {
 /// and then 52,000 B: 1,000 and 2,000 B a tick. By hand, with s the sample, n = ⌊(7n + s)/8⌋ and
 /// b = ⌊(7b + n)/8⌋.
 #[test]
-fn the_rate_is_smoothed_twice() {
+fn westwood_rate_is_smoothed_twice() {
     let (mut control, mut window) = new();
     hear(&mut control, &mut window, 0, 0, true);
     let mut shown = Vec::new();
@@ -46,7 +46,7 @@ fn the_rate_is_smoothed_twice() {
 
 /// Three duplicates stand for three segments, and what acknowledges four then is counted for one.
 #[test]
-fn duplicates_are_counted_once() {
+fn westwood_duplicate_acks_are_counted_once() {
     let (mut control, mut window) = new();
     hear(&mut control, &mut window, 0, 0, true);
     for millis in [10, 20, 30] {
@@ -60,7 +60,7 @@ fn duplicates_are_counted_once() {
 
 /// Less than 50 ms is no interval, however short the round trip.
 #[test]
-fn short_round_trips_are_put_together() {
+fn westwood_short_rtts_share_interval() {
     let (mut control, mut window) = new();
     let sample = AckSample {
         segments: 1,
@@ -83,7 +83,7 @@ fn short_round_trips_are_put_together() {
 
 /// After a loss, cwnd is what fills the path, however long the queue was.
 #[test]
-fn a_loss_leaves_the_product_of_rate_and_round_trip() {
+fn westwood_loss_sets_window_to_rate_times_rtt() {
     for queue in [100, 200, 300] {
         let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), queue);
         let mut driver = Driver::with(Box::new(Westwood::new(&Setup::default())), path, |window| {

@@ -1,4 +1,4 @@
-//! What held the sender back, and for how long.
+//! What limited the sender, and for how long.
 
 use tcplab_units::{Instant, Span};
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_moment_counts_once() {
+    fn limits_each_moment_counts_once() {
         let at = |ms| Instant::ZERO + Span::from_millis(ms);
         let mut limits = Limits::default();
         for (ms, limit) in

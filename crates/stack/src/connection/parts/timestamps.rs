@@ -3,19 +3,19 @@
 use tcplab_units::{Instant, Span};
 
 /// A timestamp is not older than the last if it is this much less (`TCP_PAWS_WINDOW`): duplicate
-/// acknowledgements may overtake one another.
+/// acknowledgements may be reordered.
 const REPLAY: i32 = 1;
 
 /// After so long the peer's clock may have wrapped (`TCP_PAWS_24DAYS`, RFC 7323 section 5.5).
 const OUTDATED: Span = Span::from_secs(24 * 86_400);
 
-/// The own clock and what was heard of the peer's.
+/// The own clock, and the peer's as received.
 #[derive(Debug)]
 pub(crate) struct Timestamps {
     /// Nanoseconds of a tick.
     tick: u64,
     offset: u32,
-    /// The peer's clock, to be echoed, and when it was heard (`ts_recent`).
+    /// The peer's clock, to be echoed, and when it was received (`ts_recent`).
     recent: Option<(u32, Instant)>,
 }
 
@@ -47,7 +47,7 @@ impl Timestamps {
         (ticks < 1 << 31).then(|| Span::from_nanos(u64::from(ticks) * self.tick))
     }
 
-    /// The peer's clock as last heard.
+    /// The peer's clock as last received.
     pub(crate) fn recent(&self) -> Option<u32> {
         self.recent.map(|(recent, _)| recent)
     }
@@ -57,12 +57,12 @@ impl Timestamps {
         self.recent.map(|(_, at)| at)
     }
 
-    /// What an earlier connection heard (RFC 6191).
+    /// What an earlier connection received (RFC 6191).
     pub(crate) fn remember(&mut self, recent: Option<(u32, Instant)>) {
         self.recent = recent;
     }
 
-    /// A segment that counts said `value`.
+    /// An accepted segment carried `value`.
     pub(crate) fn hear(&mut self, now: Instant, value: u32) {
         self.recent = Some((value, now));
     }

@@ -25,7 +25,7 @@ fn settled(config: &Config) -> (Bench, i32) {
 
 /// `TCP_MAX_QUICKACKS`: sixteen at once, fewer if the window is small; then every second.
 #[test]
-fn the_first_are_acknowledged_at_once() {
+fn ack_of_first_segments_leaves_at_once() {
     let mut config = Config::default();
     // A window that need not grow: as long as it does, acknowledgements tell of it.
     config.receiving.segment_overhead = 0;
@@ -43,7 +43,7 @@ fn the_first_are_acknowledged_at_once() {
 }
 
 #[test]
-fn every_second_segment_and_the_rest_delayed() {
+fn ack_of_every_second_segment_leaves_rest_is_delayed() {
     let (mut bench, next) = settled(&Config::default());
     bench.hear(".", next, 1, MSS);
     bench.read_all();
@@ -63,7 +63,7 @@ fn every_second_segment_and_the_rest_delayed() {
 }
 
 #[test]
-fn other_stacks_delay_otherwise() {
+fn ack_delay_of_other_stacks_differs() {
     for (change, segments, acks) in [
         (&(|c: &mut Config| c.acks.delayed = false) as &dyn Fn(&mut Config), 8, 8),
         (&|c: &mut Config| c.acks.every = 4, 8, 2),
@@ -86,7 +86,7 @@ fn other_stacks_delay_otherwise() {
 /// RFC 5681 section 4.2: out of order, and what fills a gap, is acknowledged at once; RFC 2018:
 /// what was received; RFC 2883: what was received twice.
 #[test]
-fn a_gap_is_told_and_its_end() {
+fn gap_and_its_end_are_reported() {
     // As long as the window grows, acknowledgements are quick and none is held back.
     let mut config = Config::default();
     config.receiving.segment_overhead = 0;
@@ -121,7 +121,7 @@ fn a_gap_is_told_and_its_end() {
 }
 
 #[test]
-fn old_haiku_delays_them_too() {
+fn old_haiku_out_of_order_ack_is_delayed() {
     let mut config = Config::default();
     config.acks.quick = 0;
     config.acks.out_of_order_at_once = false;
@@ -139,7 +139,7 @@ fn old_haiku_delays_them_too() {
 /// The window closes as the buffer fills, never shrinks, and its opening is told when it is worth
 /// it (RFC 9293 section 3.8.6.2.2).
 #[test]
-fn the_window_follows_the_reader() {
+fn window_follows_reader() {
     let mut config = Config::default();
     config.receiving.buffer = [Bytes::new(20_000); 2];
     config.receiving.tuning = crate::config::ReceiveTuning::None;
@@ -182,7 +182,7 @@ fn the_window_follows_the_reader() {
 /// The initial window grows by two segments with each that arrives (`tcp_grow_window`), and the
 /// buffer with what is read (`tcp_rcv_space_adjust`).
 #[test]
-fn windows_grow_with_the_reader() {
+fn window_of_fast_reader_grows() {
     use crate::config::ReceiveTuning::{Linux612, Linux618};
     for tuning in [Linux612, Linux618] {
         let mut config = Config::default();
@@ -212,7 +212,7 @@ fn windows_grow_with_the_reader() {
 /// bytes is charged 2304, less the segment that it grows with (`tcp_grow_window`). Linux 6.18 was
 /// seen to offer 453,120, so without that.
 #[test]
-fn the_window_stops_where_the_buffer_does() {
+fn window_is_bounded_by_buffer() {
     let mut config = Config::default();
     config.receiving.buffer[1] = Bytes::new(724_992);
     let mut bench = Bench::connecting(&config);
@@ -237,7 +237,7 @@ fn the_window_stops_where_the_buffer_does() {
 /// Many tiny segments take more memory than their bytes: what was promised is not broken, but
 /// squeezed.
 #[test]
-fn tiny_segments_fill_the_buffer() {
+fn tiny_segments_fill_buffer() {
     let mut config = Config::default();
     config.receiving.buffer = [Bytes::new(20_000); 2];
     let mut bench = Bench::established(&config);

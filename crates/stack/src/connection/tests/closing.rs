@@ -16,7 +16,7 @@ fn established() -> Pair {
 }
 
 #[test]
-fn one_closes_then_the_other() {
+fn close_by_one_then_other_ends_connection() {
     let mut pair = established();
     let now = pair.now;
     pair.client.shutdown(now);
@@ -43,7 +43,7 @@ fn one_closes_then_the_other() {
 }
 
 #[test]
-fn both_close_at_once() {
+fn close_by_both_at_once_ends_connection() {
     let mut pair = established();
     let now = pair.now;
     pair.client.close(now);
@@ -57,7 +57,7 @@ fn both_close_at_once() {
 
 /// The FIN is repeated until it is acknowledged, and the peer's is answered in TIME-WAIT.
 #[test]
-fn lost_fins_are_repeated() {
+fn fin_lost_is_retransmitted() {
     let config = Config::default();
     let mut lost = 0;
     let mut pair = Pair::new(&config, &config, DELAY)
@@ -78,7 +78,7 @@ fn lost_fins_are_repeated() {
 
 /// RFC 2525 section 2.17: what is not read is lost, and the peer is told so.
 #[test]
-fn closing_with_unread_data_resets() {
+fn close_with_unread_data_resets() {
     let mut pair = established();
     let now = pair.now;
     pair.server().write(now, b"never read").unwrap();
@@ -93,7 +93,7 @@ fn closing_with_unread_data_resets() {
 
 /// SO_LINGER: 0 breaks off and throws away what was not sent; another time waits for it.
 #[test]
-fn lingering_for_no_time_resets() {
+fn close_with_zero_linger_resets() {
     for (linger, error) in
         [(Some(Span::ZERO), Some(ConnectionError::Reset)), (Some(Span::from_secs(5)), None)]
     {
@@ -112,7 +112,7 @@ fn lingering_for_no_time_resets() {
 
 /// Data for an application that is gone is answered with a RST (`TCPAbortOnData`).
 #[test]
-fn data_after_closing_is_answered_with_a_reset() {
+fn data_after_close_is_answered_with_reset() {
     let mut bench = Bench::established(&Config::default());
     bench.connection.close(bench.now);
     bench.poll();
@@ -126,7 +126,7 @@ fn data_after_closing_is_answered_with_a_reset() {
 
 /// FIN-WAIT-2 ends after `tcp_fin_timeout` once the application has let go, and not before.
 #[test]
-fn fin_wait_2_ends_by_itself_when_nobody_waits() {
+fn fin_wait_2_of_orphan_expires() {
     for (lets_go, state) in [(true, State::Closed), (false, State::FinWait2)] {
         let mut bench = Bench::established(&Config::default());
         bench.connection.shutdown(bench.now);
@@ -143,7 +143,7 @@ fn fin_wait_2_ends_by_itself_when_nobody_waits() {
 }
 
 #[test]
-fn aborting_resets() {
+fn abort_sends_reset() {
     let mut bench = Bench::established(&Config::default());
     bench.connection.abort(bench.now);
     bench.poll();
@@ -155,7 +155,7 @@ fn aborting_resets() {
 /// TIME-WAIT is left for a SYN that cannot be an old one (RFC 9293 section 3.6.1, RFC 6191), and
 /// not for others.
 #[test]
-fn time_wait_may_be_reopened() {
+fn time_wait_new_syn_reopens() {
     let mut bench = Bench::connecting(&Config::default());
     bench.clock = Some(1_000);
     bench.hear_syn_ack();

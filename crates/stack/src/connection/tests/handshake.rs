@@ -6,7 +6,7 @@ use super::*;
 use crate::SocketOption;
 
 #[test]
-fn both_ends_agree() {
+fn handshake_negotiates_common_options() {
     let config = Config::default();
     let mut pair = Pair::new(&config, &config, Span::from_millis(5)).connect();
     pair.run_for(Span::from_millis(20));
@@ -25,7 +25,7 @@ fn both_ends_agree() {
 }
 
 #[test]
-fn what_one_does_not_offer_the_other_does_not_use() {
+fn handshake_option_not_offered_is_not_used() {
     let mut config = Config::default();
     config.handshake.timestamps = false;
     config.handshake.sack = false;
@@ -42,7 +42,7 @@ fn what_one_does_not_offer_the_other_does_not_use() {
 
 /// RFC 3168 section 6.1.1: who asks, who grants, and that a repeated SYN does not ask.
 #[test]
-fn ecn_is_asked_for_and_granted() {
+fn handshake_ecn_is_negotiated() {
     use crate::config::Ecn::{Asked, Granted, Off};
     for (client, server, first_lost, agreed) in [
         (Asked, Granted, false, true),
@@ -67,7 +67,7 @@ fn ecn_is_asked_for_and_granted() {
 
 /// A mark is echoed until the sender says that it slowed down.
 #[test]
-fn a_mark_is_echoed_until_cwr() {
+fn ecn_mark_is_echoed_until_cwr() {
     let mut config = Config::default();
     config.handshake.ecn = crate::config::Ecn::Asked;
     let mut pair = Pair::new(&config, &config, Span::from_millis(5))
@@ -96,7 +96,7 @@ fn a_mark_is_echoed_until_cwr() {
 /// `tcp_syn_linear_timeouts` = 4, `tcp_syn_retries` = 6: at 1, 2, 3, 4 s, then doubling, and given
 /// up 131 s after the first; each timer up to a grain of the wheel late.
 #[test]
-fn a_syn_without_answer() {
+fn syn_without_answer_is_retransmitted() {
     let mut bench = Bench::connecting(&Config::default());
     let start = bench.now;
     let mut times = vec![];
@@ -118,7 +118,7 @@ fn a_syn_without_answer() {
 
 /// `tcp_synack_retries` = 5: at 1, 3, 7, 15, 31 s, given up at 63 s.
 #[test]
-fn a_syn_ack_without_answer() {
+fn syn_ack_without_answer_is_retransmitted() {
     let mut bench = Bench::answering(&Config::default());
     bench.wait(62_000);
     assert_eq!(bench.causes.len(), 6);
@@ -130,7 +130,7 @@ fn a_syn_ack_without_answer() {
 
 /// RFC 9293 figure 8.
 #[test]
-fn both_open_at_once() {
+fn open_by_both_at_once_establishes() {
     let config = Config::default();
     let now = Instant::ZERO + Span::from_secs(1);
     let config = Arc::new(config);
@@ -156,7 +156,7 @@ fn both_open_at_once() {
 
 /// A SYN that was repeated needlessly tells its round trip by its timestamp, and costs no window.
 #[test]
-fn a_slow_syn_ack_is_recognised() {
+fn syn_ack_after_timeout_shows_spurious_retransmission() {
     for (timestamps, cwnd) in [(true, 10), (false, 1)] {
         let mut config = Config::default();
         config.handshake.timestamps = timestamps;
@@ -169,7 +169,7 @@ fn a_slow_syn_ack_is_recognised() {
 }
 
 #[test]
-fn who_is_refused_hears_it() {
+fn connect_refused_returns_error() {
     let mut bench = Bench::connecting(&Config::default());
     // Not an answer to this SYN.
     bench.hear("R.", 0, 7, 0);
@@ -180,7 +180,7 @@ fn who_is_refused_hears_it() {
 }
 
 #[test]
-fn the_syn_again_makes_the_syn_ack_leave_again_but_not_often() {
+fn syn_retransmitted_triggers_limited_syn_acks() {
     let mut bench = Bench::answering(&Config::default());
     bench.forget();
     for _ in 0..3 {
@@ -194,7 +194,7 @@ fn the_syn_again_makes_the_syn_ack_leave_again_but_not_often() {
 /// SO_RCVBUF before the handshake: the window and its scale follow (`tcp_select_initial_window`):
 /// 4096 is doubled, half of 8192 is window, and the scale is for what that is at most.
 #[test]
-fn a_small_receive_buffer_shows_in_the_syn() {
+fn syn_with_small_receive_buffer_has_small_window() {
     let config = Arc::new(Config::default());
     for (asked, window, scale) in [(1_024, 1_152, 0), (4_096, 2_920, 0), (65_536, 64_240, 1)] {
         let mut options = SocketOptions::of(&config);

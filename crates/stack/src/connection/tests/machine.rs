@@ -74,7 +74,7 @@ const KINDS: [(&str, &str, i32, i32, u32); 19] = [
 ];
 
 #[test]
-fn every_state_meets_every_segment() {
+fn state_machine_every_state_and_segment_matches_snapshot() {
     let mut table = String::new();
     for state in State::ALL {
         writeln!(table, "{state:?}").expect("a string");
@@ -105,7 +105,7 @@ fn every_state_meets_every_segment() {
 
 /// RFC 5961 section 7: half a second between answers to what could be an attack.
 #[test]
-fn challenges_are_not_many() {
+fn challenge_acks_are_rate_limited() {
     let (mut bench, ..) = in_state(State::Established);
     for _ in 0..100 {
         bench.hear("S", 5, 0, 0);
@@ -119,7 +119,7 @@ fn challenges_are_not_many() {
 /// answered with an ACK, half a second after the last such answer at the earliest, and nothing of
 /// the segment counts.
 #[test]
-fn what_acknowledges_the_unsent_is_challenged_and_dropped() {
+fn ack_of_unsent_data_is_challenged_and_dropped() {
     for ack in [2, 1_000, 1 << 30, -70_000] {
         let (mut bench, next, own) = in_state(State::Established);
         bench.forget();
@@ -139,7 +139,7 @@ fn what_acknowledges_the_unsent_is_challenged_and_dropped() {
 
 /// A RST at the right edge of what is behind a gap is the peer's last word too.
 #[test]
-fn a_reset_behind_a_gap_counts_with_sack() {
+fn reset_behind_gap_with_sack_is_accepted() {
     let (mut bench, ..) = in_state(State::Established);
     bench.hear(".", 101, 1, 100);
     bench.hear("R", 151, 1, 0);
@@ -150,7 +150,7 @@ fn a_reset_behind_a_gap_counts_with_sack() {
 
 /// Peers that send FIN and RST with one number (`tcp_reset_check`).
 #[test]
-fn a_reset_with_the_number_of_the_fin_counts() {
+fn reset_with_number_of_fin_is_accepted() {
     for state in [State::CloseWait, State::LastAck, State::Closing] {
         let (mut bench, next, _) = in_state(state);
         bench.hear("R", next - 1, 1, 0);
@@ -160,7 +160,7 @@ fn a_reset_with_the_number_of_the_fin_counts() {
 
 /// RFC 7323 section 5: what is older than what was echoed is answered and not used.
 #[test]
-fn old_timestamps_are_not_believed() {
+fn timestamp_too_old_is_rejected() {
     let mut bench = Bench::connecting(&Config::default());
     bench.clock = Some(5_000);
     bench.hear_syn_ack();

@@ -18,7 +18,7 @@ fn secs(n: u64) -> Span {
 
 /// `secs_to_retrans`, `retrans_to_secs`: sums of 1, 2, 4… s, each timeout 120 s at most.
 #[test]
-fn defer_accept_is_kept_in_timeouts() {
+fn defer_accept_is_stored_in_timeouts() {
     for (asked, count, read) in
         [(0, 0, 0), (1, 1, 1), (2, 2, 3), (5, 3, 7), (7, 3, 7), (8, 4, 15), (128, 8, 247)]
     {
@@ -30,7 +30,7 @@ fn defer_accept_is_kept_in_timeouts() {
 /// `tcp_check_req`, `syn_ack_recalc`: an ACK without data is not heard until the time is over;
 /// then a SYN-ACK asks for it once more.
 #[test]
-fn a_deferred_accept_waits_for_data() {
+fn defer_accept_waits_for_data() {
     let config = with(&[SocketOption::DeferAccept(secs(5))]);
     let mut bench = Bench::answering(&config);
     assert_eq!(bench.numbers(), ["S. 0:0(0) ack 1"]);
@@ -56,7 +56,7 @@ fn a_deferred_accept_waits_for_data() {
 /// Where nothing is acknowledged, SYN-ACKs are repeated as ever; TCP_SYNCNT of the listening
 /// socket says how often (`reqsk_timer_handler`).
 #[test]
-fn syn_acks_are_repeated_as_often_as_asked() {
+fn syn_retries_option_limits_syn_ack_retransmissions() {
     for (options, expected) in [
         (&[][..], 6),
         (&[SocketOption::DeferAccept(secs(5))], 6),
@@ -72,7 +72,7 @@ fn syn_acks_are_repeated_as_often_as_asked() {
 /// `tcp_rcv_synsent_state_process`: with TCP_DEFER_ACCEPT a client leaves the third segment of the
 /// handshake to its first data, for 200 ms.
 #[test]
-fn a_client_may_wait_with_its_ack() {
+fn defer_accept_of_client_delays_ack() {
     let mut bench = Bench::connecting(&with(&[SocketOption::DeferAccept(secs(1))]));
     bench.forget();
     bench.hear_syn_ack();
@@ -93,7 +93,7 @@ fn a_client_may_wait_with_its_ack() {
 /// TCP_WINDOW_CLAMP before the handshake: whole segments of it are offered, and the scale is for
 /// what may be offered at most (`tcp_select_initial_window`); 1152 is the least.
 #[test]
-fn the_clamp_shows_in_the_syn() {
+fn window_clamp_before_handshake_shows_in_syn() {
     for (clamp, window, scale) in
         [(100, 1_152, 0), (10_000, 8_760, 0), (65_536, 64_240, 1), (1_000_000, 64_240, 4)]
     {
@@ -108,7 +108,7 @@ fn the_clamp_shows_in_the_syn() {
 /// `tcp_set_window_clamp` on a connection: less is offered as soon as the window may shrink, 0 and
 /// what is too small count as 1152.
 #[test]
-fn the_clamp_comes_down_at_once() {
+fn window_clamp_later_lowers_window_at_once() {
     let mut bench = Bench::established(&Config::default());
     let before = bench.connection.info(bench.now).rcv_ssthresh;
     assert!(before > 60_000);
@@ -124,7 +124,7 @@ fn the_clamp_comes_down_at_once() {
 /// (`tcp_update_skb_after_send`); bursts of two segments of 1460 bytes then leave every 23.36 ms,
 /// counted from when they leave.
 #[test]
-fn nothing_leaves_faster_than_asked() {
+fn max_pacing_rate_limits_rate() {
     let rate = Rate::from_bits_per_second(1_000_000);
     let mut bench = Bench::established(&with(&[SocketOption::MostPace(Some(rate))]));
     let data = Data::copy_of(&vec![0; 60_000]);
@@ -149,7 +149,7 @@ fn nothing_leaves_faster_than_asked() {
 /// SO_RCVLOWAT: `poll` tells of data when there is as much, or no more will come for the window is
 /// closed (`tcp_epollin_ready`); never more than half the buffer (`tcp_set_rcvlowat`).
 #[test]
-fn a_reader_waits_for_enough() {
+fn receive_low_water_mark_delays_readiness() {
     let mut bench = Bench::established(&with(&[SocketOption::ReceiveLow(Bytes::new(300))]));
     bench.hear("P.", 1, 1, 299);
     assert!(!bench.connection.is_readable());
@@ -176,7 +176,7 @@ fn a_reader_waits_for_enough() {
 
 /// SO_KEEPALIVE alone: the first probe after two hours (tcp(7)), the last of nine after 75 s each.
 #[test]
-fn keep_alive_by_default_takes_two_hours() {
+fn keep_alive_by_default_starts_after_two_hours() {
     let mut bench = Bench::established(&with(&[SocketOption::KeepAlive(true)]));
     bench.wait(7_199_000);
     assert!(bench.sent.is_empty());
@@ -190,7 +190,7 @@ fn keep_alive_by_default_takes_two_hours() {
 
 /// TCP_NOTSENT_LOWAT: a writer is held back by what was not sent, whatever room there is.
 #[test]
-fn few_bytes_wait_unsent() {
+fn notsent_low_water_mark_limits_unsent_bytes() {
     let low = SocketOption::UnsentLow(Bytes::new(3_000));
     let mut bench = Bench::established(&with(&[low]));
     let taken = bench.connection.write(bench.now, &vec![0; 100_000]).unwrap();

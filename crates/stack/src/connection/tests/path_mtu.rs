@@ -14,7 +14,7 @@ fn sending(config: &Config) -> Bench {
 }
 
 #[test]
-fn segments_become_as_small_as_the_path_demands() {
+fn icmp_too_big_shrinks_segments() {
     let mut bench = sending(&Config::default());
     assert!(bench.connection.dont_fragment());
     let learnt = bench.hear_too_big(1, 1_400);
@@ -31,7 +31,7 @@ fn segments_become_as_small_as_the_path_demands() {
 
 /// RFC 5927 section 4.1: who does not see the connection would have to guess its numbers.
 #[test]
-fn only_what_quotes_something_outstanding_is_believed() {
+fn icmp_quoting_nothing_outstanding_is_ignored() {
     for (sequence, believed) in [(-1, false), (0, false), (1, true), (2_921, true), (2_922, false)]
     {
         let mut bench = sending(&Config::default());
@@ -49,7 +49,7 @@ fn only_what_quotes_something_outstanding_is_believed() {
 
 /// Linux's `min_pmtu`: below, packets lose their "don't fragment".
 #[test]
-fn packets_stay_as_large_as_the_least_and_may_then_be_cut() {
+fn icmp_below_minimum_allows_fragmentation() {
     for told in [0, 68, 551] {
         let mut bench = sending(&Config::default());
         let learnt = bench.hear_too_big(1, told);
@@ -63,7 +63,7 @@ fn packets_stay_as_large_as_the_least_and_may_then_be_cut() {
 }
 
 #[test]
-fn who_does_not_discover_does_not_listen() {
+fn icmp_without_discovery_is_ignored() {
     let mut config = Config::default();
     config.path_mtu.discovery = false;
     let mut bench = sending(&config);

@@ -60,7 +60,7 @@ fn read_all(pair: &mut Pair) {
 const SEGMENT: usize = 1460;
 
 #[test]
-fn what_is_written_takes_buffers_until_it_is_acknowledged() {
+fn pool_written_data_holds_buffers_until_acknowledged() {
     let pool = pool(8);
     let mut pair = pair(&pool);
     let now = pair.now;
@@ -77,7 +77,7 @@ fn what_is_written_takes_buffers_until_it_is_acknowledged() {
 }
 
 #[test]
-fn what_is_not_read_takes_buffers_however_small() {
+fn pool_unread_segment_holds_buffer() {
     let pool = pool(8);
     let mut pair = pair_with_unread(&pool, 3);
     assert_eq!((pool.free(), pair.server().unread()), (5, Bytes::new(3)));
@@ -86,7 +86,7 @@ fn what_is_not_read_takes_buffers_however_small() {
 }
 
 #[test]
-fn a_write_that_finds_none_waits_until_another_connection_frees_one() {
+fn pool_empty_write_waits_for_free_buffer() {
     let pool = pool(4);
     let mut hanging = pair_with_unread(&pool, 4);
     let mut good = pair(&pool);
@@ -101,7 +101,7 @@ fn a_write_that_finds_none_waits_until_another_connection_frees_one() {
 }
 
 #[test]
-fn what_arrives_and_finds_none_is_dropped_and_comes_again() {
+fn pool_empty_arrival_is_dropped_and_retransmitted() {
     let pool = pool(4);
     let mut hanging = pair_with_unread(&pool, 4);
     let mut good = pair(&pool);
@@ -117,7 +117,7 @@ fn what_arrives_and_finds_none_is_dropped_and_comes_again() {
 }
 
 #[test]
-fn a_write_that_takes_the_last_keeps_out_what_would_free_it() {
+fn pool_last_buffer_written_blocks_acks() {
     let pool = pool(4);
     let mut pair = pair(&pool);
     let now = pair.now;
@@ -129,7 +129,7 @@ fn a_write_that_takes_the_last_keeps_out_what_would_free_it() {
 }
 
 #[test]
-fn the_last_buffer_that_is_taken_keeps_acknowledgements_in() {
+fn pool_last_buffer_received_blocks_acks() {
     let pool = pool(1);
     let mut pair = pair(&pool);
     let now = pair.now;
@@ -149,7 +149,7 @@ fn the_last_buffer_that_is_taken_keeps_acknowledgements_in() {
 }
 
 #[test]
-fn a_connection_that_is_lost_or_forgotten_gives_all_back() {
+fn pool_lost_connection_returns_buffers() {
     let pool = pool(16);
     let lost = {
         let mut lost = pair(&pool);

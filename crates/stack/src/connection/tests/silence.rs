@@ -18,7 +18,7 @@ fn keeping_alive(idle: u64, interval: u64, probes: u8) -> Bench {
 /// tcp(7): after TCP_KEEPIDLE a probe, every TCP_KEEPINTVL another, and after TCP_KEEPCNT of them
 /// a RST. Timers of 10 s are up to 1.3 % late.
 #[test]
-fn keep_alive_gives_up() {
+fn keep_alive_without_answer_gives_up() {
     let mut bench = keeping_alive(10, 2, 3);
     bench.wait(9_900);
     assert!(bench.sent.is_empty());
@@ -35,7 +35,7 @@ fn keep_alive_gives_up() {
 }
 
 #[test]
-fn an_answer_begins_anew() {
+fn keep_alive_answer_restarts_timer() {
     let mut bench = keeping_alive(10, 2, 3);
     for _ in 0..5 {
         bench.wait(10_300);
@@ -48,7 +48,7 @@ fn an_answer_begins_anew() {
 
 /// A probe is answered at once, wherever it comes from.
 #[test]
-fn a_probe_is_answered() {
+fn keep_alive_probe_is_answered() {
     let mut bench = Bench::established(&Config::default());
     bench.hear(".", 0, 1, 0);
     assert_eq!(bench.numbers(), [". 1:1(0) ack 1"]);
@@ -56,7 +56,7 @@ fn a_probe_is_answered() {
 
 /// TCP_USER_TIMEOUT in place of the count of probes, and of retransmissions.
 #[test]
-fn the_user_timeout_ends_it() {
+fn user_timeout_ends_keep_alive() {
     let mut bench = keeping_alive(10, 2, 100);
     let timeout = SocketOption::UserTimeout(Span::from_secs(15));
     bench.connection.set_option(bench.now, timeout);
@@ -77,7 +77,7 @@ fn the_user_timeout_ends_it() {
 
 /// `tcp_retries2` = 15: 924.6 s by the model with 200 ms, given up at the first timeout after.
 #[test]
-fn data_without_answer() {
+fn data_without_answer_times_out() {
     let mut bench = Bench::established(&Config::default());
     bench.connection.write(bench.now, b"anybody?").unwrap();
     bench.poll();
@@ -90,7 +90,7 @@ fn data_without_answer() {
 
 /// A closed window is asked as long as the peer answers, and opens at last.
 #[test]
-fn a_closed_window_is_asked() {
+fn zero_window_is_probed() {
     let mut bench = Bench::established(&Config::default());
     bench.hear_ack(1, 0, &[]);
     bench.connection.write(bench.now, &[1; 100]).unwrap();

@@ -11,7 +11,7 @@ fn bytes(count: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_megabyte_over_a_clean_path() {
+fn stream_of_a_megabyte_arrives() {
     let config = Config::default();
     let mut pair = Pair::new(&config, &config, Span::from_millis(10));
     let sent = bytes(1_000_000);
@@ -86,7 +86,7 @@ proptest! {
 
     /// Under loss, reordering and duplication, across the wrap of the numbers, whatever the stacks.
     #[test]
-    fn bytes_arrive_as_they_were(
+    fn stream_over_lossy_path_arrives_unchanged(
         seed: u64,
         loss in 0u64..80,
         client in 0usize..7,
@@ -108,7 +108,7 @@ proptest! {
 
     /// A reader that takes its time, and windows of nearly nothing.
     #[test]
-    fn tiny_windows_end_in_time(
+    fn stream_with_tiny_windows_terminates(
         seed: u64,
         loss in 0u64..30,
         receive in prop_oneof![Just(1u64), 2u64..3_000],
@@ -155,7 +155,7 @@ proptest! {
 }
 
 #[test]
-fn both_ways_at_once() {
+fn streams_both_ways_arrive() {
     let config = Config::default();
     let mut pair =
         Pair::new(&config, &config, Span::from_millis(3)).with_fate(impaired(5, 20)).connect();

@@ -13,7 +13,7 @@ fn urgent(now: Instant, connection: &mut Connection, bytes: &[u8]) {
 
 /// The reader stops at the mark, and the urgent byte is in the stream only if it wants it there.
 #[test]
-fn with_and_without_oobinline() {
+fn urgent_byte_follows_oobinline() {
     for inline in [false, true] {
         let config = Config::default();
         let mut pair = Pair::new(&config, &config, Span::from_millis(5)).connect();
@@ -46,7 +46,7 @@ fn with_and_without_oobinline() {
 
 /// RFC 6093 section 3: the pointer points behind the urgent byte.
 #[test]
-fn the_pointer_is_on_the_wire_until_it_is_acknowledged() {
+fn urgent_pointer_stays_until_acknowledged() {
     let mut bench = Bench::established(&Config::default());
     let now = bench.now;
     urgent(now, &mut bench.connection, b"abc");
@@ -59,7 +59,7 @@ fn the_pointer_is_on_the_wire_until_it_is_acknowledged() {
 }
 
 #[test]
-fn a_pointer_ahead_of_its_byte_is_waited_for() {
+fn urgent_pointer_before_byte_is_awaited() {
     let mut bench = Bench::established(&Config::default());
     let mut segment = Bench::segment(".U", 1, 1, 10);
     segment.header.urgent_pointer = 15;

@@ -114,7 +114,7 @@ impl Rack {
         if prior_delivered == 0 {
             return;
         }
-        // Once for each round trip.
+        // Once per RTT.
         if prior_delivered < self.adapted_at {
             self.dsack_seen = false;
         }

@@ -195,7 +195,7 @@ impl Scoreboard {
         self.record(number).snapshot.use_up();
     }
 
-    /// The first record that is lost and not yet sent again.
+    /// The first record that is lost and not yet retransmitted.
     pub(crate) fn next_to_retransmit(&mut self) -> Option<u64> {
         while let Some(&start) = self.to_retransmit.front() {
             if let Some(number) = self.number_at(start)
@@ -221,7 +221,7 @@ impl Scoreboard {
         self.list_anew();
     }
 
-    /// Counting SACKed segments starts at the first record again.
+    /// Restarts counting SACKed segments at the first record.
     fn restart_count(&mut self) {
         self.counted = Counted { number: self.first, sacked: 0 };
     }

@@ -5,7 +5,7 @@ use super::record::{LINK, LISTED, NONE, SACKED};
 
 impl Scoreboard {
     /// The record that was sent first, or longest ago, of those neither SACKed nor waiting to be
-    /// sent again.
+    /// retransmitted.
     pub(crate) fn oldest_sent(&self) -> Option<u64> {
         self.oldest
     }

@@ -2,9 +2,9 @@
 
 /// The peer said that it has it (TCPCB_SACKED_ACKED).
 pub(super) const SACKED: u8 = 1;
-/// Held for lost (TCPCB_LOST).
+/// Marked lost (TCPCB_LOST).
 pub(super) const LOST: u8 = 2;
-/// Sent again, and that repetition is under way (TCPCB_SACKED_RETRANS).
+/// Retransmitted, and the retransmission is in flight (TCPCB_SACKED_RETRANS).
 pub(super) const RETRANSMITTED: u8 = 4;
 /// Sent more than once (TCPCB_EVER_RETRANS).
 pub(super) const EVER: u8 = 8;
@@ -19,7 +19,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) const LINK: u64 = 0x7fff_ffff;
 
 /// A segment outstanding: one line of a cache, for large windows are walked through once for each
-/// round trip.
+/// RTT.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     /// Position of its first byte.

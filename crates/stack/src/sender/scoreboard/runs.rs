@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_join_and_leave_gaps() {
+    fn runs_adjacent_ranges_join() {
         let mut runs = Runs::default();
         runs.insert(10, 20);
         runs.insert(30, 40);

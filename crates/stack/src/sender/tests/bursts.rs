@@ -9,7 +9,7 @@ fn lengths(b: &mut Bench) -> Vec<u32> {
 }
 
 #[test]
-fn a_burst_is_as_large_as_the_pace_and_the_distance_allow() {
+fn burst_size_follows_pacing_rate_and_rtt() {
     let mut config = exact();
     config.sending.burst = 65_536;
     let wide = Negotiated { mss: 1_448, ..agreed() };
@@ -35,7 +35,7 @@ fn a_burst_is_as_large_as_the_pace_and_the_distance_allow() {
 }
 
 #[test]
-fn nagle_holds_a_small_segment() {
+fn nagle_holds_small_segment() {
     for (rule, nodelay, expected) in [
         // 2.5 segments, then 0.2: Plain holds each part while anything is out.
         (Nagle::Plain, false, (vec![1_000, 1_000], vec![])),
@@ -70,7 +70,7 @@ fn nagle_holds_a_small_segment() {
 }
 
 #[test]
-fn a_cork_holds_a_small_segment_for_a_timeout_at_most() {
+fn cork_holds_small_segment_for_one_timeout() {
     let mut b = Bench::linux(0);
     b.stream.corked = true;
     b.stream.end = 1 + 2_300;
@@ -84,7 +84,7 @@ fn a_cork_holds_a_small_segment_for_a_timeout_at_most() {
 }
 
 #[test]
-fn the_end_of_the_stream_goes_with_the_last_data() {
+fn fin_leaves_with_last_data() {
     let mut b = Bench::linux(0);
     b.stream.end = 1 + 1_000 + 1;
     b.stream.fin = true;
@@ -117,7 +117,7 @@ fn the_end_of_the_stream_goes_with_the_last_data() {
 }
 
 #[test]
-fn a_pace_spreads_the_window_over_the_round_trip() {
+fn pacing_spreads_window_over_rtt() {
     let mut config = exact();
     config.sending.paced = true;
     let mut b = Bench::new(&config, &agreed(), 1_000);

@@ -11,7 +11,7 @@ fn plain() -> Negotiated {
 }
 
 #[test]
-fn the_third_duplicate_repairs_the_first_and_each_partial_one_more() {
+fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
     let mut b = Bench::new(&exact(), &plain(), 30);
     assert_eq!(b.numbers().len(), 10);
     // The first and the fourth are lost.
@@ -39,7 +39,7 @@ fn the_third_duplicate_repairs_the_first_and_each_partial_one_more() {
 }
 
 #[test]
-fn without_limited_transmit_nothing_leaves_before_the_third() {
+fn duplicates_without_limited_transmit_send_nothing() {
     let mut config = exact();
     config.recovery.limited_transmit = false;
     let mut b = Bench::new(&config, &plain(), 30);
@@ -52,7 +52,7 @@ fn without_limited_transmit_nothing_leaves_before_the_third() {
 }
 
 #[test]
-fn inflation_is_what_rfc_5681_says() {
+fn inflation_matches_rfc_5681() {
     // Ten out, the first lost: ssthresh 5, cwnd 5 + 3 for three duplicates, one more for each.
     // Ten are out, so the third to seventh duplicate send nothing new, the others one each.
     let mut config = exact();
@@ -76,7 +76,7 @@ fn inflation_is_what_rfc_5681_says() {
 }
 
 #[test]
-fn renos_recovery_ends_with_the_first_progress() {
+fn reno_first_progress_ends_recovery() {
     let mut config = exact();
     config.recovery.detection = Detection::Reno;
     config.recovery.reduction = Reduction::Inflation;
@@ -92,7 +92,7 @@ fn renos_recovery_ends_with_the_first_progress() {
 }
 
 #[test]
-fn tahoe_begins_again_with_one_segment() {
+fn tahoe_restarts_with_one_segment() {
     let mut config = exact();
     config.recovery.detection = Detection::Reno;
     config.recovery.reduction = Reduction::OneSegment;
@@ -109,7 +109,7 @@ fn tahoe_begins_again_with_one_segment() {
 }
 
 #[test]
-fn a_timer_alone_ignores_duplicates() {
+fn timer_only_ignores_duplicates() {
     let mut config = exact();
     config.recovery.detection = Detection::TimerOnly;
     let mut b = Bench::new(&config, &agreed(), 30);

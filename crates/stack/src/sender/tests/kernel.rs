@@ -17,7 +17,7 @@ fn kernel(sack: bool, timestamps: bool, segments: u64) -> Bench {
 }
 
 #[test]
-fn a_delay_longer_than_probe_and_timeout_is_undone() {
+fn delay_longer_than_probe_and_timeout_is_undone() {
     let mut b = kernel(true, false, 40);
     let sent: Vec<u32> = b.leaving().iter().map(|s| s.len).collect();
     assert_eq!(sent, [5_000, 5_000], "half the window at once");
@@ -36,7 +36,7 @@ fn a_delay_longer_than_probe_and_timeout_is_undone() {
 }
 
 #[test]
-fn without_sack_a_partial_acknowledgement_waits_for_the_window() {
+fn no_sack_partial_ack_waits_for_window() {
     let mut b = kernel(false, false, 30);
     b.leaving();
     b.at(100).ack(1, &[]);
@@ -63,7 +63,7 @@ fn without_sack_a_partial_acknowledgement_waits_for_the_window() {
 }
 
 #[test]
-fn without_sack_a_second_duplicate_is_followed_by_a_timeout() {
+fn no_sack_second_duplicate_leads_to_timeout() {
     let mut b = kernel(false, false, 40);
     b.leaving();
     b.ring().unwrap();
@@ -82,7 +82,7 @@ fn without_sack_a_second_duplicate_is_followed_by_a_timeout() {
 }
 
 #[test]
-fn a_probe_waits_no_longer_than_the_timeout_of_the_first() {
+fn probe_waits_no_longer_than_first_timeout() {
     let mut b = kernel(true, false, 10);
     b.leaving();
     b.at(100).ack(10, &[]);
@@ -98,7 +98,7 @@ fn a_probe_waits_no_longer_than_the_timeout_of_the_first() {
 }
 
 #[test]
-fn eifel_undoes_as_soon_as_the_repetition_is_acknowledged() {
+fn eifel_ack_of_retransmission_undoes() {
     let mut b = kernel(true, true, 20);
     b.leaving();
     b.echo = Some(0);
@@ -110,7 +110,7 @@ fn eifel_undoes_as_soon_as_the_repetition_is_acknowledged() {
 }
 
 #[test]
-fn a_burst_waits_for_the_acknowledgement_that_is_due() {
+fn burst_waits_for_due_ack() {
     // Within a millisecond of the last, one segment is held back where a third of the window may
     // come soon; nothing else comes, so the probe brings it.
     let mut b = kernel(true, false, 40);

@@ -7,7 +7,7 @@ use crate::config::Detection;
 use crate::congestion::State;
 
 #[test]
-fn the_third_sack_repairs_a_loss() {
+fn sack_third_segment_triggers_repair() {
     let mut b = Bench::linux(20);
     assert_eq!(b.numbers(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     b.at(100).ack(1, &[(2, 2)]);
@@ -27,7 +27,7 @@ fn the_third_sack_repairs_a_loss() {
 }
 
 #[test]
-fn one_sack_and_a_quarter_of_a_round_trip_do_too() {
+fn rack_one_sack_and_quarter_rtt_triggers_repair() {
     let mut b = Bench::linux(3);
     assert_eq!(b.numbers(), [1, 2, 3]);
     b.at(100).ack(1, &[(2, 3)]);
@@ -41,7 +41,7 @@ fn one_sack_and_a_quarter_of_a_round_trip_do_too() {
 }
 
 #[test]
-fn proportional_reduction_sends_on_every_second_acknowledgement() {
+fn proportional_reduction_sends_on_every_second_ack() {
     // RFC 6937 section 4, the first example: 20 segments, the first lost, ssthresh 10.
     let mut config = exact();
     config.window.initial = 20;
@@ -68,7 +68,7 @@ fn proportional_reduction_sends_on_every_second_acknowledgement() {
 }
 
 #[test]
-fn a_hole_that_is_filled_late_is_reordering_and_makes_patient() {
+fn hole_filled_late_widens_reordering() {
     let mut b = Bench::linux(40);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(1, &[(2, 2)]);
@@ -89,7 +89,7 @@ fn a_hole_that_is_filled_late_is_reordering_and_makes_patient() {
 }
 
 #[test]
-fn the_distance_of_reordering_becomes_the_threshold() {
+fn reordering_distance_becomes_threshold() {
     let mut b = Bench::linux(40);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(2, &[(9, 9), (3, 3)]);
@@ -100,7 +100,7 @@ fn the_distance_of_reordering_becomes_the_threshold() {
 }
 
 #[test]
-fn a_repetition_that_is_lost_is_repeated() {
+fn retransmission_lost_is_retransmitted() {
     let mut b = Bench::linux(40);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(1, &[(2, 4)]);
@@ -114,7 +114,7 @@ fn a_repetition_that_is_lost_is_repeated() {
 }
 
 #[test]
-fn counting_sacks_marks_all_with_three_above() {
+fn sack_counting_marks_segments_with_three_above() {
     let mut config = exact();
     config.recovery.detection = Detection::Sack;
     config.recovery.tail_loss_probe = false;
@@ -141,7 +141,7 @@ fn counting_sacks_marks_all_with_three_above() {
 }
 
 #[test]
-fn an_acknowledgement_overtaken_still_tells_of_sacks() {
+fn old_ack_with_sack_still_counts() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(4, &[]);
@@ -153,7 +153,7 @@ fn an_acknowledgement_overtaken_still_tells_of_sacks() {
 }
 
 #[test]
-fn sacked_data_thrown_away_is_sent_again() {
+fn reneging_discarded_data_is_retransmitted() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(1, &[(3, 10)]);
@@ -171,7 +171,7 @@ fn sacked_data_thrown_away_is_sent_again() {
 }
 
 #[test]
-fn blocks_that_make_no_sense_do_no_harm() {
+fn sack_invalid_blocks_are_ignored() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);
     for (left, right) in [(0, u64::MAX), (5, 2), (9_000, 30_000), (0, 500), (1, 1)] {

@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_stack_gets_across_any_network(
+    fn stream_any_stack_and_network_arrives(
         seed in any::<u64>(),
         lost in 0_u64..60,
         acks_lost in 0_u64..60,
@@ -303,7 +303,7 @@ proptest! {
 }
 
 #[test]
-fn a_network_that_only_delays_has_nothing_repeated() {
+fn network_with_delay_only_causes_no_retransmission() {
     let weather = Weather { seed: 1, lost: 0, acks_lost: 0, late: 0, copied: 0, closes: false };
     for (name, config, sack) in stacks() {
         let agreed = Negotiated { sack, rtt: Some(millis(40)), ..agreed() };
@@ -315,7 +315,7 @@ fn a_network_that_only_delays_has_nothing_repeated() {
 }
 
 #[test]
-fn few_losses_cost_few_repetitions_and_no_timeout() {
+fn network_with_few_losses_causes_no_timeout() {
     let weather = Weather { seed: 7, lost: 2, acks_lost: 0, late: 0, copied: 0, closes: false };
     let agreed = Negotiated { timestamps: true, rtt: Some(millis(40)), ..agreed() };
     let (_, figures) = transfer(&exact(), &agreed, weather, 4_000_000).unwrap();

@@ -43,7 +43,7 @@ fn interrupted() -> Bench {
 }
 
 #[test]
-fn a_repetition_answered_within_a_round_trip_is_held_for_needless() {
+fn bad_retransmit_answer_within_rtt_is_spurious() {
     // The queue has drained, so the answer comes sooner than a smoothed round trip: all but the
     // first is believed to have arrived, and one segment is repaired for each timeout.
     let mut b = interrupted();
@@ -67,7 +67,7 @@ fn a_repetition_answered_within_a_round_trip_is_held_for_needless() {
 }
 
 #[test]
-fn one_answered_later_goes_back_and_slow_starts() {
+fn bad_retransmit_late_answer_slow_starts() {
     let mut b = interrupted();
     b.at(601).ack(2, &[]);
     assert_eq!(b.state(), State::Loss);
@@ -84,7 +84,7 @@ fn one_answered_later_goes_back_and_slow_starts() {
 }
 
 #[test]
-fn only_the_first_timeout_in_a_row_can_be_bad() {
+fn bad_retransmit_only_first_timeout_counts() {
     let mut b = interrupted();
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Timeout(2))]);
@@ -97,7 +97,7 @@ fn only_the_first_timeout_in_a_row_can_be_bad() {
 }
 
 #[test]
-fn two_duplicates_start_sack_recovery_with_one_segment() {
+fn xnu_two_duplicates_start_recovery() {
     let mut b = Bench::new(&xnu(), &agreed(), 40);
     assert_eq!(b.numbers().len(), 10);
     // 1 and 3 are lost.
@@ -119,7 +119,7 @@ fn two_duplicates_start_sack_recovery_with_one_segment() {
 }
 
 #[test]
-fn xnu_gives_up_after_twelve() {
+fn xnu_after_twelve_timeouts_gives_up() {
     let mut b = Bench::new(&xnu(), &agreed(), 1);
     b.leaving();
     let mut count = 0;
@@ -130,7 +130,7 @@ fn xnu_gives_up_after_twelve() {
 }
 
 #[test]
-fn old_haiku_waits_two_seconds_without_timestamps() {
+fn old_haiku_without_timestamps_waits_two_seconds() {
     let mut config = exact();
     config.timeout.rule = TimeoutRule::OldHaiku;
     config.recovery.tail_loss_probe = false;

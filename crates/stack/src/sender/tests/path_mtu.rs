@@ -16,7 +16,7 @@ fn pieces(b: &mut Bench) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn what_was_too_large_is_sent_again_in_smaller_pieces() {
+fn path_mtu_smaller_retransmits_in_pieces() {
     let mut b = Bench::linux(10);
     assert_eq!(b.leaving().len(), 10);
     b.at(50);
@@ -36,7 +36,7 @@ fn what_was_too_large_is_sent_again_in_smaller_pieces() {
 
 /// As Linux 6.18 was seen to do it: bursts of two segments of 1448 B became 1348, 1348 and 200 B.
 #[test]
-fn what_left_as_one_burst_is_cut_as_one() {
+fn path_mtu_burst_is_cut_as_one() {
     let mut config = exact();
     config.sending.burst = 65_536;
     config.sending.paced = false;
@@ -55,7 +55,7 @@ fn what_left_as_one_burst_is_cut_as_one() {
 }
 
 #[test]
-fn what_begins_again_at_the_first_byte_is_cut_as_if_it_were_new() {
+fn path_mtu_go_back_cuts_as_new() {
     let mut config = exact();
     config.timeout.action = TimeoutAction::GoBack;
     let mut b = Bench::new(&config, &agreed(), 10);
@@ -68,7 +68,7 @@ fn what_begins_again_at_the_first_byte_is_cut_as_if_it_were_new() {
 }
 
 #[test]
-fn a_fin_goes_with_the_last_byte() {
+fn path_mtu_fin_stays_with_last_byte() {
     let mut b = Bench::linux(2);
     b.stream.end += 1;
     b.stream.fin = true;
@@ -81,7 +81,7 @@ fn a_fin_goes_with_the_last_byte() {
 }
 
 #[test]
-fn what_fits_is_left_alone() {
+fn path_mtu_fitting_segments_stay() {
     let mut b = Bench::linux(3);
     b.stream.end -= 700;
     assert_eq!(b.leaving().len(), 3);
@@ -108,7 +108,7 @@ fn at_timeouts(mut b: Bench, count: usize) -> Vec<u32> {
 /// Seen of Linux 6.18 with `tcp_mtu_probing = 1`: the fourth timeout, the first after the 3 s that
 /// three retries would take, sends `tcp_base_mss`.
 #[test]
-fn linux_suspects_a_black_hole() {
+fn path_mtu_linux_suspects_black_hole() {
     let mut config = exact();
     config.recovery.tail_loss_probe = false;
     let ignored = at_timeouts(Bench::new(&config, &agreed(), 4), 8);

@@ -6,7 +6,7 @@ use crate::SendCause::{New, Rack, TailLossProbe, Timeout, WindowProbe};
 use crate::congestion::State;
 
 #[test]
-fn the_last_segment_is_probed_after_two_round_trips() {
+fn loss_probe_leaves_after_two_rtts() {
     let mut b = Bench::linux(3);
     assert_eq!(b.numbers(), [1, 2, 3]);
     assert_eq!(b.alarm(), Some(202));
@@ -20,7 +20,7 @@ fn the_last_segment_is_probed_after_two_round_trips() {
 }
 
 #[test]
-fn one_segment_alone_waits_for_a_delayed_acknowledgement() {
+fn loss_probe_of_single_segment_waits_for_delayed_ack() {
     let mut b = Bench::linux(1);
     b.leaving();
     // 200 + 200 ms, but never after the timeout.
@@ -31,7 +31,7 @@ fn one_segment_alone_waits_for_a_delayed_acknowledgement() {
 }
 
 #[test]
-fn new_data_is_the_better_probe() {
+fn loss_probe_prefers_new_data() {
     let mut b = Bench::linux(20);
     assert_eq!(b.numbers().len(), 10);
     b.ring().unwrap();
@@ -40,7 +40,7 @@ fn new_data_is_the_better_probe() {
 }
 
 #[test]
-fn a_probe_that_repairs_is_a_loss() {
+fn loss_probe_that_repairs_reduces_window() {
     let mut b = Bench::linux(3);
     b.leaving();
     b.at(100).ack(3, &[]);
@@ -56,7 +56,7 @@ fn a_probe_that_repairs_is_a_loss() {
 }
 
 #[test]
-fn a_dsack_shows_that_the_probe_was_needless() {
+fn loss_probe_with_dsack_is_spurious() {
     let mut b = Bench::linux(3);
     b.leaving();
     b.ring().unwrap();
@@ -70,7 +70,7 @@ fn a_dsack_shows_that_the_probe_was_needless() {
 }
 
 #[test]
-fn a_probe_brings_the_sack_that_starts_recovery() {
+fn loss_probe_sack_starts_recovery() {
     let mut b = Bench::linux(10);
     assert_eq!(b.numbers().len(), 10);
     // 8, 9 and 10 are lost.
@@ -88,7 +88,7 @@ fn a_probe_brings_the_sack_that_starts_recovery() {
 }
 
 #[test]
-fn a_closed_window_is_asked_ever_more_rarely() {
+fn window_probe_interval_doubles() {
     let mut b = Bench::linux(20);
     assert_eq!(b.numbers().len(), 10);
     b.window = 0;
@@ -115,7 +115,7 @@ fn a_closed_window_is_asked_ever_more_rarely() {
 }
 
 #[test]
-fn probes_in_vain_end_the_connection() {
+fn window_probe_without_answer_gives_up() {
     let mut b = Bench::linux(20);
     b.leaving();
     b.window = 0;
@@ -132,7 +132,7 @@ fn probes_in_vain_end_the_connection() {
 }
 
 #[test]
-fn a_window_too_small_is_filled_when_asked() {
+fn window_probe_fills_small_window() {
     let mut b = Bench::linux(20);
     b.leaving();
     b.window = 700;
@@ -144,7 +144,7 @@ fn a_window_too_small_is_filled_when_asked() {
 }
 
 #[test]
-fn a_window_taken_back_turns_repetitions_into_probes() {
+fn window_shrunk_to_zero_turns_retransmissions_into_probes() {
     let mut b = Bench::linux(10);
     b.leaving();
     b.window = 0;

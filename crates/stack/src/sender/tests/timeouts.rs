@@ -23,7 +23,7 @@ fn rto(rule: TimeoutRule, least: u64) -> Rto {
 }
 
 #[test]
-fn timeouts_double_until_the_connection_is_given_up() {
+fn timeout_doubles_until_given_up() {
     let mut b = Bench::new(&without_probe(), &agreed(), 2);
     assert_eq!(b.numbers(), [1, 2]);
     // One round trip of 100 ms: 100 + max(200, 4·50).
@@ -47,7 +47,7 @@ fn timeouts_double_until_the_connection_is_given_up() {
 }
 
 #[test]
-fn the_timeout_follows_its_rule() {
+fn rto_follows_policy() {
     // Round trips in ms and the timeout after the last, worked by hand.
     for (rule, least, trips, expected) in [
         // SRTT 100, deviation 4·50 = 200.
@@ -76,7 +76,7 @@ fn the_timeout_follows_its_rule() {
 }
 
 #[test]
-fn deviation_decays_by_a_quarter_each_round() {
+fn rto_deviation_decays_by_quarter_per_round() {
     let mut rto = rto(TimeoutRule::Linux, 200);
     let at = |una, nxt| Measurement { rtt: 400_000, una, nxt };
     rto.measure(at(1, 10));
@@ -95,7 +95,7 @@ fn deviation_decays_by_a_quarter_each_round() {
 }
 
 #[test]
-fn an_acknowledgement_of_a_repetition_measures_nothing() {
+fn rtt_of_retransmission_is_not_measured() {
     let mut b = Bench::new(&without_probe(), &agreed(), 1);
     assert_eq!(b.numbers(), [1]);
     b.ring().unwrap();
@@ -109,7 +109,7 @@ fn an_acknowledgement_of_a_repetition_measures_nothing() {
 }
 
 #[test]
-fn timestamps_measure_repetitions_too() {
+fn rtt_of_retransmission_with_timestamps_is_measured() {
     let agreed = Negotiated { timestamps: true, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 1);
     assert_eq!(b.numbers(), [1]);
@@ -121,7 +121,7 @@ fn timestamps_measure_repetitions_too() {
 }
 
 #[test]
-fn an_unmeasured_handshake_leaves_three_seconds() {
+fn rto_after_unmeasured_handshake_is_three_seconds() {
     let agreed = Negotiated { rtt: None, retransmissions: 2, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 5);
     assert_eq!(b.numbers(), [1], "two SYNs were lost: one segment");
@@ -129,7 +129,7 @@ fn an_unmeasured_handshake_leaves_three_seconds() {
 }
 
 #[test]
-fn slow_start_follows_a_timeout() {
+fn timeout_is_followed_by_slow_start() {
     let mut b = Bench::new(&without_probe(), &agreed(), 20);
     assert_eq!(b.numbers().len(), 10);
     b.ring().unwrap();
@@ -151,7 +151,7 @@ fn slow_start_follows_a_timeout() {
 }
 
 #[test]
-fn originals_that_come_after_all_undo_a_timeout() {
+fn timeout_originals_arriving_undo_it() {
     // F-RTO, RFC 5682 section 3.1: the outage was only a delay.
     let mut b = Bench::new(&without_probe(), &agreed(), 40);
     assert_eq!(b.numbers().len(), 10);
@@ -167,7 +167,7 @@ fn originals_that_come_after_all_undo_a_timeout() {
 }
 
 #[test]
-fn without_sack_progress_beyond_the_repetition_undoes_a_timeout() {
+fn timeout_no_sack_progress_undoes_it() {
     let agreed = Negotiated { sack: false, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 40);
     assert_eq!(b.numbers().len(), 10);
@@ -181,7 +181,7 @@ fn without_sack_progress_beyond_the_repetition_undoes_a_timeout() {
 }
 
 #[test]
-fn without_sack_a_duplicate_shows_that_a_timeout_was_due() {
+fn timeout_no_sack_duplicate_confirms_it() {
     let agreed = Negotiated { sack: false, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 40);
     assert_eq!(b.numbers().len(), 10);
@@ -196,7 +196,7 @@ fn without_sack_a_duplicate_shows_that_a_timeout_was_due() {
 }
 
 #[test]
-fn without_new_data_frto_repairs_at_once() {
+fn frto_without_new_data_repairs_at_once() {
     let mut b = Bench::new(&without_probe(), &agreed(), 10);
     assert_eq!(b.numbers().len(), 10);
     b.ring().unwrap();
@@ -206,7 +206,7 @@ fn without_new_data_frto_repairs_at_once() {
 }
 
 #[test]
-fn all_unsacked_is_lost_where_the_rule_says_so() {
+fn timeout_all_unsacked_marks_all_lost() {
     let mut config = without_probe();
     config.timeout.action = TimeoutAction::AllUnsacked;
     config.recovery.frto = false;
@@ -226,7 +226,7 @@ fn all_unsacked_is_lost_where_the_rule_says_so() {
 }
 
 #[test]
-fn what_was_sent_within_the_last_round_trip_is_not_lost_at_a_timeout() {
+fn timeout_rack_spares_recent_segments() {
     let mut b = Bench::new(&without_probe(), &agreed(), 11);
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(10, &[]);
@@ -241,7 +241,7 @@ fn what_was_sent_within_the_last_round_trip_is_not_lost_at_a_timeout() {
 }
 
 #[test]
-fn small_segments_go_together_when_sent_again() {
+fn retransmission_joins_small_segments() {
     let mut b = Bench::new(&without_probe(), &agreed(), 0);
     b.stream.nodelay = true;
     for _ in 0..5 {
@@ -264,7 +264,7 @@ fn small_segments_go_together_when_sent_again() {
 }
 
 #[test]
-fn a_user_timeout_ends_it_sooner() {
+fn user_timeout_ends_retransmissions() {
     let mut b = Bench::new(&without_probe(), &agreed(), 1);
     b.sender.set_user_timeout(millis(5_000));
     b.leaving();
@@ -279,7 +279,7 @@ fn a_user_timeout_ends_it_sooner() {
 }
 
 #[test]
-fn timers_of_the_kernel_run_out_on_its_ticks() {
+fn rto_expires_on_kernel_ticks() {
     let mut config = without_probe();
     config.host = crate::config::Host::default();
     let mut b = Bench::new(&config, &agreed(), 1);

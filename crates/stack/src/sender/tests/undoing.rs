@@ -18,7 +18,7 @@ fn hasty(timestamps: bool) -> Bench {
 }
 
 #[test]
-fn a_timestamp_older_than_the_repetition_undoes_recovery() {
+fn undo_older_timestamp_undoes_recovery() {
     // Eifel, RFC 3522: the original was echoed.
     let mut b = hasty(true);
     b.at(110).ack(5, &[]);
@@ -29,7 +29,7 @@ fn a_timestamp_older_than_the_repetition_undoes_recovery() {
 }
 
 #[test]
-fn one_that_is_not_older_undoes_nothing() {
+fn undo_newer_timestamp_keeps_recovery() {
     let mut b = hasty(true);
     b.echo = Some(100);
     b.at(200).ack(12, &[]);
@@ -38,7 +38,7 @@ fn one_that_is_not_older_undoes_nothing() {
 }
 
 #[test]
-fn a_dsack_for_the_repetition_undoes_recovery() {
+fn undo_dsack_undoes_recovery() {
     // RFC 3708.
     let mut b = hasty(false);
     b.at(110).ack(5, &[]);
@@ -52,7 +52,7 @@ fn a_dsack_for_the_repetition_undoes_recovery() {
 }
 
 #[test]
-fn nothing_is_undone_where_the_stack_does_not() {
+fn undo_disabled_keeps_recovery() {
     let mut config = exact();
     config.recovery.undo = false;
     let agreed = Negotiated { timestamps: true, ..agreed() };
@@ -66,7 +66,7 @@ fn nothing_is_undone_where_the_stack_does_not() {
 }
 
 #[test]
-fn a_dsack_nothing_of_ours_explains_is_no_proof() {
+fn undo_unexplained_dsack_is_ignored() {
     let mut b = Bench::linux(40);
     assert_eq!(b.numbers().len(), 10);
     let heard = b.at(100).ack(3, &[(1, 1)]);
@@ -75,7 +75,7 @@ fn a_dsack_nothing_of_ours_explains_is_no_proof() {
 }
 
 #[test]
-fn ecn_reduces_once_for_each_window_and_tells() {
+fn ecn_reduces_once_per_window_and_sends_cwr() {
     let agreed = Negotiated { ecn: true, ..agreed() };
     let mut b = Bench::new(&exact(), &agreed, 60);
     assert!(b.leaving().iter().all(|s| s.ect && !s.cwr));

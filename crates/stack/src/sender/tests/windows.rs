@@ -4,7 +4,7 @@ use super::super::Negotiated;
 use super::bench::*;
 
 #[test]
-fn slow_start_doubles_while_the_window_is_used() {
+fn slow_start_with_full_window_doubles() {
     let mut b = Bench::linux(10_000);
     let mut sent = Vec::new();
     let mut next = 1;
@@ -21,7 +21,7 @@ fn slow_start_doubles_while_the_window_is_used() {
 }
 
 #[test]
-fn a_window_that_is_not_used_does_not_grow() {
+fn cwnd_unused_does_not_grow() {
     let mut b = Bench::linux(0);
     for round in 0..20 {
         b.stream.end += 2 * MSS;
@@ -37,7 +37,7 @@ fn start_of(b: &Bench) -> u64 {
 }
 
 #[test]
-fn idleness_halves_the_window_for_each_timeout() {
+fn cwnd_after_idle_halves_per_timeout() {
     for (idle, expected) in [(300, 80), (301, 40), (650, 20), (950, 10), (60_000, 10)] {
         let mut b = Bench::linux(0);
         let mut time = 0;
@@ -56,7 +56,7 @@ fn idleness_halves_the_window_for_each_timeout() {
 }
 
 #[test]
-fn idleness_counts_when_data_can_leave_again() {
+fn cwnd_idle_time_ends_when_data_can_leave() {
     // Written into a closed window, the data does not touch the congestion window; when it opens
     // after ten timeouts, that is small.
     let mut b = Bench::linux(26);
@@ -79,7 +79,7 @@ fn idleness_counts_when_data_can_leave_again() {
 }
 
 #[test]
-fn without_the_rule_idleness_changes_nothing() {
+fn cwnd_without_idle_rule_stays() {
     let mut config = exact();
     config.window.slow_start_after_idle = false;
     let mut b = Bench::new(&config, &agreed(), 10);
@@ -90,7 +90,7 @@ fn without_the_rule_idleness_changes_nothing() {
 }
 
 #[test]
-fn growth_is_limited_in_bytes_where_the_stack_says_so() {
+fn cwnd_growth_limit_is_respected() {
     // RFC 3465: ten acknowledged at once bring two.
     let mut config = exact();
     config.window.growth_limit = 2;
@@ -101,7 +101,7 @@ fn growth_is_limited_in_bytes_where_the_stack_says_so() {
 }
 
 #[test]
-fn the_peers_window_bounds_what_is_out_and_how_large_it_is() {
+fn peer_window_bounds_flight_and_segment_size() {
     let agreed = Negotiated { window: 5_000, ..agreed() };
     let mut b = Bench::new(&exact(), &agreed, 20);
     assert_eq!(b.numbers(), [1, 2, 3, 4, 5]);
@@ -113,7 +113,7 @@ fn the_peers_window_bounds_what_is_out_and_how_large_it_is() {
 }
 
 #[test]
-fn an_old_segment_does_not_change_the_window() {
+fn peer_window_of_old_segment_is_ignored() {
     let mut b = Bench::linux(20);
     b.leaving();
     let mut ack = super::super::Ack {
@@ -135,7 +135,7 @@ fn an_old_segment_does_not_change_the_window() {
 }
 
 #[test]
-fn so_many_segments_are_out_as_the_stack_allows() {
+fn unacked_limit_bounds_segments() {
     let mut config = exact();
     config.sending.unacked = Some(3);
     let mut b = Bench::new(&config, &agreed(), 20);

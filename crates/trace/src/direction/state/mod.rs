@@ -1,26 +1,28 @@
 //! One direction of a connection: data one way, acknowledgements the other.
 
-mod fast_path;
+mod plain;
+mod sack;
 
 use std::mem::take;
 
 use tcplab_units::{Bytes, Instant, Offset};
-use tcplab_wire::{SackBlock, SackBlocks, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
-use crate::direction::causes::Tally;
-use crate::direction::episodes::Mark;
-use crate::direction::recovery::Watch;
-use crate::direction::retransmission::{Below, Case, Entry, Scene};
-use crate::direction::scoreboard::{Answer, Scoreboard};
-use crate::direction::send_order::Stamp;
-use crate::direction::sender_model::{Judge, Verdict};
-use crate::direction::spurious::{Repeat, Repeats};
+use crate::direction::causes::CauseCounts;
+use crate::direction::episodes::AckMark;
+use crate::direction::recovery::RecoveryTracker;
+use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry};
+use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
+use crate::direction::send_order::SendStamp;
+use crate::direction::sender_model::{Classification, SenderModel};
+use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::{Arrival, Transmission};
-use crate::observers::{Heard as Answered, Observers, Sent, Told};
+use crate::fast_path;
+use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
-use crate::shortcuts;
 use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Spurious, Totals};
+use sack::{NOTHING, blocks, offset};
 
 /// Numbers farther than this from what was seen cannot belong to the connection: windows are
 /// below 2³⁰ (RFC 7323 section 2.3).
@@ -28,14 +30,14 @@ const FARTHEST: i64 = 1 << 30;
 
 /// The state of one direction; what it finds out is handed over at once.
 #[derive(Debug, Default)]
-pub(crate) struct FlowState {
+pub(crate) struct DirectionState {
     positions: Option<SeqUnwrapper>,
     board: Scoreboard,
-    judge: Judge,
-    watch: Option<Box<Watch>>,
-    pub(crate) below: Below,
-    repeats: Repeats,
-    tally: Tally,
+    sender_model: SenderModel,
+    recovery: Option<Box<RecoveryTracker>>,
+    pub(crate) classifier: Classifier,
+    spurious_detector: SpuriousDetector,
+    causes: CauseCounts,
     /// Data bytes of a full segment, by the handshake; 0 where it was not seen.
     pub(crate) full_segment: u16,
     last_window: Option<u16>,
@@ -53,13 +55,13 @@ pub(crate) struct FlowState {
 
 /// What a packet's acknowledgement tells of the opposite direction.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct AckOutcome {
     pub(crate) ack: Option<Box<Ack>>,
     pub(crate) episodes: Vec<Episode>,
-    /// Holes, never seen at this tap, that it acknowledges.
+    /// Holes, never seen at this capture point, that it acknowledges.
     pub(crate) gaps: u32,
-    /// Retransmissions, by their frames, that turn out to have been needless.
-    pub(crate) needless: Vec<(u64, Spurious)>,
+    /// Retransmissions, by their frames, that turn out to have been spurious.
+    pub(crate) spurious: Vec<(u64, Spurious)>,
 }
 
 /// What a packet turned out to be for the direction that it belongs to.
@@ -70,7 +72,7 @@ pub(crate) struct Passed {
     pub(crate) copy: bool,
 }
 
-impl FlowState {
+impl DirectionState {
     /// Whether data passed that were not acknowledged yet.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.board.una < self.board.high
@@ -94,7 +96,7 @@ impl FlowState {
         self.board = Scoreboard::default();
         self.board.without_sack = without_sack;
         self.board.start_at(Offset::new(1));
-        self.below = Below::default();
+        self.classifier = Classifier::default();
     }
     /// A SYN, FIN or RST came, of either direction.
     pub(crate) fn is_unsettled(&mut self) {
@@ -102,12 +104,16 @@ impl FlowState {
     }
     /// The handshake showed that SACK is not used.
     pub(crate) fn refuse_sack(&mut self) {
-        self.judge.refuse_sack();
+        self.sender_model.refuse_sack();
         self.board.without_sack = true;
     }
 
     /// A packet of this direction; `Err` if its number cannot belong to the connection.
-    pub(crate) fn sent(&mut self, packet: &Packet, scene: Scene<'_>) -> Result<Passed, OutOfPlace> {
+    pub(crate) fn sent(
+        &mut self,
+        packet: &Packet,
+        context: Context<'_>,
+    ) -> Result<Passed, OutOfPlace> {
         self.settled = None;
         // An RST may come from nobody who knows the connection: its number is no beginning.
         if packet.rst() && self.positions.is_none() {
@@ -122,27 +128,30 @@ impl FlowState {
             self.data_end = Some(offset(start + len as i64 - 1));
         }
         let high = self.board.high;
-        let verdict = if len == 0 {
-            let Some(probe) = self.below.probe_without_data(packet, start, closed, &self.board)
+        let classification = if len == 0 {
+            let Some(probe) =
+                self.classifier.probe_without_data(packet, start, closed, &self.board)
             else {
-                let copy = self.below.identity.repeats(packet);
-                if start > high.as_u64() as i64 && packet.is_bare() && self.below.seen() {
-                    self.below.announce(offset(start), high, packet);
+                let copy = self.classifier.send_order.repeats(packet);
+                if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.seen() {
+                    self.classifier.announce(offset(start), high, packet);
                 }
-                self.below.passed(packet, None, SegmentKind::New);
+                self.classifier.passed(packet, None, SegmentKind::New);
                 return Ok(Passed { segment: None, copy });
             };
-            self.below.passed(packet, None, probe.kind);
+            self.classifier.passed(packet, None, probe.kind);
             probe
         } else {
-            let case = Case { packet, range, scene, closed };
-            let verdict = self.judge_and_log(&case, payload);
-            self.below.passed(packet, Some(range), verdict.kind);
-            verdict
+            let candidate = Candidate { packet, range, context, closed };
+            let classification = self.classify_and_log(&candidate, payload);
+            self.classifier.passed(packet, Some(range), classification.kind);
+            classification
         };
-        let segment = self.segment(packet, range, payload, high, verdict);
-        let copy =
-            matches!(verdict.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate);
+        let segment = self.segment(packet, range, payload, high, classification);
+        let copy = matches!(
+            classification.kind,
+            SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate
+        );
         Ok(Passed { segment, copy })
     }
 
@@ -153,10 +162,10 @@ impl FlowState {
         range: Range,
         payload: u64,
         high: Offset,
-        Verdict { kind, timer, proof }: Verdict,
+        Classification { kind, timer, proof }: Classification,
     ) -> Option<Box<Segment>> {
         let in_flight = self.count(payload);
-        let sent = Sent {
+        let sent = SendEvent {
             packet,
             range,
             payload,
@@ -168,8 +177,8 @@ impl FlowState {
             in_flight,
             window_edge: self.window_edge,
         };
-        self.tally.sent(&sent, || pieces(payload, self.full_segment));
-        self.observers.sent(&sent);
+        self.causes.sent(&sent, || pieces(payload, self.full_segment));
+        self.observers.on_send(&sent);
         packet.wanted.then(|| {
             Box::new(Segment {
                 at: packet.at,
@@ -201,25 +210,30 @@ impl FlowState {
 
     /// The acknowledgement in a packet of the opposite direction.
     /// `copy`: it was there before.
-    pub(crate) fn answered(&mut self, packet: &Packet, window: Option<Bytes>, copy: bool) -> Heard {
-        let Some(number) = packet.ack else { return Heard::default() };
+    pub(crate) fn answered(
+        &mut self,
+        packet: &Packet,
+        window: Option<Bytes>,
+        copy: bool,
+    ) -> AckOutcome {
+        let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without data seen before, everything acknowledged lies before the capture's start.
         let positions =
             *self.positions.get_or_insert_with(|| SeqUnwrapper::new(number.advanced_by(u32::MAX)));
         let ack = positions.position(number);
         if ack - self.board.high.as_u64() as i64 > FARTHEST {
-            return Heard::default();
+            return AckOutcome::default();
         }
         let ack = offset(ack);
         self.settled = None;
-        if shortcuts::taken() && self.says_again(packet, ack, window) {
+        if fast_path::is_enabled() && self.says_again(packet, ack, window) {
             self.heard_again(packet, window);
-            return Heard::default();
+            return AckOutcome::default();
         }
         let mut room = [NOTHING; SackBlocks::MOST];
         let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
         let duplicate = !copy && self.is_duplicate(packet, ack, sack);
-        let answer = Answer {
+        let answer = ReceivedAck {
             at: packet.at,
             ack,
             sack,
@@ -227,14 +241,11 @@ impl FlowState {
             echo: packet.timestamps.map(|(_, echo)| echo),
         };
         let (before, high) = (self.board.una, self.board.high);
-        let told = self.board.answered(&answer);
-        let gaps = self.below.holes.count_before(self.board.una) + u32::from(self.board.una > high);
+        let effect = self.board.on_ack(&answer);
+        let gaps = self.acknowledge_gaps(packet, ack, high, effect.advanced);
         let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
-        if told.advanced && (ack > high || !self.below.holes.is_empty()) && self.below.seen() {
-            self.below.holes.acknowledged(ack, high, packet.at, packet.frame);
-        }
         self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
-        let heard = Answered {
+        let heard = AckEvent {
             packet,
             ack,
             before,
@@ -242,31 +253,49 @@ impl FlowState {
             window,
             sack,
             dsack,
-            told,
+            effect,
             duplicate,
             high: self.board.high,
             in_flight: self.board.in_flight(),
         };
-        self.observers.heard(&heard);
-        let needless = self.repeats.heard(&heard, self.board.min_round_trip);
-        for &(frame, why) in &needless {
-            self.tally.spurious(packet.at, frame, why);
+        self.observers.on_ack(&heard);
+        let spurious = self.spurious_detector.on_ack(&heard, self.board.min_round_trip);
+        for &(frame, why) in &spurious {
+            self.causes.spurious(packet.at, frame, why);
         }
         let moment = (packet.at, packet.frame);
-        self.judge.heard(moment, told, before, duplicate, &self.board);
+        self.sender_model.heard(moment, effect, before, duplicate, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.is_bare());
         self.totals.duplicate_acks += u64::from(duplicate);
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let ack = packet.wanted.then(|| Box::new(acknowledgement(&heard)));
-        let mut heard = Heard { ack, gaps, needless, ..Heard::default() };
-        if self.watch.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
-            heard.episodes = self.keep_watch(packet, &told, bare_duplicate);
+        let mut heard = AckOutcome { ack, gaps, spurious, ..AckOutcome::default() };
+        if self.recovery.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
+            heard.episodes = self.track_recovery(packet, &effect, bare_duplicate);
         } else {
             self.board.forget_acknowledged();
         }
         heard
+    }
+
+    /// How many gaps the cumulative acknowledgement covers; these were not captured. `high` is the
+    /// highest byte seen before it.
+    #[inline]
+    fn acknowledge_gaps(
+        &mut self,
+        packet: &Packet,
+        ack: Offset,
+        high: Offset,
+        advanced: bool,
+    ) -> u32 {
+        let gaps = &mut self.classifier.gaps;
+        let count = gaps.count_before(self.board.una) + u32::from(self.board.una > high);
+        if advanced && (ack > high || !gaps.is_empty()) && self.classifier.seen() {
+            self.classifier.gaps.acknowledged(ack, high, packet.at, packet.frame);
+        }
+        count
     }
 
     /// Whether a packet with data of the other direction only says again what the one before it
@@ -284,23 +313,23 @@ impl FlowState {
             && board.una == board.high
             && board.log.is_empty()
             && board.sacked.is_empty()
-            && self.watch.is_none()
-            && self.repeats.is_empty()
-            && self.below.holes.is_empty();
+            && self.recovery.is_none()
+            && self.spurious_detector.is_empty()
+            && self.classifier.gaps.is_empty();
         let edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
         let stands = packet.window > 0
             && self.last_window == Some(packet.window)
             && self.window_edge == edge;
-        plain && calm && stands && self.observers.know_it_all(ack, window)
+        plain && calm && stands && self.observers.ignore_repeated_ack(ack, window)
     }
 
-    /// What [`FlowState::answered`] comes to where nothing new is said.
+    /// What [`DirectionState::answered`] comes to where nothing new is said.
     #[inline]
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
-        self.observers.heard_again(packet);
+        self.observers.on_repeated_ack(packet);
         self.settled = packet.ack.map(|ack| (ack, packet.window));
         let moment = (packet.at, packet.frame);
-        self.judge.heard(moment, Told::default(), self.board.una, false, &self.board);
+        self.sender_model.heard(moment, AckEffect::default(), self.board.una, false, &self.board);
         self.totals.max_window = self.totals.max_window.max(window);
     }
 
@@ -311,14 +340,14 @@ impl FlowState {
 
     /// The episodes that are left when no more packets come.
     pub(crate) fn finish(&self) -> Vec<Episode> {
-        self.watch.as_ref().map(|watch| watch.finish(&self.board)).unwrap_or_default()
+        self.recovery.as_ref().map(|recovery| recovery.finish(&self.board)).unwrap_or_default()
     }
 
     /// What is known of the causes, when no more packets come.
     pub(crate) fn finish_into(&mut self, flow: &mut Flow) {
         flow.totals = self.totals;
-        self.tally.finish(flow);
-        self.below.holes.finish(&mut flow.causes);
+        self.causes.finish(flow);
+        self.classifier.gaps.finish(&mut flow.causes);
         self.observers.finish(flow);
     }
 
@@ -343,48 +372,52 @@ impl FlowState {
         Ok(start)
     }
 
-    fn judge_and_log(&mut self, case: &Case<'_>, payload: u64) -> Verdict {
-        let &Case { packet, range, scene, closed } = case;
+    fn classify_and_log(&mut self, candidate: &Candidate<'_>, payload: u64) -> Classification {
+        let &Candidate { packet, range, context, closed } = candidate;
         let high = self.board.high;
         if range.is_empty() {
             // From before the capture began.
             let kind = SegmentKind::OriginalNotCaptured;
-            return Verdict { kind, ..Verdict::new_data() };
+            return Classification { kind, ..Classification::new_data() };
         }
         if range.start >= high {
             let moment = (packet.at, packet.frame);
-            let again = self.below.goes_on_again(case, &mut self.judge, &self.board);
-            let verdict = if let Some(again) = again {
+            let again =
+                self.classifier.goes_on_again(candidate, &mut self.sender_model, &self.board);
+            let classification = if let Some(again) = again {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
-                Below::probe_beyond()
+                Classifier::probe_beyond()
             } else {
-                self.judge.fresh(moment, range, scene.to_sender(), &self.board)
+                self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
             };
             if high < range.start {
-                self.below.holes.show(Range { start: high, end: range.start }, Stamp::of(packet));
-                self.gave_up |= take(&mut self.below.holes.gave_up);
+                self.classifier
+                    .gaps
+                    .show(Range { start: high, end: range.start }, SendStamp::of(packet));
+                self.gave_up |= take(&mut self.classifier.gaps.gave_up);
             }
             self.totals.unique += Bytes::new(payload);
-            self.log(packet, range, payload, (verdict, false));
-            return verdict;
+            self.log(packet, range, payload, (classification, false));
+            return classification;
         }
-        let (verdict, entry) = self.below.judge(case, &mut self.judge, &self.board);
+        let (classification, entry) =
+            self.classifier.classify(candidate, &mut self.sender_model, &self.board);
         // The part below the highest byte seen, less what is seen only now.
         let below = Range { start: range.start, end: range.end.min(high) };
-        let seen_before = below.len() - self.below.holes.within(below);
+        let seen_before = below.len() - self.classifier.gaps.within(below);
         self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
-        self.below.holes.fill(range);
-        self.gave_up |=
-            take(&mut self.below.holes.gave_up) || verdict.proof.nth as usize > REPETITIONS.most();
-        if verdict.kind.is_retransmission() {
+        self.classifier.gaps.fill(range);
+        self.gave_up |= take(&mut self.classifier.gaps.gave_up)
+            || classification.proof.nth as usize > REPETITIONS.most();
+        if classification.kind.is_retransmission() {
             self.sent_again(packet, range, payload);
         }
-        if entry != Entry::None {
-            self.log(packet, range, payload, (verdict, entry == Entry::Repeat));
+        if entry != LogEntry::NotLogged {
+            self.log(packet, range, payload, (classification, entry == LogEntry::Retransmission));
         }
-        verdict
+        classification
     }
 
     fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
@@ -392,7 +425,7 @@ impl FlowState {
         self.totals.retransmitted += Bytes::new(payload);
         let clock = packet.timestamps.map(|(value, _)| value);
         let (at, frame) = (packet.at, packet.frame);
-        self.repeats.sent(Repeat { range, at, frame, clock });
+        self.spurious_detector.sent(PendingRetransmission { range, at, frame, clock });
     }
 
     /// Enters a transmission into the log, and opens the watch where it is a sign of trouble.
@@ -401,11 +434,11 @@ impl FlowState {
         packet: &Packet,
         range: Range,
         payload: u64,
-        (verdict, repeat): (Verdict, bool),
+        (classification, repeat): (Classification, bool),
     ) {
-        let timer = verdict.timer;
+        let timer = classification.timer;
         if timer.is_some() || repeat {
-            self.open_watch(packet);
+            self.start_recovery(packet);
         }
         self.board.sent(Transmission {
             range,
@@ -417,13 +450,13 @@ impl FlowState {
             timer,
             clock: packet.timestamps.map(|(value, _)| value),
             arrival: Arrival::Unknown,
-            needless: false,
+            spurious: false,
         });
         self.gave_up |= take(&mut self.board.log.gave_up);
-        if let Some(watch) = &mut self.watch
+        if let Some(recovery) = &mut self.recovery
             && (timer.is_some() || repeat)
         {
-            watch.repeated(packet.at, &self.board);
+            recovery.repeated(packet.at, &self.board);
         }
     }
 
@@ -436,13 +469,13 @@ impl FlowState {
         outstanding && packet.is_bare() && ack == self.board.una && (same_window || tells)
     }
 
-    fn mark(&self, packet: &Packet, told: &Told, bare_duplicate: bool) -> Mark {
-        Mark {
+    fn mark(&self, packet: &Packet, effect: &AckEffect, bare_duplicate: bool) -> AckMark {
+        AckMark {
             at: packet.at,
             frame: packet.frame,
             una: self.board.una,
             position: self.board.log.next(),
-            sacked: told.earliest_sacked,
+            sacked: effect.earliest_sacked,
             bare_duplicate,
             too_big: false,
         }
@@ -459,37 +492,50 @@ impl FlowState {
             return;
         }
         self.settled = None;
-        if !self.judge.told_too_big(at, frame, mtu, &self.board) {
+        if !self.sender_model.told_too_big(at, frame, mtu, &self.board) {
             return;
         }
         let position = self.board.log.next();
-        let mark =
-            Mark { at, frame, una, position, sacked: None, bare_duplicate: false, too_big: true };
-        let watch = self.watch.get_or_insert_with(|| Box::new(Watch::open(mark, &self.board)));
-        watch.told(mark, &self.board);
+        let mark = AckMark {
+            at,
+            frame,
+            una,
+            position,
+            sacked: None,
+            bare_duplicate: false,
+            too_big: true,
+        };
+        let recovery =
+            self.recovery.get_or_insert_with(|| Box::new(RecoveryTracker::open(mark, &self.board)));
+        recovery.on_icmp(mark, &self.board);
     }
 
-    fn open_watch(&mut self, packet: &Packet) {
-        if self.watch.is_none() {
-            let mark = self.mark(packet, &Told::default(), false);
-            self.watch = Some(Box::new(Watch::open(mark, &self.board)));
+    fn start_recovery(&mut self, packet: &Packet) {
+        if self.recovery.is_none() {
+            let mark = self.mark(packet, &AckEffect::default(), false);
+            self.recovery = Some(Box::new(RecoveryTracker::open(mark, &self.board)));
         }
     }
 
     /// In times of trouble: the episodes that are over.
     #[inline(never)]
-    fn keep_watch(&mut self, packet: &Packet, told: &Told, bare_duplicate: bool) -> Vec<Episode> {
+    fn track_recovery(
+        &mut self,
+        packet: &Packet,
+        effect: &AckEffect,
+        bare_duplicate: bool,
+    ) -> Vec<Episode> {
         self.gave_up |= take(&mut self.board.sacked.gave_up);
-        self.open_watch(packet);
-        let mark = self.mark(packet, told, bare_duplicate);
-        let Some(watch) = &mut self.watch else { return Vec::new() };
+        self.start_recovery(packet);
+        let mark = self.mark(packet, effect, bare_duplicate);
+        let Some(recovery) = &mut self.recovery else { return Vec::new() };
         if bare_duplicate {
-            watch.suspect(&self.board);
+            recovery.suspect(&self.board);
         }
-        let (episodes, calm) = watch.answered(mark, &mut self.board);
+        let (episodes, calm) = recovery.on_ack(mark, &mut self.board);
         self.gave_up |= take(&mut self.board.log.gave_up);
         if calm {
-            self.watch = None;
+            self.recovery = None;
             self.board.forget_acknowledged();
         }
         episodes
@@ -497,8 +543,8 @@ impl FlowState {
 }
 
 /// An acknowledgement for whoever takes them.
-fn acknowledgement(heard: &Answered<'_>) -> Ack {
-    let &Answered { packet, ack, window, sack, dsack, duplicate, .. } = heard;
+fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
+    let &AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
     Ack {
         at: packet.at,
         frame: packet.frame,
@@ -518,52 +564,11 @@ fn acknowledgement(heard: &Answered<'_>) -> Ack {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
-
 /// How many segments on the wire a packet with so much data stands for, `full` being the data of a
-/// full one: the kernel hands large pieces to the tap, which the network card cuts.
+/// full one: the kernel hands large pieces to the capture point, which the network card cuts.
 fn pieces(payload: u64, full: u16) -> u64 {
     match full {
         0 => 1,
         full => payload.div_ceil(u64::from(full)).max(1),
     }
-}
-
-/// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative
-/// acknowledgement or inside the second (RFC 2883 section 4).
-#[inline]
-fn blocks<'r>(
-    sack: &[SackBlock],
-    positions: &SeqUnwrapper,
-    ack: Offset,
-    room: &'r mut [Range; SackBlocks::MOST],
-) -> (&'r [Range], Option<Range>) {
-    if sack.is_empty() {
-        return (&[], None);
-    }
-    for (range, block) in room.iter_mut().zip(sack) {
-        *range = Range {
-            start: offset(positions.position(block.left)),
-            end: offset(positions.position(block.right)),
-        };
-    }
-    let again = match &room[..sack.len()] {
-        [first, ..] if first.start < ack => true,
-        [first, second, ..] => second.start <= first.start && first.end <= second.end,
-        _ => false,
-    };
-    let dsack = again.then_some(room[0]).filter(|range| !range.is_empty());
-    let mut count = 0;
-    for index in usize::from(again)..sack.len() {
-        if !room[index].is_empty() {
-            room[count] = room[index];
-            count += 1;
-        }
-    }
-    (&room[..count], dsack)
-}
-
-/// What stands before the capture's first byte has no offset; it is taken for the start.
-fn offset(position: i64) -> Offset {
-    Offset::new(position.max(0) as u64)
 }

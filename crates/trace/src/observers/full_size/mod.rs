@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::TcpFlags;
 
-use crate::observers::event::{Heard, Sent};
+use crate::observers::event::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{MssChange, SegmentKind};
 
@@ -65,7 +65,7 @@ impl FullSize {
 
     /// A packet of the direction.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.packet.syn() {
             self.offered[0] = offered(sent.packet);
         }
@@ -90,7 +90,7 @@ impl FullSize {
     }
     /// A packet of the opposite direction.
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.syn() {
             self.offered[1] = offered(heard.packet);
         }
@@ -136,7 +136,7 @@ impl FullSize {
 
     /// A sender that has more to send, as it had who did not push, fills its segments.
     #[inline(never)]
-    fn look_at_smaller(&mut self, payload: u32, sent: Sent<'_>) {
+    fn look_at_smaller(&mut self, payload: u32, sent: SendEvent<'_>) {
         let run = &mut self.run;
         if run.count == 0 || run.size != payload {
             let (at, frame) = (sent.packet.at, sent.packet.frame);

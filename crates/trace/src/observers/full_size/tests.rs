@@ -14,8 +14,8 @@ fn after_handshake(mss: Option<(u16, u16)>) -> FullSize {
     let mut size = FullSize::default();
     if let Some((own, peer)) = mss {
         let syn = |mss| Packet { flags: TcpFlags::SYN, mss: Some(mss), ..packet(Instant::ZERO) };
-        size.sent(&sent(&syn(own), 0, SegmentKind::New));
-        size.heard(&heard(&syn(peer), 1, 0));
+        size.on_send(&sent(&syn(own), 0, SegmentKind::New));
+        size.on_ack(&heard(&syn(peer), 1, 0));
     }
     size
 }
@@ -30,7 +30,7 @@ fn send(size: &mut FullSize, payloads: &[i64]) {
         if payload < 0 {
             one.flags |= TcpFlags::PSH;
         }
-        size.sent(&sent(&one, start, SegmentKind::New));
+        size.on_send(&sent(&one, start, SegmentKind::New));
         start += payload.unsigned_abs();
     }
 }
@@ -64,13 +64,13 @@ fn as_agreed_or_as_seen() {
 fn a_syn_without_the_option_means_its_default() {
     let mut size = FullSize::default();
     let syn = Packet { flags: TcpFlags::SYN, ..packet(Instant::ZERO) };
-    size.sent(&sent(&syn, 0, SegmentKind::New));
-    size.heard(&heard(&Packet { mss: Some(1_460), ..syn }, 1, 0));
+    size.on_send(&sent(&syn, 0, SegmentKind::New));
+    size.on_ack(&heard(&Packet { mss: Some(1_460), ..syn }, 1, 0));
     send(&mut size, &[100]);
     assert_eq!(size.bytes(), Some(536 - 12));
     let cut = Packet { flags: TcpFlags::SYN, options_cut: true, ..packet(Instant::ZERO) };
     let mut size = FullSize::default();
-    size.sent(&sent(&cut, 0, SegmentKind::New));
+    size.on_send(&sent(&cut, 0, SegmentKind::New));
     send(&mut size, &[1_208]);
     assert_eq!(size.bytes(), Some(1_208), "what was cut off is not taken for absent");
 }
@@ -113,7 +113,7 @@ fn one_segment_again_and_again_is_no_size() {
     send(&mut size, &[1_448]);
     for _ in 0..10 {
         let again = Packet { payload: 700, ..packet(Instant::ZERO) };
-        size.sent(&sent(&again, 1_449, SegmentKind::TimeoutRetransmission));
+        size.on_send(&sent(&again, 1_449, SegmentKind::TimeoutRetransmission));
     }
     assert_eq!((changes(&size), size.bytes()), (vec![], Some(1_448)));
 }

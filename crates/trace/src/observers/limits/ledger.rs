@@ -18,7 +18,7 @@ const FULL_BEFORE: u64 = 16;
 
 /// What is known of a span when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SpanKind {
     /// It is certain.
     Sure(Limit),
     /// Nothing was in flight, and nothing to send.
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 
 /// What a round trip told of the spans in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Verdict {
+pub(crate) struct RoundOutcome {
     /// What paced the acknowledgements' clock.
     pub(crate) clocked: Limit,
     /// The path was as busy as it can be.
@@ -49,7 +49,7 @@ pub(crate) struct Verdict {
 
 /// Everything written down so far.
 #[derive(Debug)]
-pub(crate) struct Book {
+pub(crate) struct TimeLedger {
     /// All time before this is accounted for.
     until: Instant,
     /// The packet then.
@@ -74,12 +74,12 @@ struct Stretch {
     acked: u64,
 }
 
-impl Book {
+impl TimeLedger {
     /// The first span begins with this packet.
-    pub(crate) fn begin(at: Instant, frame: u64, confidence: Confidence) -> Book {
+    pub(crate) fn begin(at: Instant, frame: u64, confidence: Confidence) -> TimeLedger {
         let total = LimitShares { confidence, ..LimitShares::default() };
         let stretch = Stretch { from: at, frame, shares: total, ..Stretch::default() };
-        Book { until: at, frame, stretch, clocked: Span::ZERO, period: None, total }
+        TimeLedger { until: at, frame, stretch, clocked: Span::ZERO, period: None, total }
     }
 
     /// Until when all time is accounted for.
@@ -92,19 +92,19 @@ impl Book {
     }
 
     /// The time up to `at` was of this kind. Captures whose clock goes back add nothing.
-    pub(crate) fn account(&mut self, kind: Kind, at: Instant, frame: u64) {
+    pub(crate) fn account(&mut self, kind: SpanKind, at: Instant, frame: u64) {
         let span = at.since(self.until);
         let stretch = &mut self.stretch;
         match kind {
-            Kind::Sure(limit) => stretch.shares.spans[limit as usize] += span,
-            Kind::Idle => {
+            SpanKind::Sure(limit) => stretch.shares.spans[limit as usize] += span,
+            SpanKind::Idle => {
                 stretch.shares.spans[Limit::Application as usize] += span;
                 stretch.shares.idle += span;
             }
-            Kind::Clocked => stretch.clocked += span,
-            Kind::Starved => stretch.starved += span,
-            Kind::Paced => stretch.paced += span,
-            Kind::Lull => {
+            SpanKind::Clocked => stretch.clocked += span,
+            SpanKind::Starved => stretch.starved += span,
+            SpanKind::Paced => stretch.paced += span,
+            SpanKind::Lull => {
                 stretch.lull += span;
                 stretch.longest_lull = stretch.longest_lull.max(span);
             }
@@ -116,7 +116,7 @@ impl Book {
     /// The same for a wait that may be long: then it has a stretch of its own.
     pub(crate) fn wait(
         &mut self,
-        limit: Kind,
+        limit: SpanKind,
         at: Instant,
         frame: u64,
         long: Span,
@@ -126,14 +126,14 @@ impl Book {
             self.account(limit, at, frame);
             return;
         }
-        self.resolve(Verdict {
+        self.resolve(RoundOutcome {
             clocked: Limit::Congestion,
             at_capacity: false,
             pacing: Span::ZERO,
         });
         self.close(events);
         self.account(limit, at, frame);
-        self.resolve(Verdict {
+        self.resolve(RoundOutcome {
             clocked: Limit::Congestion,
             at_capacity: false,
             pacing: Span::ZERO,
@@ -142,16 +142,21 @@ impl Book {
     }
 
     /// A round trip is over.
-    pub(crate) fn round(&mut self, verdict: Verdict, events: &mut Vec<Event>) {
-        self.resolve(verdict);
+    pub(crate) fn round(&mut self, outcome: RoundOutcome, events: &mut Vec<Event>) {
+        self.resolve(outcome);
         if self.stretch.shares.total() >= SHORTEST {
             self.close(events);
         }
     }
 
     /// The last span ends where the accounts end.
-    pub(crate) fn finish(&mut self, verdict: Verdict, flow: &mut Flow, events: &mut Vec<Event>) {
-        self.resolve(verdict);
+    pub(crate) fn finish(
+        &mut self,
+        outcome: RoundOutcome,
+        flow: &mut Flow,
+        events: &mut Vec<Event>,
+    ) {
+        self.resolve(outcome);
         self.close(events);
         if let Some(period) = &mut self.period {
             // What was acknowledged at the very moment when the accounts end.
@@ -161,7 +166,7 @@ impl Book {
         flow.shares = self.total;
     }
 
-    fn resolve(&mut self, verdict: Verdict) {
+    fn resolve(&mut self, outcome: RoundOutcome) {
         let stretch = &mut self.stretch;
         let taken = Stretch {
             clocked: std::mem::take(&mut stretch.clocked),
@@ -172,17 +177,17 @@ impl Book {
             ..Stretch::default()
         };
         let spans = &mut stretch.shares.spans;
-        spans[verdict.clocked as usize] += taken.clocked;
+        spans[outcome.clocked as usize] += taken.clocked;
         // A writer woken by acknowledgements hardly ever writes without one; one that writes in
         // its own time does so at an acknowledgement only by accident. And where the congestion
         // window was full at times in a round trip, Linux holds it responsible for all of it
         // (`tcp_cwnd_validate`).
         // A pacing timer that was late now and then did no harm as long as the path was busy.
-        let late = verdict.at_capacity && taken.paced > taken.starved;
+        let late = outcome.at_capacity && taken.paced > taken.starved;
         let idle = if taken.starved > taken.lull && !late {
             let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
-            if full { verdict.clocked } else { Limit::SendBuffer }
-        } else if late || verdict.at_capacity && taken.longest_lull < verdict.pacing {
+            if full { outcome.clocked } else { Limit::SendBuffer }
+        } else if late || outcome.at_capacity && taken.longest_lull < outcome.pacing {
             Limit::Path
         } else {
             Limit::Application
@@ -190,7 +195,7 @@ impl Book {
         spans[idle as usize] += taken.starved + taken.lull;
         // A sender that paces does so at the rate that it takes for the path's; so does an
         // application that writes little by little, at a rate of its own.
-        let paced = if verdict.at_capacity {
+        let paced = if outcome.at_capacity {
             Limit::Path
         } else if taken.starved > taken.lull {
             Limit::Congestion

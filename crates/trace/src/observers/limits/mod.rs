@@ -2,7 +2,7 @@
 //!
 //! The time between two sendings is judged when it is over, by what the sender might have sent
 //! and what made it send ([`sender`]); over a round trip, by whether the path was full; and
-//! written down ([`book`]). Ancestors: T-RAT (Zhang, Breslau, Paxson, Shenker, "On the
+//! written down ([`ledger`]). Ancestors: T-RAT (Zhang, Breslau, Paxson, Shenker, "On the
 //! Characteristics and Origins of Internet Flow Rates") and Siekkinen et al., "A root cause
 //! analysis toolkit for TCP", which judge flights or seconds; the single gap as the unit follows
 //! Linux's own accounts of what a socket waits for (`tcp_chrono_start`), so that the two can be
@@ -17,12 +17,12 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Rate, Span};
 
-use crate::observers::event::{Event, Heard, Sent};
+use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Confidence, Flow, SegmentKind};
 use sender::{Answer, Departure, Sender};
 
-/// Reactions that come sooner than this are taken to come at once: the tap stands beside the
-/// sender.
+/// Reactions that come sooner than this are taken to come at once: the capture point stands beside
+/// the sender.
 const AT_ONCE: Span = Span::from_millis(1);
 /// A full segment on Ethernet with timestamps, where the handshake was not seen.
 const USUAL_SEGMENT: u64 = 1_448;
@@ -34,14 +34,14 @@ const TIMESTAMPS: u64 = 12;
 /// The observer. A direction without data costs next to nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    /// How long after an acknowledgement passes the tap its sender's reaction can pass.
+    /// How long after an acknowledgement passes the capture point its sender's reaction can pass.
     reaction: Span,
     /// What the receiver offered to take in one segment.
     offered: Option<u16>,
     sender: Option<Box<Sender>>,
     /// The last acknowledgement of new data.
     last: Option<(Instant, u64)>,
-    /// At a tap away from the sender: acknowledgements that have not reached it yet.
+    /// At a capture point away from the sender: acknowledgements that have not reached it yet.
     under_way: VecDeque<Answer>,
 }
 
@@ -61,7 +61,7 @@ impl Limits {
     }
 
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, events: &mut Vec<Event>) {
         let repeat = match sent.kind {
             SegmentKind::New => false,
             SegmentKind::FastRetransmission
@@ -103,7 +103,7 @@ impl Limits {
     }
 
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, events: &mut Vec<Event>) {
         if heard.packet.mss.is_some() {
             self.offered = heard.packet.mss;
         }
@@ -120,7 +120,7 @@ impl Limits {
             edge: heard.window.map(|window| heard.ack.as_u64() + window.as_u64()),
             in_flight: (!away).then_some(heard.in_flight),
             with_data: heard.packet.payload > 0,
-            sample: heard.told.round_trip,
+            sample: heard.effect.round_trip,
         };
         if !away {
             sender.heard(&answer, events);
@@ -161,7 +161,7 @@ impl Limits {
 
     /// The first data.
     #[cold]
-    fn begin(&mut self, sent: Sent<'_>) {
+    fn begin(&mut self, sent: SendEvent<'_>) {
         let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
         let offered =
             self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));

@@ -15,9 +15,9 @@
 use tcplab_units::{Instant, Offset, Rate, Span};
 
 use super::capacity::Capacity;
-use super::ledger::{Book, Kind, Verdict};
+use super::ledger::{RoundOutcome, SpanKind, TimeLedger};
 use super::pace::Pace;
-use crate::observers::event::{Event, Sent};
+use crate::observers::event::{Event, SendEvent};
 use crate::{Confidence, Flow, Limit, Timer};
 
 /// A kernel answers an acknowledgement in less: it sends from the interrupt that brought it.
@@ -63,7 +63,7 @@ pub(crate) struct Departure {
     pub(crate) fast: bool,
     pub(crate) window_probe: bool,
     pub(crate) timer: Option<Timer>,
-    /// Where the tap knows: bytes in flight, this one included.
+    /// Where the capture point knows: bytes in flight, this one included.
     pub(crate) in_flight: Option<u64>,
 }
 
@@ -77,10 +77,10 @@ pub(crate) struct Answer {
     pub(crate) fresh: u64,
     /// The first byte that may not be sent, if the window's scale is known.
     pub(crate) edge: Option<u64>,
-    /// Where the tap knows.
+    /// Where the capture point knows.
     pub(crate) in_flight: Option<u64>,
     pub(crate) with_data: bool,
-    /// A round trip at the tap.
+    /// A round trip at the capture point.
     pub(crate) sample: Option<Span>,
 }
 
@@ -90,7 +90,8 @@ pub(crate) struct Sender {
     offered: u64,
     /// The largest packet seen: several segments where the kernel leaves cutting to the card.
     largest: u64,
-    /// From an acknowledgement's passing the tap to the reaction's: zero beside the sender.
+    /// From an acknowledgement's passing the capture point to the reaction's: zero beside the
+    /// sender.
     reaction: Span,
     una: u64,
     high: u64,
@@ -121,7 +122,7 @@ pub(crate) struct Sender {
     pace: Pace,
     round: Round,
     capacity: Capacity,
-    book: Book,
+    ledger: TimeLedger,
 }
 
 /// What happened since the last sending.
@@ -164,7 +165,7 @@ struct Round {
 impl Sender {
     /// `sent` is the first packet with data.
     pub(crate) fn new(
-        sent: &Sent<'_>,
+        sent: &SendEvent<'_>,
         offered: u64,
         reaction: Span,
         confidence: Confidence,
@@ -193,7 +194,7 @@ impl Sender {
             pace: Pace::default(),
             round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
             capacity: Capacity::default(),
-            book: Book::begin(at, sent.packet.frame, confidence),
+            ledger: TimeLedger::begin(at, sent.packet.frame, confidence),
         }
     }
 
@@ -206,7 +207,7 @@ impl Sender {
         let quiet = sent.at.since(self.gap.from);
         let mut burst = sent.payload;
         if self.gap.heard.is_none() && quiet <= REACTS && sent.timer.is_none() {
-            self.book.account(Kind::Clocked, sent.at, sent.frame);
+            self.ledger.account(SpanKind::Clocked, sent.at, sent.frame);
             burst += self.gap.burst;
         } else {
             self.close_gap(*sent, events);
@@ -274,7 +275,7 @@ impl Sender {
             gap.drained.get_or_insert((answer.at, answer.frame));
         }
         self.leave_recovery();
-        self.book.acked(answer.fresh);
+        self.ledger.acked(answer.fresh);
         self.round.acked += answer.fresh;
         if answer.fresh > 0 && self.una >= self.round.mark {
             self.close_round(answer.at, events);
@@ -294,7 +295,7 @@ impl Sender {
         }
     }
 
-    /// `last`: the last acknowledgement of new data as it passed the tap, and its frame.
+    /// `last`: the last acknowledgement of new data as it passed the capture point, and its frame.
     pub(crate) fn finish(
         &mut self,
         last: Option<(Instant, u64)>,
@@ -303,17 +304,17 @@ impl Sender {
     ) {
         let gap = self.gap;
         let kind = if self.recovery.is_some() {
-            Kind::Sure(Limit::Congestion)
+            SpanKind::Sure(Limit::Congestion)
         } else if gap.room < self.full_segment() && !gap.opened {
-            Kind::Sure(Limit::ReceiveWindow)
+            SpanKind::Sure(Limit::ReceiveWindow)
         } else {
-            Kind::Lull
+            SpanKind::Lull
         };
-        if let Some((at, frame)) = last.filter(|&(at, _)| at > self.book.until()) {
-            self.book.wait(kind, at, frame, self.long(), events);
+        if let Some((at, frame)) = last.filter(|&(at, _)| at > self.ledger.until()) {
+            self.ledger.wait(kind, at, frame, self.long(), events);
         }
-        let verdict = self.verdict(0, true);
-        self.book.finish(verdict, flow, events);
+        let outcome = self.outcome(0, true);
+        self.ledger.finish(outcome, flow, events);
     }
 
     /// A full segment as far as seen.
@@ -355,16 +356,16 @@ impl Sender {
     /// What keeps a sender whose receiver's window is full. A congestion window that grew until it
     /// met the receiver's is as full, and counts first (`tcp_write_xmit` looks at it first), until
     /// it has grown once more.
-    fn kept_by_window(&self, from: Instant) -> Kind {
+    fn kept_by_window(&self, from: Instant) -> SpanKind {
         let (grew, took) = self.grew;
         let met = self.in_flight + self.full_segment() > self.proven;
         if met && from.since(grew) < took {
-            Kind::Clocked
+            SpanKind::Clocked
         } else {
-            Kind::Sure(Limit::ReceiveWindow)
+            SpanKind::Sure(Limit::ReceiveWindow)
         }
     }
-    /// Waits of two round trips stand for themselves.
+    /// Waits of two RTTs stand for themselves.
     fn long(&self) -> Span {
         self.smoothed * 2
     }
@@ -434,16 +435,16 @@ impl Sender {
         let beyond = self.edge.is_some_and(|edge| sent.end > edge) && self.reaction.is_zero();
         if sent.window_probe || beyond {
             if let Some(heard) = gap.heard.filter(|_| gap.room >= self.full_segment()) {
-                self.book.account(Kind::Lull, heard, gap.heard_frame);
+                self.ledger.account(SpanKind::Lull, heard, gap.heard_frame);
             }
-            self.book.wait(Kind::Sure(Limit::ReceiveWindow), at, frame, long, events);
+            self.ledger.wait(SpanKind::Sure(Limit::ReceiveWindow), at, frame, long, events);
             return;
         }
         if sent.timer.is_some() {
             if let Some(heard) = gap.heard {
-                self.book.account(self.paced(), heard, gap.heard_frame);
+                self.ledger.account(self.paced(), heard, gap.heard_frame);
             }
-            self.book.wait(Kind::Sure(Limit::Timeout), at, frame, long, events);
+            self.ledger.wait(SpanKind::Sure(Limit::Timeout), at, frame, long, events);
             return;
         }
         let prompted = waited.is_some_and(|waited| waited <= wakes);
@@ -454,42 +455,42 @@ impl Sender {
         let even =
             !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
-            Kind::Sure(Limit::Congestion)
+            SpanKind::Sure(Limit::Congestion)
         } else if gap.room < self.full_segment() && !gap.opened {
             self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(&sent, full)
         } else if even {
-            Kind::Paced
+            SpanKind::Paced
         } else if !prompted {
-            Kind::Lull
+            SpanKind::Lull
         } else if gap.declined {
-            if self.may_starve(&sent) { Kind::Starved } else { Kind::Lull }
+            if self.may_starve(&sent) { SpanKind::Starved } else { SpanKind::Lull }
         } else if full {
             self.kept_by_window(gap.from)
         } else {
-            Kind::Clocked
+            SpanKind::Clocked
         };
-        if let Some((drained, frame)) = gap.drained.filter(|_| kind == Kind::Lull) {
-            self.book.wait(kind, drained, frame, long, events);
-            self.book.wait(Kind::Idle, at, sent.frame, long, events);
+        if let Some((drained, frame)) = gap.drained.filter(|_| kind == SpanKind::Lull) {
+            self.ledger.wait(kind, drained, frame, long, events);
+            self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
         } else {
-            self.book.wait(kind, at, frame, long, events);
+            self.ledger.wait(kind, at, frame, long, events);
         }
     }
 
     /// Away from the sender a queue on the way blurs what prompted what. What is left: all was
     /// acknowledged, or a segment was not full though time passed, so there was no more to send.
-    fn kind_from_afar(&self, sent: &Departure, full: bool) -> Kind {
+    fn kind_from_afar(&self, sent: &Departure, full: bool) -> SpanKind {
         let gap = &self.gap;
         let small = gap.small || self.is_small(sent.payload);
         let paused = sent.at.since(gap.from) > self.smoothed / 8;
         if full {
-            Kind::Sure(Limit::ReceiveWindow)
+            SpanKind::Sure(Limit::ReceiveWindow)
         } else if paused && (small || gap.drained.is_some()) {
-            Kind::Lull
+            SpanKind::Lull
         } else {
-            Kind::Clocked
+            SpanKind::Clocked
         }
     }
 
@@ -503,10 +504,10 @@ impl Sender {
         }
     }
     /// What bounds a sender that goes on at the acknowledgements' pace.
-    fn paced(&self) -> Kind {
+    fn paced(&self) -> SpanKind {
         match self.recovery {
-            Some(_) => Kind::Sure(Limit::Congestion),
-            None => Kind::Clocked,
+            Some(_) => SpanKind::Sure(Limit::Congestion),
+            None => SpanKind::Clocked,
         }
     }
     /// Whether a full buffer can have kept the sender: a good deal was in flight, the packet that
@@ -522,12 +523,12 @@ impl Sender {
         let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);
         let rate = rate.unwrap_or(0);
         let grew = rate.saturating_mul(4) >= self.last_rate.saturating_mul(5);
-        let verdict = self.verdict(rate, grew);
+        let outcome = self.outcome(rate, grew);
         self.last_rate = rate;
         self.growing &= grew;
         self.size_chunks();
         self.round = Round { from: at, mark: self.high + 1, acked: 0, least: None };
-        self.book.round(verdict, events);
+        self.ledger.round(outcome, events);
     }
 
     fn size_chunks(&mut self) {
@@ -540,7 +541,7 @@ impl Sender {
         self.chunk = paced.unwrap_or(0).saturating_add(near) / full * full;
     }
 
-    fn verdict(&self, rate: u64, grew: bool) -> Verdict {
+    fn outcome(&self, rate: u64, grew: bool) -> RoundOutcome {
         let capacity = self.capacity.bytes_per_second();
         let queue =
             self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
@@ -553,7 +554,7 @@ impl Sender {
         } else {
             Limit::Congestion
         };
-        Verdict { clocked, at_capacity, pacing: self.smoothed / 2 }
+        RoundOutcome { clocked, at_capacity, pacing: self.smoothed / 2 }
     }
 }
 

@@ -1,13 +1,13 @@
-//! The smoothed round trip and the retransmission timeout as Linux keeps them.
+//! The smoothed RTT and the retransmission timeout as Linux keeps them.
 
 use tcplab_units::{Offset, Span};
 
-/// `tcp_rto_min`: the least that the timeout exceeds the smoothed round trip by, microseconds.
+/// `tcp_rto_min`: the least that the timeout exceeds the smoothed RTT by, microseconds.
 const LEAST: u64 = 200_000;
 /// `TCP_RTO_MAX`, microseconds.
 const MOST: u64 = 120_000_000;
 
-/// RFC 6298 section 2 in `tcp_rtt_estimator`'s fixed point, microseconds: the smoothed round trip
+/// RFC 6298 section 2 in `tcp_rtt_estimator`'s fixed point, microseconds: the smoothed RTT
 /// eightfold, deviations fourfold. Two things differ from the RFC: a sample far below the smoothed
 /// round trip raises the deviation by an eighth only of what one far above does, and the timeout
 /// follows the largest deviation of the last flights, which it forgets by a quarter each flight.
@@ -68,7 +68,7 @@ impl Estimator {
     pub(crate) fn smoothed(&self) -> Span {
         Span::from_micros(self.smoothed >> 3)
     }
-    /// The mean deviation, which `ss` shows behind the smoothed round trip.
+    /// The mean deviation, which `ss` shows behind the smoothed RTT.
     pub(crate) fn variation(&self) -> Span {
         Span::from_micros(self.deviation >> 2)
     }

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Offset, Span};
 
-use crate::observers::event::{Heard, Sent};
+use crate::observers::event::{AckEvent, SendEvent};
 use crate::{CapturePoint, Flow, Range, RoundTrips, SegmentKind};
 
 mod estimator;
@@ -15,12 +15,12 @@ use estimator::Estimator;
 use quantiles::Quantiles;
 use timestamps::Timestamps;
 
-/// The round trips of one direction's data.
+/// The RTTs of one direction's data.
 ///
 /// One sample for each acknowledgement, of the newest data that it tells of: that was not held
-/// back to acknowledge more. The smoothed round trip is fed as Linux feeds its own (`tcp_ack`,
+/// back to acknowledge more. The smoothed RTT is fed as Linux feeds its own (`tcp_ack`,
 /// `tcp_clean_rtx_queue`): with the oldest that the acknowledgement takes in, unless it takes in
-/// anything that was sent again; else with the oldest that it newly SACKs; else by timestamps.
+/// anything that was retransmitted; else with the oldest that it newly SACKs; else by timestamps.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTripTimes {
     by_ack: u64,
@@ -32,19 +32,19 @@ pub(crate) struct RoundTripTimes {
     sizes: Quantiles,
     estimator: Estimator,
     timestamps: Timestamps,
-    /// Around everything that was sent again and is not acknowledged yet.
+    /// Around everything that was retransmitted and is not acknowledged yet.
     repeated: Option<Range>,
 }
 
 impl RoundTripTimes {
     /// A packet of the direction.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         self.timestamps.sent(sent.packet);
         if sent.kind == SegmentKind::New {
             return;
         }
-        // Also what only now fills a hole: what had arrived above it is acknowledged with it.
+        // Also what only now closes a gap: what had arrived above it is acknowledged with it.
         let around = self.repeated.map_or(sent.range, |old| Range {
             start: old.start.min(sent.range.start),
             end: old.end.max(sent.range.end),
@@ -54,20 +54,20 @@ impl RoundTripTimes {
 
     /// A packet of the opposite direction.
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>) {
-        let told = &heard.told;
-        if !told.advanced && !told.sacked {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
+        let effect = &heard.effect;
+        if !effect.advanced && !effect.sacked {
             return;
         }
         let una = heard.ack.max(heard.before);
-        let acked = told.acked_ages.filter(|_| !self.takes_in_repeats(heard.before, una));
+        let acked = effect.acked_ages.filter(|_| !self.takes_in_repeats(heard.before, una));
         let (first, last) = if let Some(ages) = acked {
             self.by_ack += 1;
             (ages.first, ages.last)
-        } else if let Some(ages) = told.sacked_ages {
+        } else if let Some(ages) = effect.sacked_ages {
             self.by_sack += 1;
             (ages.first, ages.last)
-        } else if let Some(age) = told.echoed_age {
+        } else if let Some(age) = effect.echoed_age {
             self.by_timestamp += 1;
             (age, age)
         } else {
@@ -105,13 +105,13 @@ impl RoundTripTimes {
 
     /// By the sender's clock, where the acknowledgement moves on (RFC 7323 section 4.1).
     #[cold]
-    fn echoed(&self, heard: Heard<'_>) -> Option<Span> {
-        let (_, echo) = heard.packet.timestamps.filter(|_| heard.told.advanced)?;
+    fn echoed(&self, heard: AckEvent<'_>) -> Option<Span> {
+        let (_, echo) = heard.packet.timestamps.filter(|_| heard.effect.advanced)?;
         self.timestamps.age(echo, heard.packet.at)
     }
 
-    /// Karn's rule as Linux has it: an acknowledgement that takes in anything that was sent again
-    /// says nothing of the rest either, which may have waited for it.
+    /// Karn's rule as Linux has it: an acknowledgement that takes in anything that was
+    /// retransmitted says nothing of the rest either, which may have waited for it.
     fn takes_in_repeats(&mut self, before: Offset, una: Offset) -> bool {
         let Some(repeated) = self.repeated else { return false };
         if una >= repeated.end {

@@ -93,7 +93,7 @@ proptest! {
         prop_assert!((smoothed - srtt).abs() <= 2.0, "{smoothed} {srtt}");
     }
 
-    /// Where no sample lies below the smoothed round trip Linux has the RFC's deviation.
+    /// Where no sample lies below the smoothed RTT Linux has the RFC's deviation.
     #[test]
     fn deviation_of_rising_samples_as_rfc_6298_has_it(
         mut samples in prop::collection::vec(1_u64..5_000_000, 1..80),

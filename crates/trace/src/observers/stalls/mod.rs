@@ -10,12 +10,12 @@ mod timeout;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
-use crate::observers::event::{Event, Heard, Sent};
+use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
 use timeout::Repair;
 
 /// Shorter pauses are the scheduling of processes and the delayed acknowledgements of Linux's
-/// quick mode, on paths so short that two round trips mean nothing.
+/// quick mode, on paths so short that two RTTs mean nothing.
 const SHORTEST: Span = Span::from_millis(10);
 /// The least that the retransmission timeout of Linux lies above the round trip
 /// (`tcp_rto_min`, `__tcp_set_rto`).
@@ -37,7 +37,7 @@ pub(crate) struct Stalls {
     limit: Span,
     smoothed: Option<Span>,
     variation: Span,
-    /// What of the round trip lies between the tap and the sender.
+    /// What of the round trip lies between the capture point and the sender.
     reaction: Span,
     /// Bytes in flight after the latest packet.
     in_flight: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Stalls {
     closed: bool,
     /// What is left of it after the latest packet, where its scale is known.
     room: Option<u64>,
-    /// The oldest byte when it was last sent again.
+    /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,
     /// Stalls whose causes are not known yet, and later ones.
     waiting: Vec<Stall>,
@@ -95,12 +95,12 @@ impl Stalls {
         !self.began
     }
     /// The same acknowledgement again before data were sent, its window open.
-    pub(crate) fn heard_again(&mut self) {
+    pub(crate) fn on_repeated_ack(&mut self) {
         self.closed = false;
     }
 
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, events: &mut Vec<Event>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
         if self.repair.is_some() {
             self.follow_repair(*sent, events);
@@ -128,9 +128,9 @@ impl Stalls {
     }
 
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, events: &mut Vec<Event>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
-        if !self.began && heard.told.round_trip.is_none() {
+        if !self.began && heard.effect.round_trip.is_none() {
             self.closed = packet.window == 0 && !packet.rst();
             return;
         }
@@ -144,7 +144,7 @@ impl Stalls {
         if self.repair.is_some() {
             self.hear_of_repair(*heard, events);
         }
-        if let Some(sample) = heard.told.round_trip {
+        if let Some(sample) = heard.effect.round_trip {
             self.sample(sample);
         }
         self.asked |= packet.payload > 0;
@@ -184,7 +184,7 @@ impl Stalls {
 
     /// A stall is over, because this was sent.
     #[cold]
-    fn ended_by(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+    fn ended_by(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let cause = self.why_sent(&sent);
         if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
             let repair = Repair::new(&sent, self.in_flight, self.full, self.room);
@@ -194,7 +194,7 @@ impl Stalls {
     }
 
     /// Why nothing moved until this was sent.
-    fn why_sent(&self, sent: &Sent<'_>) -> StallCause {
+    fn why_sent(&self, sent: &SendEvent<'_>) -> StallCause {
         let away = self.reaction > SHORTEST;
         if self.closed || sent.kind == SegmentKind::WindowProbe {
             return StallCause::ZeroWindow;
@@ -208,7 +208,7 @@ impl Stalls {
                 if self.asked {
                     StallCause::SenderIdle
                 } else if away && !self.small {
-                    // Beside the receiver a lost window and its repetition look the same.
+                    // Beside the receiver a lost window and its retransmission look the same.
                     StallCause::Undetermined
                 } else {
                     StallCause::SenderSlow
@@ -235,7 +235,7 @@ impl Stalls {
     }
 
     #[cold]
-    fn follow_repair(&mut self, sent: Sent<'_>, events: &mut Vec<Event>) {
+    fn follow_repair(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let limit = self.limit;
         let Some(repair) = &mut self.repair else { return };
         repair.sent(&sent, limit);
@@ -245,7 +245,7 @@ impl Stalls {
     }
 
     #[cold]
-    fn hear_of_repair(&mut self, heard: Heard<'_>, events: &mut Vec<Event>) {
+    fn hear_of_repair(&mut self, heard: AckEvent<'_>, events: &mut Vec<Event>) {
         let Some(repair) = &mut self.repair else { return };
         repair.heard(&heard, self.smoothed.unwrap_or(self.limit));
         if repair.is_certain(heard.packet.at, self.limit) {

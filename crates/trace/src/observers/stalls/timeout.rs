@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Offset, Span};
 
-use crate::observers::event::{Heard, Sent};
+use crate::observers::event::{AckEvent, SendEvent};
 use crate::{Range, StallCause};
 
 /// Fewer segments than this in flight cannot cause three duplicate acknowledgements.
@@ -15,7 +15,7 @@ pub(crate) struct Repair {
     /// What the timer sent, and when.
     range: Range,
     at: Instant,
-    /// It carried new data: what was in flight was not sent again.
+    /// It carried new data: what was in flight was not retransmitted.
     fresh: bool,
     /// The oldest byte in flight, and the end.
     oldest: Offset,
@@ -26,7 +26,7 @@ pub(crate) struct Repair {
     few: bool,
     /// The receiver's window allowed no more.
     window_full: bool,
-    /// Bytes sent again since.
+    /// Bytes retransmitted since.
     resent: u64,
     repaired: Option<Instant>,
     /// The sender had more to send.
@@ -37,7 +37,12 @@ pub(crate) struct Repair {
 
 impl Repair {
     /// `in_flight`, `room`: before it was sent.
-    pub(crate) fn new(sent: &Sent<'_>, in_flight: u64, full: u64, room: Option<u64>) -> Repair {
+    pub(crate) fn new(
+        sent: &SendEvent<'_>,
+        in_flight: u64,
+        full: u64,
+        room: Option<u64>,
+    ) -> Repair {
         let fresh = sent.range.start >= sent.high;
         Repair {
             range: sent.range,
@@ -56,7 +61,7 @@ impl Repair {
     }
 
     /// A later sending of the direction. `limit`: how long a sender with data would not wait.
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, limit: Span) {
+    pub(crate) fn sent(&mut self, sent: &SendEvent<'_>, limit: Span) {
         if sent.range.start >= sent.high {
             let soon = self.repaired.is_none_or(|at| sent.packet.at.since(at) <= limit / 2);
             self.more |= soon && sent.payload > 0;
@@ -66,9 +71,9 @@ impl Repair {
     }
 
     /// `smoothed`: the round trip.
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, smoothed: Span) {
+    pub(crate) fn heard(&mut self, heard: &AckEvent<'_>, smoothed: Span) {
         let at = heard.packet.at;
-        // The oldest segment is what the timer sends again in the end, if not at first.
+        // The oldest segment is what the timer retransmits in the end, if not at first.
         let again = |block: Range| {
             block.overlaps(self.range) || block.start <= self.oldest && self.oldest < block.end
         };

@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
-use crate::observers::event::{Heard, Sent};
+use crate::observers::event::{AckEvent, SendEvent};
 use crate::observers::occurrences::RareOccurrences;
 use crate::packet::Packet;
 use crate::{Flow, SegmentKind, WindowUse};
@@ -56,7 +56,7 @@ impl Advertised {
     }
     /// Whether `heard` is older: then its window no longer counts (RFC 9293 section 3.10.7.4).
     #[inline(always)]
-    fn outlives(&self, heard: &Heard<'_>) -> bool {
+    fn outlives(&self, heard: &AckEvent<'_>) -> bool {
         let age = heard.packet.seq.as_u32().wrapping_sub(self.told_by.as_u32()) as i32;
         heard.ack < self.ack || (heard.ack == self.ack && age < 0)
     }
@@ -65,7 +65,7 @@ impl Advertised {
 impl Windows {
     /// A packet of the direction; `full` is the size of a full segment.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Sent<'_>, full: Option<u64>) {
+    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, full: Option<u64>) {
         if self.closed.is_some() {
             self.latest = sent.packet.at;
         }
@@ -89,7 +89,7 @@ impl Windows {
 
     /// A packet of the opposite direction.
     #[inline(always)]
-    pub(crate) fn heard(&mut self, heard: &Heard<'_>, full: Option<u64>) {
+    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, full: Option<u64>) {
         let packet = heard.packet;
         // A SYN's window is not scaled, a reset's means nothing.
         if packet.syn() || packet.rst() {
@@ -131,7 +131,7 @@ impl Windows {
     }
 
     /// The window that [stands](Windows::stand), told again by this packet.
-    pub(crate) fn heard_again(&mut self, packet: &Packet) {
+    pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         if let Some(advertised) = &mut self.advertised
             && packet.seq.distance_from(advertised.told_by) >= 0
         {
@@ -167,10 +167,10 @@ impl Windows {
     }
 
     #[inline(always)]
-    fn compare(&mut self, old: Advertised, new: Advertised, heard: Heard<'_>, full: u64) {
+    fn compare(&mut self, old: Advertised, new: Advertised, heard: AckEvent<'_>, full: u64) {
         let (at, frame) = (heard.packet.at, heard.packet.frame);
         let stands = new.ack == old.ack;
-        let tells = heard.told.sacked || heard.dsack.is_some();
+        let tells = heard.effect.sacked || heard.dsack.is_some();
         if stands && new.window > 0 && heard.packet.is_bare() && !tells {
             self.updates.add(at, frame);
         }

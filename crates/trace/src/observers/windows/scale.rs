@@ -22,7 +22,7 @@ impl ScaleGuess {
     /// Data up to `flight` bytes above `ack`, which came with `window` in its header.
     pub(crate) fn sent(&mut self, window: u32, flight: u64, ack: Offset) {
         let window = u64::from(window);
-        // What goes beyond a closed window is a probe.
+        // What goes beyond a zero window is a probe.
         if window == 0 || flight == 0 {
             return;
         }

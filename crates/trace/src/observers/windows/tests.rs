@@ -83,7 +83,7 @@ fn a_window_is_full_when_no_full_segment_fits_any_more() {
          0.121 > 4345:8689 clock 3",
     );
     assert_eq!((told.window_full.count, &told.window_full.frames[..]), (1, &[7][..]));
-    // What lies beyond the edge as far as this tap heard says nothing.
+    // What lies beyond the edge as far as this capture point heard says nothing.
     let beyond = windows("0.1 < ack 1 win 10\n0.110 > 1:2897 clock 1");
     assert_eq!(beyond.window_full.count, 0);
 }
@@ -96,7 +96,7 @@ fn updates_tell_of_nothing_but_another_window() {
         ("the same", "ack 1449 win 500", 0),
         ("closed: no update", "ack 1449 win 0", 0),
         ("it moves", "ack 2897 win 600", 0),
-        ("it tells of data above a hole", "ack 1449 win 600 sack 2897-4345", 0),
+        ("it tells of data above a gap", "ack 1449 win 600 sack 2897-4345", 0),
         ("or of data received twice", "ack 1449 win 600 dsack 1-1449", 0),
     ] {
         let text = format!("0.1 > 1:5793 every 0.001\n0.110 < ack 1449 win 500\n0.112 < {last}");
@@ -142,7 +142,7 @@ fn an_edge_that_goes_back() {
 fn probes_are_counted_and_not_taken_for_data() {
     let mut windows = Windows::default();
     let probe = crate::packet::Packet { payload: 1, ..packet(Instant::ZERO) };
-    windows.sent(&sent(&probe, 1, SegmentKind::WindowProbe), None);
+    windows.on_send(&sent(&probe, 1, SegmentKind::WindowProbe), None);
     let mut flow = Flow::default();
     windows.finish(&mut flow);
     assert_eq!(flow.windows.probes.count, 1);

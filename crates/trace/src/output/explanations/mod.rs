@@ -15,8 +15,8 @@ use sent::Sent;
 /// As many frames are explained at most.
 const MOST: usize = 1 << 20;
 
-/// Collects a sentence for each frame that has one: what is sent again and why, what was lost, out
-/// of order or doubled, probes, closed windows, D-SACKs, the ends of stalls and of recoveries.
+/// Collects a sentence for each frame that has one: what is retransmitted and why, what was lost,
+/// out of order or doubled, probes, zero windows, D-SACKs, the ends of stalls and of recoveries.
 /// Memory grows with these frames only, up to [`Explanations::MOST`] of them.
 ///
 /// Read a capture into it once; then `tcplab_capture::annotate` copies the capture with
@@ -24,7 +24,7 @@ const MOST: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub struct Explanations {
     /// In the order in which they became known.
-    said: BTreeMap<u64, Vec<Said>>,
+    remarks: BTreeMap<u64, Vec<Remark>>,
     lost: BTreeSet<u64>,
     live: BTreeMap<usize, [Direction; 2]>,
     left_out: u64,
@@ -39,14 +39,14 @@ struct Direction {
 
 /// One thing said of a frame, short until somebody asks.
 #[derive(Debug, Clone, PartialEq)]
-enum Said {
-    /// It sends again what is in another frame.
+enum Remark {
+    /// It retransmits what is in another frame.
     Again {
         of: Option<u64>,
         kind: SegmentKind,
         timer: Option<Timer>,
         by: Sign,
-        told: Option<u64>,
+        proof: Option<u64>,
     },
     /// A probe with new data.
     NewProbe,
@@ -54,7 +54,7 @@ enum Said {
     Kind {
         kind: SegmentKind,
         by: Sign,
-        told: Option<u64>,
+        proof: Option<u64>,
     },
     Spurious(Spurious),
     ShowsSpurious {
@@ -87,13 +87,14 @@ impl Explanations {
 
     /// Adds a sentence to what is said of a frame: that it is evidence of a finding, perhaps.
     pub fn add(&mut self, frame: u64, sentence: String) {
-        self.say(frame, Said::Other(sentence));
+        self.say(frame, Remark::Other(sentence));
     }
 
     /// What there is to say of a frame, in one line; nothing of most.
     pub fn of(&self, frame: u64) -> Option<String> {
-        let said = self.said.get(&frame).map_or(&[][..], |said| said);
-        let mut sentences: Vec<String> = said.iter().map(|said| self.sentence(said)).collect();
+        let remarks = self.remarks.get(&frame).map_or(&[][..], |remarks| remarks);
+        let mut sentences: Vec<String> =
+            remarks.iter().map(|remarks| self.sentence(remarks)).collect();
         if self.lost.contains(&frame) {
             sentences.insert(0, "lost".to_owned());
         }
@@ -102,12 +103,13 @@ impl Explanations {
 
     /// How many frames have something to say.
     pub fn len(&self) -> usize {
-        self.said.len() + self.lost.iter().filter(|frame| !self.said.contains_key(frame)).count()
+        self.remarks.len()
+            + self.lost.iter().filter(|frame| !self.remarks.contains_key(frame)).count()
     }
 
     /// Whether no frame has.
     pub fn is_empty(&self) -> bool {
-        self.said.is_empty() && self.lost.is_empty()
+        self.remarks.is_empty() && self.lost.is_empty()
     }
 
     /// How many things were not kept, for there are too many.
@@ -115,71 +117,71 @@ impl Explanations {
         self.left_out
     }
 
-    fn say(&mut self, frame: u64, said: Said) {
-        if self.said.len() >= MOST && !self.said.contains_key(&frame) {
+    fn say(&mut self, frame: u64, remarks: Remark) {
+        if self.remarks.len() >= MOST && !self.remarks.contains_key(&frame) {
             self.left_out += 1;
             return;
         }
-        self.said.entry(frame).or_default().push(said);
+        self.remarks.entry(frame).or_default().push(remarks);
     }
 
     fn direction(&mut self, flow: FlowId) -> &mut Direction {
         &mut self.live.entry(flow.connection).or_default()[usize::from(!flow.forward)]
     }
 
-    fn sentence(&self, said: &Said) -> String {
-        match said {
-            Said::Again { of, kind, timer, by, told } => {
+    fn sentence(&self, remarks: &Remark) -> String {
+        match remarks {
+            Remark::Again { of, kind, timer, by, proof } => {
                 let of = match of {
                     Some(frame) if self.lost.contains(frame) => format!(" of #{frame} (lost)"),
                     Some(frame) => format!(" of #{frame}"),
                     None => String::new(),
                 };
-                format!("retransmission{of}: {}", reason(*kind, *timer, *by, *told))
+                format!("retransmission{of}: {}", reason(*kind, *timer, *by, *proof))
             }
-            Said::NewProbe => "tail loss probe with new data".to_owned(),
-            Said::Kind { kind, by, told } => what(*kind, *by, *told),
-            Said::Spurious(Spurious::DSack { frame }) => {
+            Remark::NewProbe => "tail loss probe with new data".to_owned(),
+            Remark::Kind { kind, by, proof } => what(*kind, *by, *proof),
+            Remark::Spurious(Spurious::DSack { frame }) => {
                 format!("spurious: D-SACK in #{frame} shows that the original arrived")
             }
-            Said::Spurious(Spurious::Echo { frame }) => {
+            Remark::Spurious(Spurious::Echo { frame }) => {
                 format!("spurious: #{frame} echoes the original's timestamp")
             }
-            Said::Spurious(Spurious::Acknowledged) => "spurious: already acknowledged".to_owned(),
-            Said::ShowsSpurious { of, echo: false } => {
+            Remark::Spurious(Spurious::Acknowledged) => "spurious: already acknowledged".to_owned(),
+            Remark::ShowsSpurious { of, echo: false } => {
                 format!("D-SACK: the retransmission in #{of} was spurious")
             }
-            Said::ShowsSpurious { of, echo: true } => {
+            Remark::ShowsSpurious { of, echo: true } => {
                 format!("echoes the original's timestamp: the retransmission in #{of} was spurious")
             }
-            Said::FirstEvidence { lost: 1, first } => {
+            Remark::FirstEvidence { lost: 1, first } => {
                 format!("first evidence of the loss of #{first}")
             }
-            Said::FirstEvidence { lost, first } => {
+            Remark::FirstEvidence { lost, first } => {
                 format!("first evidence of the loss of {lost} segments from #{first} on")
             }
-            Said::Repaired { lost: 1, evidence } => {
+            Remark::Repaired { lost: 1, evidence } => {
                 format!("loss recovered (first evidence #{evidence})")
             }
-            Said::Repaired { lost, evidence } => {
+            Remark::Repaired { lost, evidence } => {
                 format!("loss of {lost} segments recovered (first evidence #{evidence})")
             }
-            Said::Closed => "zero window".to_owned(),
-            Said::Opened(window) => format!("window update: {} bytes", window.as_u64()),
-            Said::Stalled(stall) => format!(
+            Remark::Closed => "zero window".to_owned(),
+            Remark::Opened(window) => format!("window update: {} bytes", window.as_u64()),
+            Remark::Stalled(stall) => format!(
                 "ends a stall of {} since #{}: {}",
                 stall.until.since(stall.from),
                 stall.frames.0,
                 stall.cause.name()
             ),
-            Said::Other(sentence) => sentence.clone(),
+            Remark::Other(sentence) => sentence.clone(),
         }
     }
 }
 
-/// Why it was sent again.
-fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, told: Option<u64>) -> String {
-    let told = told.map(|frame| format!(" in #{frame}")).unwrap_or_default();
+/// Why it was retransmitted.
+fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>) -> String {
+    let proof = proof.map(|frame| format!(" in #{frame}")).unwrap_or_default();
     match (timer, kind, by) {
         (Some(Timer::Probe), ..) => "tail loss probe".to_owned(),
         (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
@@ -187,18 +189,18 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, told: Option<u64>) 
         (None, SegmentKind::AfterTimeoutRetransmission, _) => {
             "after the timeout, on acknowledgements".to_owned()
         }
-        (None, _, Sign::Sack) => format!("SACK{told}"),
-        (None, _, Sign::Rack) => format!("RACK: a segment sent later was acknowledged{told}"),
-        (None, _, Sign::DuplicateAcks) => format!("duplicate ACKs{told}"),
-        (None, _, Sign::PacketTooBig) => format!("ICMP packet too big{told}"),
-        (None, _, Sign::PartialAck) => format!("partial ACK{told}"),
+        (None, _, Sign::Sack) => format!("SACK{proof}"),
+        (None, _, Sign::Rack) => format!("RACK: a segment sent later was acknowledged{proof}"),
+        (None, _, Sign::DuplicateAcks) => format!("duplicate ACKs{proof}"),
+        (None, _, Sign::PacketTooBig) => format!("ICMP packet too big{proof}"),
+        (None, _, Sign::PartialAck) => format!("partial ACK{proof}"),
         (None, SegmentKind::TimeoutRetransmission, _) => "timeout".to_owned(),
         (None, ..) => "acknowledgements".to_owned(),
     }
 }
 
-fn what(kind: SegmentKind, by: Sign, told: Option<u64>) -> String {
-    let frame = told.map(|frame| format!(" #{frame}")).unwrap_or_default();
+fn what(kind: SegmentKind, by: Sign, proof: Option<u64>) -> String {
+    let frame = proof.map(|frame| format!(" #{frame}")).unwrap_or_default();
     let why = match by {
         Sign::IpId => " (by IP identification)",
         Sign::Timestamp => " (by timestamp)",
@@ -206,7 +208,7 @@ fn what(kind: SegmentKind, by: Sign, told: Option<u64>) -> String {
         _ => "",
     };
     match kind {
-        SegmentKind::OutOfOrder if told.is_some() => format!(
+        SegmentKind::OutOfOrder if proof.is_some() => format!(
             "out of order: sent \
                                                               before{frame}{why}"
         ),
@@ -222,20 +224,20 @@ fn what(kind: SegmentKind, by: Sign, told: Option<u64>) -> String {
 impl Sink for Explanations {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         let of = self.direction(flow).sent.sent(segment.range, segment.frame);
-        let (kind, by, told) = (segment.kind, segment.proof.by, segment.proof.frame);
+        let (kind, by, proof) = (segment.kind, segment.proof.by, segment.proof.frame);
         match kind {
             SegmentKind::New if segment.timer == Some(Timer::Probe) => {
-                self.say(segment.frame, Said::NewProbe);
+                self.say(segment.frame, Remark::NewProbe);
             }
             SegmentKind::New => {}
             kind if kind.is_retransmission() => {
-                let again = Said::Again { of, kind, timer: segment.timer, by, told };
+                let again = Remark::Again { of, kind, timer: segment.timer, by, proof };
                 self.say(segment.frame, again);
                 if let Some(why) = segment.proof.spurious {
-                    self.say(segment.frame, Said::Spurious(why));
+                    self.say(segment.frame, Remark::Spurious(why));
                 }
             }
-            _ => self.say(segment.frame, Said::Kind { kind, by, told: told.or(of) }),
+            _ => self.say(segment.frame, Remark::Kind { kind, by, proof: proof.or(of) }),
         }
     }
 
@@ -246,7 +248,7 @@ impl Sink for Explanations {
         let changes = std::mem::replace(&mut direction.closed, closed) != closed;
         if changes {
             let window = ack.window.unwrap_or_default();
-            self.say(ack.frame, if closed { Said::Closed } else { Said::Opened(window) });
+            self.say(ack.frame, if closed { Remark::Closed } else { Remark::Opened(window) });
         }
     }
 
@@ -262,7 +264,7 @@ impl Sink for Explanations {
         // What a timer sent says so itself, and so does ICMP.
         let evidence = match episode.evidence {
             Evidence::Sack { frame } | Evidence::DuplicateAcks { frame } => {
-                self.say(frame, Said::FirstEvidence { lost, first: first.frame });
+                self.say(frame, Remark::FirstEvidence { lost, first: first.frame });
                 frame
             }
             Evidence::PacketTooBig { frame }
@@ -270,22 +272,22 @@ impl Sink for Explanations {
             | Evidence::Probe { frame } => frame,
         };
         if episode.repaired_at.is_some() {
-            self.say(episode.frames.1, Said::Repaired { lost, evidence });
+            self.say(episode.frames.1, Remark::Repaired { lost, evidence });
         }
     }
 
     fn stall(&mut self, _flow: FlowId, stall: Stall) {
-        self.say(stall.frames.1, Said::Stalled(stall));
+        self.say(stall.frames.1, Remark::Stalled(stall));
     }
 
     fn spurious(&mut self, _flow: FlowId, frame: u64, why: Spurious) {
-        self.say(frame, Said::Spurious(why));
+        self.say(frame, Remark::Spurious(why));
         match why {
-            Spurious::DSack { frame: told } => {
-                self.say(told, Said::ShowsSpurious { of: frame, echo: false });
+            Spurious::DSack { frame: proof } => {
+                self.say(proof, Remark::ShowsSpurious { of: frame, echo: false });
             }
-            Spurious::Echo { frame: told } => {
-                self.say(told, Said::ShowsSpurious { of: frame, echo: true });
+            Spurious::Echo { frame: proof } => {
+                self.say(proof, Remark::ShowsSpurious { of: frame, echo: true });
             }
             Spurious::Acknowledged => {}
         }

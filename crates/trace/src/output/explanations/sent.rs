@@ -6,7 +6,7 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
-/// As many segments behind the acknowledgement are remembered: what is sent again needlessly was
+/// As many segments behind the acknowledgement are remembered: what is retransmitted spuriously was
 /// acknowledged not long ago.
 const BEHIND: usize = 256;
 /// As many are remembered at all.
@@ -38,7 +38,7 @@ impl Sent {
                 break;
             }
             before.get_or_insert(*latest);
-            // A part of it sent again does not stand for the whole.
+            // A part of it retransmitted does not stand for the whole.
             if range.start <= known.start && known.end <= range.end {
                 *latest = frame;
             }

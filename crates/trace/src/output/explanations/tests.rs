@@ -22,7 +22,7 @@ fn explained(packets: &[Captured]) -> Vec<String> {
     lines
 }
 
-/// The first of ten segments is lost, SACK tells, it is sent again.
+/// The first of ten segments is lost, SACK tells, it is retransmitted.
 const LOSS: &str = "
     0.000 > S
     0.010 < S
@@ -75,8 +75,8 @@ fn a_window_that_closes_and_opens() {
 #[test]
 fn reasons_name_the_frame_that_told() {
     let explanations = Explanations { lost: [123].into(), ..Explanations::default() };
-    let again = |of, kind, timer, by, told| {
-        explanations.sentence(&Said::Again { of, kind, timer, by, told })
+    let again = |of, kind, timer, by, proof| {
+        explanations.sentence(&Remark::Again { of, kind, timer, by, proof })
     };
     let fast = SegmentKind::FastRetransmission;
     for (sentence, expected) in [

@@ -113,7 +113,7 @@ fn an_rst_that_its_sender_knows_nothing_of_ends_nothing() {
     assert_eq!(forged.life.close, None);
     assert_eq!(forged.life.after_close, 0);
     assert_eq!(forged.life.client.last().unwrap().state, crate::TcpState::Established);
-    // What was sent before the RST and overtaken by it proves nothing.
+    // What was sent before the RST and out of order by it proves nothing.
     let overtaken = opened("0.1 < 1:1449\n0.11 < R 2897\n0.12 < 1449:2897");
     assert_eq!(overtaken.life.close.unwrap().kind, CloseKind::Reset);
 }

@@ -97,7 +97,7 @@ const CASES: &[Case] = &[
         "SYN-RECEIVED 1, ESTABLISHED 3, CLOSE-WAIT 5, LAST-ACK 7, CLOSED 8",
     ),
     (
-        "a FIN behind a hole counts when that is filled (section 3.10.7.4)",
+        "a FIN behind a gap counts when that is filled (section 3.10.7.4)",
         "0 > S\n0.01 < S\n0.02 > ack 1
          0.1 > 1449:1450 fin\n0.11 < ack 1\n0.3 > 1:1449\n0.31 < ack 1450",
         "SYN-SENT 1, ESTABLISHED 2, FIN-WAIT-1 4, FIN-WAIT-2 7",

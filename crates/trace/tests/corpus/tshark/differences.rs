@@ -32,7 +32,7 @@ pub(super) struct Differences {
     /// Segments and acknowledgements that both call the same.
     alike: [u64; 2],
     /// Each host of each capture: what its kernel counted, and of the packets that it sent, as the
-    /// tap beside it saw them, we and tshark.
+    /// capture point beside it saw them, we and tshark.
     sent_again: Vec<(String, [u64; 3])>,
 }
 
@@ -203,7 +203,7 @@ impl Host<'_> {
         Host { capture, role, address: Ipv4Addr::new(10, 98, 0, last).into(), counters }
     }
 
-    /// How many segments it sent again, by its kernel's own count.
+    /// How many segments it retransmitted, by its kernel's own count.
     fn retransmitted(&self) -> u64 {
         let file = corpus().join(format!("{}.truth.json", self.capture));
         let truth = std::fs::read(file).unwrap();

@@ -1,14 +1,14 @@
-//! One direction of a connection at both taps.
+//! One direction of a connection at both captures.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
-use super::delays::Raw;
+use super::delays::RawDelays;
 use super::order::Order;
-use super::piece::{Key, Piece};
-use super::{Crossing, Loss, Repeat, WINDOW};
+use super::piece::{Key, WireSegment};
+use super::{Crossing, Loss, Retransmission, WINDOW};
 use crate::Range;
 use crate::ranges::Ranges;
 
@@ -27,37 +27,37 @@ const NAMED: usize = 10;
 
 /// What a capture covers, nanoseconds of the shared time.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Covered {
+pub(crate) struct CaptureTime {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
 
 /// The captures on the sender's side and on the receiver's.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Taps {
-    pub(crate) sender: Covered,
-    pub(crate) receiver: Covered,
+pub(crate) struct CaptureTimes {
+    pub(crate) sender: CaptureTime,
+    pub(crate) receiver: CaptureTime,
     /// There is nothing more to come.
     pub(crate) over: bool,
 }
 
 #[derive(Debug)]
 struct Departure {
-    piece: Piece,
+    piece: WireSegment,
     range: Range,
     arrived: bool,
 }
 
 #[derive(Debug)]
 struct Arrival {
-    piece: Piece,
+    piece: WireSegment,
     /// Number and time of its departure.
     departure: Option<(u64, i64)>,
 }
 
-/// Packets of one direction, from one tap to the other.
+/// Packets of one direction, from one capture point to the other.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct DirectionJoiner {
     departures: VecDeque<Departure>,
     /// The number of the first of them.
     first_departure: u64,
@@ -72,21 +72,22 @@ pub(crate) struct Way {
     /// Pairs whose identification was the same, and those where it was not.
     ids: [u64; 2],
     numbers: Option<SeqUnwrapper>,
-    /// What the receiver's tap saw; what it did not see although the receiver acknowledged it.
+    /// What the receiver's capture point saw; what it did not see although the receiver
+    /// acknowledged it.
     seen: Ranges,
     missed: Ranges,
     /// What was sent, and what of it arrived, of all departures that are settled.
     sent: Ranges,
     delivered: Ranges,
     order: Order,
-    raw: Raw,
+    raw: RawDelays,
     /// Number of the latest departure that is known to have arrived.
     latest_match: Option<u64>,
     found: Crossing,
 }
 
-impl Way {
-    fn range(&mut self, piece: &Piece) -> Range {
+impl DirectionJoiner {
+    fn range(&mut self, piece: &WireSegment) -> Range {
         let start = SeqNumber::new(piece.key.seq);
         let numbers = self.numbers.get_or_insert(SeqUnwrapper::new(start));
         let place = (BASE + numbers.advance(start)).max(0) as u64;
@@ -95,8 +96,8 @@ impl Way {
         Range { start, end: start + Bytes::new(if piece.rst { 0 } else { len }) }
     }
 
-    /// A segment passes the tap on the sender's side.
-    pub(crate) fn depart(&mut self, piece: Piece) {
+    /// A segment passes the capture point on the sender's side.
+    pub(crate) fn depart(&mut self, piece: WireSegment) {
         let number = self.first_departure + self.departures.len() as u64;
         let range = self.range(&piece);
         let arrival = self.choose_arrival(&piece);
@@ -112,8 +113,8 @@ impl Way {
         self.departures.push_back(Departure { piece, range, arrived: arrival.is_some() });
     }
 
-    /// A segment passes the tap on the receiver's side.
-    pub(crate) fn arrive(&mut self, piece: Piece) {
+    /// A segment passes the capture point on the receiver's side.
+    pub(crate) fn arrive(&mut self, piece: WireSegment) {
         let range = self.range(&piece);
         if self.seen.is_empty() {
             self.seen.insert(Range { start: Offset::ZERO, end: range.start });
@@ -135,7 +136,8 @@ impl Way {
         self.arrivals.push_back(Arrival { piece, departure });
     }
 
-    /// The receiver acknowledges, at the tap on its side: everything before `ack`, and `sacked`.
+    /// The receiver acknowledges, at the capture point on its side: everything before `ack`, and
+    /// `sacked`.
     pub(crate) fn acknowledged(&mut self, ack: u32, sacked: impl Iterator<Item = (u32, u32)>) {
         let Some(numbers) = self.numbers else { return };
         let place = |number: u32| {
@@ -169,7 +171,7 @@ impl Way {
         }
     }
 
-    fn fits(&self, one: &Piece, other: &Piece) -> bool {
+    fn fits(&self, one: &WireSegment, other: &WireSegment) -> bool {
         match (one.id, other.id) {
             (Some(one), Some(other)) => one == other || !self.ids_count(),
             _ => true,
@@ -177,7 +179,7 @@ impl Way {
     }
 
     /// The oldest one alike that has not arrived; one with the same identification first.
-    fn choose_departure(&self, piece: &Piece) -> Option<u64> {
+    fn choose_departure(&self, piece: &WireSegment) -> Option<u64> {
         let mut first = None;
         for number in alike(&self.departed, piece.key) {
             let departure = &self.departures[(number - self.first_departure) as usize];
@@ -192,7 +194,7 @@ impl Way {
         first
     }
 
-    fn choose_arrival(&self, piece: &Piece) -> Option<u64> {
+    fn choose_arrival(&self, piece: &WireSegment) -> Option<u64> {
         let mut first = None;
         for number in alike(&self.waiting, piece.key) {
             let arrival = &self.arrivals[(number - self.first_arrival) as usize];
@@ -208,42 +210,42 @@ impl Way {
     }
 
     /// Decides on everything that nothing can change any more.
-    pub(crate) fn settle(&mut self, taps: &Taps) {
+    pub(crate) fn settle(&mut self, captures: &CaptureTimes) {
         while let Some(first) = self.arrivals.front() {
-            let due = taps.over
+            let due = captures.over
                 || self.arrivals.len() > MOST
-                || taps.sender.last - first.piece.at > PATIENCE;
+                || captures.sender.last - first.piece.at > PATIENCE;
             if first.departure.is_none() && !due {
                 break;
             }
             let arrival = self.arrivals.pop_front().expect("there is a first one");
-            self.settle_arrival(&arrival, taps);
+            self.settle_arrival(&arrival, captures);
             self.first_arrival += 1;
         }
         let window = WINDOW.as_nanos() as i64;
         while let Some(first) = self.departures.front() {
-            let due = taps.over
+            let due = captures.over
                 || self.departures.len() > MOST
-                || taps.receiver.last - first.piece.at > window;
+                || captures.receiver.last - first.piece.at > window;
             if !due {
                 break;
             }
             let departure = self.departures.pop_front().expect("there is a first one");
             let known = if departure.arrived { &mut self.crossed } else { &mut self.departed };
             known.remove(&(departure.piece.key, self.first_departure));
-            self.settle_departure(&departure, taps);
+            self.settle_departure(&departure, captures);
             self.first_departure += 1;
         }
     }
 
-    fn settle_arrival(&mut self, arrival: &Arrival, taps: &Taps) {
+    fn settle_arrival(&mut self, arrival: &Arrival, captures: &CaptureTimes) {
         let Arrival { piece, departure } = arrival;
         if let Some((number, departed)) = *departure {
             self.found.arrived += 1;
             self.raw.add(piece.at, piece.at - departed);
             if let Some(extent) = self.order.arrived(number) {
                 self.found.reordered += 1;
-                self.found.farthest = self.found.farthest.max(extent);
+                self.found.out_of_order_max = self.found.out_of_order_max.max(extent);
                 if self.found.reordered_frames.len() < NAMED {
                     self.found.reordered_frames.push(piece.frame);
                 }
@@ -258,33 +260,34 @@ impl Way {
         let (least, most) = self.raw.range.unwrap_or_default();
         if is_copy {
             self.found.duplicated += 1;
-        } else if (self.found.arrived > 0 || piece.at - most >= taps.sender.first)
-            && piece.at - least <= taps.sender.last
+        } else if (self.found.arrived > 0 || piece.at - most >= captures.sender.first)
+            && piece.at - least <= captures.sender.last
         {
-            self.found.unseen_at_sender += 1;
+            self.found.not_captured_at_sender += 1;
         } else {
-            self.found.unjudged += 1;
+            self.found.undecided += 1;
         }
     }
 
-    fn settle_departure(&mut self, departure: &Departure, taps: &Taps) {
+    fn settle_departure(&mut self, departure: &Departure, captures: &CaptureTimes) {
         let Departure { piece, range, arrived } = departure;
         self.found.sent += 1;
         self.found.sent_data += u64::from(piece.key.len > 0);
         let (least, most) = self.raw.range.unwrap_or_default();
-        // What was sent before or after it and arrived shows that the other tap was there.
+        // What was sent before or after it and arrived shows that the other capture point was
+        // there.
         let began = self.found.arrived > 0 && self.raw_began_before(piece.at)
-            || piece.at + least >= taps.receiver.first;
-        let went_on =
-            self.latest_match > Some(self.first_departure) || piece.at + most <= taps.receiver.last;
+            || piece.at + least >= captures.receiver.first;
+        let went_on = self.latest_match > Some(self.first_departure)
+            || piece.at + most <= captures.receiver.last;
         let missed = !range.is_empty() && self.missed.covers(*range);
         if *arrived {
         } else if missed {
-            self.found.not_captured += 1;
+            self.found.not_captured_at_receiver += 1;
         } else if began && went_on {
             self.lose(piece);
         } else {
-            self.found.unjudged += 1;
+            self.found.undecided += 1;
         }
         if !range.is_empty() && !piece.syn {
             self.settle_repeat(piece, *range);
@@ -299,7 +302,7 @@ impl Way {
         self.raw.start().is_some_and(|start| start <= at)
     }
 
-    fn lose(&mut self, piece: &Piece) {
+    fn lose(&mut self, piece: &WireSegment) {
         let found = &mut self.found;
         found.lost += 1;
         found.lost_data += u64::from(piece.key.len > 0);
@@ -316,19 +319,19 @@ impl Way {
         }
     }
 
-    fn settle_repeat(&mut self, piece: &Piece, range: Range) {
+    fn settle_repeat(&mut self, piece: &WireSegment, range: Range) {
         if !self.sent.meets(range) {
             return;
         }
         let needed = !self.delivered.covers(range);
-        self.found.repeats += 1;
-        self.found.needless += u64::from(!needed);
-        let repeated = &mut self.found.repeated;
-        if let Some(last) = repeated.last_mut().filter(|last| last.frame == piece.frame) {
+        self.found.retransmissions += 1;
+        self.found.spurious += u64::from(!needed);
+        let retransmitted = &mut self.found.retransmission_list;
+        if let Some(last) = retransmitted.last_mut().filter(|last| last.frame == piece.frame) {
             // Another piece of the same large packet.
             last.needed |= needed;
-        } else if repeated.len() < Crossing::LISTED {
-            repeated.push(Repeat { frame: piece.frame, needed });
+        } else if retransmitted.len() < Crossing::LISTED {
+            retransmitted.push(Retransmission { frame: piece.frame, needed });
         }
     }
 
@@ -338,7 +341,7 @@ impl Way {
     }
 
     /// Delays as they seem, and what else was found.
-    pub(crate) fn into_found(self) -> (Crossing, Raw) {
+    pub(crate) fn into_found(self) -> (Crossing, RawDelays) {
         (self.found, self.raw)
     }
 }

@@ -1,16 +1,17 @@
 //! The short way through a direction for what nearly every packet is: the next data in order, or
 //! an acknowledgement of what was sent once and in order.
 //!
-//! Each of these is [`FlowState::sent`] or [`FlowState::answered`] for a case in which nothing is
-//! to be judged: what the long way would ask is asked at once, and what it would do is done without
-//! asking again. The observers are the same; they are compiled once more, for the case.
+//! Each of these is [`DirectionState::sent`] or [`DirectionState::answered`] for a case in which
+//! nothing is to be judged: what the long way would ask is asked at once, and what it would do is
+//! done without asking again. The observers are the same; they are compiled once more, for the
+//! case.
 
 use tcplab_units::{Bytes, Offset};
 
-use super::FlowState;
-use crate::direction::sender_model::Verdict;
+use super::DirectionState;
+use crate::direction::sender_model::Classification;
 use crate::direction::transmissions::{Arrival, Transmission};
-use crate::observers::{Heard, Sent};
+use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{Range, SegmentKind};
 
@@ -25,10 +26,10 @@ pub(crate) enum Says {
     Arrived(Offset),
 }
 
-impl FlowState {
+impl DirectionState {
     /// Whether a plain packet goes on where the one before it ended, and nothing speaks against its
     /// being what it seems: new data, or nothing but an acknowledgement. Then
-    /// [`FlowState::go_on`] does what [`FlowState::sent`] would.
+    /// [`DirectionState::go_on`] does what [`DirectionState::sent`] would.
     #[inline]
     pub(crate) fn goes_on(&self, packet: &Packet) -> bool {
         let Some(positions) = &self.positions else { return false };
@@ -38,13 +39,13 @@ impl FlowState {
         }
         if packet.payload == 0 {
             // It cannot stand below what was acknowledged, as a probe would.
-            return !self.below.identity.repeats(packet);
+            return !self.classifier.send_order.repeats(packet);
         }
         // Without room for it, it may be a probe; after a silence, a timer's; behind packets that
-        // did not come here, sent again.
+        // did not come here, retransmitted.
         self.last_window != Some(0)
-            && (self.board.una >= high || self.judge.has_just_sent(packet.at))
-            && self.below.is_next(packet)
+            && (self.board.una >= high || self.sender_model.has_just_sent(packet.at))
+            && self.classifier.is_next(packet)
             && !self.board.log.is_full()
     }
 
@@ -55,7 +56,7 @@ impl FlowState {
             positions.advance(packet.seq);
         }
         if packet.payload == 0 {
-            self.below.passed(packet, None, SegmentKind::New);
+            self.classifier.passed(packet, None, SegmentKind::New);
         } else {
             self.send(packet);
         }
@@ -68,7 +69,8 @@ impl FlowState {
         let payload = u64::from(packet.payload);
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
-        let Verdict { kind, timer, proof } = self.judge.sends(packet.at, packet.frame);
+        let Classification { kind, timer, proof } =
+            self.sender_model.sends(packet.at, packet.frame);
         self.board.high = range.end;
         self.board.log.push(Transmission {
             range,
@@ -80,12 +82,12 @@ impl FlowState {
             timer,
             clock: packet.timestamps.map(|(value, _)| value),
             arrival: Arrival::Unknown,
-            needless: false,
+            spurious: false,
         });
-        self.below.passed(packet, Some(range), kind);
+        self.classifier.passed(packet, Some(range), kind);
         self.totals.unique += Bytes::new(payload);
         let in_flight = self.count(payload);
-        self.observers.sent_plainly(&Sent {
+        self.observers.on_send_plain(&SendEvent {
             packet,
             range,
             payload,
@@ -100,7 +102,7 @@ impl FlowState {
     }
 
     /// What a plain packet of the opposite direction says, if it is one of the two that are easily
-    /// taken in: [`FlowState::hear`] then does what [`FlowState::answered`] would.
+    /// taken in: [`DirectionState::hear`] then does what [`DirectionState::answered`] would.
     #[inline]
     pub(crate) fn says(&self, packet: &Packet, window: Option<Bytes>) -> Option<Says> {
         let (positions, number) = (self.positions.as_ref()?, packet.ack?);
@@ -113,22 +115,22 @@ impl FlowState {
         if ack > una {
             let calm = ack <= high
                 && board.is_plain()
-                && self.watch.is_none()
-                && self.repeats.are_below(board.una, packet.at)
-                && self.below.holes.is_empty();
+                && self.recovery.is_none()
+                && self.spurious_detector.are_below(board.una, packet.at)
+                && self.classifier.gaps.is_empty();
             return calm.then_some(Says::Arrived(Offset::new(ack as u64)));
         }
         let again = ack == una && self.says_again(packet, board.una, window);
         again.then_some(Says::Again)
     }
 
-    /// Takes in an acknowledgement that [says](FlowState::says) one of the two.
+    /// Takes in an acknowledgement that [says](DirectionState::says) one of the two.
     #[inline]
     pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
         match says {
             Says::Still => {
-                self.observers.windows.heard_again(packet);
-                self.judge.hears(packet.at, packet.frame);
+                self.observers.windows.on_repeated_ack(packet);
+                self.sender_model.hears(packet.at, packet.frame);
             }
             Says::Again => self.heard_again(packet, window),
             Says::Arrived(ack) => self.arrived(ack, packet, window),
@@ -140,10 +142,10 @@ impl FlowState {
     fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
         self.settled = None;
         let before = self.board.una;
-        let told = self.board.arrived(ack, packet.at);
+        let effect = self.board.arrived(ack, packet.at);
         self.window_edge = window.map(|window| ack + window);
         let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
-        self.observers.heard_plainly(&Heard {
+        self.observers.on_ack_plain(&AckEvent {
             packet,
             ack,
             before,
@@ -151,13 +153,13 @@ impl FlowState {
             window,
             sack: &[],
             dsack: None,
-            told,
+            effect,
             duplicate: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         });
         let moment = (packet.at, packet.frame);
-        self.judge.heard(moment, told, before, false, &self.board);
+        self.sender_model.heard(moment, effect, before, false, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.payload == 0);
         self.totals.max_window = self.totals.max_window.max(window);

@@ -1,25 +1,26 @@
 //! What each end of a connection went through, and how it ended.
 //!
-//! The states are RFC 9293's (section 3.3.2, figure 5) as this tap shows them: what an end sent
-//! and what was sent to it, each at the time it passed the tap. Whether a packet arrived behind the
-//! tap is told by what its receiver sends next; where nothing contradicts, it arrived. What an end
-//! was before its first packet, CLOSED or LISTEN, no packet shows, so that no walk begins with it.
+//! The states are RFC 9293's (section 3.3.2, figure 5) as this capture point shows them: what an
+//! end sent and what was sent to it, each at the time it passed the capture point. Whether a packet
+//! arrived behind the capture point is told by what its receiver sends next; where nothing
+//! contradicts, it arrived. What an end was before its first packet, CLOSED or LISTEN, no packet
+//! shows, so that no walk begins with it.
 
 use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
-use super::state_walk::{Moment, Walk};
-use super::unread::Buffered;
+use super::state_walk::{PacketTime, Walk};
+use super::unread::UnreadEstimate;
 use crate::packet::Packet;
 use crate::{Close, CloseKind, TcpState};
 
 /// The lives of both ends.
 #[derive(Debug, Default)]
-pub(crate) struct Lives {
-    client: Side,
-    server: Side,
+pub(crate) struct EndpointStates {
+    client: EndpointState,
+    server: EndpointState,
     /// The first FIN: whose, and when it passed.
-    first_fin: Option<(Endpoint, Moment)>,
+    first_fin: Option<(Endpoint, PacketTime)>,
     /// The second FIN was sent before the first had arrived.
     crossed: bool,
     reset: Option<Reset>,
@@ -32,16 +33,16 @@ pub(crate) struct Lives {
 /// What is known of one end.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
-pub(crate) struct Side {
+pub(crate) struct EndpointState {
     pub(crate) walk: Walk,
     /// Its SYN: the number, and the number behind SYN and data.
     pub(crate) syn: Option<(SeqNumber, SeqNumber)>,
     /// When its latest SYN passed.
-    syn_at: Moment,
+    syn_at: PacketTime,
     syn_acked: bool,
     /// The number behind its FIN.
     fin: Option<SeqNumber>,
-    fin_at: Moment,
+    fin_at: PacketTime,
     fin_acked: bool,
     /// It repeated what the other end seemed to have acknowledged: that acknowledgement was lost,
     /// and the next one counts.
@@ -49,26 +50,26 @@ pub(crate) struct Side {
     /// The other's FIN came before data that were still missing: it counts when these have come.
     fin_waits: bool,
     /// When data or FIN last came from the other end.
-    heard_at: Moment,
-    buffered: Buffered,
+    heard_at: PacketTime,
+    unread_estimate: UnreadEstimate,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Reset {
     by: Endpoint,
-    moment: Moment,
+    moment: PacketTime,
     seq: SeqNumber,
     unread: Option<Bytes>,
     /// Both FINs had been acknowledged before.
     late: bool,
 }
 
-impl Lives {
+impl EndpointStates {
     /// Takes in a packet that belongs to the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {
-            side.buffered.follow(packet);
+            side.unread_estimate.follow(packet);
             if self.calm {
                 return;
             }
@@ -77,9 +78,9 @@ impl Lives {
     }
 
     /// The scales of both ends' windows are known, and their largest segments.
-    pub(crate) fn told(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
-        self.client.buffered.told(client.0, client.1);
-        self.server.buffered.told(server.0, server.1);
+    pub(crate) fn set_scales(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
+        self.client.unread_estimate.set_scale(client.0, client.1);
+        self.server.unread_estimate.set_scale(server.0, server.1);
     }
 
     /// The client chose the server's other SYN-ACK.
@@ -91,7 +92,7 @@ impl Lives {
     pub(crate) fn is_over(&self) -> bool {
         self.reset.is_some() || (self.client.fin_acked && self.server.fin_acked)
     }
-    pub(crate) fn side(&self, client: bool) -> &Side {
+    pub(crate) fn side(&self, client: bool) -> &EndpointState {
         if client { &self.client } else { &self.server }
     }
     pub(crate) fn after_close(&self) -> u64 {
@@ -124,21 +125,21 @@ impl Lives {
         })
     }
 
-    /// Whether nothing but SYN, FIN and RST can change anything: [`Lives::follow`] then comes to
-    /// [`Lives::go_on`] for all else.
+    /// Whether nothing but SYN, FIN and RST can change anything: [`EndpointStates::follow`] then
+    /// comes to [`EndpointStates::go_on`] for all else.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.calm
     }
-    /// Takes in a packet without SYN, FIN and RST, while all is [calm](Lives::is_calm).
+    /// Takes in a packet without SYN, FIN and RST, while all is [calm](EndpointStates::is_calm).
     #[inline]
     pub(crate) fn go_on(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
-        side.buffered.follow(packet);
+        side.unread_estimate.follow(packet);
     }
 
     fn step(&mut self, packet: &Packet, forward: bool) {
-        let moment = Moment::of(packet, forward);
+        let moment = PacketTime::of(packet, forward);
         if self.is_over() {
             self.revive(packet, forward);
             self.after_close += u64::from(self.is_over());
@@ -159,7 +160,7 @@ impl Lives {
             own.sends(packet, other, moment);
             other.receives(packet, own, moment);
         }
-        let settled = |side: &Side, other: &Side| {
+        let settled = |side: &EndpointState, other: &EndpointState| {
             let in_place = match side.walk.state() {
                 Some(TcpState::Established | TcpState::FinWait2) => true,
                 Some(TcpState::CloseWait) => other.fin_acked,
@@ -171,7 +172,7 @@ impl Lives {
         self.calm = !self.is_over() && settled(client, server) && settled(server, client);
     }
 
-    fn reset(&mut self, packet: &Packet, forward: bool, moment: Moment) {
+    fn reset(&mut self, packet: &Packet, forward: bool, moment: PacketTime) {
         let late = self.client.fin_acked && self.server.fin_acked;
         let (own, other) = if forward {
             (&mut self.client, &mut self.server)
@@ -186,7 +187,7 @@ impl Lives {
         own.walk.close(moment);
         other.walk.close(moment);
         let by = if forward { Endpoint::Client } else { Endpoint::Server };
-        let unread = own.buffered.unread(packet);
+        let unread = own.unread_estimate.unread(packet);
         self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
     }
 
@@ -210,7 +211,7 @@ impl Lives {
     }
 }
 
-impl Side {
+impl EndpointState {
     /// Whether `ack` acknowledges its SYN, and no more than what was sent with it.
     pub(crate) fn is_syn_reached(&self, ack: SeqNumber) -> bool {
         self.syn.is_some_and(|(isn, end)| ack.is_after(isn) && !ack.is_after(end))
@@ -227,7 +228,7 @@ impl Side {
     }
 
     /// What sending this shows of the sender.
-    fn sends(&mut self, packet: &Packet, peer: &mut Side, moment: Moment) {
+    fn sends(&mut self, packet: &Packet, peer: &mut EndpointState, moment: PacketTime) {
         if packet.syn() {
             self.sends_syn(packet, peer, moment);
             return;
@@ -263,7 +264,7 @@ impl Side {
 
     /// A FIN counts when everything before it has come (RFC 9293 section 3.10.7.4): what its
     /// receiver acknowledges says whether it has.
-    fn tells_of_fin(&mut self, packet: &Packet, peer: &Side) {
+    fn tells_of_fin(&mut self, packet: &Packet, peer: &EndpointState) {
         let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
             && self.walk.is_due_to(TcpFlags::FIN);
         if !by_fin || packet.ack.is_none() {
@@ -276,7 +277,7 @@ impl Side {
         }
     }
 
-    fn sends_syn(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    fn sends_syn(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         let behind = packet.seq.advanced_by(1 + packet.payload);
         let repeated = self.syn.is_some();
         self.syn = Some(self.syn.unwrap_or((packet.seq, behind)));
@@ -302,7 +303,7 @@ impl Side {
         }
     }
 
-    fn sends_fin(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    fn sends_fin(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         self.fin_at = moment;
         if self.fin.is_some() {
             let thought_acked = matches!(self.state(), Some(TcpState::FinWait2 | TcpState::Closed));
@@ -328,7 +329,7 @@ impl Side {
     }
 
     /// What it goes through when this arrives.
-    fn receives(&mut self, packet: &Packet, peer: &Side, moment: Moment) {
+    fn receives(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         if self.state().is_none() {
             return;
         }
@@ -362,7 +363,7 @@ impl Side {
         }
     }
 
-    fn receives_fin(&mut self, peer: &Side, moment: Moment) {
+    fn receives_fin(&mut self, peer: &EndpointState, moment: PacketTime) {
         match self.state() {
             Some(TcpState::Established | TcpState::SynReceived) => {
                 self.walk.enter(TcpState::CloseWait, moment);

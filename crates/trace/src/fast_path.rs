@@ -3,22 +3,22 @@
 
 #[cfg(test)]
 thread_local! {
-    static REFUSED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static DISABLED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 #[inline]
-pub(crate) fn taken() -> bool {
+pub(crate) fn is_enabled() -> bool {
     #[cfg(test)]
-    return !REFUSED.get();
+    return !DISABLED.get();
     #[cfg(not(test))]
     true
 }
 
 /// What `work` gives when every case goes the long way.
 #[cfg(test)]
-pub(crate) fn without<T>(work: impl FnOnce() -> T) -> T {
-    REFUSED.set(true);
+pub(crate) fn disabled<T>(work: impl FnOnce() -> T) -> T {
+    DISABLED.set(true);
     let result = work();
-    REFUSED.set(false);
+    DISABLED.set(false);
     result
 }

@@ -7,17 +7,17 @@ use tcplab_units::{Instant, Offset};
 
 use super::drill::{Captured, MSS, analyze, drill};
 use crate::Range;
-use crate::direction::{Answer, Scoreboard};
 use crate::direction::{Arrival, Transmission};
-use crate::shortcuts;
+use crate::direction::{ReceivedAck, Scoreboard};
+use crate::fast_path;
 
 /// What may happen next in a transfer: mostly what happens mostly.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// So many new segments, of which the one with this number never arrives.
     Send { count: u64, lost: Option<u64> },
-    /// An acknowledgement of all that arrived, SACK blocks for what is above a hole.
-    Answer,
+    /// An acknowledgement of all that arrived, SACK blocks for what is above a gap.
+    ReceivedAck,
     /// An acknowledgement in the middle of a segment.
     AnswerPart,
     /// The oldest segment again; it arrives, or is lost again.
@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
     let lost = prop::option::weighted(0.15, 0_u64..4);
     prop_oneof![
         6 => (1_u64..5, lost).prop_map(|(count, lost)| Step::Send { count, lost }),
-        6 => Just(Step::Answer),
+        6 => Just(Step::ReceivedAck),
         1 => Just(Step::AnswerPart),
         2 => prop::bool::weighted(0.8).prop_map(|arrives| Step::Repeat { arrives }),
         1 => (0_u64..10).prop_map(|back| Step::Spurious { back }),
@@ -64,7 +64,7 @@ fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
                     next += 1;
                 }
             }
-            Step::Answer => answer = Some(String::new()),
+            Step::ReceivedAck => answer = Some(String::new()),
             Step::AnswerPart if una > 0 => {
                 let _ = writeln!(text, "{at:.6} < ack {}", place(una) - MSS / 2);
             }
@@ -123,7 +123,7 @@ proptest! {
     ) {
         let packets = transfer(&steps, sack, clocks);
         let short = analyze(&packets);
-        let long = shortcuts::without(|| analyze(&packets));
+        let long = fast_path::disabled(|| analyze(&packets));
         prop_assert_eq!(short, long);
     }
 
@@ -141,36 +141,36 @@ proptest! {
             packets.swap(at, at + 1);
         }
         let short = analyze(&packets);
-        let long = shortcuts::without(|| analyze(&packets));
+        let long = fast_path::disabled(|| analyze(&packets));
         prop_assert_eq!(short, long);
     }
 }
 
 /// A direction's board, told what was sent and what was answered; the numbers count segments.
 #[derive(Debug, Clone)]
-enum Told {
+enum AckEffect {
     Sent { from: u64, count: u64, repeat: bool },
-    Answered { ack: u64, sack: Option<(u64, u64)>, dsack: Option<u64> },
+    AckEvent { ack: u64, sack: Option<(u64, u64)>, dsack: Option<u64> },
 }
 
-fn told() -> impl Strategy<Value = Told> {
-    let sent = |repeat| move |(from, count)| Told::Sent { from, count, repeat };
+fn told() -> impl Strategy<Value = AckEffect> {
+    let sent = |repeat| move |(from, count)| AckEffect::Sent { from, count, repeat };
     let block = (0_u64..30, 1_u64..6).prop_map(|(from, count)| (from, from + count));
     prop_oneof![
         4 => (0_u64..3, 1_u64..3).prop_map(sent(false)),
         1 => (0_u64..8, 1_u64..3).prop_map(sent(true)),
-        4 => (0_u64..5).prop_map(|ack| Told::Answered { ack, sack: None, dsack: None }),
+        4 => (0_u64..5).prop_map(|ack| AckEffect::AckEvent { ack, sack: None, dsack: None }),
         2 => (0_u64..5, block).prop_map(|(ack, b)| {
-            Told::Answered { ack, sack: Some(b), dsack: None }
+            AckEffect::AckEvent { ack, sack: Some(b), dsack: None }
         }),
         1 => (0_u64..3, 0_u64..9).prop_map(|(ack, again)| {
-            Told::Answered { ack, sack: None, dsack: Some(again) }
+            AckEffect::AckEvent { ack, sack: None, dsack: Some(again) }
         }),
     ]
 }
 
 /// Everything that the board knows after each step.
-fn board_after_each(steps: &[Told], without_sack: bool) -> Vec<String> {
+fn board_after_each(steps: &[AckEffect], without_sack: bool) -> Vec<String> {
     let place = |segment: u64| Offset::new(1 + segment * MSS);
     let range = |from: u64, to: u64| Range { start: place(from), end: place(to) };
     let mut board = Scoreboard::default();
@@ -181,7 +181,7 @@ fn board_after_each(steps: &[Told], without_sack: bool) -> Vec<String> {
     for (step, number) in steps.iter().zip(1..) {
         let at = Instant::from_nanos(number * 1_700_000);
         let said = match *step {
-            Told::Sent { from, count, repeat } => {
+            AckEffect::Sent { from, count, repeat } => {
                 let start = if repeat { (una + from).min(next) } else { next + from / 2 };
                 let repeat = repeat && start < next;
                 next = next.max(start + count);
@@ -195,17 +195,17 @@ fn board_after_each(steps: &[Told], without_sack: bool) -> Vec<String> {
                     timer: None,
                     clock: None,
                     arrival: Arrival::Unknown,
-                    needless: false,
+                    spurious: false,
                 });
                 None
             }
-            Told::Answered { ack, sack, dsack } => {
+            AckEffect::AckEvent { ack, sack, dsack } => {
                 una = (una + ack).min(next);
                 let sack: Vec<Range> =
                     sack.into_iter().map(|(from, to)| range(una + from, una + to)).collect();
                 let dsack = dsack.map(|again| range(una.saturating_sub(again + 1), una));
                 let ack = place(una);
-                Some(board.answered(&Answer { at, ack, sack: &sack, dsack, echo: None }))
+                Some(board.on_ack(&ReceivedAck { at, ack, sack: &sack, dsack, echo: None }))
             }
         };
         if number % 7 == 0 {
@@ -225,7 +225,7 @@ proptest! {
         without_sack in prop::bool::weighted(0.2),
     ) {
         let short = board_after_each(&steps, without_sack);
-        let long = shortcuts::without(|| board_after_each(&steps, without_sack));
+        let long = fast_path::disabled(|| board_after_each(&steps, without_sack));
         prop_assert_eq!(short, long);
     }
 }
