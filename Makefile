@@ -17,6 +17,7 @@ TOOLS := target/tools
 NEXTEST := 0.9.151
 DENY := 0.20.2
 FUZZER := 0.13.1
+PYARROW := 26.0.1
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
 # Backtraces are for those who ask: they bury the message.
@@ -67,6 +68,7 @@ licences: toolchain
 tests: toolchain
 	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
 	@rm -rf $(TOOLS)/build
+	@$(pyarrow)
 	@rm -f target/nextest/default/junit.xml
 	@result=0; \
 	  cargo nextest run --locked --workspace --no-tests fail || result=$$?; \
@@ -195,5 +197,14 @@ if ! command -v $(1) > /dev/null; then \
   echo "building $(1) $(2), once"; \
   CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$(TOOLS)/build \
     cargo install --quiet --locked --debug --root $(TOOLS) --version $(2) $(3) $(1); \
+fi
+endef
+
+# What the test that reads tables needs; without it that test says that it was skipped.
+define pyarrow
+if [ "$(INSTALL)" != no ] && [ ! -e $(TOOLS)/python ] && ! python3 -c 'import pyarrow' 2> /dev/null; then \
+  echo "installing pyarrow $(PYARROW), once"; \
+  python3 -m venv $(TOOLS)/python && $(TOOLS)/python/bin/pip install --quiet pyarrow==$(PYARROW) \
+    || { rm -rf $(TOOLS)/python; echo "pyarrow cannot be installed"; }; \
 fi
 endef

@@ -2,8 +2,8 @@
 //!
 //! [`open`] takes a file as it is found: pcapng or pcap, compressed or not; [`Merged`] reads
 //! several as one. Reading ([`Reader`]) takes what is there: a file cut off or damaged anywhere
-//! gives all its whole records and then says what was wrong. Nothing is interpreted but the file
-//! itself; what the frames hold is another crate's business, told by [`Interface::link_type`].
+//! gives all its complete records and then the error. Only the file itself is interpreted;
+//! [`Interface::link_type`] says what its frames hold.
 //!
 //! Writing ([`PcapngWriter`], [`PcapWriter`]) keeps nanoseconds, and always the same byte order,
 //! so that the same records give the same bytes on every machine.

@@ -1,4 +1,4 @@
-//! What a capture file tells.
+//! The records of a capture file.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::block::{Options, option};
 /// A place where packets were captured.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Interface {
-    /// Its name, if the file tells one.
+    /// Its name, if the file has one.
     pub name: Option<String>,
     /// What it is, in words.
     pub description: Option<String>,
@@ -34,7 +34,7 @@ pub struct Statistics {
     pub dropped_by_os: Option<u64>,
 }
 
-/// Which way a packet went through its interface.
+/// The direction of a packet at its interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Received.
@@ -48,7 +48,7 @@ pub enum Direction {
 pub struct Record<'a> {
     /// Where it was captured: an index into [`Reader::interfaces`](crate::Reader::interfaces).
     pub interface: u32,
-    /// When; `None` if the file does not tell, or a time that a [`UnixTime`] cannot.
+    /// When; `None` if the file has none, or one beyond [`UnixTime`].
     pub time: Option<UnixTime>,
     /// As much of the frame as was kept.
     pub captured: &'a [u8],
@@ -58,11 +58,11 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// What was written to it in words. Bytes that are no UTF-8 are shown as such.
+    /// Its comments. Bytes that are no UTF-8 are replaced.
     pub fn comments(&self) -> Comments<'a> {
         Comments { options: self.options.clone() }
     }
-    /// Which way it went, if the file tells.
+    /// Its direction, if the file has it.
     pub fn direction(&self) -> Option<Direction> {
         let (_, flags) = self.options.clone().find(|(code, _)| *code == option::PACKET_FLAGS)?;
         match self.options.endian.u32_at(flags, 0)? & 3 {

@@ -14,13 +14,15 @@ use tcplab_lab::advise::{
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
+use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Run, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_trace::Analyzer;
 use tcplab_units::Span;
+use tcplab_units::number::Number;
 
 use crate::arguments::{AdviseArguments, PathChoice, World};
-use crate::output::{answer, wrapped, write_file};
+use crate::output::{answer, in_document, wrapped, write_file};
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
@@ -85,11 +87,12 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     }
     if let Some(place) = &arguments.json.place {
         let all = json!({
-            "of": title, "goal": goal, "situation": situation, "bdp": situation.bdp(),
-            "ideal_goodput": situation.ideal_goodput(), "choices": choices, "advice": advice,
+            "of": title, "goal": goal, "situation": situation,
+            "bdp_bytes": situation.bdp().plain(),
+            "ideal_goodput_bits_per_second": situation.ideal_goodput().plain(), "choices": choices, "advice": advice,
             "tried": tried,
         });
-        write_file(place, &(serde_json::to_string_pretty(&all)? + "\n"))?;
+        write_file(place, &in_document(&ADVICE_DOCUMENT, &all)?)?;
     }
     Ok(ExitCode::SUCCESS)
 }

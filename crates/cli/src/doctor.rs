@@ -3,18 +3,21 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use tcplab_testbed::{Ability, Verdict};
+use tcplab_quantities::ABILITIES_DOCUMENT;
+use tcplab_testbed::{Ability, AbilityLevel};
 
 use crate::arguments::DoctorArguments;
 use crate::exit::ERROR;
-use crate::output::answer_or_json;
+use crate::output::{answer_or_json, listed};
 use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
     abilities.push(worlds(&abilities));
-    answer_or_json(&arguments.json, &abilities, || table(&abilities))?;
-    let able = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
+    answer_or_json(&ABILITIES_DOCUMENT, &arguments.json, &listed("abilities", &abilities), || {
+        table(&abilities)
+    })?;
+    let able = abilities.iter().all(|ability| ability.verdict != AbilityLevel::Missing);
     Ok(if able { ExitCode::SUCCESS } else { ExitCode::from(ERROR) })
 }
 
@@ -23,9 +26,9 @@ fn table(abilities: &[Ability]) -> String {
     let mut text = String::new();
     for ability in abilities {
         let mark = match ability.verdict {
-            Verdict::Good => "✓",
-            Verdict::Limited => "!",
-            Verdict::Missing => "✗",
+            AbilityLevel::Good => "✓",
+            AbilityLevel::Limited => "!",
+            AbilityLevel::Missing => "✗",
         };
         text += &format!("{mark} {:width$}  {}\n", ability.name, ability.found);
         if let Some(remedy) = &ability.remedy {
@@ -37,12 +40,12 @@ fn table(abilities: &[Ability]) -> String {
 
 /// The worlds that experiments can run in: the kernel needs all abilities, virtual time none.
 fn worlds(abilities: &[Ability]) -> Ability {
-    let kernel = abilities.iter().all(|ability| ability.verdict != Verdict::Missing);
+    let kernel = abilities.iter().all(|ability| ability.verdict != AbilityLevel::Missing);
     let models: Vec<&str> = tcplab_scenario::Profile::names().collect();
     let models = format!("virtual time with the models {}", models.join(", "));
     Ability {
         name: "worlds".into(),
-        verdict: if kernel { Verdict::Good } else { Verdict::Limited },
+        verdict: if kernel { AbilityLevel::Good } else { AbilityLevel::Limited },
         found: if kernel {
             format!("the kernel; {models}")
         } else {

@@ -1,53 +1,163 @@
 //! `tcplab export`.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use tcplab_recording::Recording;
-use tcplab_table::{TableError, write_truth};
+use anyhow::{Context, Result, bail};
+use tcplab_lab::{RunDirectory, read_run};
+use tcplab_quantities as q;
+use tcplab_recording::{Recording, Sample, capture_file};
+use tcplab_table::{
+    Column, Format, Kind, Table, TableError, TraceTable, TraceTables, Value, write_truth,
+};
+use tcplab_trace::Analyzer;
+use tcplab_units::Endpoint;
 
-use crate::arguments::{ExportArguments, Format};
-use crate::output::{Output, commit};
+use crate::arguments::ExportArguments;
+use crate::output::{Output, answer, commit, counted};
+use crate::trace::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
-    let recording = Recording::open(&arguments.recording)?;
-    let name = arguments.output.clone().unwrap_or_else(|| default_output(arguments.format));
-    let mut output = Output::create(&name)?;
-    if arguments.format == Format::Parquet && output.is_terminal() {
-        bail!("Parquet is not for terminals: name a file with `--output FILE`");
+    let source = Source::of(&arguments.source)?;
+    let Some(name) = &arguments.table else {
+        answer(&list(&source.tables()))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let tables = source.tables();
+    if !tables.iter().any(|(known, _)| known == name) {
+        let known: Vec<&str> = tables.iter().map(|(known, _)| known.as_str()).collect();
+        bail!(
+            "no table `{name}` in {}; use one of: {}",
+            arguments.source.display(),
+            known.join(", ")
+        );
     }
-    let rows = write(&recording, arguments.format, &mut output)?;
-    commit(output, &format!("{rows} packets"))?;
+    let format = arguments.format.into();
+    let place = arguments.output.clone().unwrap_or_else(|| default_output(name, format));
+    let output = Output::create(&place)?;
+    if !format.is_text() && output.is_terminal() {
+        bail!("{} is not for terminals: name a file with `--output FILE`", format.extension());
+    }
+    let (rows, output) = source.write(name, format, output)?;
+    commit(output, &counted(rows, "row"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn default_output(format: Format) -> PathBuf {
-    match format {
-        Format::Parquet => "path.parquet".into(),
-        Format::Jsonl => "path.jsonl".into(),
+fn default_output(table: &str, format: Format) -> PathBuf {
+    format!("{}.{}", table.replace('/', "-"), format.extension()).into()
+}
+
+/// Name and meaning of each.
+type Tables = Vec<(String, String)>;
+
+fn list(tables: &Tables) -> String {
+    let width = tables.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let first = |about: &str| about.split_inclusive(". ").next().unwrap_or_default().to_owned();
+    let line = |(name, about): &(String, String)| format!("{name:width$}  {}\n", first(about));
+    tables.iter().map(line).collect::<String>()
+        + "\nWrite one with `--table NAME`, as `--format csv`, jsonl, parquet or arrow.\n"
+}
+
+/// What tables are made from.
+enum Source {
+    Run(Box<RunDirectory>),
+    Trial(Recording, PathBuf),
+    Capture(PathBuf),
+}
+
+impl Source {
+    fn of(path: &Path) -> Result<Source> {
+        if path.join("run.json").exists() {
+            return Ok(Source::Run(Box::new(RunDirectory::open(path)?)));
+        }
+        if path.is_dir() {
+            return Ok(Source::Trial(Recording::open(path)?, path.to_owned()));
+        }
+        Ok(Source::Capture(path.to_owned()))
+    }
+
+    fn tables(&self) -> Tables {
+        let of_trace = |prefix: &str| -> Tables {
+            let of = |table: &TraceTable| {
+                (format!("{prefix}{}", table.name()), table.about().to_owned())
+            };
+            TraceTable::ALL.iter().map(of).collect()
+        };
+        match self {
+            Source::Run(_) => {
+                let of = |(name, about): (&str, &str)| (name.to_owned(), about.to_owned());
+                tcplab_lab::run_tables().map(of).collect()
+            }
+            Source::Trial(_, path) => {
+                let mut tables = vec![
+                    ("path".to_owned(), "A row for each packet on the path.".to_owned()),
+                    ("samples".to_owned(), "A row for each sample of TCP_INFO.".to_owned()),
+                ];
+                for end in Endpoint::BOTH {
+                    if path.join(capture_file(end)).exists() {
+                        tables.extend(of_trace(&format!("{}/", end.name())));
+                    }
+                }
+                tables
+            }
+            Source::Capture(_) => of_trace(""),
+        }
+    }
+
+    /// How many rows were written, and where.
+    fn write(&self, name: &str, format: Format, out: Output) -> Result<(u64, Output)> {
+        match self {
+            Source::Run(directory) => {
+                let run = read_run(directory.path())?;
+                Ok(tcplab_lab::write_run_table(directory, &run, name, format, out)?)
+            }
+            Source::Trial(recording, path) => match name.split_once('/') {
+                Some((end, table)) => {
+                    let end = Endpoint::BOTH.into_iter().find(|it| it.name() == end);
+                    let end = end.context("no such end")?;
+                    of_capture(&path.join(capture_file(end)), table, format, out)
+                }
+                None if name == "samples" => samples(recording, format, out),
+                None => path_log(recording, format, out),
+            },
+            Source::Capture(path) => of_capture(path, name, format, out),
+        }
     }
 }
 
-/// The log in that format, and how many rows it has.
-fn write(recording: &Recording, format: Format, out: &mut Output) -> Result<u64> {
+fn of_capture(path: &Path, name: &str, format: Format, out: Output) -> Result<(u64, Output)> {
+    let table = TraceTable::ALL.iter().find(|table| table.name() == name);
+    let table = *table.context("no such table")?;
+    let mut out = Some(out);
+    let taken = |_| out.take().ok_or_else(|| io::Error::other("one table only"));
+    let tables = TraceTables::create(&[table], format, taken)?;
+    let mut analyzer = Analyzer::with_sink(tables);
+    analyzer.read(open(path)?);
+    let (trace, tables) = analyzer.finish_into();
+    let written = tables.finish(&trace)?.pop().context("the table was begun")?;
+    Ok((written.rows, written.out))
+}
+
+fn path_log(recording: &Recording, format: Format, mut out: Output) -> Result<(u64, Output)> {
     let rows = recording.truth_rows()?;
-    match format {
-        Format::Parquet => {
-            write_truth(tcplab_table::Format::Parquet, rows, out).map_err(|error| match error {
-                TableError::Row(error) => error.into(),
-                TableError::Write { source } => source.into(),
-            })
-        }
-        Format::Jsonl => {
-            let mut count = 0;
-            for row in rows {
-                serde_json::to_writer(&mut *out, &row?).map_err(io::Error::from)?;
-                out.write_all(b"\n")?;
-                count += 1;
-            }
-            Ok(count)
-        }
+    let rows = write_truth(format, rows, &mut out).map_err(|error| match error {
+        TableError::Row(error) => anyhow::Error::from(error),
+        TableError::Write { source } => source.into(),
+    })?;
+    Ok((rows, out))
+}
+
+fn samples(recording: &Recording, format: Format, out: Output) -> Result<(u64, Output)> {
+    let mut columns = Column::list(&[(q::AT_NS, Kind::Whole), (q::ENDPOINT, Kind::Text)]);
+    for column in Sample::COLUMNS {
+        let place = columns.len();
+        columns.push(Column::at(place, column.key(), Kind::Whole, column.meaning));
     }
+    let mut table = Table::create(format, columns, out)?;
+    for sample in recording.samples()? {
+        let first = [Value::from(sample.at.as_nanos()), Value::from(sample.endpoint.name())];
+        table.push(first.into_iter().chain(sample.cells().map(Value::from)).collect())?;
+    }
+    Ok(table.finish(&[])?)
 }

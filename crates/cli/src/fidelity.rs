@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use tcplab_lab::fidelity::{Pair, compare, csv};
 use tcplab_lab::{Bench, LabError, RunDirectory};
+use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
 use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer_or_json, tell, write_file};
+use crate::output::{answer_or_json, in_document, tell, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher};
@@ -79,13 +80,13 @@ fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), L
 /// Prints the tables and writes them as files.
 fn print_and_write(found: &Fidelity, arguments: &FidelityArguments) -> Result<ExitCode> {
     let page = tcplab_report::fidelity_page(found).context("cannot make the page")?;
-    let json = serde_json::to_string_pretty(found)? + "\n";
+    let json = in_document(&FIDELITY_DOCUMENT, found)?;
     for (name, text) in
         [("fidelity.json", &json), ("fidelity.csv", &csv(found)), ("fidelity.html", &page)]
     {
         write_file(&arguments.runs.join(name), text)?;
     }
-    answer_or_json(&arguments.json, found, || {
+    answer_or_json(&FIDELITY_DOCUMENT, &arguments.json, found, || {
         let place = arguments.runs.join("fidelity.html");
         let text = tcplab_report::fidelity_table(found);
         format!("{text}\nreport: {}\n", place.display())

@@ -12,6 +12,7 @@ use tcplab_load::{
     BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Reference,
     Renewal, Summary, Target,
 };
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 
 use crate::arguments::{BulkDirection, LoadArguments};
 use crate::exit::FAILED;
@@ -33,7 +34,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     });
     display.clear();
     let outcome = outcome?;
-    answer_or_json(&arguments.json, &outcome, || table(&outcome))?;
+    answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || table(&outcome))?;
     for warning in &outcome.warnings {
         tell(&format!("tcplab: warning: {warning}"));
     }
@@ -94,7 +95,7 @@ fn bulk(
     });
     display.clear();
     let outcome = outcome?;
-    answer_or_json(&arguments.json, &outcome, || bulk_table(&outcome))?;
+    answer_or_json(&BULK_DOCUMENT, &arguments.json, &outcome, || bulk_table(&outcome))?;
     Ok(ExitCode::SUCCESS)
 }
 

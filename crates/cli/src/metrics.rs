@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use tcplab_quantities::METRICS_DOCUMENT;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind};
 
 use crate::arguments::MetricsArguments;
-use crate::output::{answer_or_json, wrapped};
+use crate::output::{answer_or_json, listed, wrapped};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 90;
@@ -20,7 +21,7 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
     if chosen.is_empty() {
         bail!("no metric has {} in its name: `tcplab metrics` lists all", names.join(" or "));
     }
-    answer_or_json(&arguments.json, &chosen, || {
+    answer_or_json(&METRICS_DOCUMENT, &arguments.json, &listed("metrics", &chosen), || {
         chosen.iter().map(|metric| in_words(metric)).collect()
     })?;
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! Output: answers go to standard output and files, everything else to standard error.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use tcplab_quantities::Document;
 
 use crate::arguments::JsonArguments;
 
@@ -27,14 +29,39 @@ pub(crate) fn answer(text: &str) -> Result<()> {
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn answer_or_json(
+    document: &Document,
     json: &JsonArguments,
     value: &impl Serialize,
     text: impl FnOnce() -> String,
 ) -> Result<()> {
     if let Some(place) = &json.place {
-        write_file(place, &(serde_json::to_string_pretty(value)? + "\n"))?;
+        write_file(place, &in_document(document, value)?)?;
     }
     if json.is_printed() { Ok(()) } else { answer(&text()) }
+}
+
+/// `value`, which is an object, as a JSON document that says its schema and version.
+///
+/// # Errors
+/// When it has no JSON form.
+pub(crate) fn in_document(document: &Document, value: &impl Serialize) -> Result<String> {
+    #[derive(Serialize)]
+    struct Whole<'a, T: Serialize> {
+        schema: &'a str,
+        version: u64,
+        #[serde(flatten)]
+        value: &'a T,
+    }
+    let whole = Whole { schema: document.schema, version: document.version, value };
+    Ok(serde_json::to_string_pretty(&whole)? + "\n")
+}
+
+/// A list as an object, with this name for it.
+pub(crate) fn listed<'a, T: Serialize>(
+    name: &'static str,
+    list: &'a [T],
+) -> BTreeMap<&'static str, &'a [T]> {
+    BTreeMap::from([(name, list)])
 }
 
 /// Writes a file, or standard output for `-`.

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 use tcplab_path::{Direction, LinkPlan};
+use tcplab_quantities::{PATH_DOCUMENT, PATHS_DOCUMENT};
 use tcplab_scenario::{PathFile, presets};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
-use crate::output::{answer, answer_or_json, wrapped};
+use crate::output::{answer, answer_or_json, listed, wrapped};
 use crate::path_choice::{find, here, preset, read, unknown};
 use crate::{picture, tc, verify};
 
@@ -33,7 +34,7 @@ fn list(arguments: &PresetsArguments) -> Result<()> {
         .iter()
         .map(|(name, source)| read(source, name, name, &[], here()))
         .collect::<Result<Vec<PathFile>>>()?;
-    answer_or_json(&arguments.json, &all, || table(&all))
+    answer_or_json(&PATHS_DOCUMENT, &arguments.json, &listed("paths", &all), || table(&all))
 }
 
 fn table(all: &[PathFile]) -> String {
@@ -69,7 +70,7 @@ fn show(arguments: &ShowArguments) -> Result<()> {
             "bdp_bytes": bdp(plan, round_trip).map(Bytes::as_u64),
         });
     }
-    answer_or_json(&arguments.json, &shown, || description(&file, &links))
+    answer_or_json(&PATH_DOCUMENT, &arguments.json, &shown, || description(&file, &links))
 }
 
 /// What fills the path in one round trip, without the time in queues.

@@ -8,11 +8,12 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tcplab_path::{Direction, LinkPlan, Moment, Outage, Outlook};
 use tcplab_plot::{PathPicture, path_svg};
+use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
 use tcplab_scenario::PathFile;
 use tcplab_units::{Instant, Span};
 
 use crate::arguments::{PathChoice, PlotArguments};
-use crate::output::{Output, commit, write_file};
+use crate::output::{Output, commit, in_document, write_file};
 use crate::path_choice;
 
 /// Bounds of the default duration.
@@ -30,7 +31,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     let until = Instant::ZERO + span;
     let outlooks = links.map(|link| link.outlook(until, arguments.seed, POINTS));
     if let Some(place) = &arguments.json.place {
-        write_file(place, &(as_json(&file, &outlooks, arguments.seed)? + "\n"))?;
+        write_file(place, &as_json(&file, &outlooks, arguments.seed)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let [forward, reverse] = &outlooks;
@@ -64,7 +65,7 @@ fn as_json(file: &PathFile, outlooks: &[Outlook; 2], seed: u64) -> Result<String
         "forward": outlook(forward),
         "reverse": outlook(reverse),
     });
-    Ok(serde_json::to_string_pretty(&shown)?)
+    in_document(&PATH_OUTLOOK_DOCUMENT, &shown)
 }
 
 fn outlook(outlook: &Outlook) -> Value {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use tcplab_lab::{Difference, Replay};
+use tcplab_quantities::REPLAY_DOCUMENT;
 use tcplab_recording::Recording;
 
 use crate::arguments::ReplayArguments;
@@ -13,7 +14,7 @@ use crate::output::answer_or_json;
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode> {
     let replay = tcplab_lab::replay(&Recording::open(&arguments.recording)?)?;
     let is_same = replay.different == 0;
-    answer_or_json(&arguments.json, &replay, || summary(&replay))?;
+    answer_or_json(&REPLAY_DOCUMENT, &arguments.json, &replay, || summary(&replay))?;
     Ok(if is_same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 

@@ -10,6 +10,7 @@ use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
     Bench, Event, LabError, Overrides, Plan, Prospect, RunDirectory, RunOutcome, complete,
 };
+use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher};
@@ -114,7 +115,9 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
     let show = |prospect: &Prospect| -> Result<ExitCode> {
-        answer_or_json(&arguments.shown.json, prospect, || prospect.to_string())?;
+        answer_or_json(&ESTIMATE_DOCUMENT, &arguments.shown.json, prospect, || {
+            prospect.to_string()
+        })?;
         Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::string::FromUtf8Error;
 
 use anyhow::{Context, Result, anyhow, bail};
+use tcplab_quantities::SCENARIOS_DOCUMENT;
 use tcplab_scenario::{Scenario, catalogue, nearest};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::{answer, answer_or_json, counted};
+use crate::output::{answer, answer_or_json, counted, listed};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     if let Some(name) = &arguments.name {
@@ -19,7 +20,7 @@ pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
         .iter()
         .map(|(name, source)| Ok(Scenario::parse(source, name)?))
         .collect::<Result<Vec<Scenario>>>()?;
-    answer_or_json(&arguments.json, &all, || {
+    answer_or_json(&SCENARIOS_DOCUMENT, &arguments.json, &listed("scenarios", &all), || {
         list(&all)
             + "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
                runs a folder.\n"

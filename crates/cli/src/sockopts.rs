@@ -4,11 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use tcplab_quantities::SOCKET_OPTIONS_DOCUMENT;
 use tcplab_testbed::{OptionState, Reading, Setting, survey};
+use tcplab_units::Span;
 use tcplab_workload::{Access, Level, SocketRole};
 
 use crate::arguments::{OptionLevel, SockoptsArguments};
-use crate::output::{answer_or_json, lines_of, wrapped};
+use crate::output::{answer_or_json, lines_of, listed, wrapped};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 80;
@@ -19,7 +21,7 @@ pub(crate) fn sockopts(arguments: &SockoptsArguments) -> Result<ExitCode> {
     let states = survey().context("cannot open a socket")?;
     let chosen = chosen(&states, arguments)?;
     let all: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
-    answer_or_json(&arguments.json, &all, || {
+    answer_or_json(&SOCKET_OPTIONS_DOCUMENT, &arguments.json, &listed("options", &all), || {
         if chosen.len() <= 1 || is_exact(&chosen, arguments) {
             chosen.iter().map(|state| in_full(state)).collect::<Vec<_>>().join("\n")
         } else {
@@ -198,10 +200,26 @@ fn about(setting: &Setting) -> String {
     format!("{} = {value}{whose}", setting.name)
 }
 
+/// A value as JSON: a number in the option's unit, a truth, null for none, or else its text.
+fn number(text: &str, unit: &str) -> Value {
+    let span = || text.parse::<Span>().ok();
+    match (text, unit) {
+        ("on", _) => true.into(),
+        ("off", "") => false.into(),
+        ("off" | "unlimited" | "", _) => Value::Null,
+        (_, "s") if span().is_some() => json!(span().map(Span::as_secs_f64)),
+        (_, "µs") if span().is_some() => json!(span().map(Span::as_micros)),
+        _ => {
+            let digits = text.split(' ').next().unwrap_or_default();
+            digits.parse::<i64>().map_or_else(|_| text.into(), Value::from)
+        }
+    }
+}
+
 fn as_json(state: &OptionState) -> Value {
     let info = state.info;
     let reading = |reading: &Reading| match reading {
-        Reading::Value(value) => json!({ "value": value }),
+        Reading::Value(value) => json!({ "value": number(value, info.kind.unit()) }),
         Reading::Structure(bytes) => json!({ "bytes": bytes }),
         Reading::SetOnly => json!({ "set_only": true }),
         Reading::Absent => json!({ "absent": true }),
@@ -285,6 +303,22 @@ mod tests {
     }
 
     #[test]
+    fn json_values_are_numbers_in_the_unit() {
+        for (text, unit, value) in [
+            ("on", "", json!(true)),
+            ("off", "", json!(false)),
+            ("off", "s", Value::Null),
+            ("131072 B", "B", json!(131_072)),
+            ("-1", "B", json!(-1)),
+            ("2 h", "s", json!(7200.0)),
+            ("0 s", "µs", json!(0)),
+            ("cubic", "", json!("cubic")),
+        ] {
+            assert_eq!(number(text, unit), value, "{text} {unit}");
+        }
+    }
+
+    #[test]
     fn single_option_is_shown_in_full() {
         let states = survey().unwrap();
         let state = states.iter().find(|state| state.info.name == "SO_RCVBUF").unwrap();
@@ -301,5 +335,6 @@ mod tests {
         let told = as_json(state);
         assert_eq!((&told["key"], &told["doubled"]), (&json!("rcvbuf"), &json!(true)));
         assert_eq!(told["sysctls"][1]["role"], "limit");
+        assert!(told["tcp"]["value"].is_u64(), "{told}");
     }
 }

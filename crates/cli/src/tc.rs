@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use serde_json::json;
 use tcplab_path::PathError;
 use tcplab_path::tc::{Interfaces, TcPlan, TcScript};
+use tcplab_quantities::TC_DOCUMENT;
 
 use crate::arguments::{PathChoice, TcArguments};
 use crate::output::answer_or_json;
@@ -33,7 +34,7 @@ pub(crate) fn tc(arguments: &TcArguments) -> Result<()> {
         "setup": script.setup,
         "undo": script.undo,
     });
-    answer_or_json(json, &shown, || {
+    answer_or_json(&TC_DOCUMENT, json, &shown, || {
         let path = path_choice::description(choice);
         if *undo {
             removal(&path, &interfaces, &script)

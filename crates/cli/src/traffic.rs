@@ -3,11 +3,12 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
-use tcplab_testbed::{Summary, Traffic, WayTraffic};
+use tcplab_quantities::TRAFFIC_DOCUMENT;
+use tcplab_testbed::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{tell, write_file};
+use crate::output::{in_document, tell, write_file};
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
@@ -64,14 +65,14 @@ pub(crate) fn finish(
         if let Some(code) = code {
             value["exit_code"] = code.into();
         }
-        write_file(place, &(serde_json::to_string_pretty(&value)? + "\n"))?;
+        write_file(place, &in_document(&TRAFFIC_DOCUMENT, &value)?)?;
     }
     Ok(())
 }
 
 fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
     let since = now.at.since(last.map_or(Instant::ZERO, |last| last.at));
-    let way = |arrow, now: &WayTraffic, last: Option<&WayTraffic>| {
+    let way = |arrow, now: &DirectionTraffic, last: Option<&DirectionTraffic>| {
         let bytes = now.bytes_out - last.map_or(0, |last| last.bytes_out);
         let rate = Rate::of(tcplab_units::Bytes::new(bytes), since);
         let rate = rate.map_or(0.0, Rate::as_mbit_f64);
@@ -91,7 +92,7 @@ fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
 
 fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     let Traffic { at, forward, reverse } = &summary.traffic;
-    let way = |name: String, way: &WayTraffic| {
+    let way = |name: String, way: &DirectionTraffic| {
         let rate = Rate::of(tcplab_units::Bytes::new(way.bytes_out), at.since(Instant::ZERO));
         let mut text = format!(
             "tcplab: {name}: {} of {} packets delivered, {:.2} MB, {:.2} Mbit/s",
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     fn traffic(seconds: u64, bytes: u64, dropped: u64) -> Traffic {
-        let forward = WayTraffic {
+        let forward = DirectionTraffic {
             packets_in: 10 + dropped,
             bytes_in: bytes,
             packets_out: 10,
@@ -144,7 +145,7 @@ mod tests {
             dropped_for: [("loss", dropped)].into_iter().filter(|(_, n)| *n > 0).collect(),
         };
         let at = Instant::from_nanos(seconds * 1_000_000_000);
-        Traffic { at, forward, reverse: WayTraffic::default() }
+        Traffic { at, forward, reverse: DirectionTraffic::default() }
     }
 
     #[test]

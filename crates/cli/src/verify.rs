@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use tcplab_lab::Bench;
 use tcplab_lab::verify::{check_model, measure_machine, measure_path};
+use tcplab_quantities::PATH_CHECK_DOCUMENT;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 
 use crate::arguments::VerifyArguments;
@@ -43,7 +44,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let model = check_model(&file.path, arguments.seed, PACKETS)?;
     let answer =
         Answer { path: &file.name, machine: &machine, real_time: &found, virtual_time: &model };
-    answer_or_json(&arguments.json, &answer, || {
+    answer_or_json(&PATH_CHECK_DOCUMENT, &arguments.json, &answer, || {
         let title = file.title.as_ref().unwrap_or(&file.name);
         format!(
             "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, {PACKETS} packets:\n{}",

@@ -64,9 +64,9 @@ fn advice_is_tried_and_confirmed() {
     let capture = format!("{run}/trials/before-1/client.pcapng");
     let told =
         json(home.path(), &["advise", &capture, "--goal", "throughput", "--no-trials", "--json"]);
-    let rtt = told["situation"]["rtt"].as_str().unwrap();
-    assert!(rtt.starts_with("60.") && rtt.ends_with(" ms"), "{rtt}");
-    let loss = told["situation"]["loss"].as_f64().unwrap();
+    let rtt = told["situation"]["rtt_ns"].as_u64().unwrap();
+    assert!((60_000_000..61_000_000).contains(&rtt), "{rtt}");
+    let loss = told["situation"]["loss_ratio"].as_f64().unwrap();
     assert!((0.002..0.01).contains(&loss), "{loss}");
     assert_eq!(told["advice"][0]["id"], "congestion-control");
 }
@@ -81,24 +81,25 @@ fn rfc6349_measures_the_path() {
         let all = [&["rfc6349"], &path[..], &rest[..], direction].concat();
         let told = json(home.path(), &all);
         let baseline = &told["baseline"];
-        assert_eq!(baseline["mtu"], "1.5 kB", "{baseline}");
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        assert!(text(&baseline["rtt"]).starts_with("30."), "{baseline}");
-        let rate: f64 = text(&baseline["rate"]).split(' ').next().unwrap().parse().unwrap();
-        assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
+        assert_eq!(baseline["mtu_bytes"], 1500, "{baseline}");
+        let rtt = baseline["rtt_ns"].as_u64().unwrap();
+        assert!((30_000_000..31_000_000).contains(&rtt), "{baseline}");
+        let rate = baseline["rate_bits_per_second"].as_f64().unwrap();
+        assert!((rate / 20e6 - 1.0).abs() < 0.03, "{baseline}");
         let rows = told["rows"].as_array().unwrap();
         assert_eq!(rows.len(), 7);
-        let goodputs: Vec<f64> = rows.iter().map(|row| row["goodput"].as_f64().unwrap()).collect();
+        let goodput = |row: &Value| row["goodput_mbit_per_second"].as_f64().unwrap();
+        let goodputs: Vec<f64> = rows.iter().map(goodput).collect();
         assert!(goodputs[..5].is_sorted(), "in proportion to the window: {goodputs:?}");
         for (row, goodput) in rows[..4].iter().zip(&goodputs) {
-            let ideal: f64 = text(&row["ideal"]).split(' ').next().unwrap().parse().unwrap();
+            let ideal = row["ideal_bits_per_second"].as_f64().unwrap() / 1e6;
             // What was offered is a little more than what was asked for.
             assert!((0.6..1.25).contains(&(goodput / ideal)), "{row}");
-            assert_eq!(row["efficiency"], 100.0);
+            assert_eq!(row["efficiency_percent"], 100.0);
         }
         let full = &rows[4];
         assert!((1.0..1.4).contains(&full["transfer_time_ratio"].as_f64().unwrap()), "{full}");
-        assert!(full["buffer_delay"].as_f64().unwrap() < 60.0, "{full}");
+        assert!(full["buffer_delay_percent"].as_f64().unwrap() < 60.0, "{full}");
         assert_eq!(told["reports"].as_array().unwrap().len(), 3);
     }
 }
@@ -111,11 +112,13 @@ fn rfc6349_measures_path_with_small_mtu() {
     let rest = ["--duration", "1 s", "--connections", "1", "--world", "sim", "--json"];
     let told = json(home.path(), &[&path[..], &rest[..]].concat());
     let baseline = &told["baseline"];
-    assert_eq!((&baseline["mtu"], &baseline["asked"]["mtu"]), (&"1.4 kB".into(), &"1.4 kB".into()));
-    assert_eq!(baseline["segment"], "1.348 kB");
-    let rate: f64 = baseline["rate"].as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!((rate / 20.0 - 1.0).abs() < 0.03, "{baseline}");
-    assert!(told["rows"].as_array().unwrap().iter().all(|row| row["goodput"] != 0.0));
+    let mtus = (&baseline["mtu_bytes"], &baseline["asked"]["mtu_bytes"]);
+    assert_eq!(mtus, (&1400.into(), &1400.into()));
+    assert_eq!(baseline["segment_bytes"], 1348);
+    let rate = baseline["rate_bits_per_second"].as_f64().unwrap();
+    assert!((rate / 20e6 - 1.0).abs() < 0.03, "{baseline}");
+    let rows = told["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["goodput_mbit_per_second"].as_f64().unwrap() > 0.0));
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn impossible_arguments_are_refused() {
     std::fs::write(home.path().join("empty.pcap"), "").unwrap();
     for (line, said) in [
         (&["advise"][..], "--rtt"),
-        (&["advise", "--rtt", "0 ms"], "at least a microsecond"),
+        (&["advise", "--rtt", "0 ms"], "use at least 1 µs"),
         (&["advise", "--rtt", "10 ms", "--loss", "120 %"], "--loss"),
         (&["advise", "--rtt", "10 ms", "--goal", "speed"], "--goal"),
         (&["advise", "--path", "dsl-26"], "did you mean `dsl-25`?"),
@@ -149,8 +152,8 @@ fn impossible_arguments_are_refused() {
 fn metrics_are_listed() {
     let home = tempfile::tempdir().unwrap();
     let told = json(home.path(), &["metrics", "--json"]);
-    let names: Vec<&str> =
-        told.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let metrics = told["metrics"].as_array().unwrap();
+    let names: Vec<&str> = metrics.iter().map(|it| it["name"].as_str().unwrap()).collect();
     for name in ["goodput", "efficiency", "buffer_delay", "transfer_time_ratio", "limit.path"] {
         assert!(names.contains(&name), "{name}");
     }

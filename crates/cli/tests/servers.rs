@@ -418,7 +418,7 @@ fn mistakes_are_named() {
     refused(&["server", "--file", "/no/such/file"], &["cannot serve /no/such/file"]);
     refused(
         &["server", "--service", "time", "--design", "fork"],
-        &["iterative or has a thread-pool"],
+        &["has the design `iterative` or `thread-pool`"],
     );
     server.stop();
     refused(

@@ -364,7 +364,7 @@ fn less_than_whole_is_answered_with_a_note() {
     fs::write(home.path().join("strange.pcap"), strange).unwrap();
     let said = answer(home.path(), "strange.pcap");
     assert!(said.contains("link type 147 is not understood"), "{said}");
-    assert!(said.contains("No packet of it belongs to TCP"), "{said}");
+    assert!(said.contains("No TCP packet found"), "{said}");
 }
 
 #[test]
@@ -462,7 +462,7 @@ fn two_captures_are_joined() {
     assert_eq!(lost(0) + lost(1), 26);
     assert_eq!(json["audit"]["losses_found"], 26);
     let stdin = refusal(home.path(), "--client a.pcap --server -");
-    assert!(stdin.contains("read more than once"), "{stdin}");
+    assert!(stdin.contains("more than once"), "{stdin}");
     let alone = refusal(home.path(), "--client a.pcap");
     assert!(alone.contains("--server <FILE>"), "{alone}");
 }

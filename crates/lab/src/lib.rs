@@ -19,6 +19,7 @@ pub mod verify;
 
 pub use analysis::{Ideal, load_recording, load_trial};
 pub use bench::Bench;
+pub use compare::read_run;
 pub use error::LabError;
 pub use plan::{Overrides, Plan, Refusal, environment, kernel_refused, plan};
 pub use replay::{Difference, Replay, replay};
@@ -26,4 +27,4 @@ pub use run::{
     Event, Foreseen, Prospect, RunOutcome, analyse, begin, complete, execute, finish, prospect,
     prospect_of, prospect_of_extension,
 };
-pub use store::{Extension, RunDirectory, extend, kept_files};
+pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};

@@ -56,16 +56,17 @@ pub struct BulkOutcome {
     /// Which way.
     pub direction: Direction,
     /// Until the last byte had arrived: for an upload, until the server had read all and ended.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", rename = "elapsed_seconds")]
     pub elapsed: Duration,
     /// Bytes that arrived.
     pub bytes: u64,
     /// Bits a second.
     pub bits_per_second: f64,
     /// Bytes of each connection.
+    #[serde(rename = "bytes_of_each")]
     pub each: Vec<u64>,
     /// Processor time of this side.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", rename = "processor_seconds")]
     pub processor: Duration,
 }
 

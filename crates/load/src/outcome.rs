@@ -11,7 +11,7 @@ use crate::times::Summary;
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// How long was counted, without the warm-up.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", rename = "elapsed_seconds")]
     pub elapsed: Duration,
     /// Requests that were answered as they should be.
     pub requests: u64,
@@ -40,7 +40,7 @@ pub struct Outcome {
     /// What the bodies were.
     pub body: Option<BodySeen>,
     /// Processor time of the generator.
-    #[serde(serialize_with = "seconds")]
+    #[serde(serialize_with = "seconds", rename = "processor_seconds")]
     pub processor: Duration,
     /// Threads of the generator.
     pub threads: usize,

@@ -30,4 +30,54 @@ documents! {
         "An analysed capture: `tcplab trace --json`";
     TRACE_LINES_DOCUMENT = "tcplab.trace-lines",
         "An analysed capture, a JSON object for each line: `tcplab trace --jsonl`";
+    JOINED_DOCUMENT = "tcplab.joined-captures",
+        "Two captures of the same connections: `tcplab trace --client A --server B --json`";
+    RUN_DOCUMENT = "tcplab.run",
+        "Everything about a run but its packets: `run.json`";
+    ESTIMATE_DOCUMENT = "tcplab.run-estimate",
+        "What a run would do: `tcplab run --dry-run --json`";
+    COMPARISON_DOCUMENT = "tcplab.comparison",
+        "Two runs or two groups of cases compared: `tcplab compare --json`";
+    CAPTURE_COMPARISON_DOCUMENT = "tcplab.capture-comparison",
+        "Two captures compared: `tcplab compare A.pcap B.pcap --json`";
+    COMPARISONS_DOCUMENT = "tcplab.comparisons",
+        "The comparisons that a scenario asks for: `comparisons.json`";
+    ADVICE_DOCUMENT = "tcplab.advice",
+        "Settings for a path: `tcplab advise --json`";
+    RFC6349_DOCUMENT = "tcplab.rfc6349",
+        "A throughput test: `tcplab rfc6349 --json`";
+    LOAD_DOCUMENT = "tcplab.load",
+        "A load test of a server: `tcplab load --json`";
+    BULK_DOCUMENT = "tcplab.bulk",
+        "A bulk transfer: `tcplab load --json` with an echo or discard service";
+    SOCKET_OPTIONS_DOCUMENT = "tcplab.socket-options",
+        "Socket options of this machine: `tcplab sockopts --json`";
+    METRICS_DOCUMENT = "tcplab.metrics",
+        "The metrics: `tcplab metrics --json`";
+    SCENARIOS_DOCUMENT = "tcplab.scenarios",
+        "The catalogue of scenarios: `tcplab scenarios --json`";
+    PATHS_DOCUMENT = "tcplab.paths",
+        "The catalogue of paths: `tcplab path presets --json`";
+    PATH_DOCUMENT = "tcplab.path",
+        "A path: `tcplab path show --json`";
+    PATH_OUTLOOK_DOCUMENT = "tcplab.path-outlook",
+        "A path over time: `tcplab path plot --json`";
+    PATH_CHECK_DOCUMENT = "tcplab.path-check",
+        "A path verified: `tcplab path verify --json`";
+    TC_DOCUMENT = "tcplab.tc",
+        "A path as commands of tc: `tcplab path tc --json`";
+    ABILITIES_DOCUMENT = "tcplab.abilities",
+        "What this machine can do: `tcplab doctor --json`";
+    PACKETDRILL_DOCUMENT = "tcplab.packetdrill",
+        "Packetdrill scripts on a model: `tcplab packetdrill --json`";
+    STATES_DOCUMENT = "tcplab.states",
+        "States of connections of a capture: `tcplab states --json`";
+    SOCKETS_DOCUMENT = "tcplab.sockets",
+        "TCP sockets of this machine: `tcplab states --live --json`";
+    REPLAY_DOCUMENT = "tcplab.replay",
+        "A recording checked: `tcplab replay --json`";
+    FIDELITY_DOCUMENT = "tcplab.fidelity",
+        "The model against the kernel: `tcplab fidelity --json`";
+    TRAFFIC_DOCUMENT = "tcplab.traffic",
+        "What passed a path: `tcplab shell --json`, `tcplab bridge --json`";
 }

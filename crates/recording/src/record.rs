@@ -133,6 +133,7 @@ pub struct EndpointRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
+    #[serde(with = "tcplab_units::text")]
     pub sysctls: BTreeMap<String, String>,
     /// The buffers that all its connections share, of a model that counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,17 +165,19 @@ pub struct OptionRecord {
     pub option: String,
     /// As in the scenario, of an accepted socket perhaps for the one that listens; none where it
     /// was left to the system.
+    #[serde(default, with = "tcplab_units::text")]
     pub requested: Option<String>,
     /// Before anything was set: on a fresh socket, or as `accept` gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
     pub before: Option<String>,
     /// When all was set, before connecting or listening.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
     pub set: Option<String>,
     /// When it was connected, or listened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
     pub connected: Option<String>,
     /// At the end of the trial.
+    #[serde(with = "tcplab_units::text")]
     pub effective: String,
     /// Whether the request was met.
     #[serde(default)]

@@ -72,6 +72,15 @@ macro_rules! samples {
                 [$(self.$field,)+]
             }
 
+            /// The values as files have them: none where there is none, nanoseconds.
+            pub fn cells(&self) -> impl Iterator<Item = Option<u64>> + use<> {
+                let cell = |(column, value): (&Column, u64)| {
+                    (column.none != Some(value)).then(|| value.saturating_mul(column.scale()))
+                };
+                let values = self.values();
+                Sample::COLUMNS.iter().zip(values).map(cell)
+            }
+
             /// The value slots in the order of [`Sample::COLUMNS`].
             pub(crate) fn slots(&mut self) -> [&mut u64; Sample::COLUMNS.len()] {
                 [$(&mut self.$field,)+]

@@ -72,7 +72,7 @@ fn record() -> TrialRecord {
 }
 
 /// Packet 1 is delivered, 2 is dropped long after 3 came back from the server, 4 is never judged.
-fn told(directory: &Path) -> Result<(), RecordingError> {
+fn write_small_trial(directory: &Path) -> Result<(), RecordingError> {
     let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
     let mut writer = RecordingWriter::create(directory, EPOCH, &addresses, None)?;
     let cause = Cause::Interruption { number: 1, from: ms(20), to: ms(70) };
@@ -112,9 +112,9 @@ fn capture(recording: &Recording, endpoint: Endpoint) -> Vec<String> {
 }
 
 #[test]
-fn frames_stand_in_order_with_what_became_of_them() {
+fn frames_are_written_in_order_with_their_verdicts() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
     assert_eq!(
         capture(&recording, Endpoint::Client),
@@ -133,9 +133,9 @@ fn frames_stand_in_order_with_what_became_of_them() {
 }
 
 #[test]
-fn the_ground_truth_names_frames_of_the_senders_capture() {
+fn truth_rows_have_the_frame_numbers_of_the_senders_capture() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     let rows = Recording::open(directory.path()).unwrap().truth().unwrap();
     let told: Vec<(Option<u64>, u64, &str)> =
         rows.iter().map(|row| (row.frame, row.verdict.id, row.verdict.fate.name())).collect();
@@ -147,7 +147,7 @@ fn the_ground_truth_names_frames_of_the_senders_capture() {
 #[test]
 fn dropped_frames_are_those_of_the_ground_truth() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
     assert_eq!(recording.dropped_frames().unwrap(), [[2].into(), [].into()]);
     let of_capture = |name| Recording::of_capture(&directory.path().join(name));
@@ -156,9 +156,9 @@ fn dropped_frames_are_those_of_the_ground_truth() {
 }
 
 #[test]
-fn a_row_that_is_no_verdict_is_named_by_its_line_and_ends_the_log() {
+fn a_malformed_truth_row_is_an_error_with_its_line_and_ends_the_rows() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
     let file = directory.path().join("path.jsonl");
     let whole = std::fs::read(&file).unwrap();
@@ -181,9 +181,9 @@ fn a_row_that_is_no_verdict_is_named_by_its_line_and_ends_the_log() {
 }
 
 #[test]
-fn the_other_files_are_read_as_they_were_written() {
+fn app_record_and_samples_are_read_as_written() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
     assert_eq!(recording.app().unwrap(), app());
     assert_eq!(recording.record().unwrap(), record());
@@ -192,30 +192,30 @@ fn the_other_files_are_read_as_they_were_written() {
 }
 
 #[test]
-fn without_done_it_is_no_recording() {
+fn a_recording_without_done_is_refused() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
+    write_small_trial(directory.path()).unwrap();
     std::fs::remove_file(directory.path().join("DONE")).unwrap();
     let error = Recording::open(directory.path()).unwrap_err();
     assert!(matches!(error, RecordingError::Unfinished { .. }), "{error}");
 }
 
 #[test]
-fn nothing_is_written_over() {
+fn an_existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
-    told(directory.path()).unwrap();
-    let error = told(directory.path()).unwrap_err();
+    write_small_trial(directory.path()).unwrap();
+    let error = write_small_trial(directory.path()).unwrap_err();
     assert!(error.to_string().contains("File exists"), "{error}");
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
+fn a_directory_that_cannot_be_written_is_named_in_the_error() {
     let error = told(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
 }
 
 #[test]
-fn what_could_not_be_told_is_counted_and_no_verdict_is_lost() {
+fn missed_frames_are_counted_and_all_verdicts_kept() {
     let directory = tempfile::tempdir().unwrap();
     let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
     let mut writer = RecordingWriter::create(directory.path(), EPOCH, &addresses, Some(4)).unwrap();

@@ -14,10 +14,13 @@ pub struct EpisodeRow {
     /// What first told of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
     pub evidence: String,
     /// First evidence, seconds since the trial's zero.
+    #[serde(rename = "start_seconds")]
     pub start_s: f64,
     /// From the first evidence to the repair, seconds.
+    #[serde(rename = "duration_seconds")]
     pub duration_s: f64,
     /// Longest silence of the sender, seconds.
+    #[serde(rename = "silence_seconds")]
     pub silence_s: f64,
     /// Lost transmissions.
     pub lost_segments: usize,
@@ -31,7 +34,7 @@ pub struct EpisodeRow {
     pub repaired: bool,
     /// What the path's own log says: segments it dropped that belong to this episode. None where
     /// the path tells nothing.
-    #[serde(default)]
+    #[serde(default, rename = "lost_segments_of_path")]
     pub truth_lost: Option<usize>,
     /// Which interruption hit, from 1; none if another cause did.
     pub interruption: Option<u64>,
@@ -89,13 +92,17 @@ pub struct InterruptionRow {
     /// From 1 within the trial, as [`EpisodeRow::interruption`] counts.
     pub number: u64,
     /// When it began, seconds since the trial's zero.
+    #[serde(rename = "start_seconds")]
     pub start_s: f64,
     /// How long it lasted, seconds.
+    #[serde(rename = "duration_seconds")]
     pub lasting_s: f64,
     /// From its end until new data were acknowledged, seconds. None if that did not come before
     /// the next one or the end.
+    #[serde(rename = "recovery_seconds")]
     pub recovery_s: Option<f64>,
     /// What would have been acknowledged until the next one, or the end, at the rate of the time
     /// before it, less what was. None where that time was shorter than the interruption.
+    #[serde(rename = "lost_goodput_bytes")]
     pub lost_bytes: Option<f64>,
 }

@@ -22,8 +22,10 @@ pub struct FlowRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FlowConnectionRow {
     /// The client's port and the server's.
+    #[serde(with = "tcplab_units::ends")]
     pub ports: [u16; 2],
     /// When its client connected, seconds since the trial's zero.
+    #[serde(rename = "start_seconds")]
     pub start_s: f64,
     /// Payload that its receiver read, bytes.
     pub bytes: u64,
@@ -39,6 +41,7 @@ pub struct FlowConnectionRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSeries {
     /// How long each is, seconds.
+    #[serde(rename = "interval_seconds")]
     pub interval_s: f64,
     /// Bytes in each.
     pub bytes: Vec<u64>,

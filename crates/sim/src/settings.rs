@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_is_its_model() {
+    fn linux_without_sysctls_is_the_default_config() {
         assert_eq!(of(Stack::Linux, &[]), Ok(Config::default()));
     }
 
     #[test]
-    fn sysctls_set_what_they_are_called() {
+    fn sysctls_set_the_fields_of_the_config() {
         let config = of(
             Stack::Linux,
             &[("net.ipv4.tcp_rmem", "4096 131072 724992"), ("net.ipv4.tcp_early_retrans", "0")],
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_does_not_have_is_told() {
+    fn unknown_sysctls_and_values_are_refused() {
         let told = of(Stack::Linux, &[("net.ipv4.tcp_mem", "1")]).unwrap_err().to_string();
         assert!(told.starts_with("`net.ipv4.tcp_mem` is no setting of a model; there are net."));
         let told = of(Stack::Linux, &[("net.ipv4.tcp_sack", "yes")]).unwrap_err().to_string();

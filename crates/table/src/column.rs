@@ -146,6 +146,15 @@ impl<R> Column<R> {
 }
 
 impl Column<Vec<Value>> {
+    /// Columns of these quantities, for rows that are given cell by cell in this order.
+    pub fn list(columns: &[(Quantity, Kind)]) -> Vec<Column<Vec<Value>>> {
+        let of = |(place, (quantity, kind)): (usize, &(Quantity, Kind))| Column {
+            unit: quantity.unit,
+            ..Column::at(place, quantity.key, *kind, quantity.meaning)
+        };
+        columns.iter().enumerate().map(of).collect()
+    }
+
     /// The column at this place of rows that are given cell by cell.
     pub fn at(
         place: usize,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use tcplab_quantities::TOPICS;
+use serde_json::{Map, Value, json};
+use tcplab_quantities::{TOPICS, TRACE_DOCUMENT};
 
 use crate::column::Column;
 use crate::trace::{TraceTable, explained};
@@ -48,6 +49,12 @@ fn the_page_of_quantities_lists_all_of_them() {
     assert_page("quantities.md", &quantities_page());
 }
 
+#[test]
+fn schema_of_trace_has_all_columns() {
+    let schema = serde_json::to_string_pretty(&trace_schema()).unwrap() + "\n";
+    assert_page(&format!("schemas/{}.json", TRACE_DOCUMENT.schema), &schema);
+}
+
 fn assert_page(name: &str, page: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("TCPLAB_BLESS").is_some() {
@@ -57,6 +64,72 @@ fn assert_page(name: &str, page: &str) {
         std::fs::read_to_string(&path).unwrap_or_default() == page,
         "docs/{name} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-table`"
     );
+}
+
+/// The schema of these columns, whose names begin with this prefix, as an object.
+fn object_schema(columns: &[Described], prefix: &str, skipped: usize) -> Value {
+    let of = |column: &Described| {
+        let kind = match column.kind {
+            "text" => "string",
+            "list of integers" => "array",
+            other => other,
+        };
+        let kinds = if column.may_be_empty { vec![kind, "null"] } else { vec![kind] };
+        let mut schema = json!({ "type": kinds, "description": column.meaning });
+        if kind == "array" {
+            schema["items"] = json!({ "type": ["integer"] });
+        }
+        Some((column.name.strip_prefix(prefix)?.to_owned(), schema))
+    };
+    let properties: Map<String, Value> = columns[skipped..].iter().filter_map(of).collect();
+    let required: Vec<String> = properties.keys().cloned().collect();
+    json!({ "type": ["object"], "properties": properties, "required": required })
+}
+
+/// The schema of `tcplab trace --json`.
+fn trace_schema() -> Value {
+    let all = TraceTable::Connections.columns();
+    let of_direction =
+        |it: &Described| it.name.starts_with("forward_") || it.name.starts_with("reverse_");
+    let (both, own): (Vec<Described>, Vec<Described>) = all.into_iter().partition(of_direction);
+    let mut connection = object_schema(&own, "", 0);
+    let direction = object_schema(&both, "forward_", 0);
+    let mut add = |name: &str, schema: Value| {
+        connection["properties"][name] = schema;
+        connection["required"].as_array_mut().unwrap().push(json!(name));
+    };
+    add("forward", direction.clone());
+    add("reverse", direction);
+    for table in TraceTable::ALL.iter().filter(|table| **table != TraceTable::Connections) {
+        let items = object_schema(&table.columns(), "", 1);
+        add(
+            table.name(),
+            json!({ "type": ["array"], "description": table.about(), "items": items }),
+        );
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": TRACE_DOCUMENT.schema,
+        "description": TRACE_DOCUMENT.about,
+        "type": ["object"],
+        "required": ["schema", "version", "capture", "connections"],
+        "properties": {
+            "schema": { "type": ["string"] },
+            "version": { "type": ["integer"] },
+            "capture": {
+                "type": ["object"],
+                "required": ["files", "zero_unix_ns", "packets", "others", "notes"],
+                "properties": {
+                    "files": { "type": ["array"], "items": { "type": ["string"] } },
+                    "zero_unix_ns": { "type": ["integer"] },
+                    "packets": { "type": ["integer"] },
+                    "others": { "type": ["array"] },
+                    "notes": { "type": ["array"] },
+                },
+            },
+            "connections": { "type": ["array"], "items": connection },
+        },
+    })
 }
 
 fn tables_page() -> String {

@@ -41,16 +41,20 @@ impl<R, W: Write + Send> Table<R, W> {
         columns: impl Into<Cow<'static, [Column<R>]>>,
         out: W,
     ) -> io::Result<Table<R, W>> {
-        Table::with_groups(format, columns.into(), ROWS_PER_GROUP, out)
+        Table::with_groups(format, columns, ROWS_PER_GROUP, out)
     }
 
     /// Begins a table; `rows_per_group` rows wait until they are written together.
-    pub(crate) fn with_groups(
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub fn with_groups(
         format: Format,
-        columns: Cow<'static, [Column<R>]>,
+        columns: impl Into<Cow<'static, [Column<R>]>>,
         rows_per_group: usize,
         mut out: W,
     ) -> io::Result<Table<R, W>> {
+        let columns = columns.into();
         let file = match format {
             Format::Csv => {
                 let names = columns.iter().map(|column| Value::Text(column.name.clone()));

@@ -22,7 +22,7 @@ pub struct Ability {
     /// Such as `network namespaces`.
     pub name: String,
     /// How far it goes.
-    pub verdict: Verdict,
+    pub verdict: AbilityLevel,
     /// What was found.
     pub found: String,
     /// What would make it better.
@@ -32,7 +32,7 @@ pub struct Ability {
 /// How far an ability goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum AbilityLevel {
     /// As good as it gets.
     Good,
     /// It works, with a limit worth knowing.
@@ -69,7 +69,7 @@ pub(crate) fn probe(watch_caller: impl Fn()) {
         }
         Err(error) => say(&Ability {
             name: "network namespaces".into(),
-            verdict: Verdict::Missing,
+            verdict: AbilityLevel::Missing,
             found: error.to_string(),
             remedy: error.remedy(),
         }),
@@ -84,7 +84,7 @@ fn kernel() -> Ability {
     let linux = system.sysname().to_string_lossy() == "Linux";
     Ability {
         name: "kernel".into(),
-        verdict: if linux { Verdict::Good } else { Verdict::Missing },
+        verdict: if linux { AbilityLevel::Good } else { AbilityLevel::Missing },
         found: format!("{} {release}", system.sysname().to_string_lossy()),
         remedy: (!linux).then(|| "experiments on the kernel's TCP need Linux".into()),
     }
@@ -97,7 +97,7 @@ fn namespaces(privilege: Privilege) -> Ability {
     };
     Ability {
         name: "network namespaces".into(),
-        verdict: Verdict::Good,
+        verdict: AbilityLevel::Good,
         found: found.into(),
         remedy: None,
     }
@@ -105,11 +105,11 @@ fn namespaces(privilege: Privilege) -> Ability {
 
 fn device(kind: DeviceKind) -> Ability {
     let (name, without) = match kind {
-        DeviceKind::Tun => ("TUN devices", Verdict::Limited),
-        DeviceKind::PacketSocket => ("veth and packet sockets", Verdict::Limited),
+        DeviceKind::Tun => ("TUN devices", AbilityLevel::Limited),
+        DeviceKind::PacketSocket => ("veth and packet sockets", AbilityLevel::Limited),
     };
     let (verdict, found, remedy) = match try_device(kind) {
-        Ok(()) => (Verdict::Good, "a device was made and opened".to_owned(), None),
+        Ok(()) => (AbilityLevel::Good, "a device was made and opened".to_owned(), None),
         Err(error) => (without, error.to_string(), Some(device_remedy(kind).to_owned())),
     };
     Ability { name: name.into(), verdict, found, remedy }
@@ -159,7 +159,11 @@ fn congestion_controls() -> Ability {
     let wanted = ["reno", "cubic"].iter().all(|name| usable.iter().any(|it| it == name));
     Ability {
         name: "congestion controls".into(),
-        verdict: if wanted && refused.is_empty() { Verdict::Good } else { Verdict::Limited },
+        verdict: if wanted && refused.is_empty() {
+            AbilityLevel::Good
+        } else {
+            AbilityLevel::Limited
+        },
         found,
         remedy: (!wanted).then(|| "as root: `modprobe tcp_cubic`, and so on".into()),
     }
@@ -185,23 +189,23 @@ fn netem_backend() -> Ability {
             Ok(()) => has.push(kind),
             Err(ToolError::Missing { program }) => {
                 let found = format!("`{program}` is not installed");
-                return ability(Verdict::Limited, found, Some(MISSING_TOOLS.into()));
+                return ability(AbilityLevel::Limited, found, Some(MISSING_TOOLS.into()));
             }
             Err(ToolError::Unknown { .. }) => lacks.push(kind),
             Err(ToolError::Failed { said }) => {
                 let found = format!("{kind} could not be tried: {said}");
-                return ability(Verdict::Limited, found, None);
+                return ability(AbilityLevel::Limited, found, None);
             }
         }
     }
     if lacks.is_empty() {
-        return ability(Verdict::Good, format!("this kernel has {}", has.join(", ")), None);
+        return ability(AbilityLevel::Good, format!("this kernel has {}", has.join(", ")), None);
     }
     let module = |kind: &&str| if *kind == "ifb" { "ifb".into() } else { format!("sch_{kind}") };
     let modules: Vec<String> = lacks.iter().map(module).collect();
     let beside = if has.is_empty() { String::new() } else { format!(" (but {})", has.join(", ")) };
     ability(
-        Verdict::Limited,
+        AbilityLevel::Limited,
         format!("this kernel has no {}{beside}", lacks.join(", ")),
         Some(format!(
             "only paths with `backend = \"netem\"` need it; as root: `modprobe {}`, where the \
@@ -222,7 +226,7 @@ fn timers() -> Ability {
     let good = p99 < Span::from_millis(1);
     Ability {
         name: "timers".into(),
-        verdict: if good { Verdict::Good } else { Verdict::Limited },
+        verdict: if good { AbilityLevel::Good } else { AbilityLevel::Limited },
         found: format!(
             "a sleep ends {} µs late (median), {} µs (99 %), {}",
             median.as_micros(),
@@ -241,7 +245,7 @@ fn processors() -> Ability {
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     Ability {
         name: "processors".into(),
-        verdict: if count > 1 { Verdict::Good } else { Verdict::Limited },
+        verdict: if count > 1 { AbilityLevel::Good } else { AbilityLevel::Limited },
         found: count.to_string(),
         remedy: (count < 2)
             .then(|| "endpoints and path share one processor: expect late packets".into()),

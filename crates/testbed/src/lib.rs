@@ -20,7 +20,7 @@ mod interface_counters;
 mod interfaces;
 mod launch;
 mod link_header;
-mod listen;
+mod live_capture;
 mod load;
 mod message;
 mod mover;
@@ -46,20 +46,20 @@ mod tuning;
 pub mod workbench;
 
 pub use calibrate::{
-    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, MachineRecord, Round,
-    RoundRecord, Train, WayRecord, measure_ceiling, run_calibration,
+    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, DirectionRecord,
+    MachineRecord, Round, RoundRecord, Train, measure_ceiling, run_calibration,
 };
 pub use device::DeviceKind;
-pub use doctor::{Ability, Verdict, examine};
+pub use doctor::{Ability, AbilityLevel, examine};
 pub use error::{Reach, TrialError};
 pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
-pub use listen::{Listener, Overheard};
+pub use live_capture::{CapturedFrame, LiveCapture};
 pub use mover::Moving;
 pub use options::{OptionState, Reading, Setting, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
 pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
-pub use tcp_info::{Look, look};
-pub use traffic::{Summary, Traffic, WayTraffic};
+pub use tcp_info::{SocketState, socket_state};
+pub use traffic::{DirectionTraffic, Summary, Traffic};
 pub use tuning::Tuning;

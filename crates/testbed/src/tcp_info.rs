@@ -22,9 +22,9 @@ pub(crate) fn sample(
     Ok(decode(&bytes[..length.min(ROOM)], at, endpoint))
 }
 
-/// What the kernel says of a connection to elsewhere.
+/// The state of a connection to another machine, as the kernel has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct SocketState {
     /// Smoothed round trip (tcpi_rtt).
     pub rtt: Span,
     /// The smallest (tcpi_min_rtt).
@@ -35,19 +35,19 @@ pub struct Look {
     pub path_mtu: Bytes,
     /// Segments sent and not acknowledged (tcpi_unacked), in bytes.
     pub in_flight: Bytes,
-    /// Bytes sent, repeats counted (tcpi_bytes_sent), and of these, repeats (tcpi_bytes_retrans).
+    /// Bytes sent, retransmissions included (tcpi_bytes_sent).
     pub sent: Bytes,
-    /// See above.
+    /// Of these, retransmitted (tcpi_bytes_retrans).
     pub retransmitted: Bytes,
-    /// What arrived a second, as the kernel estimates it (tcpi_delivery_rate); none of none.
+    /// The rate of delivery, as the kernel estimates it (tcpi_delivery_rate); none if it has none.
     pub delivery_rate: Option<Rate>,
 }
 
 /// Asks the kernel for the state of a connection of this process.
 ///
 /// # Errors
-/// When it is none of TCP.
-pub fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
+/// If the socket is not a TCP socket.
+pub fn socket_state(socket: BorrowedFd<'_>) -> io::Result<SocketState> {
     let mut bytes = [0; ROOM];
     let length = sys::tcp_info(socket, &mut bytes)?.min(ROOM);
     let known = decode(&bytes[..length], Instant::ZERO, Endpoint::Client);
@@ -61,7 +61,7 @@ pub fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
         Bytes::new(field.map_or(0, u64::from_ne_bytes))
     };
     let rate = known.delivery_rate_bytes_per_second.saturating_mul(8);
-    Ok(Look {
+    Ok(SocketState {
         rtt: Span::from_micros(known.rtt_us),
         min_rtt: Span::from_micros(known.min_rtt_us),
         segment: Bytes::new(known.snd_mss_bytes),

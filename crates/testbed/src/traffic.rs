@@ -13,17 +13,18 @@ use crate::bridge::Counters;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Traffic {
     /// Since it was set up.
+    #[serde(rename = "at_ns")]
     pub at: Instant,
     /// From near to far, or from the first interface to the second.
-    pub forward: WayTraffic,
+    pub forward: DirectionTraffic,
     /// The other way.
-    pub reverse: WayTraffic,
+    pub reverse: DirectionTraffic,
 }
 
 /// What has gone through one direction. Packets are those of a wire: a large piece that the kernel
 /// hands over counts as the segments it is cut into.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct WayTraffic {
+pub struct DirectionTraffic {
     /// Packets that came to it.
     pub packets_in: u64,
     /// Their bytes of IP.
@@ -52,8 +53,8 @@ pub struct Summary {
 impl Traffic {
     pub(crate) fn of(counters: &Counters, at: Instant) -> Traffic {
         let way = |direction| {
-            let way = counters.way(direction);
-            WayTraffic {
+            let way = counters.direction(direction);
+            DirectionTraffic {
                 packets_in: way.packets_in.value(),
                 bytes_in: way.bytes_in.value(),
                 packets_out: way.packets_out.value(),

@@ -252,7 +252,8 @@ fn move_frames(
             TrialRecord { case: "bench".into(), duration, ..trial::record(clock, 1, path, world) };
         writer.finish(&no_application(), &record)?;
     }
-    let packets = tcplab_path::Direction::BOTH.map(|way| counters.way(way).packets_out.value());
+    let packets =
+        tcplab_path::Direction::BOTH.map(|way| counters.direction(way).packets_out.value());
     let BridgeReport { lateness, ring_wait, mover, device_drops, .. } = report;
     let packets = packets.iter().sum();
     Ok(Moved { lateness, ring_wait, mover, device_drops, capture_drops, packets })

@@ -1,5 +1,5 @@
-//! Whether the short ways through the common cases are taken: always, but in tests that hold them
-//! against the long ones.
+//! Switches the fast paths through common cases off, so that tests can compare them with the slow
+//! paths.
 
 #[cfg(test)]
 thread_local! {
@@ -14,7 +14,7 @@ pub(crate) fn is_enabled() -> bool {
     true
 }
 
-/// What `work` gives when every case goes the long way.
+/// The result of `work` without fast paths.
 #[cfg(test)]
 pub(crate) fn disabled<T>(work: impl FnOnce() -> T) -> T {
     DISABLED.set(true);

@@ -1,4 +1,4 @@
-//! From frames to an explanation: connections, segments, acknowledgements, recovery episodes.
+//! TCP captures explained: from frames to connections, segments with causes, and recovery episodes.
 
 #![expect(clippy::inline_always, reason = "the short ways are compiled for what they know")]
 

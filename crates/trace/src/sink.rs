@@ -1,4 +1,4 @@
-//! Who is told what the analyser finds out, and sinks made of sinks.
+//! Receivers of the analyser's results, and combinations of them.
 
 use tcplab_units::Instant;
 
@@ -22,11 +22,11 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, St
 pub trait Sink {
     /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
-    /// Whether it has any use for anything it is told: if not, nothing is copied for it.
+    /// Whether it uses anything at all; if not, nothing is copied for it.
     fn listens(&self) -> bool {
         true
     }
-    /// Whether [`Sink::segment`] and [`Sink::ack`] have any use for what they are told.
+    /// Whether it uses [`Sink::segment`] and [`Sink::ack`].
     fn wants_packets(&self) -> bool {
         true
     }
@@ -48,13 +48,12 @@ pub trait Sink {
     fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
-/// Tells two sinks everything, in this order, in one pass. Packets are told only to one that
-/// [wants](Sink::wants_packets) them, and nothing to one that does not [listen](Sink::listens).
+/// Passes everything to two sinks, in this order. Packets go only to one that wants them.
 #[derive(Debug, Default)]
 pub struct Both<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Both<A, B> {
-    /// Tells whom `wants` names (both, or one) without copying what only one is told.
+    /// Calls those that `wants` names, without copying what only one receives.
     fn tell<T: Clone>(
         &mut self,
         wants: [bool; 2],
@@ -200,7 +199,7 @@ impl<S> Only<S> {
     pub fn new(connection: Option<usize>, sink: S) -> Only<S> {
         Only { connection, sink }
     }
-    /// The sink that was told.
+    /// The inner sink.
     pub fn into_inner(self) -> S {
         self.sink
     }
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_sinks_are_told_what_each_alone_is_told() {
+    fn both_sinks_receive_what_each_alone_receives() {
         let alone = analyzed(diary(true));
         assert_eq!(alone.told[0].0, "begins");
         let kinds = |diary: &Diary, kind: &str| diary.told.iter().filter(|t| t.0 == kind).count();
@@ -358,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_no_packets_is_told_of_none() {
+    fn sink_without_packets_gets_none() {
         let Both(without, with) = analyzed(Both(diary(false), diary(true)));
         let of_packets = |told: &&(&str, u64)| ["segment", "ack"].contains(&told.0);
         assert_eq!(without.told.iter().filter(of_packets).count(), 0);
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_alone() {
+    fn only_sink_gets_one_connection() {
         let all = analyzed(diary(true));
         let one = analyzed(Only::new(Some(1), diary(true))).into_inner();
         let of_one = |told: &&(&str, u64)| told.0 == "begins" || told.1 == 1;

@@ -17,6 +17,7 @@ mod rate;
 mod rng;
 pub mod rounded;
 mod server_design;
+pub mod text;
 mod time;
 
 pub use bytes::Bytes;

@@ -35,7 +35,7 @@ pub enum ReadError {
         /// Records before the end, all good.
         records: u64,
     },
-    /// What is written there cannot be.
+    /// A record or block is malformed.
     #[error("damaged at byte {at}, after {records} good records: {damage}")]
     Damaged {
         /// Records before the damage, all good.
@@ -93,7 +93,7 @@ pub enum Damage {
     Version(u16),
     /// A block is too short for what it must hold, or its packet is longer than the block.
     Overfull,
-    /// A packet of an interface that the section has not told of.
+    /// A packet of an interface that the section has not described.
     UnknownInterface(u32),
 }
 

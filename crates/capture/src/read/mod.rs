@@ -116,13 +116,12 @@ impl<R: Read> Reader<R> {
         stop.after(self.records, self.window.passed())
     }
 
-    /// The interfaces that the file has told of so far, which is always enough for the records
-    /// read so far.
+    /// The interfaces described so far, always enough for the records read so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.found.interfaces
     }
-    /// What was counted at each of the [interfaces](Reader::interfaces), as far as the file has
-    /// told: usually only at its end.
+    /// What was counted at each of the [interfaces](Reader::interfaces), if the file
+    /// has it yet: usually only at its end.
     pub fn statistics(&self) -> &[Option<Statistics>] {
         &self.found.statistics
     }

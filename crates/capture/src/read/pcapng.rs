@@ -38,7 +38,7 @@ impl Section {
         Ok(endian.map(|endian| Section { endian, first_interface: 0, clocks: Vec::new() }))
     }
 
-    /// The next packet of this section or a later one. What is told on the way goes to `found`.
+    /// The next packet of this section or a later one. Interfaces on the way go to `found`.
     #[inline(never)]
     pub(super) fn find_record<R: Read>(
         &mut self,
@@ -244,11 +244,11 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The resolution that stands where none is told: 10⁻⁶ s.
+/// The default resolution: 10⁻⁶ s.
 const MICROSECONDS: u8 = 6;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// How an interface tells time.
+/// The time stamps of an interface.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     tick: Tick,

@@ -15,7 +15,7 @@ use crate::{ReadError, Reader};
 use ahead::Ahead;
 use zstd::Zstd;
 
-/// As many bytes tell how a file is compressed.
+/// So many first bytes identify a compression.
 const MAGIC: usize = 4;
 /// How much of a compressed file is asked for at once.
 const CHUNK: usize = 128 << 10;

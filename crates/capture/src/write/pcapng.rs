@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::block::{BYTE_ORDER_MAGIC, kind, option, padded};
 use crate::{Direction, Interface, Statistics, UnixTime};
 
-/// What a file says of where it was made. Each is a line of free text, left out if `None`.
+/// Where a file was made. Each is a line of free text, left out if `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Section<'a> {
     /// The machine.
@@ -29,7 +29,7 @@ pub struct Packet<'a> {
     pub original_len: u32,
     /// Which way it went.
     pub direction: Option<Direction>,
-    /// What there is to say of it; of each at most 65,535 bytes are kept.
+    /// Comments, of each at most 65,535 bytes.
     pub comments: &'a [&'a str],
 }
 
@@ -64,7 +64,7 @@ impl<W: Write> PcapngWriter<W> {
         Ok(writer)
     }
 
-    /// Tells of an interface; its number, by which packets refer to it. Numbers count from 0.
+    /// Adds an interface. Returns its number, from 0, by which packets refer to it.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -199,7 +199,7 @@ impl<W: Write> PcapngWriter<W> {
     }
 }
 
-/// 10⁻⁹ s, as interfaces tell it.
+/// The resolution of interfaces: 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
 
 /// Upper and lower word of a time.

@@ -32,7 +32,7 @@ pub(crate) use path::{
     BridgeArguments, PathArguments, PathChoice, PathCommand, PlotArguments, PresetsArguments,
     ShellArguments, ShowArguments, TcArguments, UseArguments, VerifyArguments,
 };
-pub(crate) use recording::{ExportArguments, Format, ReplayArguments};
+pub(crate) use recording::{ExportArguments, ReplayArguments};
 pub(crate) use rfc6349::Rfc6349Arguments;
 pub(crate) use run::{ReportArguments, RunArguments, ScenariosArguments, Shown};
 pub(crate) use server::{ServerArguments, Service};
@@ -126,11 +126,11 @@ pub(crate) enum Command {
     Bridge(BridgeArguments),
     /// List, show, draw, verify and convert paths
     Path(PathArguments),
-    /// Export the path's log of a recording as a table
+    /// Write a table of a run, a trial or a capture
     ///
-    /// A recording (the directory of a trial, or of `tcplab shell --capture`) contains the path's
-    /// verdict on every packet. Parquet suits notebooks and databases and takes a tenth of the
-    /// space; JSON Lines suits everything else.
+    /// As CSV, JSON Lines, Parquet or Arrow IPC. Without `--table` it lists the tables: of a run its
+    /// trials with factors and metrics, of a trial the path's verdict on each packet and the samples
+    /// of TCP_INFO, of a capture its connections, segments, episodes and more.
     Export(ExportArguments),
     /// Re-run the path over a recording and check the verdicts
     ///

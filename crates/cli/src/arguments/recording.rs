@@ -8,23 +8,40 @@ use super::JsonArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The recording: a directory with path.jsonl and DONE, such as
-    /// runs/NAME/TIME-HASH/trials/CASE-1
-    pub(crate) recording: PathBuf,
+    /// A run directory, a trial's directory, or a capture
+    pub(crate) source: PathBuf,
+    /// The table to write [default: list the tables]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) table: Option<String>,
     /// File format
-    #[arg(long, value_name = "FORMAT", default_value = "parquet")]
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
     pub(crate) format: Format,
-    /// Write this file [default: path.parquet or path.jsonl here]; `-` is standard output
+    /// Write this file [default: TABLE.FORMAT here]; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Columns, for notebooks and databases
-    Parquet,
-    /// JSON Lines: an object for each packet
+    /// Comma-separated values
+    Csv,
+    /// JSON Lines: an object for each row
     Jsonl,
+    /// Apache Parquet
+    Parquet,
+    /// Apache Arrow IPC (Feather)
+    Arrow,
+}
+
+impl From<Format> for tcplab_table::Format {
+    fn from(format: Format) -> tcplab_table::Format {
+        match format {
+            Format::Csv => tcplab_table::Format::Csv,
+            Format::Jsonl => tcplab_table::Format::Jsonl,
+            Format::Parquet => tcplab_table::Format::Parquet,
+            Format::Arrow => tcplab_table::Format::Arrow,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

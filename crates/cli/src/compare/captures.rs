@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_lab::compare::{facts, matched};
+use tcplab_quantities::CAPTURE_COMPARISON_DOCUMENT;
 use tcplab_report::compare::{
     CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
 };
@@ -16,6 +17,7 @@ use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
+use crate::output::in_document;
 use crate::trace::{dropped_frames, open};
 
 /// Pairs of connections that are compared, those with the most data.
@@ -102,7 +104,7 @@ fn json(captures: &[String; 2], pairs: &[CapturedPair]) -> Result<String> {
         facts,
         divergence: divergence.as_ref(),
     });
-    Ok(serde_json::to_string_pretty(&Whole { captures, pairs: pairs.collect() })? + "\n")
+    in_document(&CAPTURE_COMPARISON_DOCUMENT, &Whole { captures, pairs: pairs.collect() })
 }
 
 /// All connections, without their packets.

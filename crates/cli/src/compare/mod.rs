@@ -11,12 +11,14 @@ use tcplab_lab::compare::{
     CompareError, compare_as_written, compare_levels, compare_runs, read_run,
 };
 use tcplab_lab::{RunDirectory, load_trial};
+use tcplab_quantities::COMPARISON_DOCUMENT;
 use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdown};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_results::{Run, TrialData};
 
 use crate::arguments::CompareArguments;
 use crate::exit::FAILED;
+use crate::output::in_document;
 use outputs::Outputs;
 
 /// Cases with packet graphs on the page, the worst first.
@@ -39,8 +41,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let found = compared(arguments, &places, &runs)?;
     let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
     let mut outputs = Outputs::of(arguments);
-    outputs
-        .add(arguments.json.place.as_ref(), || Ok(serde_json::to_string_pretty(&found)? + "\n"))?;
+    outputs.add(arguments.json.place.as_ref(), || in_document(&COMPARISON_DOCUMENT, &found))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
     outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
     outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 use tcplab_packetdrill::{Definitions, Model, Script, watch};
+use tcplab_quantities::PACKETDRILL_DOCUMENT;
 use tcplab_scenario::Profile;
 use tcplab_stack::Config;
 use tcplab_units::Span;
@@ -26,13 +27,18 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
         scripts.into_iter().map(|script| run_on(&config, &definitions, script)).collect();
-    answer_or_json(&arguments.json, &shown::json(arguments, &results), || {
-        if arguments.topics {
-            topics::text(&results)
-        } else {
-            shown::text(&results, arguments.verbose)
-        }
-    })?;
+    answer_or_json(
+        &PACKETDRILL_DOCUMENT,
+        &arguments.json,
+        &shown::json(arguments, &results),
+        || {
+            if arguments.topics {
+                topics::text(&results)
+            } else {
+                shown::text(&results, arguments.verbose)
+            }
+        },
+    )?;
     let any = |kinds: &[Kind]| results.iter().any(|result| kinds.contains(&result.kind()));
     Ok(if any(&[Kind::Failed]) {
         ExitCode::from(FAILED)

@@ -13,8 +13,10 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, rows, sum_up};
 use tcplab_path::Direction;
+use tcplab_quantities::RFC6349_DOCUMENT;
 use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
+use tcplab_units::number::Number;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
 use crate::output::{answer, answer_or_json};
@@ -55,10 +57,13 @@ fn show(
 ) -> Result<ExitCode> {
     let summary = sum_up(baseline, rows);
     let all = json!({
-        "of": title, "baseline": baseline, "bdp": baseline.bdp(), "best": baseline.best(),
+        "of": title, "baseline": baseline, "bdp_bytes": baseline.bdp().plain(),
+        "best_bits_per_second": baseline.best().plain(),
         "rows": rows, "summary": summary, "reports": reports,
     });
-    answer_or_json(&arguments.json, &all, || shown::outcome(baseline, rows, &summary, reports))?;
+    answer_or_json(&RFC6349_DOCUMENT, &arguments.json, &all, || {
+        shown::outcome(baseline, rows, &summary, reports)
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 

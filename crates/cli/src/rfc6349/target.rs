@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use tcplab_lab::rfc6349::{Baseline, Row, Told, counts, row};
 use tcplab_load::{BulkConfig, Direction, bulk_watched};
-use tcplab_testbed::{Look, look};
+use tcplab_testbed::{SocketState, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::Rfc6349Arguments;
@@ -41,7 +41,7 @@ pub(super) fn baseline(
         let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
             format!("cannot connect to {address}: start a discard server there, such as `tcplab server --service discard`")
         })?;
-        let seen = look(stream.as_fd()).context("cannot read TCP_INFO")?;
+        let seen = socket_state(stream.as_fd()).context("cannot read TCP_INFO")?;
         least = Some(least.map_or(seen.min_rtt, |least| least.min(seen.min_rtt)));
     }
     let rtt = least.unwrap_or_default().max(Span::from_micros(1));
@@ -97,10 +97,10 @@ pub(super) fn rows(
 impl Transfer<'_> {
     /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF` for
     /// its bookkeeping (socket(7)).
-    fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<Look>)> {
-        let looks: Mutex<BTreeMap<usize, Vec<Look>>> = Mutex::default();
+    fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<SocketState>)> {
+        let looks: Mutex<BTreeMap<usize, Vec<SocketState>>> = Mutex::default();
         let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {
-            if let Ok(seen) = look(socket) {
+            if let Ok(seen) = socket_state(socket) {
                 let mut looks = looks.lock().unwrap_or_else(PoisonError::into_inner);
                 looks.entry(nth).or_default().push(seen);
             }
@@ -121,7 +121,7 @@ impl Transfer<'_> {
         let (sent, again) = last.fold((0, 0), |(sent, again), look| {
             (sent + look.sent.as_u64(), again + look.retransmitted.as_u64())
         });
-        let all: Vec<Look> = looks.into_values().flatten().collect();
+        let all: Vec<SocketState> = looks.into_values().flatten().collect();
         let round_trips: Vec<f64> = all.iter().map(|look| look.rtt.as_millis_f64()).collect();
         let told = Told {
             goodput: outcome.bits_per_second / 1e6,

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use tcplab_quantities::SOCKETS_DOCUMENT;
 use tcplab_testbed::{SocketTimer, TcpSocket, TimerKind};
 use tcplab_trace::TcpState;
 
@@ -20,7 +21,7 @@ pub(super) fn show(filter: &StateFilter, json: &JsonArguments) -> Result<()> {
         })
         .collect();
     let whole = json!({ "counts": counts, "connections": sockets });
-    answer_or_json(json, &whole, || text(&rows))
+    answer_or_json(&SOCKETS_DOCUMENT, json, &whole, || text(&rows))
 }
 
 /// A socket in a known state.
@@ -107,7 +108,7 @@ impl Row {
                 TimerKind::TimeWait => "time-wait",
                 TimerKind::WindowProbe => "window-probe",
             };
-            json!({ "kind": kind, "left_ms": timer.left.as_millis_f64(), "tries": timer.tries })
+            json!({ "kind": kind, "left_ns": timer.left.as_nanos(), "tries": timer.tries })
         });
         json!({
             "state": self.state,

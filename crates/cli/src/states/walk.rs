@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use tcplab_lab::{RunDirectory, load_recording};
 use tcplab_plot::{StateDiagram, state_diagram_svg};
+use tcplab_quantities::STATES_DOCUMENT;
 use tcplab_recording::Recording;
 use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
 use tcplab_report::trace::Chosen;
@@ -41,7 +42,7 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
         let diagram = StateDiagram { title: &found.name, walks: &found.walks };
         write_file(file, &state_diagram_svg(&diagram))?;
     }
-    answer_or_json(&arguments.json, &found, || {
+    answer_or_json(&STATES_DOCUMENT, &arguments.json, &found, || {
         let mut text = format!("{}\n", found.name);
         for note in &found.notes {
             text += &format!("! {}\n", note.text);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
+use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::Analyzer;
 use tcplab_trace::join::{Audit, Claims, Joined, audit, join};
@@ -30,7 +31,7 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     let audit = audit(&joined, &claims);
     let names = Endpoint::BOTH.map(|side| name(path(side)));
     let whole = Whole { captures: &names, joined: &joined, audit: &audit };
-    answer_or_json(&view.json, &whole, || {
+    answer_or_json(&JOINED_DOCUMENT, &view.json, &whole, || {
         let top = if view.all { usize::MAX } else { view.top };
         joined_text(&joined, &audit, &names, top, look())
     })

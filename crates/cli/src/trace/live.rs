@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
-use tcplab_testbed::{Listener, Overheard};
+use tcplab_testbed::{CapturedFrame, LiveCapture};
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
 use tcplab_wire::LinkType;
@@ -34,7 +34,7 @@ pub(super) fn capture<S: Sink>(
     filter: Option<&Filter>,
     mut analyzer: Analyzer<S>,
 ) -> Result<(Analyzer<S>, String)> {
-    let mut listener = Listener::open(interface)?;
+    let mut listener = LiveCapture::open(interface)?;
     let link = listener.link();
     let mut output =
         wish.write.as_ref().map(|_| CaptureWriter::new(interface, link, wish)).transpose()?;
@@ -57,7 +57,7 @@ pub(super) fn capture<S: Sink>(
         let Some(heard) = listener.next(patience)? else { continue };
         let time_ns = heard.at_nanos.unwrap_or_else(now);
         let at = Span::from_nanos(time_ns.saturating_sub(*first.get_or_insert(time_ns)));
-        let Overheard { captured, original_len, .. } = heard;
+        let CapturedFrame { captured, original_len, .. } = heard;
         let frame = Frame { time_ns, link, captured, original_len, comment: None };
         if is_admitted(filter, &frame, at) {
             taken += 1;
@@ -120,7 +120,7 @@ impl CaptureWriter {
         Ok(CaptureWriter { writer, interface, snap_len })
     }
 
-    fn write(&mut self, heard: &Overheard<'_>, time_ns: u64) -> std::io::Result<()> {
+    fn write(&mut self, heard: &CapturedFrame<'_>, time_ns: u64) -> std::io::Result<()> {
         let direction = if heard.is_sent { Direction::Outbound } else { Direction::Inbound };
         self.writer.write_packet(&Packet {
             interface: self.interface,

@@ -77,7 +77,7 @@ fn options_are_read_back_on_all_sockets() {
             ],
         );
         let table = fs::read_to_string(directory.join("options.csv")).unwrap();
-        assert!(table.contains(",client,rcvbuf,SO_RCVBUF,65536 B,"), "{table}");
+        assert!(table.contains(",client,rcvbuf,SO_RCVBUF,B,65536,,"), "{table}");
         let page = fs::read_to_string(directory.join("report.html")).unwrap();
         assert!(page.contains("<td>SO_LINGER</td>"), "{world}");
     }

@@ -26,7 +26,7 @@ fn calls_return_documented_results() {
         }
     }
     let calls = fs::read_to_string(experiment.directory().join("calls.csv")).unwrap();
-    assert!(calls.lines().any(|row| row.starts_with("timeout,1,client,1,read,1 B,EAGAIN,1,0,")));
+    assert!(calls.lines().any(|row| row.starts_with("timeout,1,client,1,read,1,,EAGAIN,1,0,")));
 }
 
 #[test]

@@ -8,12 +8,16 @@ use tcplab_units::{Bytes, Rate, Span};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Seen {
     /// Payload acknowledged a second.
+    #[serde(rename = "goodput_bits_per_second", with = "tcplab_units::number")]
     pub goodput: Option<Rate>,
     /// The mean round trip.
+    #[serde(rename = "rtt_mean_ns", with = "tcplab_units::number")]
     pub mean_rtt: Option<Span>,
     /// The largest window that its receiver offered.
+    #[serde(rename = "window_max_bytes", with = "tcplab_units::number")]
     pub window: Option<Bytes>,
     /// What bounded the rate.
+    #[serde(rename = "limits")]
     pub shares: LimitShares,
     /// Whether both SYNs offered window scaling; none where they were not seen. So of the next.
     pub window_scaling: Option<bool>,
@@ -24,6 +28,7 @@ pub struct Seen {
     /// Small segments that waited for a delayed acknowledgement.
     pub nagle_waits: u64,
     /// For how long together.
+    #[serde(rename = "nagle_wait_ns", with = "tcplab_units::number")]
     pub nagle_waited: Span,
     /// Packets with data.
     pub segments: u64,

@@ -37,16 +37,22 @@ impl Goal {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Situation {
     /// The round trip time of the idle path, above zero.
+    #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
     /// The rate of its bottleneck, bits of IP packets a second.
+    #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Option<Rate>,
     /// The share of packets that is lost at random, 0 to 1.
+    #[serde(rename = "loss_ratio")]
     pub loss: f64,
     /// The largest IP packet.
+    #[serde(rename = "mtu_bytes", with = "tcplab_units::number")]
     pub mtu: Bytes,
     /// How much longer a packet takes through a full queue.
+    #[serde(rename = "queue_ns", with = "tcplab_units::number")]
     pub queue: Option<Span>,
     /// What a transfer carries.
+    #[serde(rename = "payload_bytes", with = "tcplab_units::number")]
     pub payload: Bytes,
     /// The congestion control in use.
     pub congestion: String,

@@ -13,13 +13,17 @@ use crate::store::RunDirectory;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Baseline {
     /// The largest packet that went through (section 3.1).
+    #[serde(rename = "mtu_bytes", with = "tcplab_units::number")]
     pub mtu: Bytes,
     /// The payload of a segment.
+    #[serde(rename = "segment_bytes", with = "tcplab_units::number")]
     pub segment: Bytes,
     /// The shortest round trip on the idle path (section 3.2).
+    #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
     /// The rate of the bottleneck (section 3.2), in bits of IP packets a second, by the spacing of
     /// what was acknowledged.
+    #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Rate,
     /// What the path was asked for: none of a path nobody asked for.
     pub asked: Option<Asked>,
@@ -29,10 +33,13 @@ pub struct Baseline {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Asked {
     /// Of a small packet.
+    #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
     /// Of the bottleneck.
+    #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Option<Rate>,
     /// Of the link.
+    #[serde(rename = "mtu_bytes", with = "tcplab_units::number")]
     pub mtu: Bytes,
 }
 

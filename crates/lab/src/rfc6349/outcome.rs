@@ -19,19 +19,25 @@ pub struct Row {
     /// How many connections.
     pub connections: u64,
     /// The window that each was to have.
+    #[serde(rename = "window_bytes", with = "tcplab_units::number")]
     pub window: Bytes,
     /// The largest that was offered; to another host, the most that was in flight.
+    #[serde(rename = "offered_window_bytes", with = "tcplab_units::number")]
     pub offered: Option<Bytes>,
     /// What such windows can carry at best on this path: windows over round trip, at most the
     /// bottleneck's rate.
+    #[serde(rename = "ideal_bits_per_second", with = "tcplab_units::number")]
     pub ideal: Rate,
     /// Payload a second, Mbit/s, all connections together.
+    #[serde(rename = "goodput_mbit_per_second")]
     pub goodput: f64,
     /// The actual time over the ideal one (section 4.1).
     pub transfer_time_ratio: f64,
     /// Per cent (section 4.2).
+    #[serde(rename = "efficiency_percent")]
     pub efficiency: f64,
     /// Per cent (section 4.3).
+    #[serde(rename = "buffer_delay_percent")]
     pub buffer_delay: f64,
 }
 

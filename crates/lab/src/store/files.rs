@@ -89,6 +89,15 @@ impl Draft {
     }
 }
 
+impl io::Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.as_mut().map_or(Ok(bytes.len()), |out| out.write(bytes))
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().map_or(Ok(()), BufWriter::flush)
+    }
+}
+
 impl Drop for Draft {
     fn drop(&mut self) {
         if self.out.is_some() {

@@ -18,4 +18,5 @@ pub(crate) use extend::foreseen;
 pub use files::kept_files;
 pub(crate) use files::{PLAN, RUN, trial_directory};
 pub(crate) use tables::{row, write_tables};
+pub use tables::{run_tables, write_run_table};
 pub(crate) use trial_files::{Analysed, Identity};

@@ -6,7 +6,7 @@ use tcplab_path::{Direction, HeldBack, JitterLaw, LinkPlan};
 use tcplab_recording::quality::tolerance;
 use tcplab_results::verification::{CheckRow, micros};
 use tcplab_stats::{KolmogorovSmirnov, binomial_range};
-use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
+use tcplab_testbed::{Arrival, DirectionRecord, RoundRecord, Train};
 use tcplab_units::{Bytes, Span};
 
 use super::asked::Asked;
@@ -42,15 +42,15 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
             rest.next();
         }
         let asked = &plan.asked[way];
-        let seen = Seen::of(&probes.ways[way], asked);
+        let seen = Seen::of(&probes.directions[way], asked);
         let mut found = vec![rate(asked, train, way)];
         found.push(Some(delay(asked, &seen, bound)));
-        let source = sparse.map(|round| Seen::of(&round.ways[way], asked));
+        let source = sparse.map(|round| Seen::of(&round.directions[way], asked));
         found.push(jitter(asked, source.as_ref().unwrap_or(&seen)));
         found.push(Some(loss(asked, &seen)));
         found.push(interruption(asked, &seen));
         found.extend(shares(asked, &seen));
-        let overlooked: u64 = rounds.iter().map(|round| round.ways[way].overlooked).sum();
+        let overlooked: u64 = rounds.iter().map(|round| round.directions[way].overlooked).sum();
         if overlooked > 0 {
             let why = format!("{overlooked} arrivals were not looked at in time");
             found = found.into_iter().map(|row| row.map(|row| row.not_measured(&why))).collect();
@@ -71,13 +71,13 @@ pub(super) fn round_trip(plan: &Plan, rounds: &[RoundRecord]) -> Option<Span> {
             Seen::of(way, asked).delays().into_iter().map(|nanos| nanos as f64).collect();
         (delays.len() >= FEWEST as usize).then(|| tcplab_stats::median(&delays))?
     };
-    let both: Option<Vec<f64>> = probes.ways.iter().zip(&plan.asked).map(one_way).collect();
+    let both: Option<Vec<f64>> = probes.directions.iter().zip(&plan.asked).map(one_way).collect();
     Some(Span::from_secs_f64(both?.iter().sum::<f64>().max(0.0) / 1e9))
 }
 
 /// The probes of one direction that say something, by number.
 struct Seen<'a> {
-    way: &'a WayRecord,
+    way: &'a DirectionRecord,
     /// The first arrival of each.
     first: BTreeMap<u32, &'a Arrival>,
     /// How often each arrived.
@@ -91,7 +91,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(way: &'a WayRecord, asked: &Asked) -> Seen<'a> {
+    fn of(way: &'a DirectionRecord, asked: &Asked) -> Seen<'a> {
         let (mut first, mut copies) = (BTreeMap::new(), BTreeMap::new());
         let (mut overtaken, mut highest, mut nameless) = (Vec::new(), None, 0);
         for arrival in &way.arrivals {
@@ -151,10 +151,10 @@ fn rate(asked: &Asked, train: Measured<'_>, way: usize) -> Option<CheckRow> {
         Err(why) => return unknown(why),
     };
     let rate = rate?;
-    if !kept_pace(&round.ways[way].sent, &train) {
+    if !kept_pace(&round.directions[way].sent, &train) {
         return unknown("the sender was too late too often to keep the bottleneck busy");
     }
-    let Some(achieved) = slope(&round.ways[way], train.size) else {
+    let Some(achieved) = slope(&round.directions[way], train.size) else {
         return unknown("too few packets of the train arrived");
     };
     let error = (achieved / rate.bits_per_second() as f64 - 1.0) * 100.0;
@@ -183,7 +183,7 @@ fn kept_pace(sent: &[u64], train: &Train) -> bool {
 /// The rate at which a train came out, in bits per second: the median over all pairs of arrivals
 /// half a train apart (after Theil 1950), so that some that are late say nothing. Numbers count,
 /// not arrivals: what was lost behind the bottleneck was sent by it all the same.
-fn slope(way: &WayRecord, size: Bytes) -> Option<f64> {
+fn slope(way: &DirectionRecord, size: Bytes) -> Option<f64> {
     let mut arrivals: Vec<(u32, u64)> = way
         .arrivals
         .iter()

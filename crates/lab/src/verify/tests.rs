@@ -3,7 +3,7 @@
 use tcplab_path::PathSpec;
 use tcplab_recording::{Lateness, MoverRecord, RingWait};
 use tcplab_results::verification::{CheckRow, Machine, Outcome};
-use tcplab_testbed::{Arrival, RoundRecord, Train, WayRecord};
+use tcplab_testbed::{Arrival, DirectionRecord, RoundRecord, Train};
 use tcplab_units::{Rate, Rng, Span};
 
 use super::measure::links;
@@ -27,8 +27,8 @@ const RATE: u64 = 20_000_000;
 
 impl Fake {
     /// Closed form: a transmitter, 1 % lost, 10 ms.
-    fn way(&self, train: Train, rng: &mut Rng) -> WayRecord {
-        let mut way = WayRecord::default();
+    fn way(&self, train: Train, rng: &mut Rng) -> DirectionRecord {
+        let mut way = DirectionRecord::default();
         let busy = train.size.as_u64() * 8 * 1_000_000_000 / (RATE * self.speed / 1000);
         let mut free = 0;
         for number in 0..train.count {

@@ -41,8 +41,10 @@ pub struct CheckRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// With its unit.
+    #[serde(with = "tcplab_units::text")]
     pub asked: String,
     /// With its unit; empty where it was not measured.
+    #[serde(with = "tcplab_units::text")]
     pub achieved: String,
     /// The verdict.
     pub outcome: Outcome,
@@ -98,7 +100,12 @@ pub struct PathCheck {
     pub rows: Vec<CheckRow>,
     /// What a small packet takes for both ways on the idle path: the medians of what was measured.
     /// None where too few probes came through.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        rename = "base_rtt_ns",
+        with = "tcplab_units::number"
+    )]
     pub round_trip: Option<Span>,
 }
 

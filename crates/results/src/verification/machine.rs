@@ -29,18 +29,23 @@ pub struct Machine {
     /// Such as `real-time`.
     pub scheduling: String,
     /// How much earlier than due packets are handed over, so that they are there when due.
+    #[serde(rename = "lead_ns", with = "tcplab_units::number")]
     pub lead: Span,
     /// The last stretch before a packet is due that is waited out awake, here and in trials.
-    #[serde(default)]
+    #[serde(default, rename = "spin_ns", with = "tcplab_units::number")]
     pub spin: Span,
     /// Probes through a constant delay came so much later than due, without the lead: median and
     /// 99th percentile, in nanoseconds.
+    #[serde(rename = "error_without_lead_ns")]
     pub error_without_lead: (i64, i64),
     /// With it.
+    #[serde(rename = "error_ns")]
     pub error: (i64, i64),
     /// The most packets per second that a path was seen to judge.
+    #[serde(rename = "ceiling_packets_per_second")]
     pub ceiling_pps: u64,
     /// Their bits of IP packets.
+    #[serde(rename = "ceiling_bits_per_second", with = "tcplab_units::number")]
     pub ceiling_rate: Rate,
 }
 

@@ -60,7 +60,7 @@ fn time_outs_are_handed_down() {
 }
 
 #[test]
-fn a_listener_tells_what_became_of_its_options() {
+fn the_options_of_a_listener_are_recorded() {
     let spec = spec(
         r#"{"backlog": 10000, "rcvbuf": "8 MiB", "defer_accept": "5 s", "ip_tos": 4,
             "if_refused": "record"}"#,
@@ -105,7 +105,7 @@ fn an_accepted_socket_cannot_have_all() {
 }
 
 #[test]
-fn linux_doubles_buffers_and_others_do_not() {
+fn buffers_are_doubled_by_linux_only() {
     let size = OptionValue::Size(Bytes::new(65_536));
     let options = SocketOptions::default().with("rcvbuf", size);
     let asked =

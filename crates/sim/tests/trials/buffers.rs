@@ -48,7 +48,8 @@ fn hanging_clients_take_what_others_need_until_they_are_given_up() {
         (0, "2 s", 4_000, false),
         (2, "2 s", 4_000, false),
         (3, "2 s", 0, true),
-        // The device gives them up: 12 repetitions, the first after half a second, 64 s at most.
+        // The device gives them up: 12 retransmissions, the first after half a second, 64 s at
+        // most.
         (3, "8 min", 4_000, true),
     ] {
         let (recording, _place) = hanging(count, comes);

@@ -73,7 +73,7 @@ fn a_request_fails_when_the_path_drops_it_or_its_answer() {
 
 /// Of a port that nobody has six datagrams are told at once, and only a connected socket hears it.
 #[test]
-fn a_closed_port_is_told_to_a_connected_socket() {
+fn a_closed_port_is_an_error_of_a_connected_socket() {
     for (connected, expected) in [(true, 6), (false, 0)] {
         let place = tempfile::tempdir().unwrap();
         let text = format!(

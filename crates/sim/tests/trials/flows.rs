@@ -63,7 +63,7 @@ fn each_flow_gets_what_the_path_forwarded_of_it() {
 }
 
 #[test]
-fn what_is_in_the_background_is_ended_with_the_trial_and_says_so() {
+fn flows_in_the_background_end_with_the_trial_as_waiting() {
     let place = tempfile::tempdir().unwrap();
     let recording = trial(MANY, 3, place.path());
     let app = recording.app().unwrap();
@@ -82,7 +82,7 @@ fn what_is_in_the_background_is_ended_with_the_trial_and_says_so() {
 }
 
 #[test]
-fn each_flow_is_looked_at() {
+fn each_flow_is_sampled() {
     let place = tempfile::tempdir().unwrap();
     let recording = trial(MANY, 3, place.path());
     let subject = recording.samples().unwrap();

@@ -112,7 +112,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
 
 /// What changes packets hands over bytes; what does not, segments: both arrive.
 #[test]
-fn what_the_path_changes_arrives_all_the_same() {
+fn changed_and_copied_packets_do_not_stop_a_transfer() {
     let place = tempfile::tempdir().unwrap();
     let path = LOSSY.replace("loss  = \"1 %\"", "corrupt = \"1 %\"\nduplicate = \"1 %\"");
     let recording = trial(&path, 1, place.path());
@@ -124,7 +124,7 @@ fn what_the_path_changes_arrives_all_the_same() {
 
 /// `host` is the machine below a stack, the kernel's stand-in too: each segment takes it that long.
 #[test]
-fn a_slow_machine_takes_its_time() {
+fn processing_time_slows_a_transfer_down() {
     let took = |processing: &str| {
         let text = format!(
             "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n\

@@ -59,7 +59,7 @@ const LINUX: &str = "stack = \"linux\"\nsocket = { congestion = \"reno\" }";
 /// What Linux 6.18 itself was seen to send over this path: ten segments that are too large, and
 /// then the same again, each burst of two cut anew.
 #[test]
-fn linux_sends_again_what_the_path_did_not_take() {
+fn linux_retransmits_packets_that_were_too_big() {
     let (place, recording) = through("\"1400 B\"", 30_000, LINUX);
     let client = packets(&place, "client");
     assert_eq!(messages(&client), 10);

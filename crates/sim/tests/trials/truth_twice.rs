@@ -65,12 +65,12 @@ enum Undecidable {
     /// A retransmission timer that ran out within 180 ms of the last packet, while there was
     /// evidence of a loss or a probe was due. A busy machine acts on evidence that late, and the
     /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku does
-    /// (100 ms above the round trip), and one of xnu that the repetition did not start anew.
+    /// (100 ms above the round trip), and one of xnu that the retransmission did not restart.
     ShortTimer,
     /// What is sent again until such a timeout is repaired: it is of what the timeout was held for.
     AfterShortTimer,
-    /// xnu takes a timeout for needless whose repetition is acknowledged within a round trip, and
-    /// goes on with the fast recovery that the timeout had interrupted, or waits for duplicates
+    /// xnu takes a timeout for spurious whose retransmission is acknowledged within a round trip,
+    /// and goes on with the fast recovery that the timeout had interrupted, or waits for duplicates
     /// anew; any other stack that repeats data on an acknowledgement then is in slow start after
     /// the timeout.
     BadRetransmit,
@@ -208,7 +208,7 @@ fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
 
 /// What ICMP says, the analyser reads as the sender does, and does not mistake for a loss.
 #[test]
-fn what_was_too_large_is_found_again() {
+fn packets_that_were_too_big_are_found_by_the_analyser() {
     let discovers = ["linux-6.18", "windows-7", "osx-10.7"];
     for (stack, control) in SENDERS.iter().filter(|(stack, _)| discovers.contains(stack)) {
         for spoilt in ["mtu = \"1400 B\"", "mtu = \"1400 B\"\nloss = \"1 %\""] {

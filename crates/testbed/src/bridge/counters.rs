@@ -7,7 +7,7 @@ use tcplab_path::{Cause, Direction};
 /// Live counters of a bridge. Only its thread writes, so a plain store does.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    ways: [Way; 2],
+    directions: [DirectionCounters; 2],
     /// Frames lost outside the path, by the devices.
     pub(crate) device_drops: Counter,
     /// Frames that are missing in a capture.
@@ -18,7 +18,7 @@ pub(crate) struct Counters {
 
 /// One direction of the path.
 #[derive(Debug, Default)]
-pub(crate) struct Way {
+pub(crate) struct DirectionCounters {
     /// Packets that an endpoint sent into it.
     pub(crate) packets_in: Counter,
     /// Their bytes of IP.
@@ -48,7 +48,7 @@ const CAUSES: [&str; 9] = [
     "retries-exhausted",
 ];
 
-impl Way {
+impl DirectionCounters {
     /// How many packets the path dropped, by cause; causes with none are left out.
     pub(crate) fn dropped_for(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let each = CAUSES.into_iter().zip(self.dropped_for.iter().map(Counter::value));
@@ -67,8 +67,8 @@ impl Way {
 
 impl Counters {
     /// Those of one direction.
-    pub(crate) fn way(&self, direction: Direction) -> &Way {
-        &self.ways[direction as usize]
+    pub(crate) fn direction(&self, direction: Direction) -> &DirectionCounters {
+        &self.directions[direction as usize]
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn each_cause_has_its_counter() {
-        let way = Way::default();
+        let way = DirectionCounters::default();
         let (packets, bytes) = (1, Bytes::new(1500));
         let (from, to) = (Instant::ZERO, Instant::ZERO);
         let causes = [

@@ -51,7 +51,7 @@ pub(crate) struct Bridge {
     clock: Clock,
     tuning: Tuning,
     ends: [Device; 2],
-    ways: [Way; 2],
+    directions: [PathDirection; 2],
     store: Store,
     /// What is being handed to each endpoint.
     outgoing: [Outgoing; 2],
@@ -67,7 +67,7 @@ pub(crate) struct Bridge {
 }
 
 /// One direction.
-struct Way {
+struct PathDirection {
     link: Link,
     /// Whether the link wants the bytes of packets.
     reads: bool,
@@ -127,7 +127,7 @@ impl Bridge {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
             let link = Link::new(plan, seed, direction);
-            Way {
+            PathDirection {
                 link,
                 reads: plan.reads_packets(),
                 is_gate: plan.is_gate(),
@@ -144,7 +144,7 @@ impl Bridge {
             tuning,
             links: is_interface.then(LinkHeaders::new),
             ends,
-            ways: Direction::BOTH.map(way),
+            directions: Direction::BOTH.map(way),
             store: Store::new(),
             outgoing: [outgoing(Direction::Reverse), outgoing(Direction::Forward)],
             spare: Vec::new(),
@@ -174,7 +174,7 @@ impl Bridge {
             if now.since(looked) >= IDLE {
                 looked = now;
                 self.look_around();
-                let on_path = self.ways.iter().map(|way| way.link.in_flight().count()).sum();
+                let on_path = self.directions.iter().map(|way| way.link.in_flight().count()).sum();
                 if over(&BridgeState { now, on_path }) {
                     return Ok(());
                 }
@@ -192,7 +192,7 @@ impl Bridge {
     pub(crate) fn finish(mut self) -> BridgeReport {
         let now = self.clock.now();
         for index in 0..2 {
-            for Departure { verdict, packet } in self.ways[index].link.drain(now) {
+            for Departure { verdict, packet } in self.directions[index].link.drain(now) {
                 self.verdict(&verdict);
                 self.take_back(packet);
             }
@@ -243,8 +243,8 @@ impl Bridge {
         at: Instant,
         received: Received,
     ) -> Result<(), TrialError> {
-        let Bridge { ways, store, spare, links, next_id, queue, counters, .. } = self;
-        let Way { link, reads, is_gate, .. } = &mut ways[direction as usize];
+        let Bridge { directions, store, spare, links, next_id, queue, counters, .. } = self;
+        let PathDirection { link, reads, is_gate, .. } = &mut directions[direction as usize];
         let Ok(layout) = store.layout_of(received) else {
             // Not a packet that tcplab asked for, such as a super-packet of datagrams.
             counters.device_drops.add(1);
@@ -258,8 +258,8 @@ impl Bridge {
             let endpoint = Endpoint::BOTH[direction as usize];
             queue.left(endpoint, at, first, look.header, look.packet, look.layout);
         }
-        counters.way(direction).packets_in.add(segments as u64);
-        counters.way(direction).bytes_in.add(look.total_size() as u64);
+        counters.direction(direction).packets_in.add(segments as u64);
+        counters.direction(direction).bytes_in.add(look.total_size() as u64);
         if let Some(links) = links {
             let ids = first..*next_id;
             ids.for_each(|id| links.keep(id, direction, received.link));
@@ -295,15 +295,15 @@ impl Bridge {
         id: u64,
     ) -> Result<(), TrialError> {
         let segments = self.store.look(serial).segments;
-        if self.ways[direction as usize].is_bare {
+        if self.directions[direction as usize].is_bare {
             let size = Bytes::from(self.store.look(serial).size(0));
-            let verdict = self.ways[direction as usize].link.judge(at, id, size);
+            let verdict = self.directions[direction as usize].link.judge(at, id, size);
             return self.pass_run(direction, serial, 0..=segments - 1, verdict);
         }
         let mut run: Option<(usize, Verdict)> = None;
         for segment in 0..segments {
             let size = Bytes::from(self.store.look(serial).size(segment));
-            let link = &mut self.ways[direction as usize].link;
+            let link = &mut self.directions[direction as usize].link;
             let verdict = link.judge(at, id + segment as u64, size);
             if verdict.fate == Fate::Delivered {
                 run.get_or_insert((segment, verdict));
@@ -339,7 +339,7 @@ impl Bridge {
         let mut any = false;
         let due = self.clock.now() + self.tuning.lead;
         for index in 0..2 {
-            while let Some(departure) = self.ways[index].link.poll(due) {
+            while let Some(departure) = self.directions[index].link.poll(due) {
                 any = true;
                 self.depart(departure)?;
             }
@@ -406,7 +406,7 @@ impl Bridge {
                 && let Some((first, look)) = &stored
             {
                 // Nobody asks for each.
-                let way = counters.way(verdict.direction);
+                let way = counters.direction(verdict.direction);
                 way.packets_out.add(segments as u64);
                 let sizes = (*first..first + segments).map(|segment| look.size(segment) as u64);
                 way.bytes_out.add(sizes.sum());
@@ -461,10 +461,10 @@ impl Bridge {
         self.health.look_at_clock();
         let unread: u64 = self.ends.iter_mut().map(Device::unread_drops).sum();
         self.counters.device_drops.add(unread);
-        let Bridge { queue, ways, counters, next_id, .. } = self;
+        let Bridge { queue, directions, counters, next_id, .. } = self;
         if let Some(queue) = queue {
             queue.pass_on(|| {
-                let on_path = ways.iter().flat_map(|way| way.link.in_flight());
+                let on_path = directions.iter().flat_map(|way| way.link.in_flight());
                 on_path.map(|packet| packet.id).min().unwrap_or(*next_id)
             });
             counters.capture_drops.set(queue.frames_lost().iter().sum());
@@ -475,7 +475,7 @@ impl Bridge {
     /// Sleeps until a frame comes or one is soon due.
     fn wait(&mut self) -> Result<(), TrialError> {
         let now = self.clock.now();
-        let due = self.ways.iter().filter_map(|way| way.link.poll_at()).min();
+        let due = self.directions.iter().filter_map(|way| way.link.poll_at()).min();
         let span = due.map_or(IDLE, |due| due.since(now + self.tuning.lead).min(IDLE));
         let may_stay_awake = self.budget.allows(now);
         let awake = if may_stay_awake && span < IDLE { self.tuning.spin } else { Span::ZERO };
@@ -501,7 +501,7 @@ impl Bridge {
 }
 
 fn count(counters: &Counters, verdict: &Verdict) {
-    let way = counters.way(verdict.direction);
+    let way = counters.direction(verdict.direction);
     if verdict.is_made() {
         way.made.add(1);
     }

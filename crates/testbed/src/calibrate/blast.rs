@@ -12,7 +12,7 @@ use tcplab_path::{Direction, LinkPlan, PathSpec, RateSpec};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Ceiling;
-use super::rounds::Arena;
+use super::rounds::CalibrationPath;
 use super::site::Stream;
 use crate::{TrialError, Tuning};
 
@@ -26,12 +26,15 @@ const COUNTED: Span = Span::from_millis(300);
 const GIVE_UP: Span = Span::from_secs(5);
 
 /// Finds it. The ends' streams are used up.
-pub(super) fn ceiling(arena: &mut Arena, tuning: Tuning) -> Result<Ceiling, TrialError> {
+pub(super) fn ceiling(
+    path_ends: &mut CalibrationPath,
+    tuning: Tuning,
+) -> Result<Ceiling, TrialError> {
     let path = PathSpec { rate: Some(RateSpec::Constant(UNLIMITED)), ..PathSpec::default() };
     let plans: [LinkPlan; 2] = [path.link(Direction::Forward)?, path.link(Direction::Reverse)?];
-    let (mut bridge, _) = arena.bridge(&plans, 1, tuning)?;
+    let (mut bridge, _) = path_ends.bridge(&plans, 1, tuning)?;
     let counters = bridge.counters();
-    let [client, server] = arena.sites();
+    let [client, server] = path_ends.sites();
     let (Stream::Connects(out, to), Stream::Accepts(listener)) =
         (&client.sockets.stream, &server.sockets.stream)
     else {
@@ -40,7 +43,7 @@ pub(super) fn ceiling(arena: &mut Arena, tuning: Tuning) -> Result<Ceiling, Tria
     let failed = || TrialError::setup("send as fast as this machine can");
     let out = out.try_clone().map_err(failed())?;
     let count = || {
-        let way = counters.way(Direction::Forward);
+        let way = counters.direction(Direction::Forward);
         (way.packets_out.value(), way.bytes_out.value())
     };
     let mut marks = Vec::new();

@@ -5,10 +5,10 @@
 
 mod ask;
 mod blast;
+mod capture_point;
 mod process;
 mod rounds;
 mod site;
-mod tap;
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::PathSpec;
@@ -118,7 +118,7 @@ pub struct Ceiling {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From the client, and from the server.
-    pub ways: [WayRecord; 2],
+    pub directions: [DirectionRecord; 2],
     /// How late packets were handed over.
     pub lateness: Lateness,
     /// How long they may have waited where the path did not see them.
@@ -133,7 +133,7 @@ pub struct RoundRecord {
 
 /// One direction of a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct WayRecord {
+pub struct DirectionRecord {
     /// When each datagram was about to be sent, by its number.
     pub sent: Vec<u64>,
     /// What arrived, in order.

@@ -4,8 +4,8 @@ use tcplab_path::{DelaySpec, Direction, LinkPlan, PathError, PathSpec};
 use tcplab_units::Span;
 
 use super::blast::ceiling;
-use super::rounds::Arena;
-use super::site::Site;
+use super::rounds::CalibrationPath;
+use super::site::CalibrationEnd;
 use super::{
     CalibrationRecord, CalibrationRequest, CeilingRequest, MachineRecord, Round, RoundRecord,
     Train, Word,
@@ -32,7 +32,8 @@ pub(crate) fn calibrate(
 ) -> Result<(), TrialError> {
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     sysctl::keep_quiet();
-    let mut arena = Arena::new([Site::new(0, kind)?, Site::new(1, kind)?]);
+    let mut path_ends =
+        CalibrationPath::new([CalibrationEnd::new(0, kind)?, CalibrationEnd::new(1, kind)?]);
     let scheduling = scheduling::be_prompt(request.tuning.real_time);
     let awake = scheduling::stay_awake();
     let steps = request.rounds.len() + if request.machine { MACHINE_STEPS } else { 0 };
@@ -43,7 +44,7 @@ pub(crate) fn calibrate(
     };
     let mut tuning = request.tuning;
     let machine = if request.machine {
-        let machine = machine(&mut arena, tuning, &mut step)?;
+        let machine = machine(&mut path_ends, tuning, &mut step)?;
         tuning.lead = machine.lead;
         Some(machine)
     } else {
@@ -52,7 +53,7 @@ pub(crate) fn calibrate(
     let plans = links(&request.path)?;
     let mut rounds = Vec::new();
     for round in &request.rounds {
-        rounds.push(arena.run(&plans, request.seed, tuning, round)?);
+        rounds.push(path_ends.run(&plans, request.seed, tuning, round)?);
         step();
     }
     drop(awake);
@@ -70,10 +71,11 @@ pub(crate) fn calibrate(
 pub(crate) fn measure(request: &CeilingRequest, _: Privilege) -> Result<(), TrialError> {
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     sysctl::keep_quiet();
-    let mut arena = Arena::new([Site::new(0, kind)?, Site::new(1, kind)?]);
+    let mut path_ends =
+        CalibrationPath::new([CalibrationEnd::new(0, kind)?, CalibrationEnd::new(1, kind)?]);
     scheduling::be_prompt(request.tuning.real_time);
     let awake = scheduling::stay_awake();
-    let ceiling = ceiling(&mut arena, request.tuning)?;
+    let ceiling = ceiling(&mut path_ends, request.tuning)?;
     drop(awake);
     say(&Word::Ceiling(ceiling));
     Ok(())
@@ -83,7 +85,7 @@ pub(crate) fn measure(request: &CeilingRequest, _: Privilege) -> Result<(), Tria
 const MACHINE_STEPS: usize = 3;
 
 fn machine(
-    arena: &mut Arena,
+    path_ends: &mut CalibrationPath,
     tuning: Tuning,
     step: &mut impl FnMut(),
 ) -> Result<MachineRecord, TrialError> {
@@ -96,14 +98,14 @@ fn machine(
     // The kernel only begins to stamp packets some time after it was asked to, and caches are cold.
     let short = Train { count: 20, ..train };
     let warm_up = Round { forward: Some(short), reverse: Some(short), ..round };
-    arena.run(&plans, 1, without, &warm_up)?;
-    let errors = errors(&arena.run(&plans, 1, without, &round)?);
+    path_ends.run(&plans, 1, without, &warm_up)?;
+    let errors = errors(&path_ends.run(&plans, 1, without, &round)?);
     step();
     let lead = lead(&errors);
     let errors_with_lead =
-        self::errors(&arena.run(&plans, 1, Tuning { lead, ..tuning }, &round)?);
+        self::errors(&path_ends.run(&plans, 1, Tuning { lead, ..tuning }, &round)?);
     step();
-    let ceiling = ceiling(arena, Tuning { lead, ..tuning })?;
+    let ceiling = ceiling(path_ends, Tuning { lead, ..tuning })?;
     step();
     Ok(MachineRecord { errors, lead, errors_with_lead, ceiling })
 }
@@ -115,7 +117,7 @@ fn links(path: &PathSpec) -> Result<[LinkPlan; 2], PathError> {
 /// How much longer than [`DELAY`] each probe took, in ascending order.
 fn errors(round: &RoundRecord) -> Vec<i64> {
     let mut errors: Vec<i64> = round
-        .ways
+        .directions
         .iter()
         .flat_map(|way| {
             way.arrivals.iter().filter_map(|arrival| {

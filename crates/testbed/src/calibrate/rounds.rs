@@ -9,9 +9,9 @@ use tcplab_path::LinkPlan;
 use tcplab_units::{Instant, Span};
 use tcplab_wire::checksum;
 
-use super::site::{PROBE_PORT, Site};
-use super::tap::{Seen, Tap};
-use super::{Arrival, Round, RoundRecord, Train, WayRecord};
+use super::capture_point::{ArrivedPacket, CapturePoint};
+use super::site::{CalibrationEnd, PROBE_PORT};
+use super::{Arrival, DirectionRecord, Round, RoundRecord, Train};
 use crate::bridge::{Bridge, BridgeState};
 use crate::clock::Clock;
 use crate::device::{Device, LARGEST};
@@ -30,19 +30,19 @@ const LOOK: Span = Span::from_millis(1);
 const NAP: Span = Span::from_micros(200);
 
 /// Both ends of a path that changes from round to round.
-pub(super) struct Arena {
-    sites: [Site; 2],
+pub(super) struct CalibrationPath {
+    sites: [CalibrationEnd; 2],
     /// Told apart by their probes: what comes late from the last round is none of this one's.
     round: u32,
     dropped_before: u64,
 }
 
-impl Arena {
-    pub(super) fn new(sites: [Site; 2]) -> Arena {
-        Arena { sites, round: 0, dropped_before: 0 }
+impl CalibrationPath {
+    pub(super) fn new(sites: [CalibrationEnd; 2]) -> CalibrationPath {
+        CalibrationPath { sites, round: 0, dropped_before: 0 }
     }
 
-    pub(super) fn sites(&self) -> &[Site; 2] {
+    pub(super) fn sites(&self) -> &[CalibrationEnd; 2] {
         &self.sites
     }
 
@@ -66,7 +66,7 @@ impl Arena {
 
     /// Frames that the endpoints' kernels dropped since the last call.
     fn dropped(&mut self) -> u64 {
-        let all: u64 = self.sites.iter().map(Site::device_drops).sum();
+        let all: u64 = self.sites.iter().map(CalibrationEnd::device_drops).sum();
         all - std::mem::replace(&mut self.dropped_before, all)
     }
 
@@ -84,7 +84,7 @@ impl Arena {
         let is_over = AtomicBool::new(false);
         let mut end = End { sending: &sending, patience: round.patience, since: None, quiet: None };
         let sites = &self.sites;
-        let (ran, ways) = thread::scope(|scope| {
+        let (ran, directions) = thread::scope(|scope| {
             let [client, server] = sites;
             let listener = scope.spawn(|| {
                 scheduling::be_prompt(false);
@@ -108,12 +108,12 @@ impl Arena {
         });
         let moved = bridge.finish();
         ran?;
-        let mut ways = ways.map_err(TrialError::setup("send probes"))?;
-        for (way, site) in ways.iter_mut().zip([&self.sites[1], &self.sites[0]]) {
+        let mut directions = directions.map_err(TrialError::setup("send probes"))?;
+        for (way, site) in directions.iter_mut().zip([&self.sites[1], &self.sites[0]]) {
             way.overlooked = site.sockets.tap.overlooked();
         }
         Ok(RoundRecord {
-            ways,
+            directions,
             lateness: moved.lateness,
             ring_wait: moved.ring_wait,
             device_drops: moved.device_drops + self.dropped(),
@@ -130,11 +130,11 @@ fn unexpected<T>() -> io::Result<T> {
 fn together(
     [forward, reverse]: [io::Result<Vec<u64>>; 2],
     seen: io::Result<[Vec<Arrival>; 2]>,
-) -> io::Result<[WayRecord; 2]> {
+) -> io::Result<[DirectionRecord; 2]> {
     let [there, back] = seen?;
     Ok([
-        WayRecord { sent: forward?, arrivals: there, overlooked: 0 },
-        WayRecord { sent: reverse?, arrivals: back, overlooked: 0 },
+        DirectionRecord { sent: forward?, arrivals: there, overlooked: 0 },
+        DirectionRecord { sent: reverse?, arrivals: back, overlooked: 0 },
     ])
 }
 
@@ -232,7 +232,7 @@ fn content(round: u32, way: usize, number: u32) -> [u8; CONTENT] {
 
 /// Notes what arrives at the server and at the client until it is over.
 fn listen(
-    taps: [&Tap; 2],
+    taps: [&CapturePoint; 2],
     round: u32,
     clock: Clock,
     is_over: &AtomicBool,
@@ -251,7 +251,7 @@ fn listen(
 }
 
 /// The probe that was seen; none if it is something else, or of another round.
-fn arrival(seen: &Seen, round: u32, way: usize, clock: Clock) -> Option<Arrival> {
+fn arrival(seen: &ArrivedPacket, round: u32, way: usize, clock: Clock) -> Option<Arrival> {
     let at = seen.stamp.checked_sub(clock.epoch_nanos())?;
     let (ip, rest) = seen.head.split_at(20);
     let found = rest.get(8..8 + CONTENT)?;
@@ -303,7 +303,7 @@ fn name_in(found: &[u8], round: u32, way: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn packet(content: &[u8; CONTENT]) -> Seen {
+    fn packet(content: &[u8; CONTENT]) -> ArrivedPacket {
         let mut head = [0; 64];
         head[..20].copy_from_slice(&[
             0x45, 2, 0, 64, 0, 1, 0x40, 0, 64, 17, 0, 0, 10, 98, 0, 1, 10, 98, 0, 2,
@@ -314,7 +314,7 @@ mod tests {
         head[22..24].copy_from_slice(&PROBE_PORT.to_be_bytes());
         head[24..26].copy_from_slice(&44_u16.to_be_bytes());
         head[28..].copy_from_slice(content);
-        Seen { stamp: u64::MAX / 2, head, len: 64 }
+        ArrivedPacket { stamp: u64::MAX / 2, head, len: 64 }
     }
 
     #[test]

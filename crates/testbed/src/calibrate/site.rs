@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-use super::tap::Tap;
+use super::capture_point::CapturePoint;
 use crate::addresses::ADDRESSES;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::interface_counters::device_drops;
@@ -25,7 +25,7 @@ const WINDOW: usize = 512 << 10;
 const CALL: Duration = Duration::from_secs(2);
 
 /// One end. Its namespace lives as long as this.
-pub(super) struct Site {
+pub(super) struct CalibrationEnd {
     pub(super) device: Device,
     pub(super) sockets: Sockets,
     ask_drops: Sender<Sender<u64>>,
@@ -36,7 +36,7 @@ pub(super) struct Sockets {
     /// Sends probes to the other end; nobody reads what it receives.
     pub(super) probes: UdpSocket,
     /// Sees what arrives.
-    pub(super) tap: Tap,
+    pub(super) tap: CapturePoint,
     /// An end of the connection that finds the ceiling.
     pub(super) stream: Stream,
 }
@@ -48,10 +48,10 @@ pub(super) enum Stream {
     Accepts(TcpListener),
 }
 
-impl Site {
+impl CalibrationEnd {
     /// The client's (0) or the server's (1), with the device's other end in the calling thread's
     /// namespace.
-    pub(super) fn new(index: usize, kind: DeviceKind) -> Result<Site, TrialError> {
+    pub(super) fn new(index: usize, kind: DeviceKind) -> Result<CalibrationEnd, TrialError> {
         let bridge = std::fs::File::open("/proc/self/ns/net")
             .map_err(TrialError::setup("look at its own network namespace"))?;
         let (device_sender, device) = mpsc::channel::<DeviceEnd>();
@@ -75,7 +75,7 @@ impl Site {
         let Ok(device) = device.recv() else { return Err(why_not(thread)) };
         let device = device.open()?;
         match sockets.recv() {
-            Ok(sockets) => Ok(Site { device, sockets, ask_drops }),
+            Ok(sockets) => Ok(CalibrationEnd { device, sockets, ask_drops }),
             Err(_) => Err(why_not(thread)),
         }
     }
@@ -127,7 +127,7 @@ impl Sockets {
             rustix::net::listen(&stream, 1)?;
             Stream::Accepts(stream.into())
         };
-        let tap = Tap::open()?;
+        let tap = CapturePoint::open()?;
         Ok(Sockets { probes, tap, stream })
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Common {
 }
 
 /// Where an end is.
-pub(super) enum Place {
+pub(super) enum EndPosition {
     /// In a namespace of its own, where the command runs.
     Near(Block),
     /// In another.
@@ -66,7 +66,7 @@ struct Made {
 
 impl End {
     /// Sets an end up. To be called in the namespace of the one who moves the frames.
-    pub(super) fn set_up(place: Place, common: Common) -> Result<End, TrialError> {
+    pub(super) fn set_up(place: EndPosition, common: Common) -> Result<End, TrialError> {
         let bridge = File::open("/proc/thread-self/ns/net")
             .map_err(TrialError::setup("look at its own network namespace"))?;
         let (tell, made) = mpsc::channel();
@@ -152,18 +152,18 @@ enum Routes {
     Joined,
 }
 
-fn make(place: Place, common: &Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
+fn make(place: EndPosition, common: &Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
     let attach = |name: String, address: Ipv4Addr| {
         let attachment = Attachment { name, address, mtu: common.mtu };
         Device::create_as(common.kind, &attachment, bridge.as_fd())
     };
     let sockets = Sockets::here();
     match place {
-        Place::Near(block) | Place::Far(block) => {
+        EndPosition::Near(block) | EndPosition::Far(block) => {
             namespace::isolate_thread()?;
             sysctl::keep_quiet();
             device::take_loopback_up()?;
-            let index = usize::from(matches!(place, Place::Far(_)));
+            let index = usize::from(matches!(place, EndPosition::Far(_)));
             let device = attach(device::NAME.into(), block.ends()[index])?;
             // Shells inside this one send through here, and what leads nowhere is answered. Where
             // `/proc/sys` is read-only, neither is.
@@ -172,7 +172,7 @@ fn make(place: Place, common: &Common, bridge: &File) -> Result<(Made, Routes), 
             let routes = if index == 0 { Routes::Near } else { Routes::Far };
             Ok((Made { device, name, block, sockets }, routes))
         }
-        Place::Joined(host, inside) => {
+        EndPosition::Joined(host, inside) => {
             namespace::enter_thread(host.as_fd())
                 .map_err(TrialError::setup("enter the network that it joins"))?;
             if inside.is_some() {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitStatus, kill_process, kill_process_group};
 
-use self::ends::{Common, Place};
+use self::ends::{Common, EndPosition};
 use self::guard::Guarded;
 pub(crate) use self::guard::guarded;
 use self::subnet::Block;
@@ -122,12 +122,12 @@ fn run(
     let far = match host {
         Some(host) => {
             let near = request.around.and_then(|(_, near)| near);
-            Place::Joined(host, near.and_then(Block::of))
+            EndPosition::Joined(host, near.and_then(Block::of))
         }
-        None => Place::Far(Block::WHOLE),
+        None => EndPosition::Far(Block::WHOLE),
     };
     let mut far = ends::End::set_up(far, common.clone())?;
-    let mut near = ends::End::set_up(Place::Near(far.block), common)?;
+    let mut near = ends::End::set_up(EndPosition::Near(far.block), common)?;
     let mut addresses = far.block.ends().map(|address| address.to_string()).into_iter();
     let both = [&mut near, &mut far].map(|end| End {
         device: end.device.take().expect("a device just made"),

@@ -90,7 +90,7 @@ pub(crate) fn bind_packet_socket(
 
 /// What a packet socket saw.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct ReceivedFrame {
     /// Bytes received.
     pub(crate) len: usize,
     /// Whether it went out.
@@ -126,11 +126,11 @@ pub(crate) fn note_times(socket: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Receives a frame with its `virtio_net_hdr`, in two parts; none when nothing waits.
-pub(crate) fn receive_seen(
+pub(crate) fn receive_frame(
     socket: BorrowedFd<'_>,
     header: &mut [u8],
     frame: &mut [u8],
-) -> io::Result<Option<Seen>> {
+) -> io::Result<Option<ReceivedFrame>> {
     let part = |bytes: &mut [u8]| libc::iovec {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: bytes.len(),
@@ -161,7 +161,7 @@ pub(crate) fn receive_seen(
     // SAFETY: `recvmsg` has filled in the control messages that `message` refers to.
     let (at_nanos, tag) = unsafe { told_beside(&message) };
     let is_sent = from.sll_pkttype == libc::PACKET_OUTGOING;
-    Ok(Some(Seen { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
+    Ok(Some(ReceivedFrame { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
 }
 
 /// What the kernel tells beside a frame: when it passed, and the VLAN tag it took off.

@@ -29,45 +29,45 @@ use capture_clock::CaptureClock;
 use others::Others;
 use remarks::Remarks;
 
-/// A connection that is over is kept until nothing came for so long: a FIN whose acknowledgement
-/// was lost is retransmitted within a second.
+/// How long a closed connection stays tracked after its last packet: a FIN whose ACK was lost is
+/// retransmitted within a second.
 const LINGER: Span = Span::from_secs(1);
-/// At most so many connections that are over are kept.
+/// The most closed connections tracked.
 const LINGERING: usize = 1_024;
-/// At most so many that are not over are followed at a time: with about 7 kB each.
+/// The most open connections tracked by default, about 7 kB each.
 const OPEN: usize = 1 << 17;
 
-/// The latest time there is, 36 years after the first frame: a frame that says to be later counts
-/// as then. So sums and small multiples of times fit into 64 bits, whatever a capture says.
+/// The latest time, 36 years after the first frame; later frames count as then. Sums and small
+/// multiples of times then fit into 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
-/// A connection that is over, kept for a while.
+/// A closed connection that is still tracked.
 #[derive(Debug)]
 struct Lingering {
-    /// When its latest packet came, as far as was looked.
+    /// The time of its last known packet.
     since: Instant,
-    /// Where it is kept.
+    /// Its place in the table.
     at: usize,
     index: usize,
 }
 
-/// Reads frames in the order of the capture; keeps of each connection only what is in flight and
-/// what an unfinished recovery needs.
+/// Reads frames in capture order; stores per connection only the data in flight and unfinished
+/// recoveries.
 #[derive(Debug)]
 pub struct Analyzer<S = Collector> {
     sink: S,
     table: Table,
-    /// How many connections there were.
+    /// The number of connections.
     connections: usize,
     lingering: VecDeque<Lingering>,
-    /// How many are not over.
+    /// The number of open connections.
     open: usize,
     most_open: usize,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     clock: CaptureClock,
     frames: u64,
-    /// How many were there before.
+    /// The number of duplicated frames.
     copies: u64,
     others: Others,
     remarks: Remarks,
@@ -80,12 +80,12 @@ impl<S: Sink + Default> Default for Analyzer<S> {
 }
 
 impl Analyzer {
-    /// An analyser that keeps everything for one [`Trace`].
+    /// An analyser that stores everything in one [`Trace`].
     pub fn new() -> Analyzer {
         Analyzer::default()
     }
 
-    /// Everything, when no more frames come.
+    /// The whole trace.
     pub fn finish(self) -> Trace {
         let (trace, collector) = self.finish_into();
         Trace { connections: collector.into_connections(), ..trace }
@@ -93,7 +93,7 @@ impl Analyzer {
 }
 
 impl<S: Sink> Analyzer<S> {
-    /// An analyser that hands everything over to `sink`.
+    /// An analyser that passes everything to `sink`.
     pub fn with_sink(sink: S) -> Analyzer<S> {
         Analyzer {
             sink,
@@ -112,23 +112,22 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// Counts time from `epoch_nanos` after the Unix epoch, not from the first frame: so that the
-    /// two captures of a trial share a zero. A frame from before counts as at zero.
+    /// Sets the zero of time to `epoch_nanos` after the Unix epoch instead of the first frame, so
+    /// that two captures share it. Earlier frames count as at zero.
     #[must_use]
     pub fn with_epoch(mut self, epoch_nanos: u64) -> Analyzer<S> {
         self.epoch_nanos = Some(epoch_nanos);
         self
     }
 
-    /// Follows at most so many open connections at a time: from 1 to 524,288, and 131,072 unless
-    /// this says otherwise.
+    /// Limits the open connections tracked: 1 to 524,288; default 131,072.
     #[must_use]
     pub fn with_max_open_connections(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);
         self
     }
 
-    /// The next frame of the capture.
+    /// Analyses the next frame.
     pub fn packet(&mut self, frame: &Frame<'_>) {
         self.frames += 1;
         if self.frames == 1 {
@@ -159,7 +158,7 @@ impl<S: Sink> Analyzer<S> {
         self.unusual(frame, at);
     }
 
-    /// A frame that is not plain.
+    /// A frame that is not plain TCP.
     #[inline(never)]
     fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
@@ -195,7 +194,7 @@ impl<S: Sink> Analyzer<S> {
         self.close_lingering(packet.at);
     }
 
-    /// The times leapt ahead before this packet: whether hours passed or the clock was set.
+    /// The time jumped ahead before this packet: finds out whether the clock was set.
     #[cold]
     fn explain_leap(&mut self, packet: &mut Packet) {
         let Some(leap) = self.clock.leap() else { return };
@@ -211,13 +210,12 @@ impl<S: Sink> Analyzer<S> {
         packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
-    /// What takes in what is found.
+    /// The sink.
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
-    /// A frame that is counted and not looked at, captured so many nanoseconds after the Unix
-    /// epoch.
+    /// Counts a frame without analysing it, captured at this time after the Unix epoch.
     pub fn skip(&mut self, time_ns: u64) {
         self.frames += 1;
         if self.frames == 1 {
@@ -231,12 +229,12 @@ impl<S: Sink> Analyzer<S> {
         self.sink.begins(epoch);
     }
 
-    /// A remark on the capture as a whole.
+    /// Adds a note on the whole capture.
     pub fn note(&mut self, note: Note) {
         self.remarks.whole.push(note);
     }
 
-    /// The trace without its connections, and the sink, when no more frames come.
+    /// The trace without its connections, and the sink.
     pub fn finish_into(mut self) -> (Trace, S) {
         for (index, mut state) in self.table.into_live() {
             hand_over(&mut self.sink, index, &mut state);
@@ -343,8 +341,8 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// The first packet between two ends: where their connection is kept, if there is any more to
-    /// be done with it.
+    /// The first packet between two endpoints: the place of their connection, if it needs more
+    /// work.
     #[inline(never)]
     fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
@@ -359,7 +357,7 @@ impl<S: Sink> Analyzer<S> {
         (!asks).then_some(at)
     }
 
-    /// The connection kept at `at` was opened by a packet: makes room if they are too many.
+    /// A packet opened the connection at `at`: makes room if there are too many.
     fn opened(&mut self, at: usize, frame: u64) {
         self.open += 1;
         if self.open <= self.most_open {
@@ -370,7 +368,7 @@ impl<S: Sink> Analyzer<S> {
         self.forget(true, Some(at), (text, frame));
     }
 
-    /// Makes room; the remark is added if there was anything to forget.
+    /// Makes room and adds the note if something was dropped.
     #[cold]
     fn forget(&mut self, open: bool, busy: Option<usize>, (text, frame): (&str, u64)) {
         let Some(forgotten) = self.table.forget(open, busy) else { return };
@@ -381,8 +379,8 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// If the packet opens another connection between the same ends: begins the other at `at`. The
-    /// one kept there is handed over if it is over, else put aside until the other is answered.
+    /// If the packet opens another connection between the same endpoints, starts it at `at`. A
+    /// closed predecessor is finished; an open one is kept until the new one is answered.
     #[inline(never)]
     fn start_successor(&mut self, at: usize, packet: &Packet) {
         let entry = self.table.at(at);

@@ -1,4 +1,4 @@
-//! Packets that are not TCP: counted by what they are.
+//! Counts packets that are not TCP by protocol.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use tcplab_wire::{FrameView, IpPacket, protocol};
 
 use crate::OtherPackets;
 
-/// As many kinds are told apart: no network has more.
+/// The most protocols counted.
 const KINDS: usize = 256;
-/// The least that is a type and not a length.
+/// The smallest EtherType; below, the field is a length.
 const LEAST_TYPE: u32 = 0x600;
 
-/// How many packets there were of each kind.
+/// Packets per protocol.
 #[derive(Debug, Default)]
 pub(crate) struct Others {
     kinds: BTreeMap<Kind, u64>,
@@ -23,10 +23,10 @@ enum Kind {
     Link(u32),
     /// By protocol number.
     Ip(u8),
-    /// By the port that is known for what it carries.
+    /// By well-known port.
     Udp(u16),
     Unreadable,
-    /// When there are [`KINDS`].
+    /// Beyond [`KINDS`].
     Further,
 }
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kinds_are_bounded_and_lengths_are_one() {
+    fn others_protocols_bounded() {
         let mut others = Others::default();
         for kind in 0..=u16::MAX {
             let frame = [[0; 12].as_slice(), &kind.to_be_bytes(), &[0; 50]].concat();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_counted_under_its_name() {
+    fn others_counted_by_protocol() {
         let mut others = Others::default();
         let arp = [[0; 12].as_slice(), &[0x08, 0x06]].concat();
         let bpdu = [[0; 12].as_slice(), &[0x00, 0x26]].concat();

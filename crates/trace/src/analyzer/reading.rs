@@ -1,4 +1,4 @@
-//! Captures into the analyser.
+//! Reads captures into the analyser.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -8,8 +8,8 @@ use tcplab_wire::LinkType;
 
 use crate::{Analyzer, Frame, Note, Sink, Trace};
 
-/// The trace of a whole capture. What is wrong with the capture stands in [`Trace::notes`]: a
-/// file cut off or damaged gives the trace of what can be read.
+/// Analyses a whole capture. Problems of the capture are in [`Trace::notes`]; a truncated or
+/// damaged file gives the trace of its readable part.
 pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
     let mut analyzer = Analyzer::new();
     analyzer.read(reader);
@@ -17,12 +17,12 @@ pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
 }
 
 impl<S: Sink> Analyzer<S> {
-    /// Takes in all records of a capture.
+    /// Reads all records of a capture.
     pub fn read<R: Read>(&mut self, reader: Reader<R>) {
         self.read_at_most(reader, u64::MAX);
     }
 
-    /// Takes in the first records of a capture, so many at most.
+    /// Reads at most `most` records of a capture.
     pub fn read_at_most<R: Read>(&mut self, mut reader: Reader<R>, most: u64) {
         let mut links = Vec::new();
         add_links(&mut links, &reader);
@@ -38,7 +38,7 @@ impl<S: Sink> Analyzer<S> {
                     break;
                 }
             };
-            // A record without a time is taken to come at once after the one before it.
+            // A record without a time gets that of the previous one.
             let time_ns = record.time.map_or(last_time, UnixTime::as_nanos);
             last_time = time_ns;
             let (index, original_len) = (record.interface as usize, record.original_len);
@@ -46,8 +46,8 @@ impl<S: Sink> Analyzer<S> {
             let (captured, link) = if let Some(&link) = links.get(index) {
                 (record.captured, link)
             } else {
-                // The first record of an interface: the reader can tell of it once the record,
-                // which it lends, is put aside.
+                // The first record of an interface: the reader can describe it only when the
+                // borrowed record is released.
                 copy.clear();
                 copy.extend_from_slice(record.captured);
                 add_links(&mut links, &reader);
@@ -72,19 +72,19 @@ impl<S: Sink> Analyzer<S> {
     }
 }
 
-/// All comments on a record as one.
+/// The comments on a record, joined.
 fn comment(record: &Record<'_>) -> Option<String> {
     let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
     comment.map(Cow::into_owned)
 }
 
-/// Adds those that became known since the last time: a file may describe any number.
+/// Adds the link types that became known; a file may describe any number.
 fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
     let new = reader.interfaces().iter().skip(links.len());
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
 }
 
-/// Packets that passed and were not written.
+/// Packets that the capture dropped.
 fn dropped(counted: &Statistics) -> u64 {
     counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
 }

@@ -1,13 +1,13 @@
-//! What is to be remarked on a capture.
+//! Notes on a capture.
 
 use std::collections::BTreeMap;
 
 use crate::Note;
 
-/// How many frames are named for one kind of remark.
+/// The most frames named per note.
 const NAMED: u64 = 10;
 
-/// Remarks on the capture; of each kind the first few frames and how many there are.
+/// Notes on the capture; per text the first frames and the count.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     pub(crate) whole: Vec<Note>,
@@ -15,7 +15,7 @@ pub(crate) struct Remarks {
 }
 
 impl Remarks {
-    /// A remark on this frame.
+    /// Adds a note on this frame.
     #[inline(never)]
     pub(crate) fn add(&mut self, text: &str, frame: u64) {
         if let Some((frames, count)) = self.kinds.get_mut(text) {
@@ -28,7 +28,7 @@ impl Remarks {
         }
     }
 
-    /// All, in the order of their kinds.
+    /// All notes, ordered by text.
     pub(crate) fn into_notes(self) -> Vec<Note> {
         let mut notes = self.whole;
         for (text, (frames, count)) in self.kinds {

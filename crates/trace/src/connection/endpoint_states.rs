@@ -1,10 +1,9 @@
-//! What each end of a connection went through, and how it ended.
+//! The TCP states of both endpoints, and how the connection closed.
 //!
-//! The states are RFC 9293's (section 3.3.2, figure 5) as this capture point shows them: what an
-//! end sent and what was sent to it, each at the time it passed the capture point. Whether a packet
-//! arrived behind the capture point is told by what its receiver sends next; where nothing
-//! contradicts, it arrived. What an end was before its first packet, CLOSED or LISTEN, no packet
-//! shows, so that no walk begins with it.
+//! The states are those of RFC 9293 section 3.3.2, figure 5, as seen at this capture point: each
+//! packet counts when it passes. Whether it arrived follows from the receiver's next packets;
+//! without contradiction it did. No packet shows CLOSED or LISTEN before an endpoint's first
+//! packet, so the sequence begins later.
 
 use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{SeqNumber, TcpFlags};
@@ -14,42 +13,41 @@ use super::unread::UnreadEstimate;
 use crate::packet::Packet;
 use crate::{Close, CloseKind, TcpState};
 
-/// The lives of both ends.
+/// The states of both endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct EndpointStates {
     client: EndpointState,
     server: EndpointState,
-    /// The first FIN: whose, and when it passed.
+    /// The first FIN: its sender and time.
     first_fin: Option<(Endpoint, PacketTime)>,
-    /// The second FIN was sent before the first had arrived.
+    /// The second FIN was sent before the first arrived (simultaneous close).
     crossed: bool,
     reset: Option<Reset>,
-    /// Packets since the connection was over.
+    /// Packets after the close.
     after_close: u64,
-    /// Nothing but SYN, FIN and RST can change anything.
+    /// Only SYN, FIN and RST can change a state now.
     calm: bool,
 }
 
-/// What is known of one end.
+/// The state of one endpoint.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct EndpointState {
     pub(crate) walk: Walk,
-    /// Its SYN: the number, and the number behind SYN and data.
+    /// Its SYN: the sequence number, and the number after SYN and data.
     pub(crate) syn: Option<(SeqNumber, SeqNumber)>,
     /// When its latest SYN passed.
     syn_at: PacketTime,
     syn_acked: bool,
-    /// The number behind its FIN.
+    /// The sequence number after its FIN.
     fin: Option<SeqNumber>,
     fin_at: PacketTime,
     fin_acked: bool,
-    /// It repeated what the other end seemed to have acknowledged: that acknowledgement was lost,
-    /// and the next one counts.
+    /// It retransmitted what seemed acknowledged: that ACK was lost, and the next one counts.
     again: bool,
-    /// The other's FIN came before data that were still missing: it counts when these have come.
+    /// The peer's FIN arrived before missing data; it counts once they arrive.
     fin_waits: bool,
-    /// When data or FIN last came from the other end.
+    /// When it last received data or FIN.
     heard_at: PacketTime,
     unread_estimate: UnreadEstimate,
 }
@@ -60,12 +58,12 @@ struct Reset {
     moment: PacketTime,
     seq: SeqNumber,
     unread: Option<Bytes>,
-    /// Both FINs had been acknowledged before.
+    /// Both FINs were already acknowledged.
     late: bool,
 }
 
 impl EndpointStates {
-    /// Takes in a packet that belongs to the connection.
+    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {
@@ -77,13 +75,13 @@ impl EndpointStates {
         self.step(packet, forward);
     }
 
-    /// The scales of both ends' windows are known, and their largest segments.
+    /// Sets the window scales and MSS of both endpoints.
     pub(crate) fn set_scales(&mut self, client: (u8, Option<u16>), server: (u8, Option<u16>)) {
         self.client.unread_estimate.set_scale(client.0, client.1);
         self.server.unread_estimate.set_scale(server.0, server.1);
     }
 
-    /// The client chose the server's other SYN-ACK.
+    /// The client accepted the server's other SYN-ACK.
     pub(crate) fn server_syn_is(&mut self, isn: SeqNumber) {
         self.server.syn = Some((isn, isn.advanced_by(1)));
     }
@@ -99,7 +97,7 @@ impl EndpointStates {
         self.after_close
     }
 
-    /// How it was closed, as far as it was.
+    /// How it closed, if it did.
     pub(crate) fn close(&self) -> Option<Close> {
         let reset = self.reset.filter(|reset| !reset.late);
         let (by, moment) = match (self.first_fin, reset) {
@@ -125,13 +123,13 @@ impl EndpointStates {
         })
     }
 
-    /// Whether nothing but SYN, FIN and RST can change anything: [`EndpointStates::follow`] then
-    /// comes to [`EndpointStates::go_on`] for all else.
+    /// Whether only SYN, FIN and RST can change a state: then [`EndpointStates::go_on`] suffices
+    /// for all other packets.
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.calm
     }
-    /// Takes in a packet without SYN, FIN and RST, while all is [calm](EndpointStates::is_calm).
+    /// Follows a packet without SYN, FIN and RST while [calm](EndpointStates::is_calm).
     #[inline]
     pub(crate) fn go_on(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
@@ -191,9 +189,8 @@ impl EndpointStates {
         self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
     }
 
-    /// An RST is not obeyed, or was not sent by the end that it came from, if that end sends on
-    /// where the RST stands; and an attempt that was refused may be made again with the same number
-    /// (as Windows does).
+    /// An RST is ignored if its sender sends data beyond it (a forged or disobeyed RST), or if a
+    /// refused SYN is retried with the same number (as Windows does).
     fn revive(&mut self, packet: &Packet, forward: bool) {
         let Some(reset) = self.reset else { return };
         let its_own = (reset.by == Endpoint::Client) == forward;
@@ -212,11 +209,11 @@ impl EndpointStates {
 }
 
 impl EndpointState {
-    /// Whether `ack` acknowledges its SYN, and no more than what was sent with it.
+    /// Whether `ack` acknowledges its SYN and at most the data sent with it.
     pub(crate) fn is_syn_reached(&self, ack: SeqNumber) -> bool {
         self.syn.is_some_and(|(isn, end)| ack.is_after(isn) && !ack.is_after(end))
     }
-    /// Whether the packet, of the other end, acknowledges its FIN.
+    /// Whether the peer's packet acknowledges its FIN.
     fn is_fin_reached(&self, packet: &Packet) -> bool {
         match (self.fin, packet.ack) {
             (Some(end), Some(ack)) => !end.is_after(ack),
@@ -227,7 +224,7 @@ impl EndpointState {
         self.walk.state()
     }
 
-    /// What sending this shows of the sender.
+    /// Updates the state by a packet it sends.
     fn sends(&mut self, packet: &Packet, peer: &mut EndpointState, moment: PacketTime) {
         if packet.syn() {
             self.sends_syn(packet, peer, moment);
@@ -238,12 +235,13 @@ impl EndpointState {
             && packet.payload == 0
             && !packet.fin();
         if ghost {
-            // An ACK apart from the SYN, or a challenge (RFC 9293 section 3.5.1): no state yet.
+            // An ACK separate from the SYN, or a challenge ACK (RFC 9293 section 3.5.1): no state
+            // yet.
             return;
         }
         let alone = peer.state().is_none();
         match self.state() {
-            // The answer to its SYN was not seen here, but it must have come.
+            // The SYN-ACK was not captured but must have arrived.
             Some(TcpState::SynSent) if packet.ack.is_some() => {
                 self.walk.enter(TcpState::Established, moment);
             }
@@ -262,8 +260,8 @@ impl EndpointState {
         }
     }
 
-    /// A FIN counts when everything before it has come (RFC 9293 section 3.10.7.4): what its
-    /// receiver acknowledges says whether it has.
+    /// A FIN counts once all data before it arrived (RFC 9293 section 3.10.7.4); the receiver's
+    /// acknowledgements show it.
     fn tells_of_fin(&mut self, packet: &Packet, peer: &EndpointState) {
         let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
             && self.walk.is_due_to(TcpFlags::FIN);
@@ -285,12 +283,12 @@ impl EndpointState {
         match (self.state(), packet.ack) {
             (None, None) => {
                 self.walk.enter(TcpState::SynSent, moment);
-                // The other's SYN is on its way: both ends receive one (RFC 9293 figure 7).
+                // The peer's SYN is in flight: both endpoints receive one (RFC 9293 figure 7).
                 if peer.syn.is_some() {
                     self.walk.enter(TcpState::SynReceived, peer.syn_at);
                 }
             }
-            // A server that answers the other's SYN by one of its own has received it.
+            // A server that answers with its own SYN has received the client's.
             (None, Some(_)) => {
                 let brought = if peer.syn.is_some() { peer.syn_at } else { moment };
                 self.walk.enter(TcpState::SynReceived, brought);
@@ -315,7 +313,7 @@ impl EndpointState {
             Some(TcpState::CloseWait) if peer.is_fin_reached(packet) => {
                 self.walk.enter(TcpState::LastAck, moment);
             }
-            // It had not received the other's FIN yet when it sent its own.
+            // It sent its FIN before it received the peer's.
             Some(TcpState::CloseWait) => {
                 self.walk.retract();
                 self.walk.enter(TcpState::FinWait1, moment);
@@ -328,7 +326,7 @@ impl EndpointState {
         }
     }
 
-    /// What it goes through when this arrives.
+    /// Updates the state by a packet it receives.
     fn receives(&mut self, packet: &Packet, peer: &EndpointState, moment: PacketTime) {
         if self.state().is_none() {
             return;
@@ -370,7 +368,7 @@ impl EndpointState {
             }
             Some(TcpState::FinWait1) => self.walk.enter(TcpState::Closing, moment),
             Some(TcpState::FinWait2) => self.walk.enter(TcpState::TimeWait, moment),
-            // The FIN came again before anything acknowledged it: the first was lost.
+            // A retransmitted FIN before any acknowledgement: the first was lost.
             Some(TcpState::CloseWait) if !peer.fin_acked => self.walk.restamp(moment),
             _ => {}
         }

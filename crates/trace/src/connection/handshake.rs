@@ -1,4 +1,4 @@
-//! How a connection is opened: who sent which SYN, what it offered, what came of it.
+//! Follows the handshake: the SYNs, their options, the outcome.
 
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{SeqNumber, TcpFlags};
@@ -6,7 +6,7 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
-/// The handshake while it goes on.
+/// The handshake in progress.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
 pub(crate) struct HandshakeTracker {
@@ -15,25 +15,25 @@ pub(crate) struct HandshakeTracker {
     server: Offer,
     /// The server sent a SYN without ACK.
     server_syn: bool,
-    /// It had acknowledged the client's SYN before, apart.
+    /// It acknowledged the client's SYN in a separate segment.
     server_acked: bool,
     server_syn_ack: bool,
     client_syn_ack: bool,
     refused: bool,
     /// The capture begins later.
     midstream: bool,
-    /// The server went on, though nothing of the client was seen.
+    /// The server sent data though nothing of the client was captured.
     server_went_on: bool,
 }
 
-/// What one end sent with SYN.
+/// The SYN of one endpoint.
 #[derive(Debug, Default)]
 struct Offer {
     flags: TcpFlags,
     multipath: bool,
-    /// Its number.
+    /// Its initial sequence number.
     isn: SeqNumber,
-    /// The latest transmissions, the oldest first.
+    /// The latest transmissions, oldest first.
     sent: [Option<Sending>; 4],
 }
 
@@ -41,28 +41,28 @@ struct Offer {
 #[derive(Debug, Clone, Copy)]
 struct Sending {
     at: Instant,
-    /// Its timestamp, and the one it echoes.
+    /// Timestamp value and echo reply.
     clocks: Option<(u32, u32)>,
 }
 
 impl HandshakeTracker {
-    /// The handshake of a connection of which this is the first packet.
+    /// The handshake of a connection that begins with this packet.
     pub(crate) fn beginning_with(packet: &Packet) -> HandshakeTracker {
         HandshakeTracker {
             midstream: !packet.syn() && !packet.rst(),
             ..HandshakeTracker::default()
         }
     }
-    /// What is known by now.
+    /// The handshake so far.
     pub(crate) fn seen(&self) -> &Handshake {
         &self.seen
     }
-    /// Whether both ends' options are known for good.
+    /// Whether the options of both endpoints are final.
     pub(crate) fn is_settled(&self) -> bool {
         self.midstream || self.seen.opened.is_some()
     }
-    /// Both window scales, once both SYNs have been seen: 0 where an end does not scale, which
-    /// holds for both then (RFC 7323 section 2.2).
+    /// Both window scales once both SYNs were seen: 0 if either does not scale (RFC 7323 section
+    /// 2.2).
     pub(crate) fn scales(&self) -> Option<(u8, u8)> {
         let (client, server) = (&self.seen.client, &self.seen.server);
         match (client.window_scale, server.window_scale) {
@@ -71,8 +71,8 @@ impl HandshakeTracker {
             _ => None,
         }
     }
-    /// By how much the windows of client and server are scaled, as far as known: only if both ends
-    /// offered to (RFC 7323 section 2.2).
+    /// The window scales of client and server if known: only if both offered the option (RFC 7323
+    /// section 2.2).
     pub(crate) fn shifts(&self) -> [Option<u8>; 2] {
         let (client, server) = (&self.seen.client, &self.seen.server);
         if client.lacks_scale() || server.lacks_scale() {
@@ -81,17 +81,17 @@ impl HandshakeTracker {
         let both = client.window_scale.zip(server.window_scale);
         [both.map(|(client, _)| client), both.map(|(_, server)| server)]
     }
-    /// Whether one end is known not to take SACK.
+    /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
         let (client, server) = (&self.seen.client, &self.seen.server);
         client.seen && server.seen && (lacks(client) || lacks(server))
     }
 
-    /// Takes in a packet that belongs to the connection.
+    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         if packet.rst() {
-            // RFC 9293 section 3.10.7.3: without an acknowledgement of the SYN it does not count.
+            // RFC 9293 section 3.10.7.3: an RST that does not acknowledge the SYN does not count.
             let answer = packet.ack.is_some_and(|ack| ack.is_after(self.client.isn));
             let unanswered = !self.server_syn_ack && !self.server_syn;
             self.refused |= !forward && self.seen.client.seen && unanswered && answer;
@@ -124,7 +124,7 @@ impl HandshakeTracker {
             (&mut self.server, &mut self.seen.server, &mut self.seen.server_repeats)
         };
         let answer = packet.ack.is_some();
-        // In a simultaneous opening the SYN-ACK is the second step, not the SYN again.
+        // In a simultaneous open the SYN-ACK is the second step, not a retransmission.
         let second_step =
             answer && if forward { !self.client_syn_ack } else { !self.server_syn_ack };
         *repeats += u64::from(options.seen && !second_step);
@@ -176,10 +176,10 @@ impl HandshakeTracker {
         }
     }
 
-    /// The half that the SYN-ACK answers, and the half that this packet answers. With timestamps,
-    /// each tells by its echo what it answers (RFC 7323 section 3.2); without, the last before it
-    /// is taken. A SYN-ACK that echoes an earlier SYN than the last may itself be a retransmission:
-    /// then nobody knows (Karn's rule).
+    /// The RTT: the half answered by the SYN-ACK plus the half answered by this packet. Timestamps
+    /// show which SYN was answered (RFC 7323 section 3.2); without them the last one counts. If the
+    /// SYN-ACK echoes an earlier SYN, it may itself be a retransmission: then the RTT is unknown
+    /// (Karn's rule).
     fn round_trip(&self, packet: &Packet) -> Option<Span> {
         let there = self.server.first()?;
         let syn = self.client.latest_until(there.at)?;
@@ -195,12 +195,12 @@ impl HandshakeTracker {
 
     fn kind(&self) -> HandshakeKind {
         if self.server_syn && self.seen.client.seen {
-            // Who opens at the same time answers the other's SYN by SYN-ACK (RFC 9293 section
-            // 3.5, figure 7); who splits the handshake leaves that to the client.
+            // A simultaneous open answers the peer's SYN with SYN-ACK (RFC 9293 section 3.5, figure
+            // 7); a split handshake leaves that to the client.
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }
-        // A SYN that the capture point saw after what followed it is no less a handshake.
+        // A SYN captured after its successors still makes a handshake.
         let late_syn = self.midstream && (self.seen.client.seen || self.seen.server.seen);
         if self.seen.opened.is_some() || late_syn {
             HandshakeKind::ThreeWay
@@ -215,8 +215,8 @@ impl HandshakeTracker {
         }
     }
 
-    /// The bits AE, CWR and ECE of the SYN ask, those of the SYN-ACK answer (RFC 3168 section
-    /// 6.1.1; RFC 9768 section 3.1.2, table 2).
+    /// AE, CWR and ECE of the SYN request, those of the SYN-ACK answer (RFC 3168 section 6.1.1; RFC
+    /// 9768 section 3.1.2, table 2).
     fn ecn(&self) -> EcnAgreement {
         const ACCURATE: u16 = 0b111;
         const CLASSIC: u16 = 0b011;
@@ -225,11 +225,11 @@ impl HandshakeTracker {
         }
         match (ecn_bits(self.client.flags), ecn_bits(self.server.flags)) {
             (ACCURATE | CLASSIC, _) if !self.server_syn_ack => EcnAgreement::Unknown,
-            // 1, 0, 1 is kept for later, and to be taken for an agreement (section 3.1.3).
+            // 101 is reserved and counts as agreement (section 3.1.3).
             (ACCURATE, 0b010..=0b110) => EcnAgreement::Accurate,
-            // The nonce of RFC 3540 made use of AE.
+            // RFC 3540 used AE for its nonce.
             (ACCURATE, 0b001) | (CLASSIC, 0b001 | 0b101) => EcnAgreement::Classic,
-            // No answer, or the bits sent back by somebody who does not know them.
+            // No answer, or bits reflected by a host that does not know them.
             (ACCURATE | CLASSIC, _) => EcnAgreement::Refused,
             _ => EcnAgreement::NotAsked,
         }
@@ -242,7 +242,7 @@ impl Offer {
         self.multipath |= packet.multipath;
         self.isn = packet.seq;
         let place = self.sent.iter().position(Option::is_none).unwrap_or_else(|| {
-            // The first is kept: it is the one that is answered, as a rule.
+            // Keep the first: it is usually the one answered.
             self.sent[1..].rotate_left(1);
             self.sent.len() - 1
         });
@@ -273,7 +273,7 @@ impl SynOptions {
             window: packet.window,
         }
     }
-    /// It was seen whole, and offers no window scale.
+    /// Captured whole and without window scale.
     pub(crate) fn lacks_scale(&self) -> bool {
         self.seen && !self.cut && self.window_scale.is_none()
     }

@@ -1,8 +1,8 @@
-//! Which packets between two ends belong to one connection.
+//! Which packets between two endpoints belong to one connection.
 //!
-//! A connection is known by its ends and by both initial sequence numbers. The same ends meet
-//! again with other numbers; old SYNs, challenges and the answers of a second server come in
-//! between and belong to nobody.
+//! A connection is identified by its endpoints and both initial sequence numbers. The same
+//! endpoints may be reused with other numbers; old SYNs, challenge ACKs and answers of a second
+//! server belong to no connection.
 
 use tcplab_units::Span;
 
@@ -10,19 +10,17 @@ use super::state::ConnectionState;
 use crate::TcpState;
 use crate::packet::Packet;
 
-/// Twice the maximum segment lifetime (RFC 9293 section 3.4.2): for so long the numbers of a closed
-/// connection are not used again.
+/// Twice the maximum segment lifetime (RFC 9293 section 3.4.2): the initial sequence number of a
+/// closed connection is not reused before.
 const QUIET: Span = Span::from_secs(240);
 
 impl ConnectionState {
-    /// Whether the packet opens another connection between the same ends.
+    /// Whether the packet opens another connection between the same endpoints.
     ///
-    /// A SYN does whose number is not that of its sender's SYN (or, where that was not seen, does
-    /// not stand before what its sender sent): after the close, or while the connection is open,
-    /// since a host that restarted knows nothing of it (RFC 9293 section 3.5.1). A SYN with the
-    /// same number is the same SYN, unless the connection has been over for long. A SYN-ACK does if
-    /// it acknowledges another SYN than this connection's, and this one is over or began before the
-    /// capture.
+    /// A SYN with another number does: after the close, or during the connection, since a restarted
+    /// host has lost its state (RFC 9293 section 3.5.1). A SYN with the same number is the same SYN
+    /// unless the connection was closed long ago. A SYN-ACK does if it acknowledges another SYN,
+    /// and this connection is closed or began before the capture.
     pub(crate) fn is_succeeded_by(&self, packet: &Packet) -> bool {
         if !packet.syn() || packet.rst() || packet.fin() {
             return false;
@@ -40,7 +38,7 @@ impl ConnectionState {
             return over && packet.ack.is_none() && packet.at.since(self.last()) > QUIET;
         }
         let Some(ack) = packet.ack else {
-            // What an end sent in answer to a SYN, before its own, says nothing of its own number.
+            // An answer to a SYN, before an own SYN, does not show the own number.
             return over || own.syn.is_some() || other.syn.is_none();
         };
         match other.syn {
@@ -50,14 +48,13 @@ impl ConnectionState {
         }
     }
 
-    /// Whether nothing but the client's SYN was seen of it.
+    /// Whether only the client's SYN was seen.
     pub(crate) fn is_asking(&self) -> bool {
         self.endpoint_states().side(true).walk.state() == Some(TcpState::SynSent)
     }
 
-    /// Whether the packet cannot belong to this connection, of which nothing but a SYN was seen: it
-    /// answers something else. The connection before it, if still open, is then asked whether it
-    /// [`fits`](Self::fits).
+    /// Whether the packet cannot belong to this connection, of which only a SYN was seen. The
+    /// previous connection is then asked whether it [`fits`](Self::fits).
     pub(crate) fn disowns(&self, packet: &Packet) -> bool {
         if !self.is_asking() || packet.syn() {
             return false;
@@ -70,28 +67,26 @@ impl ConnectionState {
         !packet.ack.is_some_and(|ack| client.is_syn_reached(ack))
     }
 
-    /// Whether the packet's number is near to what its sender sent in this connection, which is
-    /// still open.
+    /// Whether the packet's number is near those of its sender in this open connection.
     pub(crate) fn fits(&self, packet: &Packet) -> bool {
         !self.is_over() && self.flow(self.is_forward(packet)).is_near(packet.seq)
     }
 
-    /// Whether the packet bears the ends' addresses, but its numbers belong to no SYN that counts:
-    /// it must not be read as part of the stream.
+    /// Whether the packet belongs to no accepted SYN and must not be read as part of the stream.
     pub(super) fn is_stray(&mut self, packet: &Packet, forward: bool) -> bool {
         let (own, other) =
             (self.endpoint_states().side(forward), self.endpoint_states().side(!forward));
         let waits = other.walk.state() == Some(TcpState::SynSent);
         let answers = packet.ack.is_some_and(|ack| other.is_syn_reached(ack));
         if packet.syn() && own.syn.is_some_and(|(isn, _)| isn != packet.seq) {
-            // Another server's answer, or the same one's who forgot: the client will choose.
+            // Another server's answer, or the same one after a restart: the client chooses.
             if answers && !self.is_opened() {
                 self.rival = Some(packet.seq);
             }
             return true;
         }
-        // RFC 9293 section 3.10.7.3: what does not acknowledge the SYN is not accepted: a challenge
-        // from a connection before, or an old duplicate.
+        // RFC 9293 section 3.10.7.3: a packet that does not acknowledge the SYN is a challenge ACK
+        // of an earlier connection or an old duplicate.
         waits && packet.ack.is_some() && packet.payload == 0 && !answers
     }
 }

@@ -1,4 +1,4 @@
-//! One connection: two directions and how it was opened.
+//! The state of one connection: two directions, the handshake and the close.
 
 use std::mem::take;
 use std::net::SocketAddr;
@@ -17,11 +17,10 @@ use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
 
-/// A SYN is not retransmitted sooner (RFC 6298 section 2.1: after a second; some stacks are
-/// quicker).
+/// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
 const SOONEST: Span = Span::from_millis(100);
 
-/// The state of a connection while its packets come in.
+/// The state of a connection during the analysis.
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     pub(crate) client: SocketAddr,
@@ -33,46 +32,47 @@ pub(crate) struct ConnectionState {
     packets: u64,
     reuses: Option<usize>,
     opening: HandshakeTracker,
-    /// By how much the windows of client and server are scaled, as far as known.
+    /// The window scale of client and server, if known.
     shifts: [Option<u8>; 2],
     endpoint_states: EndpointStates,
     history: History,
-    /// The number of a SYN-ACK that is not the server's first.
+    /// The sequence number of a second, different SYN-ACK.
     pub(crate) rival: Option<SeqNumber>,
-    /// Right checksums were seen of the client, of the server: a wrong one is then no offloading.
+    /// Valid checksums were seen from client and server: an invalid one is then no offloading
+    /// artefact.
     sound: [bool; 2],
     pub(crate) last_syn: Option<Instant>,
     pub(crate) last_syn_ack: Option<Instant>,
-    /// The SYN was retransmitted, the SYN-ACK was.
+    /// Whether the SYN and the SYN-ACK were retransmitted.
     blurred: [bool; 2],
     /// When the client acknowledged the server's SYN.
     pub(crate) opened: Option<Instant>,
     pub(crate) forward: DirectionState,
     pub(crate) reverse: DirectionState,
     pub(crate) distances: Distances,
-    /// The analyser knows that it is over.
+    /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
 }
 
-/// What a packet said.
+/// The result of a packet.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct PacketOutcome {
-    /// It travelled from client to server: its data belong to the forward direction, its
-    /// acknowledgement and the episodes it closed to the reverse one.
+    /// Sent by the client: its data belong to the forward direction, its acknowledgement and the
+    /// episodes it closed to the reverse one.
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
-    /// It was there before.
+    /// It duplicates an earlier packet.
     pub(crate) copy: bool,
-    /// Its sequence number cannot belong to the connection.
+    /// Its sequence number is outside the connection's range.
     pub(crate) out_of_place: bool,
-    /// More of the connection is unsettled than is kept.
+    /// State was dropped because a bound was reached.
     pub(crate) gave_up: bool,
 }
 
 impl PacketOutcome {
-    /// Whether there is nothing to be handed over.
+    /// Whether it has no result to pass on.
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
         let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
@@ -81,8 +81,7 @@ impl PacketOutcome {
 }
 
 impl ConnectionState {
-    /// A connection of which `packet` is the first seen.
-    /// `reuses`: the place of the earlier one between the same ends.
+    /// A connection starting with `packet`.
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
@@ -117,13 +116,13 @@ impl ConnectionState {
         }
     }
 
-    /// The connection at this place was between the same addresses and ports.
+    /// The connection reuses the addresses and ports of `earlier`.
     #[must_use]
     pub(crate) fn reusing(mut self, earlier: Option<usize>) -> ConnectionState {
         self.reuses = earlier;
         self
     }
-    /// Whether both FINs are acknowledged, or an RST ended it. What comes then is late, and told in
+    /// Whether both FINs are acknowledged, or an RST ended it. Later packets count in
     /// [`Life::after_close`].
     pub(crate) fn is_over(&self) -> bool {
         self.endpoint_states.is_over()
@@ -140,7 +139,7 @@ impl ConnectionState {
     pub(crate) fn last_frame(&self) -> u64 {
         self.frames.1
     }
-    /// The initial numbers of client and server, as far as known.
+    /// The initial sequence numbers of client and server, if known.
     pub(crate) fn initial(&self) -> [Option<SeqNumber>; 2] {
         [self.forward.initial(), self.reverse.initial()]
     }
@@ -148,7 +147,7 @@ impl ConnectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
-    /// ICMP quotes a segment that was too large for the path, which the lower end sent or not.
+    /// ICMP reported a segment as too big for the path; `from_low`: the lower endpoint sent it.
     pub(crate) fn told_too_big(
         &mut self,
         from_low: bool,
@@ -167,14 +166,14 @@ impl ConnectionState {
         packet.from_low == self.client_is_low
     }
 
-    /// By how much the capture's clock was set ahead before this packet, if its sender's shows it.
+    /// By how much the capture clock was set ahead before this packet, if the sender's timestamps
+    /// show it.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
         self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
-    /// Takes in the next packet between the two ends, if it is one of those that say nothing which
-    /// has to be handed over or judged: what [`ConnectionState::packet`] would make of it, in a
-    /// short way. If not, nothing happens, and false comes back.
+    /// Fast path of [`ConnectionState::packet`] for a plain packet without results to pass on.
+    /// Returns false and changes nothing for all others.
     #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
         let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
@@ -203,7 +202,7 @@ impl ConnectionState {
         true
     }
 
-    /// Takes in the next packet between the two ends.
+    /// Analyses the next packet of the connection.
     pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
@@ -236,17 +235,17 @@ impl ConnectionState {
         PacketOutcome { forward, segment, heard, copy, out_of_place: false, gave_up }
     }
 
-    /// What the observers of one direction found since the last time.
+    /// The new events of one direction's observers.
     pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
         let flow = if forward { &mut self.forward } else { &mut self.reverse };
         &mut flow.observers.events
     }
 
-    /// The connection without its packets, and the episodes that were still open, forward and
-    /// reverse. What the observers found last is left with them.
+    /// The connection without packets, and the episodes still open, forward and reverse. The last
+    /// events stay with the observers.
     pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
-        // Filled in where it stands: it is large, and most connections are short.
+        // Filled in place: the struct is large, and most connections are short.
         let mut connection = Connection::between(self.client, self.server);
         connection.first = self.first;
         connection.last = self.last;
@@ -265,8 +264,8 @@ impl ConnectionState {
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
-    /// What matters of a packet before the handshake is settled, and of SYN, FIN and RST at any
-    /// time; false if the packet is nobody's.
+    /// Handles packets before the handshake is complete, and SYN, FIN and RST at any time. Returns
+    /// false if the packet belongs to no connection.
     fn open(&mut self, packet: &Packet, forward: bool) -> bool {
         self.forward.is_unsettled();
         self.reverse.is_unsettled();
@@ -292,8 +291,7 @@ impl ConnectionState {
         self.shifts = self.opening.shifts();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
-            // Not a copy: it was retransmitted, and nobody knows which one was answered (Karn's
-            // rule).
+            // A retransmission, not a copy: unknown which one was answered (Karn's rule).
             let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
             self.blurred[usize::from(!forward)] |= again;
             *latest = Some(packet.at);
@@ -312,7 +310,7 @@ impl ConnectionState {
             let [syn_again, syn_ack_again] = self.blurred;
             let to_server = (!syn_again && !syn_ack_again).then(|| syn_ack.since(syn));
             self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
-            // With data the application may have taken its time.
+            // With data, the application may have delayed it.
             if packet.is_bare() {
                 self.forward.observers.opened(opened.since(syn_ack));
                 self.reverse.observers.opened(syn_ack.since(syn));
@@ -325,7 +323,7 @@ impl ConnectionState {
         true
     }
 
-    /// Two SYN-ACKs with different numbers came: the client's answer tells which one it took.
+    /// Two different SYN-ACKs arrived: the client's answer selects one.
     fn choose(&mut self, rival: SeqNumber, packet: &Packet) {
         if packet.ack == Some(rival.advanced_by(1)) && !packet.rst() {
             self.endpoint_states.server_syn_is(rival);
@@ -341,7 +339,7 @@ impl ConnectionState {
         let holes = counts.not_captured > 0 || counts.out_of_order > 0;
         let behind = counts.captured > 0;
         match self.distances.place(forward) {
-            // Beside the sender neither is possible; but the ways can be told wrong.
+            // At the sender neither is possible; but the distances may be wrong.
             (CapturePoint::Sender, _) if holes => (CapturePoint::Sender, Confidence::Low),
             (CapturePoint::Unknown, _) if holes && behind => {
                 (CapturePoint::Middle, Confidence::Low)
@@ -365,8 +363,7 @@ impl ConnectionState {
         }
     }
 
-    /// How much data a full segment carries: the smaller of what both ends take, less the
-    /// timestamps in each (RFC 6691 section 2).
+    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2).
     fn agree_on_segments(&mut self) {
         const TIMESTAMPS: u16 = 12;
         let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
@@ -377,8 +374,8 @@ impl ConnectionState {
         self.reverse.full_segment = full;
     }
 
-    /// The advertised window in bytes, never scaled on a SYN (RFC 7323 section 2.2); what was not
-    /// seen cannot be scaled.
+    /// The advertised window, bytes; never scaled on a SYN (RFC 7323 section 2.2). None if the
+    /// scale is unknown.
     #[inline]
     fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
         let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
@@ -386,8 +383,7 @@ impl ConnectionState {
     }
 }
 
-/// At the receiver's capture point the lost packets were never seen, so there is nothing to say of
-/// them.
+/// At the receiver lost packets are invisible, so there are no episodes.
 fn visible(episodes: Vec<Episode>, tap: CapturePoint) -> Vec<Episode> {
     if tap == CapturePoint::Receiver { Vec::new() } else { episodes }
 }

@@ -1,4 +1,4 @@
-//! The states that one end walks through, in the order of time.
+//! The sequence of states of one endpoint, in time order.
 
 use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::TcpFlags;
@@ -6,13 +6,13 @@ use tcplab_wire::TcpFlags;
 use crate::packet::Packet;
 use crate::{StateStep, StepCause, TcpState};
 
-/// When a packet passed the capture point, and which it was.
+/// When a packet passed the capture point, and which.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PacketTime {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     flags: TcpFlags,
-    /// The client sent it.
+    /// Sent by the client.
     forward: bool,
 }
 
@@ -36,12 +36,12 @@ impl PacketTime {
     }
 }
 
-/// From SYN-SENT to CLOSED, the longest walk is seven steps: no heap is needed.
+/// At most seven states from SYN-SENT to CLOSED: no heap needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     states: [TcpState; Walk::LONGEST],
-    /// The packet that brought it into each. One may have passed before what brought it into the
-    /// state before; then it was in both from one moment on.
+    /// The packet that led to each state. It may have passed before the previous state's packet;
+    /// then both count from one time.
     causes: [PacketTime; Walk::LONGEST],
     count: u8,
 }
@@ -68,12 +68,12 @@ impl Walk {
     pub(crate) fn state(&self) -> Option<TcpState> {
         self.states().last().copied()
     }
-    /// Whether it has ever been in `state`.
+    /// Whether it was ever in `state`.
     pub(crate) fn was(&self, state: TcpState) -> bool {
         self.states().contains(&state)
     }
 
-    /// Enters a state, brought there by the packet of that moment.
+    /// Enters a state because of that packet.
     pub(crate) fn enter(&mut self, state: TcpState, cause: PacketTime) {
         let place = usize::from(self.count);
         if place == Walk::LONGEST {
@@ -83,16 +83,16 @@ impl Walk {
         self.causes[place] = cause;
         self.count += 1;
     }
-    /// Whether a packet with these flags brought it into the latest state.
+    /// Whether a packet with these flags led to the latest state.
     pub(crate) fn is_due_to(&self, flags: TcpFlags) -> bool {
         let last = usize::from(self.count).checked_sub(1);
         last.is_some_and(|last| self.causes[last].flags.contains(flags))
     }
-    /// The latest state was not entered after all.
+    /// Undoes the latest state.
     pub(crate) fn retract(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
-    /// The latest state was entered only now; but what an RST ended stays so.
+    /// The latest state was entered later; an RST's stays.
     pub(crate) fn restamp(&mut self, moment: PacketTime) {
         if let Some(last) = usize::from(self.count).checked_sub(1)
             && !self.is_due_to(TcpFlags::RST)
@@ -100,13 +100,13 @@ impl Walk {
             self.causes[last] = moment;
         }
     }
-    /// An RST ended it, if it had begun.
+    /// Closes it by RST, if it had begun.
     pub(crate) fn close(&mut self, moment: PacketTime) {
         if self.state().is_some_and(|state| state != TcpState::Closed) {
             self.enter(TcpState::Closed, moment);
         }
     }
-    /// The RST did not end it.
+    /// Undoes the close by RST.
     pub(crate) fn reopen(&mut self) {
         if self.state() == Some(TcpState::Closed) {
             self.retract();

@@ -1,12 +1,11 @@
-//! Which connection a packet belongs to.
+//! The table of connections, by endpoints.
 //!
-//! Packets come in bursts of few connections, so a small cache of the pairs of ends seen last
-//! answers nearly always; a tree answers for the rest. A capture made to collide in the cache
-//! costs the tree's logarithm, and no more.
+//! Packets come in bursts of few connections: a small cache of recent endpoints nearly always
+//! answers, a tree answers the rest. A capture crafted to collide in the cache costs a tree
+//! look-up.
 //!
-//! Where room has to be made, a hand goes round as that of a clock does: whoever sent anything
-//! since it passed last is left alone, the first who did not has to go. So a flood of single
-//! packets makes room for itself, and costs no list that each packet would have to keep in order.
+//! Eviction works like the clock algorithm: a hand skips connections active since its last pass and
+//! evicts the first idle one. A flood of single packets evicts itself, without an ordered list.
 
 use std::collections::BTreeMap;
 
@@ -17,46 +16,45 @@ use super::state::ConnectionState;
 use crate::bounds::ENDS;
 use crate::packet::{Ends, Packet};
 
-/// Places in the cache, a power of two: several for each connection that sends within a second.
+/// Cache entries, a power of two.
 const CACHED: usize = 1 << 14;
-/// Of a connection, no more than so many SYNs are kept as they are: as Linux sends them
-/// (`TCP_SYN_RETRIES`, and the first).
+/// The most SYNs stored for a connection without state: what Linux sends (`TCP_SYN_RETRIES` and the
+/// first).
 const SYNS: usize = 7;
 
-/// The latest connection between two ends.
+/// The latest connection between two endpoints.
 #[derive(Debug)]
 pub(crate) struct Entry {
     ends: Ends,
-    /// Its place in the order of first packets.
+    /// Its index, in order of first packets.
     pub(crate) index: usize,
-    /// None when it is over and was handed over, and while SYNs are all that was seen.
+    /// None when it is finished, and while only SYNs were seen.
     pub(crate) state: Option<Box<ConnectionState>>,
     /// What is known without a state.
     rest: Rest,
-    /// The one before it and its place, while the latest is but a SYN that nobody has answered: it
-    /// may be an old one, or be answered by a challenge (RFC 5961 section 4).
+    /// The previous connection and its index, while the latest is an unanswered SYN: that may be an
+    /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
     aside: Option<Box<Placed>>,
-    /// Its latest frame when it was last looked at, to make room.
+    /// Its last frame when eviction last looked.
     looked: u64,
 }
 
 /// A connection and its place.
 type Placed = (usize, Box<ConnectionState>);
 
-/// What is known of a connection that has no state.
+/// What is known of a connection without state.
 #[derive(Debug)]
 #[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
 enum Rest {
-    /// The initial numbers of client and server, when it is over: what a late packet is known by.
+    /// The initial sequence numbers of a finished one, to recognise late packets.
     Numbers([Option<SeqNumber>; 2]),
-    /// Its packets, all of them SYNs. Whatever else comes begins the state with them: in a flood of
-    /// SYNs, all of which are kept for a while, a state for each would be 30 times as large.
+    /// Its SYNs. Any other packet creates the state from them: in a SYN flood a state each would
+    /// take 30 times the memory.
     Syns(Box<Vec<Packet>>),
 }
 
 impl Entry {
-    /// One of which `packet` is the first, and whether there is nothing to be found out by it
-    /// before another comes.
+    /// A connection starting with `packet`, and whether to wait for another packet.
     pub(crate) fn new(packet: &Packet, index: usize) -> (Entry, bool) {
         let asks = only_asks(packet);
         let (state, rest) = if asks {
@@ -67,7 +65,7 @@ impl Entry {
         let (ends, looked) = (packet.ends, packet.frame);
         (Entry { ends, index, state, rest, aside: None, looked }, asks)
     }
-    /// Begins its state, if nothing but SYNs had come.
+    /// Creates its state if only SYNs were stored.
     #[inline]
     pub(crate) fn begin(&mut self) {
         if let Rest::Syns(syns) = &self.rest {
@@ -75,8 +73,8 @@ impl Entry {
             self.rest = Rest::Numbers([None; 2]);
         }
     }
-    /// Whether the packet is put to the others, all of them SYNs: it can tell nothing that is not
-    /// told as well once another comes.
+    /// Stores the packet if it is a retransmitted SYN; it needs no analysis before another packet
+    /// comes.
     #[inline]
     pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
         let Rest::Syns(syns) = &mut self.rest else { return false };
@@ -87,23 +85,23 @@ impl Entry {
         }
         again
     }
-    /// Its state is not needed any more: only the numbers are kept.
+    /// Drops its state and stores the initial sequence numbers.
     pub(crate) fn over(&mut self, state: &ConnectionState) {
         self.rest = Rest::Numbers(state.initial());
     }
-    /// Of one that has no state: whether the packet has another number than either end's first.
+    /// Whether the packet's number differs from both initial ones of a finished connection.
     pub(crate) fn is_unknown(&self, packet: &Packet) -> bool {
         !matches!(&self.rest, Rest::Numbers(initial) if initial.contains(&Some(packet.seq)))
     }
-    /// Puts aside the one that was the latest; the one that had been put aside before.
+    /// Replaces the previous connection; returns the one stored before.
     pub(crate) fn put_aside(&mut self, earlier: Option<Placed>) -> Option<Placed> {
         std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
     }
-    /// One that is not over.
+    /// Whether it is open.
     fn is_open(&self) -> bool {
         matches!(self.rest, Rest::Syns(_)) || self.state.as_ref().is_some_and(|it| !it.lingers)
     }
-    /// Whether nothing of it came since this was asked last.
+    /// Whether it had no packet since the last call.
     fn is_quiet(&mut self) -> bool {
         let last = match (&self.state, &self.rest) {
             (Some(state), _) => state.last_frame(),
@@ -113,12 +111,12 @@ impl Entry {
         std::mem::replace(&mut self.looked, last) == last
     }
 
-    /// The connection, if there is no other that a packet can be for.
+    /// The connection, if no other can own a packet.
     #[inline]
     pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
         if self.aside.is_some() { None } else { self.state.as_deref_mut() }
     }
-    /// The one that the packet is for, with its place; none if that was handed over.
+    /// The connection that owns the packet, with its index; none if it was finished.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
         let latest = self.state.as_deref_mut();
@@ -131,7 +129,7 @@ impl Entry {
         latest.map(|latest| (self.index, latest))
     }
 
-    /// The one aside, if the latest was answered: its packets can come no more.
+    /// The previous connection, once the latest was answered: it gets no more packets.
     #[inline]
     pub(crate) fn outlived(&mut self) -> Option<Placed> {
         self.aside.as_ref()?;
@@ -140,14 +138,14 @@ impl Entry {
     }
 }
 
-/// Whether the packet is a SYN and nothing else, and nobody wants to be told of it.
+/// Whether the packet is a bare SYN that no sink wants.
 fn only_asks(packet: &Packet) -> bool {
     let plain = packet.syn() && packet.ack.is_none() && !packet.fin() && !packet.rst();
     plain && packet.payload == 0 && !packet.wanted
 }
 
-/// Whether the packet is a SYN retransmitted: by the same end with the same number, and no copy,
-/// for that has the same timestamp and identification, or one that stands back.
+/// Whether the packet retransmits the SYN: same sender and number, and not a copy, which would have
+/// the same timestamp and identification.
 fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     let clock = |of: &Packet| of.timestamps.map(|(value, _)| value);
     let id = |of: &Packet| of.ip_id.unwrap_or(0);
@@ -159,7 +157,7 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     syns.iter().all(|syn| same(syn) && goes_on(syn))
 }
 
-/// The state of a connection of which only these were seen.
+/// The state of a connection with only these SYNs.
 #[inline(never)]
 fn begun(syns: &[Packet]) -> Box<ConnectionState> {
     let mut state = Box::new(ConnectionState::new(&syns[0]));
@@ -173,21 +171,21 @@ fn begun(syns: &[Packet]) -> Box<ConnectionState> {
     state
 }
 
-/// Of connections that were forgotten: the one put aside, and the latest.
+/// An evicted pair: the previous connection and the latest.
 pub(crate) type Forgotten = [Option<Placed>; 2];
 
-/// The latest connection between any two ends.
+/// All connections, by endpoints.
 #[derive(Debug)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
     tree: Tree,
-    /// Places in `entries`, of whatever ends: those there tell whether it is theirs.
+    /// Indices into `entries` by hash; the entry tells whether it matches.
     cache: Vec<u32>,
-    /// The place found last: packets come in trains.
+    /// The last index found: packets come in trains.
     latest: usize,
-    /// Those that nobody is kept at.
+    /// Free indices.
     free: Vec<usize>,
-    /// Where the hand stands that looks for open connections, and that for others.
+    /// The eviction hands: for closed connections and for open ones.
     hands: [usize; 2],
 }
 
@@ -205,7 +203,7 @@ impl Default for Table {
 }
 
 impl Table {
-    /// Where the connection between `ends` is kept, if there was one.
+    /// The index of the connection between `ends`.
     #[inline]
     pub(crate) fn find(&mut self, ends: &Ends) -> Option<usize> {
         if self.entries.get(self.latest).is_some_and(|entry| entry.ends == *ends) {
@@ -224,7 +222,7 @@ impl Table {
         Some(self.latest)
     }
 
-    /// Adds the first connection between two ends; where it is kept.
+    /// Adds the first connection between two endpoints; returns its index.
     pub(crate) fn add(&mut self, entry: Entry) -> usize {
         let at = self.free.pop().unwrap_or(self.entries.len());
         self.cache[entry.ends.hash() % CACHED] = at as u32;
@@ -236,16 +234,15 @@ impl Table {
         at
     }
 
-    /// Whether one has to be forgotten before another is added.
+    /// Whether an eviction is needed before an addition.
     pub(crate) fn is_full(&self) -> bool {
         self.tree.len() >= ENDS.most()
     }
-    /// Forgets two ends between which all was quiet for a while and, as `open` says, a connection
-    /// is open, or none is: their connections that were not handed over yet. None if there are no
-    /// such ends; `busy` is a place to be left alone.
+    /// Evicts an idle pair of endpoints with an open connection (`open`) or without one; returns
+    /// its unfinished connections. None if there is no such pair; `busy` is never evicted.
     pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Forgotten> {
         let hand = &mut self.hands[usize::from(open)];
-        // The second time round nobody can have sent anything since the first.
+        // In the second round every entry is idle.
         for _ in 0..2 * self.entries.len() {
             let at = *hand % self.entries.len();
             *hand = at + 1;
@@ -263,14 +260,13 @@ impl Table {
         None
     }
 
-    /// The connection kept at a place that [`Table::find`] or [`Table::add`] told.
+    /// The entry at an index.
     #[inline]
     pub(crate) fn at(&mut self, at: usize) -> &mut Entry {
         &mut self.entries[at]
     }
 
-    /// What a packet that is no TCP tells of a segment that was too large for the path, if it is
-    /// ICMP's word on that; with when it came, and its frame.
+    /// Applies ICMP's report that a segment was too big for the path.
     pub(crate) fn told_too_big(&mut self, ip: &IpPacket<'_>, moment: (Instant, u64)) {
         let Some((mtu, quoted)) = too_big(ip) else { return };
         let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
@@ -286,7 +282,7 @@ impl Table {
         }
     }
 
-    /// Those that are not over, in the order of their first packets.
+    /// The open connections in order of first packets.
     pub(crate) fn into_live(self) -> impl Iterator<Item = Placed> {
         let mut live = Vec::new();
         for Entry { index, state, rest, aside, .. } in self.entries {
@@ -304,14 +300,14 @@ impl Table {
     }
 }
 
-/// A connection that is not over.
+/// An open connection.
 #[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
 enum Live {
     Begun(Box<ConnectionState>),
     AskedFor(Box<Vec<Packet>>),
 }
 
-/// The places of all ends. Those of IPv4 need a third of the room, and there may be a million.
+/// The indices of all endpoints. IPv4 needs a third of the memory of IPv6; there may be a million.
 #[derive(Debug, Default)]
 struct Tree {
     v4: BTreeMap<[u64; 2], u32>,

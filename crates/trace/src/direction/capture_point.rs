@@ -1,14 +1,12 @@
-//! Where the capture point stood.
+//! Locates the capture point between sender and receiver.
 //!
-//! What passes the capture point towards an end and is answered there comes back after the time
-//! that the way between takes, twice. Two things show that time, for either end: the halves of the
-//! handshake (SYN and SYN-ACK are answered on the spot), and timestamps, which every packet echoes
-//! (RFC 7323 section 3): from the first packet that bears a new one to the first that echoes it.
-//! The smallest of many counts, since an answer may wait for data or for a delayed acknowledgement.
-//! This needs no handshake, and holds for data in one direction only.
+//! The time from a packet towards an endpoint to its answer is the distance to that endpoint, both
+//! ways. Two sources: the two halves of the handshake, and timestamps, which every packet echoes
+//! (RFC 7323 section 3). The minimum counts, since an answer may wait for data or a delayed ACK.
+//! This works without a handshake and with data in one direction.
 //!
-//! Where nothing of this was seen, gaps tell: beside the sender nothing is out of order and nothing
-//! is lost before the capture point.
+//! Otherwise gaps decide: at the sender no packet is out of order and none is lost before the
+//! capture point.
 
 use tcplab_units::{Instant, Span};
 
@@ -16,38 +14,37 @@ use super::sender_clock::OwnClock;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence};
 
-/// How much longer the way to one end must be than that to the other for the capture point to stand
-/// beside the nearer one.
+/// By this factor one endpoint must be nearer to count as the capture point's.
 const NEARER: u64 = 4;
-/// And to leave no doubt.
+/// By this factor it is certain.
 const FAR_NEARER: u64 = 20;
-/// Shorter times say how busy the hosts are, not how far.
+/// Shorter times measure host load, not distance.
 const MEASURABLE: Span = Span::from_micros(200);
-/// As many echoes are timed at each end.
+/// The most echoes timed per endpoint.
 const ECHOES: u8 = 64;
 
-/// How far the two ends are from the capture point.
+/// The distances of both endpoints from the capture point.
 #[derive(Debug, Default)]
 pub(crate) struct Distances {
     client: Distance,
     server: Distance,
-    /// The clocks of client and server.
+    /// The timestamp clocks of client and server.
     clocks: [OwnClock; 2],
 }
 
-/// The way to one end and back.
+/// The round trip to one endpoint.
 #[derive(Debug, Default)]
 struct Distance {
     least: Option<Span>,
     echoes: u8,
-    /// The last timestamp that went there.
+    /// The last timestamp sent there.
     clock: Option<u32>,
-    /// A timestamp that is not echoed yet, and when it first passed.
+    /// The timestamp awaiting its echo, and when it first passed.
     awaited: Option<(u32, Instant)>,
 }
 
 impl Distances {
-    /// Takes in the timestamps of a packet.
+    /// Uses the timestamps of a packet.
     #[inline(always)]
     pub(crate) fn packet(&mut self, packet: &Packet, forward: bool) {
         let Some((value, echo)) = packet.timestamps else { return };
@@ -65,14 +62,13 @@ impl Distances {
         }
     }
 
-    /// By how much the capture's clock was set ahead since the last packet of this sender, if its
-    /// own clock shows that it was.
+    /// By how much the capture clock was set ahead since this sender's last packet, if its
+    /// timestamps show it.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet, forward: bool) -> Option<Span> {
         self.clocks[usize::from(!forward)].set_ahead(packet)
     }
 
-    /// The handshake: from the SYN to the SYN-ACK, and on to the acknowledgement, where it is
-    /// known what answers what.
+    /// The halves of the handshake, where it is known which packet answers which.
     pub(crate) fn handshake(&mut self, to_server: Option<Span>, to_client: Option<Span>) {
         for (end, way) in [(&mut self.server, to_server), (&mut self.client, to_client)] {
             if let Some(way) = way {
@@ -81,17 +77,17 @@ impl Distances {
         }
     }
 
-    /// The way to the sender of a direction and back.
+    /// The round trip to the sender of a direction.
     pub(crate) fn to_sender(&self, forward: bool) -> Option<Span> {
         if forward { self.client.least } else { self.server.least }
     }
 
-    /// The whole round trip.
+    /// The path's RTT.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         Some(self.client.least? + self.server.least?)
     }
 
-    /// Where the capture point stands, seen from the sender of a direction, and how sure that is.
+    /// The capture point relative to the sender of a direction, and the confidence.
     pub(crate) fn place(&self, forward: bool) -> (CapturePoint, Confidence) {
         let (Some(client), Some(server)) = (self.client.least, self.server.least) else {
             return (CapturePoint::Unknown, Confidence::None);
@@ -117,7 +113,7 @@ impl Distances {
 }
 
 impl Distance {
-    /// Nobody can have sent a value before that is newer than the last, or an end's first.
+    /// Only a value newer than the last, or the endpoint's first, cannot have been echoed before.
     fn sent(&mut self, value: u32, at: Instant, first: bool) {
         let is_newer = |last| (value.wrapping_sub(last) as i32) > 0;
         if self.awaited.is_none() && self.clock.map_or(first, is_newer) {

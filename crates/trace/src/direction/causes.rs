@@ -1,18 +1,18 @@
-//! Counts the causes of what was not new data in order.
+//! Counts segments that are not new data in order, by cause.
 
 use crate::observers::SendEvent;
 use crate::{Causes, Flow, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
-/// The counts of one direction; there are none until something happens.
+/// The counts of one direction; allocated with the first.
 #[derive(Debug, Default)]
 pub(crate) struct CauseCounts {
     causes: Option<Box<Causes>>,
-    /// Timeouts in a row for the same segment.
+    /// Consecutive timeouts of the same segment.
     backed_off: u64,
 }
 
 impl CauseCounts {
-    /// A packet; `pieces` says how many segments on the wire it stands for.
+    /// Counts a packet; `pieces`: segments on the wire it stands for.
     pub(crate) fn sent(&mut self, sent: &SendEvent<'_>, pieces: impl FnOnce() -> u64) {
         if sent.kind == SegmentKind::New && sent.timer.is_none() {
             return;
@@ -62,7 +62,7 @@ impl CauseCounts {
         }
     }
 
-    /// A retransmission was spurious: `at` this frame that says so.
+    /// Counts a spurious retransmission, found `at` this time.
     pub(crate) fn spurious(
         &mut self,
         at: tcplab_units::Instant,

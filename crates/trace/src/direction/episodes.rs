@@ -1,4 +1,4 @@
-//! Recovery episodes: which losses belong together, what told of them, how they were repaired.
+//! Recovery episodes: which losses belong together, the evidence, the recovery.
 //!
 //! Works on a stretch of the [`Log`] after the fact, when the acknowledgements have said what
 //! arrived. The lost transmissions fall into *runs* (nothing sent between them arrived), as an
@@ -23,7 +23,7 @@ pub(crate) struct AckMark {
     pub(crate) una: Offset,
     /// The order that the next transmission had then.
     pub(crate) position: u64,
-    /// The earliest transmission that its SACK blocks newly told of.
+    /// The earliest transmission newly SACKed.
     pub(crate) sacked: Option<u64>,
     /// A duplicate without SACK blocks.
     pub(crate) bare_duplicate: bool,
@@ -123,7 +123,7 @@ fn runs(log: &Log) -> Vec<Vec<Sent<'_>>> {
     runs
 }
 
-/// Whether the transmission was lost; `None` if nobody knows.
+/// Whether the transmission was lost; `None` if unknown.
 fn fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
     match certain_fate(log, order, transmission) {
         // Spurious, and no D-SACK says that it arrived: if packets beside it were lost, it was
@@ -137,7 +137,7 @@ fn fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
     }
 }
 
-/// The same, but for what its neighbours may tell.
+/// As above, without the evidence of its neighbours.
 #[inline]
 fn certain_fate(log: &Log, order: u64, transmission: &Transmission) -> Option<bool> {
     if transmission.syn {

@@ -1,5 +1,5 @@
-//! Places in the stream that a capture point has not seen, below the highest that it has; and those
-//! of them that it never will.
+//! Gaps: ranges of the stream not captured below the highest captured byte, and those that will
+//! never be.
 
 use std::collections::VecDeque;
 
@@ -9,13 +9,13 @@ use super::send_order::SendStamp;
 use crate::bounds::GAPS;
 use crate::{Causes, Occurrences, Range};
 
-/// What is acknowledged but not seen yet may come still: where data and acknowledgements pass
-/// different queues of a network card, they are not written in their order.
+/// How long acknowledged data may still be captured: data and ACKs in different queues of a network
+/// card are written out of order.
 const PATIENCE: Span = Span::from_millis(100);
-/// As many such pieces are waited for.
+/// The most such ranges.
 const AWAITED: usize = 64;
 
-/// A piece that was not seen, and the packet that showed it: the first one seen from above it.
+/// An uncaptured range, and the packet that revealed it: the first from above.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gap {
     pub(crate) range: Range,
@@ -25,15 +25,15 @@ pub(crate) struct Gap {
 /// The gaps of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceGaps {
-    /// In the order of their places; they neither overlap nor touch.
+    /// Ordered; they neither overlap nor touch.
     open: VecDeque<Gap>,
     not_captured: Option<Box<NotCaptured>>,
-    /// Some were given up: without acknowledgements to close them (a capture of one direction)
-    /// there can be any number.
+    /// Some were dropped: without ACKs to close them (a capture of one direction) there is no
+    /// limit.
     pub(crate) gave_up: bool,
 }
 
-/// What was acknowledged and never seen: the capture missed it.
+/// Acknowledged but not captured.
 #[derive(Debug, Default)]
 struct NotCaptured {
     awaited: VecDeque<(Range, Instant, u64)>,
@@ -46,7 +46,7 @@ impl SequenceGaps {
         self.open.is_empty()
     }
 
-    /// How many begin before `offset`.
+    /// The gaps that begin before `offset`.
     pub(crate) fn count_before(&self, offset: Offset) -> u32 {
         if self.open.is_empty() {
             return 0;
@@ -54,7 +54,7 @@ impl SequenceGaps {
         self.open.partition_point(|gap| gap.range.start < offset) as u32
     }
 
-    /// A packet from above left this out.
+    /// A packet revealed the gap `range`.
     pub(crate) fn show(&mut self, range: Range, revealed_by: SendStamp) {
         self.open.push_back(Gap { range, revealed_by });
         if self.open.len() > GAPS.most() {
@@ -63,13 +63,13 @@ impl SequenceGaps {
         }
     }
 
-    /// The first gap that a packet fills, if only in part.
+    /// The first gap that `range` overlaps.
     pub(crate) fn first_overlapping(&self, range: Range) -> Option<Gap> {
         let index = self.open.partition_point(|gap| gap.range.end <= range.start);
         self.open.get(index).filter(|gap| gap.range.overlaps(range)).copied()
     }
 
-    /// How many bytes of `range` were not seen.
+    /// The uncaptured bytes of `range`.
     pub(crate) fn within(&self, range: Range) -> u64 {
         let first = self.open.partition_point(|gap| gap.range.end <= range.start);
         let met = self.open.iter().skip(first).take_while(|gap| gap.range.start < range.end);
@@ -78,7 +78,7 @@ impl SequenceGaps {
             .sum()
     }
 
-    /// `range` was seen.
+    /// `range` was captured.
     pub(crate) fn fill(&mut self, range: Range) {
         let mut index = self.open.partition_point(|gap| gap.range.end <= range.start);
         while let Some(&gap) = self.open.get(index).filter(|gap| gap.range.overlaps(range)) {
@@ -96,7 +96,7 @@ impl SequenceGaps {
         }
     }
 
-    /// Puts two pieces in the place of one; only the larger where there are too many.
+    /// Replaces one gap by two, or by the larger one at the bound.
     fn split(&mut self, index: usize, gap: &Gap, [below, above]: [Range; 2]) {
         let room = self.open.len() + 2 <= GAPS.most();
         let largest = if below.len() >= above.len() { below } else { above };
@@ -107,8 +107,7 @@ impl SequenceGaps {
         }
     }
 
-    /// The acknowledgement in `frame` moved to `una`; `high` is where the highest byte seen until
-    /// then ended.
+    /// The ACK in `frame` moved to `una`; `high`: the highest byte captured before.
     pub(crate) fn acknowledged(&mut self, una: Offset, high: Offset, at: Instant, frame: u64) {
         while let Some(gap) = self.open.front_mut().filter(|gap| gap.range.start < una) {
             let (start, end) = (gap.range.start, gap.range.end);
@@ -126,12 +125,12 @@ impl SequenceGaps {
         }
     }
 
-    /// How long ago a packet's data were acknowledged, if they were and are seen only now.
+    /// How long ago a packet's data were acknowledged, if it is captured only now.
     pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
         self.not_captured.as_mut()?.late(range, at)
     }
 
-    /// Tells what the capture missed.
+    /// Writes what was not captured.
     pub(crate) fn finish(&self, causes: &mut Causes) {
         let Some(missed) = &self.not_captured else { return };
         causes.acked_not_captured.clone_from(&missed.seen);
@@ -155,7 +154,7 @@ impl NotCaptured {
         self.awaited.push_back((range, at, frame));
     }
 
-    /// It will not be seen any more.
+    /// It will not be captured any more.
     fn give_up(&mut self, &(range, since, frame): &(Range, Instant, u64)) {
         self.seen.add(since, frame);
         self.bytes += range.len();

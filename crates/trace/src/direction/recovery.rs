@@ -1,5 +1,5 @@
-//! Keeps the transmissions and acknowledgements of troubled times until the episodes in them can
-//! be told for good; in calm times nothing is kept beyond what is in flight.
+//! Stores transmissions and ACKs during loss recovery, until its episodes are final; otherwise only
+//! the data in flight is stored.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -8,30 +8,30 @@ use super::scoreboard::Scoreboard;
 use crate::Episode;
 use crate::bounds::MARKS;
 
-/// The answer to a retransmission is not waited for longer than this where nothing is sent after
-/// it.
+/// How long to wait for the answer to a retransmission if nothing is sent after it.
 const PATIENCE: Span = Span::from_secs(2);
 
-/// Open from the first sign of loss until everything sent before the repair is answered.
+/// Active from the first sign of loss until everything sent before the repair is acknowledged.
 #[derive(Debug)]
 pub(crate) struct RecoveryTracker {
     marks: Vec<AckMark>,
-    /// What was sent up to here may be lost.
+    /// Data up to here may be lost.
     until: Offset,
-    /// The trouble is over once this, the highest byte sent when calm returned, is acknowledged.
+    /// Recovery ends when this, the highest byte sent when SACK state became empty, is
+    /// acknowledged.
     calm_at: Option<Offset>,
-    /// When the last retransmission was sent, and the end of the highest byte sent until then: once
-    /// anything above is acknowledged, a D-SACK for it would have come.
+    /// When the last retransmission was sent, and the highest byte then: after an ACK above it, a
+    /// D-SACK would have arrived.
     last_repeat: Option<(Instant, Offset)>,
-    /// When to look for finished episodes next: once a round trip.
+    /// When to search for finished episodes next: once per RTT.
     look_at: Offset,
-    /// How many marks were left when it was looked last. It is looked again when there are twice
-    /// as many: so looking costs no more than keeping, however long the trouble lasts.
+    /// The marks left by the last search. The next one waits for twice as many, so searching costs
+    /// no more than storing.
     left: usize,
 }
 
 impl RecoveryTracker {
-    /// Begins to keep everything; `mark` says how things stand.
+    /// Starts to store everything from `mark` on.
     pub(crate) fn open(mark: AckMark, board: &Scoreboard) -> RecoveryTracker {
         RecoveryTracker {
             marks: vec![mark],
@@ -43,23 +43,23 @@ impl RecoveryTracker {
         }
     }
 
-    /// Something was retransmitted, or a timer sent.
+    /// A retransmission or a timer's transmission.
     pub(crate) fn repeated(&mut self, at: Instant, board: &Scoreboard) {
         self.last_repeat = Some((at, board.high));
         self.suspect(board);
     }
-    /// What was sent so far may be lost.
+    /// Data sent so far may be lost.
     pub(crate) fn suspect(&mut self, board: &Scoreboard) {
         self.until = self.until.max(board.high);
     }
 
-    /// Takes in what is no acknowledgement and tells of a loss all the same.
+    /// ICMP reported a loss.
     pub(crate) fn on_icmp(&mut self, mark: AckMark, board: &Scoreboard) {
         self.marks.push(mark);
         self.suspect(board);
     }
 
-    /// Takes in an acknowledgement; the episodes that are finished, and whether all is calm.
+    /// Follows an ACK; returns finished episodes and whether recovery is over.
     pub(crate) fn on_ack(&mut self, mark: AckMark, board: &mut Scoreboard) -> (Vec<Episode>, bool) {
         self.marks.push(mark);
         let answered = self
@@ -72,9 +72,9 @@ impl RecoveryTracker {
             return (self.finish(board), true);
         }
         if self.marks.len() >= MARKS.most() {
-            // What was found so far must do.
+            // Too long: report what was found.
             let found = self.finish(board);
-            // Or they would be found again.
+            // Otherwise they would be found again.
             board.forget_before(board.log.next());
             board.log.gave_up = true;
             return (found, true);
@@ -99,7 +99,7 @@ impl RecoveryTracker {
         (finished, false)
     }
 
-    /// The episodes that are left when no more packets come.
+    /// The remaining episodes at the end.
     pub(crate) fn finish(&self, board: &Scoreboard) -> Vec<Episode> {
         episodes::find(&board.log, &self.marks).map(|found| found.episode).collect()
     }

@@ -1,11 +1,9 @@
-//! What a packet is that lies below the highest byte seen: out of order on its way, a copy, or sent
-//! again.
+//! Classifies packets below the highest byte seen: out of order, duplicate or retransmission.
 //!
-//! The sender's own marks come first ([`SendOrder`]): a packet that was sent before the one that
-//! showed the gap it fills was out of order; one sent after it repeats what was lost before the
-//! capture point. Where neither number nor clock tells, the place of the capture point does: beside
-//! the sender nothing is out of order. Then the time: nobody retransmits before an acknowledgement
-//! can have told of the gap, that is, within a round trip.
+//! The sender's marks decide first ([`SendOrder`]): a packet sent before the one that revealed its
+//! gap is out of order; one sent after it retransmits data lost before the capture point. Otherwise
+//! the capture point decides: at the sender nothing is out of order. Then the time: no sender
+//! retransmits before an ACK can have revealed the gap, that is, within an RTT.
 
 use std::cmp::Ordering;
 
@@ -19,80 +17,80 @@ use super::sender_model::{Classification, RetransmittedPacket, SenderModel};
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
-/// Taken for the round trip where none is known, as Wireshark does.
+/// The RTT where none is known, as in Wireshark.
 const SHORT: Span = Span::from_millis(3);
-/// A keep-alive with a byte of data looks like that byte retransmitted; but no timer for
-/// keep-alives is shorter (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL` in whole seconds).
+/// A keep-alive with one byte looks like a retransmission of it; but keep-alive timers are whole
+/// seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
-/// A copy that comes fewer packets late is known by its number.
+/// A copy late by fewer packets is recognised by its identification.
 const OVERTAKEN: i16 = 8;
 
-/// What is around a packet.
+/// The surroundings of a packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) distances: &'a Distances,
     pub(crate) forward: bool,
-    /// The sender has seen data that no acknowledgement of its own, as far as they passed, took in.
+    /// The sender has received data that none of its captured ACKs acknowledged.
     pub(crate) owes: bool,
 }
 
 impl Context<'_> {
-    /// From the capture point to the sender, and back.
+    /// The round trip from the capture point to the sender.
     pub(crate) fn to_sender(self) -> Option<Span> {
         self.distances.to_sender(self.forward)
     }
 }
 
-/// What was seen of one direction below its highest byte.
+/// Classifies the packets of one direction below its highest byte.
 #[derive(Debug, Default)]
 pub(crate) struct Classifier {
     pub(crate) send_order: SendOrder,
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
-    /// Where a packet without data stood that came from above everything seen: what lies before it
-    /// had been sent when it was (RFC 9293 section 3.3.1: SND.NXT).
-    /// Also how many times it must have been sent, as far as numbers tell.
+    /// The sequence number of a packet without data above everything seen: data before it had been
+    /// sent (RFC 9293 section 3.3.1: SND.NXT). And how often they were sent, if identifications
+    /// tell.
     announced: Option<(Offset, SendStamp, u32)>,
-    /// Packets lost before the capture point whose data lay above all seen then, as far as the
-    /// numbers tell.
+    /// Packets lost before the capture point with data above everything seen, if identifications
+    /// tell.
     lost_before_capture: u32,
 }
 
-/// How often what was seen.
+/// Counts of classifications.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
-    /// Packets that something sent later had out of order.
+    /// Out-of-order packets.
     pub(crate) out_of_order: u64,
-    /// Retransmissions of what was lost before the capture point.
+    /// Retransmissions of originals not captured.
     pub(crate) not_captured: u64,
-    /// Retransmissions of what had passed the capture point and was not acknowledged.
+    /// Retransmissions of captured, unacknowledged data.
     pub(crate) captured: u64,
 }
 
-/// How a packet is to be logged.
+/// How a packet enters the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {
     /// Seen for the first time.
     First,
-    /// Repeats what passed.
+    /// Retransmits captured data.
     Retransmission,
-    /// Not sent by the sender, or of no interest to it.
+    /// Not sent by the sender, or without interest to it.
     NotLogged,
 }
 
-/// A packet with its neighbourhood, to be judged.
+/// A packet to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) range: Range,
     pub(crate) context: Context<'a>,
-    /// The receiver's window was closed.
+    /// The receiver advertised a zero window.
     pub(crate) closed: bool,
 }
 
 impl Classifier {
-    /// Judges a packet that takes room in the stream and starts below the highest byte seen.
+    /// Classifies a packet with sequence space that starts below the highest byte.
     pub(crate) fn classify(
         &mut self,
         candidate: &Candidate<'_>,
@@ -124,13 +122,13 @@ impl Classifier {
         if let Some(after) = self.gaps.late(range, packet.at)
             && self.was_written_late(packet, after, round_trip)
         {
-            // The capture has it after its acknowledgement.
+            // Captured after its acknowledgement.
             let proof = Proof { by: Sign::Time, waited: after, nth: 1, ..Proof::default() };
             let classification = Classification { proof, ..Classification::new_data() };
             return (classification, LogEntry::NotLogged);
         }
         if self.send_order.step(packet).is_some_and(|step| is_of_old(step, range, board)) {
-            // A copy whose original is forgotten.
+            // A duplicate whose original is forgotten.
             self.send_order.copied();
             let proof = Proof { by: Sign::IpId, ..Proof::default() };
             let kind = SegmentKind::NetworkDuplicate;
@@ -142,10 +140,10 @@ impl Classifier {
         (classification, LogEntry::Retransmission)
     }
 
-    /// Whether a packet from above all that was seen repeats what was lost before it: packets of
-    /// its sender are absent. With nothing to acknowledge they carried data; in front of a packet
-    /// that goes on in order it can only have been the same data, for anything else would have left
-    /// a gap. Where the path reorders, nothing follows from what is absent.
+    /// A packet above everything seen may retransmit data lost before it: packets of its sender are
+    /// missing. With nothing to acknowledge they carried data; before a packet that continues in
+    /// order it can only be the same data, for other data would leave a gap. With reordering,
+    /// missing packets prove nothing.
     pub(crate) fn goes_on_again(
         &mut self,
         candidate: &Candidate<'_>,
@@ -160,7 +158,7 @@ impl Classifier {
         if absent + self.lost_before_capture == 0 || !self.absent_are_data(context) {
             return None;
         }
-        // Where the packets that are known to be lost from above end, new data begin.
+        // New data begin where the packets known to be lost end.
         let gap = range.start.since(board.high).as_u64();
         let pieces = gap.div_ceil(range.len().max(1)) as u32;
         if self.lost_before_capture > pieces {
@@ -169,18 +167,17 @@ impl Classifier {
             return Some(Classifier::retransmission(candidate, absent.max(1), sender_model, board));
         }
         self.lost_before_capture = 0;
-        // Nothing may be missing that the absent packets can have repeated.
+        // No gap may exist that the missing packets can have retransmitted.
         if absent == 0 || gap > 0 || board.una < board.high || !self.gaps.is_empty() {
             return None;
         }
         self.counts.not_captured += 1;
-        // A single one that is absent is what this repeats: there was nothing above it.
+        // A single missing packet is what this one retransmits: there was nothing above it.
         Some(Classifier::retransmission_of(candidate, (absent, absent == 1), sender_model, board))
     }
 
-    /// What is to be said of data that a packet before them showed to have been sent by then,
-    /// if one
-    /// did: retransmitted, or out of order by a packet without data, which is nothing of note.
+    /// Classifies data that an earlier packet without data showed to have been sent: retransmitted,
+    /// or overtaken by that packet.
     fn was_announced(
         &mut self,
         candidate: &Candidate<'_>,
@@ -213,16 +210,16 @@ impl Classifier {
         ))
     }
 
-    /// A packet without data stood above everything seen.
+    /// Remembers a packet without data above everything seen.
     pub(crate) fn announce(&mut self, next: Offset, high: Offset, packet: &Packet) {
-        // What is too short for two packets was sent as often as packets are absent.
+        // Too short for two packets: sent as often as packets are missing.
         let single = next.since(high).as_u64() == 1;
         let times = if single { self.send_order.absent(packet).max(1) } else { 1 };
         self.announced = Some((next, SendStamp::of(packet), times));
     }
 
-    /// What is absent before a retransmission lay above all that was seen, or repeated what is
-    /// missing still below it.
+    /// Packets missing before a retransmission lay above everything seen, or retransmitted other
+    /// gaps.
     fn remember_absent(
         &mut self,
         candidate: &Candidate<'_>,
@@ -231,13 +228,13 @@ impl Classifier {
     ) {
         let &Candidate { packet, range, context, .. } = candidate;
         let absent = self.send_order.absent(packet);
-        // Without SACK a sender repeats what has arrived as well: absent packets may be anything.
+        // Without SACK a sender also retransmits data that arrived: missing packets prove nothing.
         let unknown = board.without_sack || !self.absent_are_data(context);
         if absent == 0 || classification.timer.is_some() || unknown {
             return;
         }
         let below = Range { start: Offset::ZERO, end: range.start };
-        // All that is missing may have been retransmitted before, and lost again.
+        // Every gap may have been retransmitted and lost again.
         let missing = self.gaps.within(below).div_ceil(range.len().max(1)) as u32;
         self.lost_before_capture =
             self.lost_before_capture.saturating_add(absent.saturating_sub(missing));
@@ -249,7 +246,7 @@ impl Classifier {
         away && data && self.counts.out_of_order == 0
     }
 
-    /// A packet that the capture point had a gap for.
+    /// Classifies a packet that lies in a gap.
     fn classify_in_gap(
         &mut self,
         candidate: &Candidate<'_>,
@@ -271,7 +268,7 @@ impl Classifier {
         if order == Ordering::Less {
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 1, spurious: None };
-            // Beside the sender nothing reorders: the capture wrote it late.
+            // At the sender nothing is out of order: the capture wrote it late.
             let kind = if beside { SegmentKind::New } else { SegmentKind::OutOfOrder };
             self.counts.out_of_order += u64::from(!beside);
             return (Classification { kind, timer: None, proof }, LogEntry::First);
@@ -326,8 +323,8 @@ impl Classifier {
         classification
     }
 
-    /// Linux probes without data ([`Classifier::probe_without_data`]); others send a byte: what the
-    /// zero window leaves out, or the last one again.
+    /// Linux probes without data ([`Classifier::probe_without_data`]); others send a byte: beyond
+    /// the zero window, or the last one again.
     fn probe_with_data(
         &self,
         candidate: &Candidate<'_>,
@@ -347,18 +344,18 @@ impl Classifier {
             .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
     }
 
-    /// A byte sent for the first time, into a zero window.
+    /// A new byte sent into a zero window.
     pub(crate) fn probe_beyond() -> Classification {
         probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
     }
 
-    /// Whether data of this direction were seen.
+    /// Whether data of this direction were captured.
     pub(crate) fn seen(&self) -> bool {
         self.last.is_some()
     }
 
-    /// A packet without data whose number lies just below what was acknowledged, where an
-    /// acknowledgement cannot stand (`tcp_xmit_probe_skb`).
+    /// A packet without data just below the acknowledged data, where no ACK can be
+    /// (`tcp_xmit_probe_skb`).
     pub(crate) fn probe_without_data(
         &self,
         packet: &Packet,
@@ -377,7 +374,7 @@ impl Classifier {
         })
     }
 
-    /// Takes in a packet of the direction, whatever it was judged to be.
+    /// Follows a classified packet.
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
@@ -388,8 +385,8 @@ impl Classifier {
         }
     }
 
-    /// Whether a packet with data that goes on where the last one ended is just that: none is
-    /// absent before it, and nothing was shown to lie above.
+    /// Whether a packet that continues the stream is plain new data: none is missing before it, and
+    /// nothing was shown to lie above.
     #[inline]
     pub(crate) fn is_next(&self, packet: &Packet) -> bool {
         self.announced.is_none() && self.lost_before_capture == 0 && !self.send_order.skips(packet)
@@ -408,8 +405,8 @@ impl Classifier {
     }
 }
 
-/// Whether a packet that stands so many numbers back is as old as its place in the stream: what is
-/// retransmitted is newer, even when it was out of order.
+/// Whether a packet with so old an identification is as old as its place in the stream;
+/// retransmissions are newer.
 fn is_of_old(step: i16, range: Range, board: &Scoreboard) -> bool {
     let since = board.high.since(range.start).as_u64() / range.len().max(1);
     step < -OVERTAKEN && u64::from(step.unsigned_abs()) * 2 >= since

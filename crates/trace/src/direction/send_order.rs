@@ -1,11 +1,9 @@
-//! In which order a sender sent what a capture point saw: IP identifications and timestamps.
+//! The order in which a sender sent packets: from IP identifications and timestamps.
 //!
-//! Many senders count the packets of a connection in the identification field of IPv4 (Linux:
-//! `inet_id`, which a large piece of `n` segments moves by `n`). Then the number tells the order of
-//! sending to the packet, whatever the network did since. The timestamp option (RFC 7323) tells it
-//! by the sender's clock, which ticks each millisecond or more rarely. A field of the header does
-//! not say whether it counts (RFC 6864 lets an unfragmented packet carry anything, and IPv6 has
-//! none), so it is believed once it was seen to.
+//! Many senders count packets in the IPv4 identification (Linux: `inet_id`; a piece of `n` segments
+//! advances it by `n`), which gives the order exactly. Timestamps (RFC 7323) give it by the
+//! sender's clock, in ticks of 1 ms or more. Identifications may be anything (RFC 6864), and IPv6
+//! has none, so they are used only once they were seen to count.
 
 use std::cmp::Ordering;
 
@@ -14,32 +12,30 @@ use tcplab_units::{Instant, Span};
 use crate::Sign;
 use crate::packet::Packet;
 
-/// A counter moves by at most this from one packet that passes the capture point to the next;
-/// random numbers come as near once in 32 times.
+/// The largest step between packets of a counter; random numbers come as near once in 32.
 const NEAR: u16 = 1_024;
-/// Steps that must have been near before the numbers are believed.
+/// Near steps before identifications are trusted.
 const ENOUGH: u8 = 2;
-/// Of this many steps, one may be far: the answer to a SYN bears zero on Linux, and a host may keep
-/// one counter for all its connections.
+/// Of this many steps one may be far: Linux sends SYN-ACKs with zero, and a host may share one
+/// counter.
 const FAR_ONES: u8 = 8;
-/// Packets that a copy is looked for among: copies are made where the packet stands in a queue.
+/// Packets remembered to find copies: copies are made in a queue.
 const REMEMBERED: usize = 8;
-/// A frame that is written twice is written twice at once: the longest that the copy takes from one
-/// interface of a host, or port of a switch, to the next.
+/// The longest delay of a capture duplicate, between two interfaces or ports.
 const AT_ONCE: Span = Span::from_millis(10);
-/// No timer, and no acknowledgement that is worth it, makes a sender repeat sooner.
+/// No sender retransmits sooner.
 const SOONEST: Span = Span::from_millis(1);
-/// A capture (or a direction) of which at least each fourth frame is a copy was made with copies.
-/// No network doubles so many.
+/// From one duplicate in four frames on, the capture was made with duplicates; no network
+/// duplicates so many.
 pub(crate) const SHARE: u64 = 4;
-/// A direction is judged by itself after so many packets.
+/// A direction is judged alone after this many packets.
 const JUDGED_AFTER: u64 = 8;
 
-/// More data than one packet carries on most links, bytes: where links carry more, what is absent
-/// is not counted behind such packets.
+/// More payload than most links carry, bytes: behind such packets, missing identifications do not
+/// count.
 const ETHERNET: u32 = 1_500;
 
-/// What a sender stamped on one packet, and when it passed.
+/// Identification and timestamp of one packet, and when it passed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendStamp {
     id: Option<u16>,
@@ -59,14 +55,14 @@ impl SendStamp {
     }
 }
 
-/// Who made a packet that is there twice.
+/// The origin of a duplicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DuplicatedBy {
     Network,
     Capture,
 }
 
-/// A packet that is there twice: who made the copy, of which frame, and what tells.
+/// A duplicate: its origin, the original's frame and the evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Duplicate {
     pub(crate) by: DuplicatedBy,
@@ -75,26 +71,26 @@ pub(crate) struct Duplicate {
     pub(crate) after: Span,
 }
 
-/// What one sender stamped on its packets so far.
+/// The identifications and timestamps of one sender.
 #[derive(Debug, Default)]
 pub(crate) struct SendOrder {
-    /// The newest number seen.
+    /// The newest identification.
     newest: Option<u16>,
-    /// What bore it may have been several packets, with a number each.
+    /// Its packet may have been several on the wire.
     several: bool,
     near: u8,
     far: u8,
-    /// Of the near steps, those by more than one though nothing is missing in the stream.
+    /// Near steps above one without missing data.
     skips: u8,
     packets: u64,
-    /// Of these, without data, SYN or FIN.
+    /// Of these, without data, SYN and FIN.
     bare: u64,
     copies: u64,
     recent: [PassedPacket; REMEMBERED],
     next: u8,
 }
 
-/// A packet that passed, as far as a copy of it would be the same.
+/// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]
 struct PassedPacket {
     seq: u32,
@@ -117,14 +113,14 @@ impl PassedPacket {
 }
 
 impl SendOrder {
-    /// Takes in a packet of the sender, whatever it carries; `takes_room` where that is data, SYN
-    /// or FIN, `in_order` where it goes on in the stream after the one before it.
+    /// Follows a packet of the sender; `takes_room`: it carries data, SYN or FIN; `in_order`: it
+    /// continues the stream.
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
         self.packets += 1;
         if let Some(id) = packet.ip_id {
             if self.newest == Some(id.wrapping_sub(1)) && id != 0 && self.near < u8::MAX - 1 {
-                // As nearly always, where numbers count: what `count` does with a step of one.
+                // The usual case of `count`: a step of one.
                 self.near += 1;
                 (self.newest, self.several) = (Some(id), packet.payload > ETHERNET);
             } else {
@@ -140,7 +136,7 @@ impl SendOrder {
     }
 
     fn count(&mut self, id: u16, several: bool, in_order: bool) {
-        // Where the counter wraps, zero is one.
+        // Counters skip zero when they wrap.
         if id == 0 && self.newest.is_none_or(|newest| newest.wrapping_neg() > NEAR) {
             return;
         }
@@ -165,21 +161,20 @@ impl SendOrder {
         }
     }
 
-    /// Whether the numbers were seen to count.
+    /// Whether identifications count.
     fn counts(&self) -> bool {
         self.near >= ENOUGH && self.near / FAR_ONES >= self.far.saturating_sub(1)
     }
 
-    /// By how many the packet's number is above the newest seen before it; none where they do not
-    /// count.
+    /// The packet's step from the newest identification; none if they do not count.
     pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
         let step = number(packet)?.wrapping_sub(self.newest?) as i16;
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
-    /// How many packets of the sender did not come here since the one before this; 0 also where
-    /// nobody knows: the numbers must nearly always move by one, and what came last must not be a
-    /// large piece that the network card cut (`ip_select_ident_segs`).
+    /// The packets of the sender missing before this one; 0 if unknown: identifications must
+    /// advance by one, and the previous packet must not be a piece that segmentation offload cut
+    /// (`ip_select_ident_segs`).
     pub(crate) fn absent(&self, packet: &Packet) -> u32 {
         let one_by_one = !self.several && self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
         match self.step(packet) {
@@ -188,8 +183,8 @@ impl SendOrder {
         }
     }
 
-    /// Whether the packet's number lies beyond the one that comes next, so that packets may be
-    /// [absent](SendOrder::absent).
+    /// Whether the identification skips values, so that packets may be
+    /// [missing](SendOrder::absent).
     #[inline]
     pub(crate) fn skips(&self, packet: &Packet) -> bool {
         match (packet.ip_id, self.newest) {
@@ -198,13 +193,12 @@ impl SendOrder {
         }
     }
 
-    /// Whether nearly all packets of the sender carry data: then one that is absent did, too.
+    /// Whether nearly all packets carry data: then a missing one did, too.
     pub(crate) fn is_seldom_bare(&self) -> bool {
         self.bare * 8 <= self.packets
     }
 
-    /// Whether the packet was sent before or after another, and what tells: number or clock. None
-    /// where neither does.
+    /// Whether the packet was sent before or after another, and by which evidence; none if unknown.
     pub(crate) fn order(&self, packet: &Packet, other: &SendStamp) -> Option<(Ordering, Sign)> {
         if let (Some(id), Some(than)) = (number(packet), other.id)
             && self.counts()
@@ -219,9 +213,9 @@ impl SendOrder {
         }
     }
 
-    /// Whether the packet is a copy of one that passed; asked of what repeats, before it is taken
-    /// in. `round_trip` is the smallest of the connection: where no number tells, the same again
-    /// within half of it is a copy, for nobody retransmits so soon.
+    /// Whether the packet, not yet followed, duplicates an earlier one. Without identifications an
+    /// equal packet within half of `round_trip` (the smallest RTT) is a copy: no sender retransmits
+    /// so soon.
     pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
         let same = |seen: &&PassedPacket| {
@@ -235,7 +229,7 @@ impl SendOrder {
         let sign = if varies && this.stamp.id.is_some() {
             Sign::IpId
         } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
-            // A clock of whole milliseconds may show the same for what is retransmitted.
+            // A millisecond clock may show the same value for a retransmission.
             if this.stamp.clock.is_some() { Sign::Timestamp } else { Sign::Time }
         } else {
             return None;
@@ -251,20 +245,20 @@ impl SendOrder {
         Some(Duplicate { by, of, sign, after })
     }
 
-    /// One that was a copy.
+    /// Counts a copy.
     pub(crate) fn copied(&mut self) {
         self.copies += 1;
     }
 
-    /// Whether a packet without data is the same as the one before it, which no host sends: two
-    /// acknowledgements that say the same have different numbers.
+    /// Whether a packet without data equals the previous one: ACKs that hosts send have different
+    /// identifications.
     #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
         number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
     }
 }
 
-/// Zero is no number: many send nothing else (Linux with SYN-ACKs and resets).
+/// Zero is not an identification: many senders use nothing else (Linux for SYN-ACKs and resets).
 fn number(packet: &Packet) -> Option<u16> {
     packet.ip_id.filter(|&id| id != 0)
 }
@@ -294,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_believed_when_they_count() {
+    fn send_order_identifications_must_count() {
         for (name, ids, counts) in [
             ("one by one", &[7, 8, 9, 10][..], true),
             ("through the wrap", &[65_534, 65_535, 0, 1], true),
@@ -311,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_absent_behind_a_large_piece() {
+    fn send_order_offloaded_packet_hides_missing() {
         let numbers: Vec<u16> = (1..=10).collect();
         let mut send_order = numbered(&numbers);
         let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
@@ -323,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn number_before_clock() {
+    fn send_order_identification_before_timestamp() {
         let seen = |id, clock| SendStamp {
             id: (id != 0).then_some(id),
             clock: Some(clock),

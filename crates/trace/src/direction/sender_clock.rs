@@ -1,10 +1,10 @@
-//! The clock of a sender, as its timestamps show it.
+//! The clock of a sender, from its timestamps.
 
 use tcplab_units::{Instant, Span};
 
 use crate::packet::Packet;
 
-/// What the timestamps of an end show of its clock.
+/// The timestamp clock of one endpoint.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OwnClock {
     first: Option<(u32, Instant)>,
@@ -12,20 +12,20 @@ pub(crate) struct OwnClock {
 }
 
 impl OwnClock {
-    /// A packet of the end.
+    /// A packet of the endpoint.
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Instant) {
         self.first.get_or_insert((value, at));
         self.last = (value, at);
     }
 
-    /// By how much the capture's clock was set ahead since this end's last packet, if the end's own
-    /// clock shows that it was.
+    /// By how much the capture clock was set ahead since this endpoint's last packet, if its own
+    /// clock shows it.
     pub(crate) fn set_ahead(&self, packet: &Packet) -> Option<Span> {
-        /// Ticks in so many nanoseconds say how long one takes.
+        /// Measure the tick over at least this time.
         const ENOUGH: Span = Span::from_millis(50);
         const TICKS: u32 = 10;
-        /// No tick is longer.
+        /// The longest tick (RFC 7323).
         const LONGEST: Span = Span::from_secs(1);
         let ((first, began), (last, since)) = (self.first?, self.last);
         let (value, _) = packet.timestamps?;
@@ -38,7 +38,7 @@ impl OwnClock {
             u128::from(LONGEST.as_nanos()) * u128::from(ticks)
         };
         let passed = Span::from_nanos(u64::try_from(passed).ok()?);
-        // A clock is set by a second or more; what is half as long may be a tick ill measured.
+        // Clocks are set by a second or more; half of it may be a badly measured tick.
         let set = gap.saturating_sub(passed);
         (set >= Span::from_secs(1) && passed < gap / 2).then_some(set)
     }

@@ -1,18 +1,15 @@
-//! Why a segment was sent: prompted by an acknowledgement, or by a timer that ran out.
+//! Models the sender: why it sent a segment, on an ACK or on a timer.
 //!
-//! A sender answers an acknowledgement within the moment (the kernel sends from the interrupt
-//! that brought it), so what is sent after a *silence* of both sides was sent by a timer. Three
-//! things other than these timers delay a sender. Pacing (a fraction of the round trip) and a
-//! capture whose clock is read a little late must stay below the limit of silence. RACK's
-//! reordering timer (RFC 8985 section 6.2) can take as long as a round trip; what it sends is
-//! prompted by SACK evidence, and [`Scoreboard::reordering_deadline`] tells it. On the other side
-//! stand the timers: a retransmission timer of 200 ms and more on Linux (RFC 6298 asks for 1 s),
-//! and the probe timer of two RTTs.
+//! A sender answers an ACK at once (the kernel sends from the interrupt), so a segment after a
+//! *silence* of both sides comes from a timer. Three other delays exist. Pacing (a fraction of the
+//! RTT) and late capture timestamps must stay below the silence limit. RACK's reordering timer (RFC
+//! 8985 section 6.2) can take up to an RTT; its transmissions follow SACK evidence, and
+//! [`Scoreboard::reordering_deadline`] bounds it. The timers: the retransmission timer, 200 ms and
+//! more on Linux (RFC 6298: 1 s), and the probe timer of two RTTs.
 //!
-//! Away from the sender, an acknowledgement is answered after the way to the sender and back
-//! ([`SenderModel::repeat`]'s `beyond`), and until then counts as not heard. What the sender model
-//! cannot see there is what was lost before the capture point: a probe that was lost itself makes
-//! the next timer look like the first one.
+//! Away from the sender, an ACK is answered after the round trip to the sender (`beyond`), and
+//! until then it counts as not received. Losses before the capture point are invisible: after a
+//! lost probe the next timeout looks like the first.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -21,54 +18,52 @@ use crate::observers::AckEffect;
 use crate::ranges::Ranges;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
-/// Half a round trip and [`SLACK`] of silence, but never more than [`LONGEST`], mean a timer.
+/// Silence above half an RTT plus [`SLACK`], at most [`LONGEST`], means a timer.
 const SLACK: Span = Span::from_millis(20);
-/// Linux's smallest retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
+/// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The least that the timeout lies above the round trip (`tcp_rto_min`, `__tcp_set_rto`), less a
-/// quarter, since the sender's estimate of the round trip is not quite ours.
+/// The minimum of the timeout above the RTT (`tcp_rto_min`, `__tcp_set_rto`), less a quarter: the
+/// sender's RTT estimate differs from ours.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
 
-/// A timer of Linux may be late by two ticks, another that is under way, and rounding: the ticks
-/// of 100 Hz are the longest.
+/// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
 
-/// How far it is looked for what arrived, sent after what did not.
+/// The most transmissions searched for later ones that arrived.
 const SEARCHED: usize = 64;
 
-/// As many duplicates make a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
+/// Duplicate ACKs that indicate a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
 const THRESHOLD: u64 = 3;
 
-/// What the sender of one direction must know and feel, as far as the capture point shows.
+/// The state of the sender of one direction, as far as the capture shows.
 #[derive(Debug, Default)]
 pub(crate) struct SenderModel {
-    /// The smoothed RTT (RFC 6298 section 2), from unblurred samples at the capture point.
+    /// The smoothed RTT (RFC 6298 section 2), from samples at the capture point.
     round_trip: Option<Span>,
     last_heard: Option<Moment>,
-    /// The one before that, which the sender had when the last had not reached it yet.
+    /// The ACK before, which the sender had while the last was in flight.
     heard_before: Option<Moment>,
     last_sent: Option<Moment>,
-    /// When it last sent new data of its own accord, not as a probe.
+    /// When it last sent new data, probes excluded.
     last_new: Option<Instant>,
-    /// When the cumulative acknowledgement last moved.
+    /// When the cumulative ACK last advanced.
     advanced: Option<Instant>,
-    /// Duplicate acknowledgements since the cumulative one last moved.
+    /// Duplicate ACKs since then.
     duplicates: u64,
-    /// The oldest byte when it was last retransmitted.
+    /// The oldest unacknowledged byte when it was last retransmitted.
     head_retransmitted: Option<Offset>,
-    /// In fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
+    /// Fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
     too_big: Option<Box<TooBig>>,
-    /// A timeout turned out to be spurious, but not every sender finds out: one that did not goes
-    /// on sending again until this.
+    /// After a spurious timeout that the sender did not detect, it keeps retransmitting up to here.
     spurious_until: Option<Offset>,
-    /// What was judged last came of a timeout.
+    /// The last transmission followed a timeout.
     going_back: bool,
-    /// A probe is out, until this is acknowledged (RFC 8985 section 7.3: one at a time).
+    /// A probe is outstanding until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
-    /// The connection agreed on SACK, or nobody knows; probes need it (RFC 8985 section 7.1).
+    /// SACK is known to be off; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
 }
 
@@ -79,50 +74,49 @@ struct Moment {
     frame: u64,
 }
 
-/// A retransmission timer ran out.
+/// A retransmission timeout.
 #[derive(Debug)]
 struct Timeout {
-    /// Until this is acknowledged.
+    /// Recovery ends when this is acknowledged.
     point: Offset,
-    /// Transmissions from this order on came later.
+    /// Later transmissions have at least this order.
     order: u64,
-    /// What was SACKed then or retransmitted since: all else that is acknowledged below `point` was
-    /// brought by the original, so the timeout was spurious (F-RTO, RFC 5682; Linux's
-    /// `FLAG_ORIG_SACK_ACKED`).
+    /// Data SACKed then or retransmitted since: other data acknowledged below `point` came by the
+    /// original, so the timeout was spurious (F-RTO, RFC 5682; Linux's `FLAG_ORIG_SACK_ACKED`).
     known: Ranges,
-    /// The sender still looks whether it was spurious.
+    /// F-RTO is still undecided.
     in_doubt: bool,
 }
 
-/// ICMP said that something was too large for the path.
+/// ICMP reported a packet too big.
 #[derive(Debug)]
 struct TooBig {
     frame: u64,
-    /// What the path takes, bytes.
+    /// The path MTU, bytes.
     mtu: u32,
-    /// What was sent until then lies below.
+    /// Data sent until then lie below.
     point: Offset,
 }
 
-/// A packet that repeats data.
+/// A retransmission to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) range: Range,
-    /// Which transmission of these data it is, as far as was seen.
+    /// Which transmission of these data it is, as far as captured.
     pub(crate) nth: u32,
-    /// The frame of the one before it that was seen.
+    /// The frame of the previous captured one.
     pub(crate) before: Option<u64>,
-    /// And how many of these were lost before the capture point.
+    /// How many of them were lost before the capture point.
     pub(crate) unseen: u32,
-    /// Nothing from above it was ever sent, so that nothing but a timer can have prompted it.
+    /// Nothing above it was ever sent: only a timer can have triggered it.
     pub(crate) alone: bool,
-    /// How long an acknowledgement needs from the capture point to the sender, and its answer back.
+    /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
 }
 
-/// Why a packet was sent.
+/// The classification of a transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
@@ -131,7 +125,7 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
-    /// Of what is new and in its turn.
+    /// New data in order.
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,
@@ -142,16 +136,16 @@ impl Classification {
 }
 
 impl SenderModel {
-    /// The handshake showed that SACK is not used.
+    /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sack_refused = true;
     }
-    /// Whether anything came from the peer.
+    /// Whether anything arrived from the peer.
     pub(crate) fn has_heard(&self) -> bool {
         self.last_heard.is_some()
     }
 
-    /// Anything came from the peer; `before` is what was acknowledged until then.
+    /// Follows a packet of the peer; `before`: the cumulative ACK until then.
     #[inline(always)]
     pub(crate) fn heard(
         &mut self,
@@ -163,7 +157,7 @@ impl SenderModel {
     ) {
         self.hears(at, frame);
         if let Some(sample) = told.round_trip {
-            // RFC 6298 section 2.3: a weight of one eighth.
+            // RFC 6298 section 2.3: weight one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
@@ -181,8 +175,8 @@ impl SenderModel {
         self.duplicates += u64::from(duplicate);
     }
 
-    /// ICMP said that something outstanding was too large: the path takes `mtu` bytes. Gives
-    /// whether that is news.
+    /// ICMP reported an outstanding packet as too big for a path MTU of `mtu` bytes. Returns
+    /// whether that is new.
     #[cold]
     pub(crate) fn told_too_big(
         &mut self,
@@ -199,13 +193,13 @@ impl SenderModel {
         is_news
     }
 
-    /// [`SenderModel::heard`] where nothing was said.
+    /// [`SenderModel::heard`] for an ACK without news.
     #[inline]
     pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
         self.heard_before = self.last_heard.replace(Moment { at, frame });
     }
 
-    /// Whether the timeout is over, or was spurious.
+    /// Ends the timeout when it is over or was spurious.
     #[cold]
     fn check_timeout(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) {
         let over = self.timeout.take_if(|timeout| {
@@ -214,13 +208,13 @@ impl SenderModel {
         self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
 
-    /// Whether the sender has sent so shortly before `at` that nothing it sends then can be a
-    /// timer's.
+    /// Whether the sender transmitted so shortly before `at` that no timer can trigger the next
+    /// transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
         self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
     }
-    /// [`SenderModel::fresh`] where no timer can have prompted the sending.
+    /// [`SenderModel::classify_new`] where no timer can have triggered the transmission.
     #[inline]
     pub(crate) fn sends(&mut self, at: Instant, frame: u64) -> Classification {
         self.going_back = false;
@@ -229,7 +223,7 @@ impl SenderModel {
         Classification::new_data()
     }
 
-    /// Judges data never sent before; `board` does not know of it yet.
+    /// Classifies new data; `board` does not contain it yet.
     pub(crate) fn classify_new(
         &mut self,
         (at, frame): (Instant, u64),
@@ -238,7 +232,7 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> Classification {
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
-        // Far from the sender, what it sends next after a pause may be what it had next to say.
+        // Far from the sender, data after a pause may be the application's.
         let near = beyond <= self.round_trip;
         let beyond = beyond.unwrap_or_default();
         let probe = board.una < board.high
@@ -259,7 +253,7 @@ impl SenderModel {
         classification
     }
 
-    /// Judges a retransmission; `board` does not know of it yet.
+    /// Classifies a retransmission; `board` does not contain it yet.
     pub(crate) fn classify_retransmission(
         &mut self,
         again: &RetransmittedPacket,
@@ -277,32 +271,30 @@ impl SenderModel {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        // RACK goes by when something was sent, not by where it stands: a retransmission that
-        // arrived tells of the loss of what was sent before it, though nothing above that is
-        // SACKed.
+        // RACK uses the time of sending, not the position: a retransmission that arrived reveals
+        // earlier losses without SACK above them.
         let told = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
             || by_rack();
         let silence = self.silence(at, beyond);
-        // With evidence of a loss a sender waits for nothing; but the machine that it runs on may
-        // be busy, and a timer is never that short.
+        // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         let prompted = told && (silence.waited < LONGEST || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
-        // Without SACK nothing but the timer tells that a retransmission was lost (RFC 6582).
+        // Without SACK only the timer reveals a lost retransmission (RFC 6582).
         let at_edge = oldest && range.end > board.una;
         let head_again =
             at_edge && board.sacked.is_empty() && self.head_retransmitted == Some(board.una);
         let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
-        // Prompted by an acknowledgement that tells of no loss.
+        // Triggered by an ACK without loss evidence.
         let goes_on = below(self.spurious_until) && !told && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_retransmitted = Some(board.una);
         }
-        // Far from the sender, what prompted it has been answered meanwhile.
+        // Far from the sender, its trigger has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
@@ -312,7 +304,7 @@ impl SenderModel {
             || overdue.is_some()
             || !(told || after_timeout || forgotten)
         {
-            // A SYN, alone at the beginning, is never probed for.
+            // A lone SYN is never probed for.
             let probe = newest
                 && unseen <= 1
                 && range.start > Offset::ZERO
@@ -330,8 +322,7 @@ impl SenderModel {
         self.triggered_by_ack(range, nth, after_timeout || (forgotten && self.going_back), board)
     }
 
-    /// A retransmission of what ICMP said is too large; `None` if it is none, or if a timer was
-    /// faster.
+    /// A retransmission that ICMP requested; `None` if it is none, or if a timer was faster.
     fn requested_by_icmp(
         &mut self,
         again: &RetransmittedPacket,
@@ -353,7 +344,7 @@ impl SenderModel {
         Some(Classification { kind: SegmentKind::FastRetransmission, timer: None, proof })
     }
 
-    /// An acknowledgement prompted a retransmission, after a timeout or not.
+    /// A retransmission triggered by an ACK, after a timeout or not.
     fn triggered_by_ack(
         &mut self,
         range: Range,
@@ -425,7 +416,7 @@ impl SenderModel {
         }
     }
 
-    /// How long both sides have been quiet, seen from the sender, and after which frame.
+    /// How long both sides were silent from the sender's view, and since which frame.
     fn silence(&self, at: Instant, beyond: Span) -> Proof {
         let last = self.last_before(at, beyond);
         Proof {
@@ -436,14 +427,14 @@ impl SenderModel {
         }
     }
 
-    /// What the sender last sent or heard before it sent what passes at `at`.
+    /// The sender's last transmission or reception before the packet that passes at `at`.
     fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
         let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
         let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
         heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
     }
 
-    /// Whether both sides have been quiet for longer than anything but a timer explains.
+    /// Whether both sides were silent for longer than anything but a timer explains.
     fn is_silent(&self, at: Instant, beyond: Span) -> bool {
         let Some(last) = self.last_before(at, beyond) else { return false };
         let quiet = at.since(last.at);
@@ -453,15 +444,13 @@ impl SenderModel {
         }
     }
 
-    /// How long the retransmission timer of the oldest segment ran, if it has run out (RFC 6298
-    /// section 5: it is restarted when that segment is sent and when an acknowledgement moves),
-    /// whatever else comes meanwhile: duplicates do not restart it. What they prompt, they prompt
-    /// within a round trip.
+    /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
+    /// 5: restarted by sending that segment and by an advancing ACK, not by duplicates). Duplicates
+    /// trigger retransmissions within an RTT.
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
-        // With SACK, what is said to be missing is retransmitted whenever that is said. Without,
-        // only the first few duplicates prompt anything; far from the sender, all that it sent may
-        // have been lost meanwhile, but more duplicates came.
+        // With SACK, missing data are retransmitted on each report. Without, only the first
+        // duplicates trigger; far from the sender more duplicates may have arrived meanwhile.
         let near = beyond <= round_trip || self.duplicates > THRESHOLD;
         if !self.sack_refused || !near {
             return None;
@@ -471,10 +460,9 @@ impl SenderModel {
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// With SACK, how long it was known that `range` had been lost again, if that is not what
-    /// prompted it: what had been sent after it arrived, and still the sender went on with new
-    /// data. RACK (RFC 8985 section 6.2) retransmits what it holds for lost before anything new; a
-    /// sender without it learns from its timer alone that a retransmission was lost (RFC 6675
+    /// With SACK: how long `range` was known to be lost again without being retransmitted, while
+    /// later data arrived and the sender sent new data. RACK (RFC 8985 section 6.2) retransmits
+    /// lost data before new data; without it only the timer reveals a lost retransmission (RFC 6675
     /// section 5.1).
     fn ignored_loss(
         &self,
@@ -493,10 +481,9 @@ impl SenderModel {
         (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// Whether a probe's time has come (RFC 8985 section 7.2): two RTTs after the last
-    /// packet, or, as in Linux (`tcp_schedule_loss_probe`), when the retransmission timer of the
-    /// oldest segment would run out. Both are rounded down (by a quarter; by a quarter of the
-    /// least variance term) since the sender's estimate is not quite ours.
+    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet, or, as in
+    /// Linux (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded
+    /// down by a quarter: the sender's RTT estimate differs from ours.
     fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
         let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
@@ -506,7 +493,7 @@ impl SenderModel {
 }
 
 impl Timeout {
-    /// Whether an acknowledgement shows that an original arrived after all.
+    /// Whether an ACK shows that an original arrived.
     fn was_spurious(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) -> bool {
         if !self.in_doubt {
             return false;
@@ -522,8 +509,8 @@ impl Timeout {
             if told.earliest_sacked.is_some_and(original) {
                 return true;
             }
-            // RFC 5682 section 3.1, step 3: what was sent after the timeout arrived before what had
-            // been sent earlier.
+            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived before earlier
+            // data.
             self.in_doubt = false;
         }
         false

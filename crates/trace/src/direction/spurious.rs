@@ -1,8 +1,8 @@
-//! Which retransmissions were spurious, as the answers to them tell.
+//! Detects spurious retransmissions from the ACKs that follow.
 //!
-//! A D-SACK (RFC 2883) says that a segment came twice. The echoed timestamp of the acknowledgement
-//! that moves past a retransmission says which transmission moved it: an older one than the
-//! retransmission's means that the original had arrived (the Eifel detection, RFC 3522).
+//! A D-SACK (RFC 2883) reports a segment received twice. The ACK that passes a retransmission
+//! echoes a timestamp: one older than the retransmission's shows that the original arrived (Eifel
+//! detection, RFC 3522).
 
 use std::collections::VecDeque;
 
@@ -11,24 +11,24 @@ use tcplab_units::{Instant, Offset, Span};
 use crate::observers::AckEvent;
 use crate::{Range, Spurious};
 
-/// As many retransmissions are watched at a time: more than are in flight, but for the largest
-/// windows.
+/// The most retransmissions watched: more than most windows hold.
 const MOST: usize = 256;
-/// The answer to a retransmission that was acknowledged is not waited for longer.
+/// How long to wait for evidence after the acknowledgement.
 const PATIENCE: Span = Span::from_secs(2);
 
-/// The retransmissions of one direction whose answer may still come.
+/// Retransmissions whose evidence may still arrive.
 #[derive(Debug, Default)]
 pub(crate) struct SpuriousDetector {
     pending: VecDeque<PendingRetransmission>,
-    /// None of them was sent earlier, and none ends lower: so long nothing is to be forgotten.
+    /// Bounds: no pending one was sent before `earliest` or ends below `lowest_end`; until then
+    /// none expires.
     earliest: Instant,
     lowest_end: Offset,
-    /// None of them ends higher.
+    /// None ends above.
     highest_end: Offset,
-    /// So many at the front lie below what is acknowledged: no echo speaks of them any more.
+    /// How many at the front lie below the cumulative ACK: no echo concerns them.
     passed: usize,
-    /// What was acknowledged when these were counted.
+    /// The cumulative ACK when they were counted.
     counted_at: Offset,
 }
 
@@ -37,18 +37,17 @@ pub(crate) struct PendingRetransmission {
     pub(crate) range: Range,
     pub(crate) at: Instant,
     pub(crate) frame: u64,
-    /// Taken out when it has told.
+    /// Its timestamp, until evaluated.
     pub(crate) clock: Option<u32>,
 }
 
 impl SpuriousDetector {
-    /// Whether no answer is awaited.
+    /// Whether none is pending.
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// Whether an acknowledgement that moves on from `before` and bears no D-SACK says nothing of
-    /// any: all lie below, and it is too early to forget one.
+    /// Whether an ACK beyond `before` without D-SACK concerns none: all lie below and none expires.
     #[inline]
     pub(crate) fn are_below(&self, before: Offset, at: Instant) -> bool {
         self.is_empty() || self.highest_end <= before && at.since(self.earliest) < PATIENCE
@@ -70,8 +69,8 @@ impl SpuriousDetector {
         self.pending.push_back(repeat);
     }
 
-    /// The retransmissions, by their frames, of which an acknowledgement says that they were
-    /// spurious. `least` is the smallest round trip beyond the capture point.
+    /// The retransmissions (frames) that an ACK shows to be spurious. `least`: the smallest RTT
+    /// beyond the capture point.
     pub(crate) fn on_ack(
         &mut self,
         heard: &AckEvent<'_>,
@@ -105,7 +104,7 @@ impl SpuriousDetector {
         found
     }
 
-    /// Forgets those that were acknowledged and that nobody will speak of any more.
+    /// Drops acknowledged ones without expected evidence.
     #[cold]
     fn forget(&mut self, ack: Offset, now: Instant) {
         self.pending.retain(|repeat| repeat.range.end > ack || now.since(repeat.at) < PATIENCE);
@@ -114,8 +113,8 @@ impl SpuriousDetector {
         self.passed = 0;
     }
 
-    /// The left edge moved over these places. The segment there left its timestamp to be echoed
-    /// (RFC 7323 section 4.3).
+    /// The cumulative ACK passed these. The segment at the left edge determined the echoed
+    /// timestamp (RFC 7323 section 4.3).
     fn echoed(
         &mut self,
         before: Offset,
@@ -133,7 +132,7 @@ impl SpuriousDetector {
             let at_edge = repeat.range.start <= before && repeat.range.end > before;
             let moved = at_edge && ack >= repeat.range.end;
             let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;
-            // A D-SACK for it may come yet.
+            // A D-SACK may still follow.
             if moved && repeat.clock.take().is_some_and(older) {
                 found.push((repeat.frame, Spurious::Echo { frame }));
             }

@@ -1,4 +1,4 @@
-//! The transmissions of one direction that still matter, in the order they were sent.
+//! The log of transmissions of one direction that are still relevant, in order of sending.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,16 +14,16 @@ pub(crate) struct Transmission {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) payload: u64,
-    /// It carries a SYN: its loss is the handshake's affair.
+    /// Carries a SYN: its loss belongs to the handshake.
     pub(crate) syn: bool,
-    /// It repeats something that was sent before.
+    /// Retransmits data.
     pub(crate) repeat: bool,
-    /// The timer that sent it.
+    /// The timer that sent it, if any.
     pub(crate) timer: Option<Timer>,
     /// Value of its timestamp option (RFC 7323 section 3).
     pub(crate) clock: Option<u32>,
     pub(crate) arrival: Arrival,
-    /// A D-SACK told that it was spurious.
+    /// A D-SACK reported it as spurious.
     pub(crate) spurious: bool,
 }
 
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_answers_is_forgotten_in_the_end() {
+    fn join_unanswered_packets_dropped() {
         let mut log = Log::default();
         for order in 0..TRANSMISSIONS.most() as u64 + 1_000 {
             let place = |n: u64| Offset::new(n * 100);

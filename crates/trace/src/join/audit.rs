@@ -1,4 +1,4 @@
-//! The analysis of one capture held against what two tell.
+//! Checks the analysis of one capture against two joined ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

@@ -27,7 +27,7 @@ impl Clock {
                 Some((slope * sign, raw.unsteadiness(slope)?))
             })
             .min_by(|a, b| a.1.total_cmp(&b.1));
-        // What cannot be told from no skew is told as none; the truth may lie as far from it.
+        // A skew indistinguishable from zero counts as zero; the true one may differ by as much.
         let (slope, slope_error) = match best {
             Some((slope, error)) if slope.abs() > error => (slope, Some(error)),
             Some((slope, error)) => (0.0, Some(slope.abs() + error)),
@@ -43,7 +43,7 @@ impl Clock {
         Clock { slope, slope_error, offset, floors }
     }
 
-    /// As it is told, with what had been taken off all delays before.
+    /// The result, with everything subtracted before.
     pub(crate) fn told(&self, rough: i64) -> ClockEstimate {
         let round_trip = match self.floors {
             [Some(there), Some(back)] => Some((there + back).max(0.0)),

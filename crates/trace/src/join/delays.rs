@@ -1,4 +1,4 @@
-//! How long packets take, before it is known how the clocks stand.
+//! Delays before the clock offset is known.
 
 use tcplab_units::{Instant, Span};
 

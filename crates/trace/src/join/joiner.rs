@@ -1,4 +1,4 @@
-//! Frames of both captures in, what became of them out.
+//! Joins the frames of both captures.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! Two captures of the same connections, taken at two places, joined packet by packet.
 //!
-//! What one capture point alone can only infer is seen here: which packets were lost between the
-//! captures, which arrived twice or out of order, and how long each was on its way. Both captures
-//! must show the same addresses, ports and sequence numbers: what was translated on the way (NAT)
-//! is not joined.
+//! Shows what one capture point can only infer: packets lost between the capture points, duplicated
+//! or reordered, and their delays. Both captures must show the same addresses, ports and sequence
+//! numbers: translated connections (NAT) are not joined.
 //!
 //! A [`Survey`] of both captures comes first: how far apart the clocks are, roughly, and which host
 //! is beside which capture point. Then the [`Joiner`] takes the frames of both, in the order of
@@ -34,7 +33,7 @@ pub use survey::{Rough, Survey};
 
 use tcplab_units::Span;
 
-/// How long a packet may be on its way; what has not arrived by then is lost.
+/// The longest delay of a packet; one that has not arrived by then is lost.
 pub const WINDOW: Span = Span::from_secs(20);
 
 /// No two times are farther apart than this, 36 years in nanoseconds: so sums and differences of a

@@ -1,4 +1,4 @@
-//! What two captures tell together.
+//! The results of joining two captures.
 
 use std::net::SocketAddr;
 
@@ -13,18 +13,18 @@ pub struct Joined {
     /// The zero of time, nanoseconds since the Unix epoch by the client capture's clock.
     #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,
-    /// What each capture holds: the client's, the server's.
+    /// The contents of each capture.
     #[serde(with = "tcplab_units::ends")]
     pub captures: [CaptureSummary; 2],
     /// How the two clocks stand to one another.
     pub clock: ClockEstimate,
     /// Connections in the order in which either capture showed them.
     pub connections: Vec<JoinedConnection>,
-    /// What the reader should know of the captures.
+    /// Notes on the captures.
     pub notes: Vec<String>,
 }
 
-/// What one capture holds.
+/// The contents of one capture.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CaptureSummary {
     /// Frames of whatever kind.
@@ -80,9 +80,9 @@ pub struct JoinedConnection {
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
     #[serde(with = "tcplab_units::ends")]
     pub first_frames: [Option<u64>; 2],
-    /// What the client sent.
+    /// Packets from the client.
     pub forward: Crossing,
-    /// What the server sent.
+    /// Packets from the server.
     pub reverse: Crossing,
 }
 

@@ -1,11 +1,11 @@
-//! Packets as they are known again at the other capture point.
+//! Packets as both capture points recognise them.
 
 use tcplab_units::Bytes;
 use tcplab_wire::TcpFlags;
 
 use crate::packet::Packet;
 
-/// What a segment is known by, but for its identification in the IP header.
+/// The identity of a segment, without its IP identification.
 ///
 /// The push flag and those of ECN are no part of it: they are moved where segments are put
 /// together or cut, and routers mark packets.

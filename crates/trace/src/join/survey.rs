@@ -1,5 +1,5 @@
-//! A first look at both captures: which packets occur in both, and what that tells of the clocks
-//! and of where the captures stood.
+//! A first pass over both captures: common packets, the clock offset, and which host is at which
+//! capture point.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -24,11 +24,11 @@ struct SampledPacket {
     at: u64,
     ends: Ends,
     from_low: bool,
-    /// There were several like it, which tell nothing.
+    /// Ambiguous: several equal packets.
     several: bool,
 }
 
-/// What is remembered of one capture.
+/// The sample of one capture.
 #[derive(Debug, Default)]
 struct CaptureSample {
     zeros: u32,
@@ -60,7 +60,7 @@ impl Survey {
         seen.take(&packet, frame.time_ns);
     }
 
-    /// What both have in common.
+    /// The comparison of both samples.
     pub fn finish(self) -> Rough {
         let [client, server] = &self.seen;
         let mut pairs: BTreeMap<(IpAddr, IpAddr), [Vec<i64>; 2]> = BTreeMap::new();
@@ -146,7 +146,7 @@ fn median(values: &[i64]) -> Option<i64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// What a [`Survey`] found out.
+/// The result of a [`Survey`].
 #[derive(Debug, Clone, Default)]
 pub struct Rough {
     /// How far the server capture's clock is ahead, nanoseconds; none if no packet occurs in both.

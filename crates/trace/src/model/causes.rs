@@ -1,69 +1,69 @@
-//! Counts of what segments below the highest sequence number were.
+//! Counts of segments below the highest sequence number, by cause.
 
 use serde::Serialize;
 use tcplab_units::Bytes;
 
 use super::Occurrences;
 
-/// How often each cause occurred in one direction.
+/// Counts by cause in one direction.
 ///
-/// Where the kernel handed large pieces to the capture point, counts are of segments on the wire.
+/// Counts are of segments on the wire, also where offloading made the capture see larger packets.
 ///
-/// Beside the sender the causes are as sure as its timers and the acknowledgements are seen. Behind
-/// the loss they are judged by what the receiver sent and when the answer came: recovery and
-/// timeout are told apart well, but a probe from a timeout only by the silence that is left of it
-/// here, and which timeout in a row it is not at all, for what is lost does not come here. What was
-/// lost to the last packet, and retransmitted, is found only where IP identifications count.
+/// At the sender, causes are as certain as its timers and ACKs are visible. Behind the loss they
+/// follow from the receiver's ACKs and the time of the answer: fast retransmission and timeout are
+/// distinguished well, a probe from a timeout only by the remaining silence, and consecutive
+/// timeouts not at all. Data lost up to the last packet are found only where IP identifications
+/// count.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Causes {
-    /// Sent again on three duplicate acknowledgements (RFC 5681 section 3.2).
+    /// Retransmitted on three duplicate ACKs (RFC 5681 section 3.2).
     pub by_duplicate_acks: Occurrences,
-    /// Sent again on SACK evidence (RFC 6675).
+    /// Retransmitted on SACK evidence (RFC 6675).
     pub by_sack: Occurrences,
-    /// Sent again on the order of arrival in time (RACK, RFC 8985 section 6.2).
+    /// Retransmitted by RACK (RFC 8985 section 6.2).
     pub by_rack: Occurrences,
-    /// Sent again on ICMP's word that it was too large for the path (RFC 1191, RFC 8201).
+    /// Retransmitted on ICMP "packet too big" (RFC 1191, RFC 8201).
     pub by_icmp: Occurrences,
-    /// Tail loss probes (RFC 8985 section 7) that repeat data.
+    /// Tail loss probes (RFC 8985 section 7) with old data.
     pub tail_loss_probes: Occurrences,
     /// Tail loss probes with new data.
     pub tail_loss_probes_new_data: Occurrences,
     /// Retransmission timeouts (RFC 6298).
     pub timeouts: Occurrences,
-    /// The most timeouts in a row for the same segment.
+    /// The most consecutive timeouts of one segment.
     pub backoff_max: u64,
-    /// Sent again after a timeout, as acknowledgements came back.
+    /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
-    /// Of all these, retransmissions of what had been retransmitted before: the retransmission was
-    /// lost.
+    /// Of all these, retransmissions of data that had been retransmitted before: a retransmission
+    /// was lost.
     pub lost_retransmissions: Occurrences,
     /// SYNs retransmitted.
     pub syn_retransmissions: Occurrences,
     /// FINs retransmitted, without data.
     pub fin_retransmissions: Occurrences,
-    /// Retransmissions that were spurious, as D-SACK (RFC 2883) tells.
+    /// Spurious retransmissions reported by D-SACK (RFC 2883).
     pub spurious_by_dsack: Occurrences,
-    /// Retransmissions that were spurious, as timestamps tell (Eifel, RFC 3522).
+    /// Spurious retransmissions shown by timestamps (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
-    /// At a capture point behind the loss: retransmitted, the original never seen here, and no
-    /// acknowledgement that tells why. (Where there are any, such segments are counted above.)
+    /// Behind the loss: retransmissions whose original was not captured and without an ACK that
+    /// shows the cause.
     pub originals_not_captured: Occurrences,
-    /// Overtaken on the way.
+    /// Out of order.
     pub out_of_order: Occurrences,
-    /// By how many bytes at most.
+    /// The largest displacement, bytes.
     pub out_of_order_max: Bytes,
-    /// Made by the network out of one.
+    /// Duplicates made by the network.
     pub network_duplicates: Occurrences,
-    /// Written twice by whoever captured.
+    /// Frames captured twice.
     pub capture_duplicates: Occurrences,
-    /// Acknowledged and never seen here: the capture missed them.
+    /// Acknowledged but not captured.
     pub acked_not_captured: Occurrences,
     /// Their bytes.
     pub acked_not_captured_bytes: Bytes,
 }
 
 impl Causes {
-    /// Packets that repeat data, SYN or FIN because the sender sent them again.
+    /// All retransmissions of data, SYN or FIN.
     pub fn retransmissions(&self) -> u64 {
         [
             &self.by_duplicate_acks,

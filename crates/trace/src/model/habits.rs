@@ -1,16 +1,16 @@
-//! What the receiver advertised and how it acknowledged; what the sender marked.
+//! Windows and ACKs of the receiver; marks of the sender.
 
 use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::Occurrences;
 
-/// The window that a receiver advertised, and what it did to the sender.
+/// The advertised window and its effect on the sender.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct WindowUse {
-    /// Whether bytes are known: the scale was seen, or follows from what was sent.
+    /// Whether the window scale is known, from the handshake or the data.
     pub scale_known: bool,
-    /// The first after the handshake: windows of SYNs and resets are left out here.
+    /// The first window after the handshake; windows of SYNs and resets do not count.
     pub first: Option<Bytes>,
     /// The smallest, zero windows included.
     pub min: Option<Bytes>,
@@ -18,50 +18,48 @@ pub struct WindowUse {
     pub max: Option<Bytes>,
     /// The last.
     pub last: Option<Bytes>,
-    /// Times the window closed: not the packets that say that it still is.
+    /// Transitions to a zero window.
     pub zero_windows: Occurrences,
-    /// For how long it was closed, together.
+    /// The total time of zero windows.
     pub zero_window_time: Span,
-    /// The longest time it was closed.
+    /// The longest zero window.
     pub zero_window_max: Span,
-    /// Segments with new data that filled the window so far that no full one fits any more.
+    /// Segments with new data after which no full segment fits the window (Wireshark: "window
+    /// full").
     pub window_full: Occurrences,
-    /// Acknowledgements that told of nothing but another window, which is not closed.
+    /// ACKs that only change the window, to above zero (window updates).
     pub updates: Occurrences,
-    /// Windows opened that were still less than a full segment and less than half of the largest
-    /// (RFC 9293 section 3.8.6.2.2: the silly window syndrome).
+    /// Windows opened to less than a full segment and less than half of the largest (silly window
+    /// syndrome, RFC 9293 section 3.8.6.2.2).
     pub silly_windows: Occurrences,
-    /// The window's right edge moved back (RFC 9293 section 3.8.6: must not) by more than rounding
-    /// to the scale explains.
+    /// Window shrunk: the right edge moved back by more than the rounding of the scale (RFC 9293
+    /// section 3.8.6: must not).
     pub windows_shrunk: Occurrences,
     /// Zero-window probes (RFC 9293 section 3.8.6.1).
     pub probes: Occurrences,
 }
 
-/// How a receiver acknowledged.
+/// The ACKs of a receiver.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AckBehaviour {
-    /// Packets without data that move the acknowledgement.
+    /// Packets without data that advance the cumulative ACK.
     pub acks: u64,
     /// Duplicate acknowledgements (RFC 5681 section 2).
     pub duplicates: u64,
-    /// Of these, where SACK is in use, those that tell of nothing out of order or received twice,
-    /// and that no retransmission or probe called for.
+    /// Of these, with SACK in use, those without news that answer no retransmission or probe.
     pub unnecessary: u64,
-    /// Acknowledgements of more than two full segments (stretch ACKs, RFC 2525 section 2.13), but
-    /// for those that close a gap. Where acknowledgements were lost or merged before the capture
-    /// point, what is left looks the same.
+    /// ACKs of more than two full segments (stretch ACKs, RFC 2525 section 2.13), except those that
+    /// close a gap. Lost or merged ACKs look the same.
     pub stretch: Occurrences,
-    /// The most bytes that one acknowledgement took in, but for those that close a gap.
+    /// The most bytes of one ACK, except those that close a gap.
     pub longest: Bytes,
-    /// Acknowledgements of a single segment, held back for longer than 10 ms: at a receiver's
-    /// capture point only, elsewhere nobody knows.
+    /// ACKs of a single segment delayed by more than 10 ms; known only at the receiver.
     pub delayed: Occurrences,
-    /// The longest time that such a one was held back (RFC 9293 section 3.8.6.3: below 500 ms).
+    /// The longest such delay (RFC 9293 section 3.8.6.3: below 500 ms).
     pub delay_max: Span,
 }
 
-/// What else was seen of a sender.
+/// Other facts about a sender.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SenderMarks {
     /// Segments with PSH.
@@ -70,32 +68,29 @@ pub struct SenderMarks {
     pub urgent: Occurrences,
     /// Keep-alive probes (RFC 9293 section 3.8.4).
     pub keep_alives: Occurrences,
-    /// Data segments smaller than a full one while earlier data were not acknowledged: what Nagle's
-    /// algorithm forbids (RFC 9293 section 3.7.4).
+    /// Data segments smaller than a full one with earlier data unacknowledged: what Nagle's
+    /// algorithm prevents (RFC 9293 section 3.7.4).
     pub small_in_flight: u64,
-    /// A small segment that waited for the acknowledgement of all before it, which itself was
-    /// delayed: Nagle's algorithm against delayed acknowledgements.
+    /// Small segments that waited for a delayed ACK: Nagle's algorithm against delayed ACKs.
     pub nagle_waits: Occurrences,
-    /// For how long they waited, together: since the segment before.
+    /// Their total wait since the previous segment.
     pub nagle_wait_time: Span,
-    /// The largest segment, bytes of data; large pieces of the kernel counted as their segments.
-    /// Where no SYN was seen, a packet that is a multiple of a usual size is taken for such one.
+    /// The largest segment, bytes of data; offloaded packets count as their segments. Without a
+    /// SYN, a packet that is a multiple of a usual size counts as offloaded.
     pub largest: Bytes,
-    /// Times the largest segment in use became smaller for good: the path's MTU (RFC 1191, RFC
-    /// 4821) or another route. At most 16, told after four segments of the smaller size that were
-    /// not pushed.
+    /// Lasting reductions of the segment size: path MTU (RFC 1191, RFC 4821) or a route change. At
+    /// most 16, each reported after four smaller segments without PSH.
     pub mss_changes: Vec<MssChange>,
     /// Segments marked "congestion experienced" (RFC 3168 section 5).
     pub ce_marks: Occurrences,
-    /// Packets that the kernel left to be cut by the network card, or had merged: larger than the
-    /// agreed segment.
+    /// Packets larger than the MSS: segmentation or receive offload at the capture.
     pub super_packets: u64,
 }
 
-/// Full segments became smaller.
+/// A reduction of the segment size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MssChange {
-    /// When the first smaller one was sent.
+    /// When the first smaller segment was sent.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,

@@ -1,38 +1,51 @@
-//! What held a transfer back: limits, stalls, and the metrics of RFC 6349.
+//! What limited a transfer: limits, stalls, and the metrics of RFC 6349.
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use tcplab_quantities::{self as quantities, Quantity};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::Confidence;
 
-/// What bounded the rate of one direction during a period.
+/// The limit of one direction's rate during a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// Nothing was to be sent: the application had no data, everything is acknowledged or on its
-    /// way, and neither window is full.
+    /// The application had no data to send: all data are sent or acknowledged, and neither window
+    /// is full.
     Application,
     /// The advertised window is full (RFC 9293 section 3.8.6). Linux's own account
     /// (`tcpi_rwnd_limited`) leaves out the time in which a sender that paces waits for its pacing
     /// timer as well (`tcp_write_xmit` asks `tcp_pacing_check` before `tcp_snd_wnd_test`): for BBR
     /// it may be half of this. When that timer ran out while the window was full, no packet shows.
     ReceiveWindow,
-    /// Less than either window is in flight, and sending goes on when acknowledgements have freed
-    /// room: the send buffer is full of what is in flight already. Beside the receiver it cannot
-    /// be told from a full window.
+    /// Less than either window is in flight, and sending continues when ACKs free room: the send
+    /// buffer is full of unacknowledged data. At the receiver this looks like a full window.
     SendBuffer,
-    /// The congestion window grows from round trip to round trip (RFC 5681 section 3.1).
+    /// The congestion window grows each RTT (RFC 5681 section 3.1).
     SlowStart,
-    /// The congestion window is full: after loss, or still below what the path would carry.
+    /// The congestion window is full: after loss, or below the path's capacity.
     Congestion,
-    /// The path carries no more: acknowledgements come back at the rate of its narrowest link, a
-    /// queue stands, or the sender paces itself at that rate.
+    /// The path is full: ACKs arrive at its bottleneck rate, a queue stands, or the sender paces at
+    /// that rate.
     Path,
-    /// Waiting for a timer to run out.
+    /// Waiting for a retransmission timer.
     Timeout,
 }
 
 impl Limit {
+    /// The time under it.
+    pub fn quantity(self) -> &'static Quantity {
+        match self {
+            Limit::Application => &quantities::LIMITED_BY_APPLICATION,
+            Limit::ReceiveWindow => &quantities::LIMITED_BY_RECEIVE_WINDOW,
+            Limit::SendBuffer => &quantities::LIMITED_BY_SEND_BUFFER,
+            Limit::SlowStart => &quantities::LIMITED_BY_SLOW_START,
+            Limit::Congestion => &quantities::LIMITED_BY_CONGESTION_WINDOW,
+            Limit::Path => &quantities::LIMITED_BY_PATH,
+            Limit::Timeout => &quantities::LIMITED_BY_TIMEOUT,
+        }
+    }
     /// All, in the order of [`LimitShares`].
     pub const ALL: [Limit; 7] = [
         Limit::Application,
@@ -58,12 +71,12 @@ impl Limit {
     }
 }
 
-/// A stretch of RTTs with one limit, or one long wait.
+/// Consecutive round trips with one limit, or one long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LimitPeriod {
-    /// Which: the one that bounded most of each round trip in it.
+    /// The limit of most of its time.
     pub limit: Limit,
-    /// How its time is shared out; within a round trip, limits take turns.
+    /// Its time by limit; limits alternate within a round trip.
     pub shares: LimitShares,
     /// From.
     pub from: Instant,
@@ -75,17 +88,28 @@ pub struct LimitPeriod {
     pub frames: (u64, u64),
 }
 
-/// How the time of a transfer, from the first data to the last acknowledgement, is shared out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+/// The time of a transfer by limit, from the first data to the last ACK.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LimitShares {
     /// The time under each of [`Limit::ALL`].
     pub spans: [Span; 7],
-    /// Of the application's time, that with nothing in flight: when Linux does not call the
-    /// connection busy (`tcpi_busy_time`).
+    /// Of the application's time, that with nothing in flight: outside Linux's `tcpi_busy_time`.
     pub idle: Span,
-    /// How sure they are: less where the capture point did not stand beside the sender, whose
-    /// reactions then are judged by when they ought to have come.
+    /// The confidence: lower away from the sender, whose reactions are then dated by estimate.
     pub confidence: Confidence,
+}
+
+/// With a name for each limit: `limited_by_path_ns`.
+impl Serialize for LimitShares {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for limit in Limit::ALL {
+            map.serialize_entry(limit.quantity().key, &self.of(limit).as_nanos())?;
+        }
+        map.serialize_entry(quantities::IDLE_NS.key, &self.idle.as_nanos())?;
+        map.serialize_entry(quantities::LIMITS_CONFIDENCE.key, &self.confidence)?;
+        map.end()
+    }
 }
 
 impl LimitShares {
@@ -120,12 +144,11 @@ impl LimitShares {
     }
 }
 
-/// A time in which a transfer stood still (TAPO, "Demystifying and Mitigating TCP Stalls at the
-/// Server Side", section 3): longer than the smaller of two smoothed RTTs and the
-/// retransmission timeout.
+/// A stall: no progress for longer than the smaller of two smoothed RTTs and the retransmission
+/// timeout (TAPO, "Demystifying and Mitigating TCP Stalls at the Server Side", section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Stall {
-    /// The packet before it.
+    /// The last packet before it.
     pub from: Instant,
     /// The packet that ended it.
     pub until: Instant,
@@ -137,19 +160,19 @@ pub struct Stall {
     pub in_flight: Bytes,
 }
 
-/// Why a transfer stood still.
+/// The cause of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StallCause {
-    /// The sender of data had nothing to send at first: its application thought about the answer.
+    /// The sender's application took long before its answer.
     SenderIdle,
-    /// Nothing to send in the middle of an answer: the application could not keep up.
+    /// The sender's application paused within an answer.
     SenderSlow,
-    /// The other side asked for nothing.
+    /// No request from the other side.
     NoRequest,
-    /// The receive window was closed.
+    /// Zero window.
     ZeroWindow,
-    /// Packets or acknowledgements were slow; nothing was retransmitted.
+    /// Packets or ACKs were late; nothing was retransmitted.
     PacketDelay,
     /// A timeout because a retransmission was lost.
     DoubleLoss,
@@ -158,7 +181,7 @@ pub enum StallCause {
     /// A timeout because fewer than four segments were in flight: too few for duplicate
     /// acknowledgements.
     SmallWindow,
-    /// The same, because the receive window was that small.
+    /// Too few in flight because of a small receive window.
     SmallReceiveWindow,
     /// A timeout because everything in flight was lost.
     ContinuousLoss,
@@ -166,7 +189,7 @@ pub enum StallCause {
     AckLoss,
     /// A timeout of another kind.
     Timeout,
-    /// Nothing tells.
+    /// Unknown.
     Undetermined,
 }
 
@@ -213,17 +236,17 @@ pub struct Transfer {
     pub acked: Bytes,
     /// Those over the time.
     pub goodput: Option<Rate>,
-    /// All data bytes over the time, repeats counted.
+    /// All data bytes over the time, retransmissions included.
     pub throughput: Option<Rate>,
-    /// The path's capacity, as the closest even spacing of acknowledged data shows: the baseline.
+    /// The path's capacity, from the spacing of acknowledged data: the baseline.
     pub capacity: Option<Rate>,
     /// Actual time over the time at the path's capacity: the transfer time ratio.
     pub time_ratio: Option<f64>,
-    /// Data bytes not retransmitted over all, per cent.
+    /// Data bytes not retransmitted over all, percent.
     pub efficiency: Option<f64>,
     /// The smallest round trip: the other baseline.
     pub baseline: Option<Span>,
-    /// How much longer the mean round trip was, per cent.
+    /// Buffer delay: mean RTT above the baseline, percent.
     pub buffer_delay: Option<f64>,
 }
 

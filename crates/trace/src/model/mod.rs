@@ -1,4 +1,4 @@
-//! What the analyser says: the types that findings, plots, tables and reports read.
+//! The results of the analyser, for findings, plots, tables and reports.
 //!
 //! Times are [`Instant`]s since the capture's first packet ([`Trace::epoch_nanos`]), as if the
 //! capture's clock had not been set meanwhile (a [`Note`] tells where it was); places in
@@ -36,17 +36,17 @@ pub struct Trace {
     /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
     /// time, or what [`with_epoch`](crate::Analyzer::with_epoch) was told.
     pub epoch_nanos: u64,
-    /// Packets read, of whatever kind.
+    /// Frames read.
     pub packets: u64,
-    /// Those of them that are not TCP, by what they are, the most frequent first.
+    /// Those that are not TCP, by protocol, most frequent first.
     pub others: Vec<OtherPackets>,
     /// TCP connections in the order of their first packet.
     pub connections: Vec<Connection>,
-    /// What the reader should know of the capture itself: cut off, packets dropped, malformed.
+    /// Notes on the capture: truncated, packets dropped, malformed frames.
     pub notes: Vec<Note>,
 }
 
-/// Packets of one kind that are not TCP; they are counted and not looked into.
+/// Packets of one protocol other than TCP; counted only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OtherPackets {
     /// The protocol, such as `UDP` or `ARP`.
@@ -55,10 +55,10 @@ pub struct OtherPackets {
     pub packets: u64,
 }
 
-/// A remark on the capture, not on TCP.
+/// A note on the capture.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The frame it is about, counted from 1 as in Wireshark; none for the whole capture.
+    /// The frame, from 1 as in Wireshark; none for the whole capture.
     pub frame: Option<u64>,
     /// One sentence.
     pub text: String,
@@ -83,7 +83,7 @@ pub struct Connection {
     pub handshake: Handshake,
     /// The states it went through and how it ended.
     pub life: Life,
-    /// The place of the earlier connection between the same addresses and ports, if there was one.
+    /// The index of the earlier connection between the same addresses and ports.
     pub reuses: Option<usize>,
     /// Data from client to server, and the acknowledgements that answer it.
     pub forward: Flow,
@@ -92,7 +92,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection between these ends of which nothing else is known.
+    /// A connection of which only the endpoints are known.
     pub fn between(client: SocketAddr, server: SocketAddr) -> Connection {
         Connection {
             client,
@@ -109,7 +109,7 @@ impl Connection {
         }
     }
 
-    /// One more packet came after all was said: see [`Sink::late`](crate::Sink::late).
+    /// Counts a packet after the connection was passed on: see [`Sink::late`](crate::Sink::late).
     pub fn add_late_packet(&mut self, at: Instant, frame: u64) {
         self.last = self.last.max(at);
         self.frames.1 = self.frames.1.max(frame);
@@ -121,9 +121,9 @@ impl Connection {
 /// One direction of a connection: the data segments and the acknowledgements coming back.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Where the capture point stood, seen from this direction's sender.
+    /// The capture point relative to this direction's sender.
     pub capture_point: CapturePoint,
-    /// How sure that is.
+    /// The confidence in it.
     pub capture_point_confidence: Confidence,
     /// Every segment with data, SYN or FIN, in capture order.
     pub segments: Vec<Segment>,
@@ -131,13 +131,13 @@ pub struct Flow {
     pub acks: Vec<Ack>,
     /// Recovery episodes in order of time.
     pub episodes: Vec<Episode>,
-    /// Times in which it stood still, in order.
+    /// Stalls in order of time.
     pub stalls: Vec<Stall>,
-    /// What bounded the rate when, in order and without gaps.
+    /// Limits over time, without gaps.
     pub limits: Vec<LimitPeriod>,
     /// Sums over the flow.
     pub totals: Totals,
-    /// Why segments were seen that are not new data in order.
+    /// Causes of segments that are not new data in order.
     pub causes: Causes,
     /// Round trips of its data.
     pub round_trips: RoundTrips,
@@ -145,7 +145,7 @@ pub struct Flow {
     pub windows: WindowUse,
     /// How its receiver acknowledged.
     pub acking: AckBehaviour,
-    /// What else its sender did.
+    /// Other facts about its sender.
     pub marks: SenderMarks,
     /// The sums over `stalls`, for each cause that occurred.
     pub stall_sums: Vec<StallSum>,
@@ -228,24 +228,23 @@ pub enum SegmentKind {
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
-    /// At a capture point behind the loss: retransmitted to close a gap, the original was not seen
-    /// here, and nothing was seen that tells why. What has a cause is called by it.
+    /// Original not captured: retransmitted behind the loss, without evidence of the cause.
     OriginalNotCaptured,
-    /// Sent in order and out of order on the way to the capture point.
+    /// Out of order: sent in order, reordered by the network.
     OutOfOrder,
-    /// A copy that the network made.
+    /// A duplicate made by the network.
     NetworkDuplicate,
-    /// A frame written twice by whoever captured.
+    /// A frame captured twice.
     CaptureDuplicate,
-    /// A byte sent into a zero window to see whether it opens (RFC 9293 section 3.8.6.1).
+    /// A zero-window probe (RFC 9293 section 3.8.6.1).
     WindowProbe,
-    /// A byte retransmitted, or none, just below what was acknowledged, to see whether the other
-    /// end is there (RFC 9293 section 3.8.4).
+    /// A keep-alive probe: old data or none, just below the acknowledged data (RFC 9293 section
+    /// 3.8.4).
     KeepAlive,
 }
 
 impl SegmentKind {
-    /// Whether its sender sent it again because it thought it lost.
+    /// Whether its sender retransmitted it.
     pub fn is_retransmission(self) -> bool {
         match self {
             SegmentKind::FastRetransmission
@@ -262,25 +261,24 @@ impl SegmentKind {
     }
 }
 
-/// What proves that a segment is what it is said to be.
+/// The evidence for the kind of a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Proof {
-    /// What told.
+    /// The kind of evidence.
     pub by: Sign,
-    /// The frame to look at: the acknowledgement that prompted it, the packet that overtook it, the
-    /// one it copies, the last before a timer's silence.
+    /// The decisive frame: the triggering ACK, the packet that overtook it, the original of a copy,
+    /// or the last before a silence.
     pub frame: Option<u64>,
-    /// For timers: how long nothing had been sent or heard, or, where other packets came meanwhile,
-    /// how long the timer had run. For what was out of order: since the
-    /// packet that overtook it.
+    /// For timers: the silence before, or how long the timer had run. For out-of-order packets:
+    /// since the packet that overtook it.
     pub waited: Span,
-    /// The transmission of this data that it is: 1 the first, 3 if a retransmission was lost.
+    /// Which transmission of this data it is: 1 the first, 3 if a retransmission was lost.
     pub nth: u32,
-    /// Whether it was spurious, and what says so; told when it is known, which is later.
+    /// The evidence that it was spurious, once known.
     pub spurious: Option<Spurious>,
 }
 
-/// What tells what a segment is.
+/// Kinds of evidence for a segment's kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sign {
@@ -315,7 +313,7 @@ pub enum Sign {
     BelowAcknowledged,
 }
 
-/// What says that a retransmission was spurious.
+/// The evidence that a retransmission was spurious.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spurious {
@@ -334,18 +332,18 @@ pub enum Spurious {
     Acknowledged,
 }
 
-/// How sure a statement is.
+/// The confidence of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
-    /// Nothing speaks for it.
+    /// No evidence.
     #[default]
     None,
-    /// Little speaks for it.
+    /// Weak evidence.
     Low,
-    /// Several things do.
+    /// Several pieces of evidence.
     Medium,
-    /// It cannot be otherwise, or hardly.
+    /// Practically certain.
     High,
 }
 
@@ -359,18 +357,18 @@ pub enum Timer {
     Retransmission,
 }
 
-/// Where in the network one direction's capture was taken.
+/// The place of the capture relative to a direction's sender.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapturePoint {
-    /// Nothing tells; read as if at the sender.
+    /// Unknown; treated as at the sender.
     #[default]
     Unknown,
-    /// Beside the sender of the data: every transmission is seen, losses lie ahead.
+    /// At the sender of the data: every transmission is captured, losses lie behind.
     Sender,
-    /// Between both: losses lie before and behind.
+    /// Between both: losses before and behind.
     Middle,
-    /// Beside the receiver: what was lost was never seen.
+    /// At the receiver: lost packets were never captured.
     Receiver,
 }
 
@@ -419,16 +417,16 @@ impl Flow {
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Episode {
-    /// Which of the three kinds of the interruption paper.
+    /// The kind, of the three of the interruption paper.
     pub kind: EpisodeKind,
     /// Transmissions that were lost, in the order they were sent: data and FIN. (A lost SYN is the
     /// handshake's affair, a lost acknowledgement leaves no mark of its own at the sender.)
     pub lost: Vec<LostSegment>,
     /// When the first of them had been sent.
     pub first_lost_sent: Instant,
-    /// What first told the sender: the acknowledgement's or the probe's time.
+    /// When the sender got the first evidence: an ACK or the time of a probe or timeout.
     pub evidence_at: Instant,
-    /// What it was.
+    /// The evidence.
     pub evidence: Evidence,
     /// The first retransmission, time and frame.
     pub first_retransmission: Option<(Instant, u64)>,
@@ -493,7 +491,7 @@ impl EpisodeKind {
     }
 }
 
-/// What told the sender of a loss.
+/// The first evidence of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {

@@ -71,12 +71,12 @@ impl Acking {
         self.hole = heard.high.since(una).as_u64() != heard.in_flight;
     }
 
-    /// The same acknowledgement again, in a packet with data; nothing is under way.
+    /// A repeated ACK in a packet with data.
     pub(crate) fn on_repeated_ack(&mut self) {
         self.hole = false;
     }
 
-    /// What came out.
+    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let mut habits = AckBehaviour {
             acks: self.acks,

@@ -89,12 +89,12 @@ impl Marks {
         self.freed = (delayed && all).then_some(heard.packet.at);
     }
 
-    /// The same acknowledgement again, in a packet with data.
+    /// A repeated ACK in a packet with data.
     pub(crate) fn on_repeated_ack(&mut self) {
         self.freed = None;
     }
 
-    /// What came out, but for the changes of the segment's size.
+    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         flow.marks = SenderMarks {
             push: self.push,

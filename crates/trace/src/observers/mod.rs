@@ -1,7 +1,6 @@
-//! What the observers of a direction are told of each packet.
+//! Observers: each derives one kind of figures from the packets of a direction.
 //!
-//! The scoreboard and the sender model decide what a packet is; observers derive figures from that,
-//! each in a file of its own, and know nothing of one another.
+//! The scoreboard and the classifier decide what a packet is; observers do not know one another.
 
 mod acking;
 mod event;
@@ -33,7 +32,7 @@ use throughput::Throughput;
 use transfer::TransferSums;
 use windows::Windows;
 
-/// Everything that is derived from the packets of one direction.
+/// All observers of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Observers {
     full_size: FullSize,
@@ -45,14 +44,13 @@ pub(crate) struct Observers {
     stalls: Stalls,
     transfer: TransferSums,
     series: Throughput,
-    /// What was found and not handed over yet.
+    /// Events not yet passed on.
     pub(crate) events: Vec<Event>,
 }
 
 impl Observers {
-    /// The handshake showed how long after an acknowledgement's passing the capture point its
-    /// sender's reaction passes: next to nothing beside the sender, a round trip beside the
-    /// receiver.
+    /// The handshake showed the reaction time at the capture point: near zero at the sender, an RTT
+    /// at the receiver.
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.limits.opened(reaction);
         self.stalls.opened(reaction);
@@ -62,12 +60,11 @@ impl Observers {
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         self.on_send_plain(sent);
     }
-    /// The same, compiled for the little that the caller does not know: of a packet whose data are
-    /// new, most questions are answered before they are asked. To stay so, observers lend `sent` to
-    /// nothing that is not compiled into them; what is rare is given a copy.
+    /// [`Observers::on_send`] inlined: for new data most branches are known at compile time.
+    /// Observers must not lend `sent` to functions that are not inlined; rare cases get a copy.
     #[inline(always)]
     pub(crate) fn on_send_plain(&mut self, sent: &SendEvent<'_>) {
-        // A copy, the network's or the capture point's, was not sent.
+        // A duplicate was not sent.
         if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate) {
             return;
         }
@@ -87,7 +84,7 @@ impl Observers {
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         self.on_ack_plain(heard);
     }
-    /// The same, compiled for the little that the caller does not know.
+    /// [`Observers::on_ack`] inlined.
     #[inline(always)]
     pub(crate) fn on_ack_plain(&mut self, heard: &AckEvent<'_>) {
         self.full_size.on_ack(heard);
@@ -101,14 +98,12 @@ impl Observers {
         self.transfer.on_ack(heard);
         self.series.on_ack(heard);
     }
-    /// Whether an acknowledgement that repeats the one before it, of a direction that has sent no
-    /// data, with this window, tells them nothing but that its packet passed.
+    /// Whether a repeated ACK of a direction without data, with this window, has no effect.
     #[inline]
     pub(crate) fn ignore_repeated_ack(&self, ack: Offset, window: Option<Bytes>) -> bool {
         self.limits.is_idle() && self.stalls.is_idle() && self.windows.stand(ack, window)
     }
-    /// Such an acknowledgement, in a packet with data, while nothing was under way: the same as
-    /// [`Observers::heard`].
+    /// Such an ACK in a packet with data, while nothing is in flight.
     #[inline]
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         self.windows.on_repeated_ack(packet);
@@ -116,8 +111,7 @@ impl Observers {
         self.marks.on_repeated_ack();
         self.stalls.on_repeated_ack();
     }
-    /// What came out, when no more packets come. Where the capture point stood is in `flow`
-    /// already.
+    /// Writes the results. `flow` already has the capture point.
     pub(crate) fn finish(&mut self, flow: &mut Flow) {
         self.round_trips.finish(flow);
         self.windows.finish(flow);

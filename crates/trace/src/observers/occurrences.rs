@@ -4,17 +4,17 @@ use tcplab_units::Instant;
 
 use crate::Occurrences;
 
-/// [`Occurrences`] that take room only once there is one.
+/// [`Occurrences`] allocated with the first.
 #[derive(Debug, Default)]
 pub(crate) struct RareOccurrences(Option<Box<Occurrences>>);
 
 impl RareOccurrences {
-    /// One more.
+    /// Adds one.
     #[inline(never)]
     pub(crate) fn add(&mut self, at: Instant, frame: u64) {
         self.0.get_or_insert_default().add(at, frame);
     }
-    /// All.
+    /// All of them.
     pub(crate) fn occurrences(&self) -> Occurrences {
         self.0.as_deref().cloned().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The ladder diagram of a recovery episode: what was sent and answered, in the paper's notation.
+//! The ladder diagram of a recovery episode in tcpdump's notation.
 
 use std::collections::BTreeMap;
 
@@ -7,52 +7,51 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::{Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind};
 
-/// One rung.
+/// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LadderLine {
-    /// When it passed the capture point; the first one's time where it stands for several.
+    /// When it passed the capture point; the first one's time for a folded line.
     pub at: Instant,
-    /// Its frame; the first one's where it stands for several.
+    /// Its frame; the first one's for a folded line.
     pub frame: u64,
-    /// From the sender of the data (left to right), or an answer.
+    /// Sent by the data's sender (left to right), or an answer.
     pub from_sender: bool,
     /// `1967433:1968881(1448)`, `ack 1967433 SACK 2093409-2094857`, `… 84 more segments`.
     pub label: String,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
-    /// What it is in the story: "retransmission timeout", "first SACK", "repaired".
+    /// Its role: "retransmission timeout", "first SACK", "recovered".
     pub note: Option<String>,
-    /// How many alike packets the line stands for; 0 for one packet shown as itself.
+    /// The number of packets of a folded line; 0 for a single one.
     pub folded: u64,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// It reached the other end, or, if an answer, the capture point.
+    /// It reached the other end; an answer, the capture point.
     Arrived,
     /// The path dropped it.
     Lost,
-    /// The capture does not tell.
+    /// Unknown.
     Unknown,
 }
 
-/// As many lines as a ladder has at most.
+/// The most lines.
 const MOST: usize = 40;
-/// Runs of alike packets up to this length are shown whole.
+/// Runs up to this length are not folded.
 const SHORT: usize = 3;
 
-/// The ladder of an episode: from the last segment before the loss to the acknowledgement that
-/// covers everything lost. Runs of alike packets are folded, their first and last kept, so that
-/// it has about 40 lines however long the episode was.
+/// The ladder of an episode: from the last segment before the loss to the ACK that covers it. Runs
+/// of like packets are folded except their first and last, so it has about 40 lines.
 pub fn ladder(flow: &Flow, episode: &Episode) -> Vec<LadderLine> {
     let before = flow.segments.partition_point(|s| s.frame < episode.frames.0).saturating_sub(1);
     let from = flow.segments.get(before).map_or(episode.frames.0, |s| s.frame);
     folded(&rungs(flow, episode, from))
 }
 
-/// The ladder of what passed from frame `first` to frame `last`, folded in the same way.
+/// The ladder of the frames from `first` to `last`, folded likewise.
 pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
     let inside = |frame: u64| first <= frame && frame <= last;
     let known = flow.episodes.iter().flat_map(|episode| &episode.lost);
@@ -77,7 +76,7 @@ pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
     folded(&rungs(flow, &span, first))
 }
 
-/// With its runs folded, so that it is no longer than anybody reads.
+/// Folds runs to a readable length.
 fn folded(rungs: &[Rung]) -> Vec<LadderLine> {
     for keep in [Keep::Ends, Keep::Nothing] {
         let lines = fold(rungs, keep);
@@ -88,7 +87,7 @@ fn folded(rungs: &[Rung]) -> Vec<LadderLine> {
     cut(fold(rungs, Keep::Nothing))
 }
 
-/// A packet of the ladder and to which kind of run it belongs.
+/// A packet and the run it belongs to.
 struct Rung {
     line: LadderLine,
     run: Run,
@@ -118,12 +117,12 @@ impl Run {
     }
 }
 
-/// What of a folded run is shown beside the line that stands for it.
+/// What remains of a folded run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
     /// Its first and last packet.
     Ends,
-    /// Nothing, unless it was lost.
+    /// Nothing, unless lost.
     Nothing,
 }
 
@@ -196,7 +195,7 @@ fn fate_of(segment: &Segment, episode: &Episode, received: Offset) -> Fate {
     }
 }
 
-/// Shows what has a note, and the first rung; folds the runs between them.
+/// Keeps lines with notes and the first; folds the runs between.
 fn fold(rungs: &[Rung], keep: Keep) -> Vec<LadderLine> {
     let mut lines = Vec::new();
     let mut between: BTreeMap<Run, Vec<&LadderLine>> = BTreeMap::new();
@@ -234,7 +233,7 @@ fn flush(between: &mut BTreeMap<Run, Vec<&LadderLine>>, keep: Keep, lines: &mut 
     lines[from..].sort_by_key(|line| line.frame);
 }
 
-/// Cuts the middle out of a ladder that is too long even when folded.
+/// Cuts the middle out of a ladder that stays too long.
 fn cut(mut lines: Vec<LadderLine>) -> Vec<LadderLine> {
     let (head, tail) = (MOST / 2, lines.len() - MOST / 2 + 1);
     let count: u64 = lines[head..tail].iter().map(|line| line.folded.max(1)).sum();

@@ -1,4 +1,4 @@
-//! A connection as text, a packet a line, in the manner of packetdrill.
+//! A connection as text, one packet per line, in the manner of packetdrill.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use crate::{
     Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
 };
 
-/// The packets of `connection` in the order of the capture, `>` from the client and `<` from the
-/// server, with what they were found to be; then its recovery episodes.
+/// The packets of `connection` in capture order, `>` from the client and `<` from the server, with
+/// their kind; then its recovery episodes.
 pub fn listing(connection: &Connection) -> String {
     let mut packets: BTreeMap<u64, Packet<'_>> = BTreeMap::new();
     for (flow, from_client) in [(&connection.forward, true), (&connection.reverse, false)] {
@@ -48,7 +48,7 @@ impl Packet<'_> {
             .segment
             .map(|(segment, _)| segment_text(segment))
             .into_iter()
-            // An acknowledgement beside data is of interest only if it tells of more.
+            // An ACK with data is shown only if it has SACK blocks.
             .chain(
                 self.ack
                     .filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty())
@@ -86,7 +86,7 @@ fn ack_text(ack: &Ack) -> String {
     text
 }
 
-/// Why the segment was sent, in words; `None` for new data in its turn.
+/// The kind of a segment in words; `None` for new data in order.
 pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
     match (segment.kind, segment.timer) {
         (SegmentKind::New, Some(_)) => Some("tail loss probe with new data"),
@@ -106,7 +106,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
     }
 }
 
-/// What proves it, and what became of it.
+/// The evidence, and what became of it.
 fn proofs(segment: &Segment) -> Vec<String> {
     let proof = &segment.proof;
     let seen = |what: &str| match proof.frame {

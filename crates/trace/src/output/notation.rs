@@ -1,4 +1,4 @@
-//! The founding paper's notation, which is tcpdump's: `1967433:1968881(1448)`, `ack 1967433`.
+//! tcpdump's notation: `1967433:1968881(1448)`, `ack 1967433`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the analyser takes from a frame.
+//! The fields of a TCP packet that the analyser uses.
 
 mod ends;
 
@@ -11,14 +11,14 @@ pub(crate) use ends::Ends;
 
 /// The bits of SYN, FIN and RST.
 const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST.bits();
-/// These and URG: the bits of packets that are more than data and acknowledgement.
+/// These and URG: flags of packets that the fast path does not take.
 const REMARKABLE: u16 = CONTROL | TcpFlags::URG.bits();
 /// The kind of experimental options (RFC 6994), and the two bytes by which those of fast open are
 /// known (RFC 7413 section 7).
 const EXPERIMENT: u8 = 254;
 const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
-/// One TCP packet, numbers as they stand in the header.
+/// One TCP packet, numbers as in the header.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct Packet {
@@ -36,29 +36,29 @@ pub(crate) struct Packet {
     pub(crate) mss: Option<u16>,
     pub(crate) window_scale: Option<u8>,
     pub(crate) sack_permitted: bool,
-    /// Value and echo.
+    /// Value and echo reply.
     pub(crate) timestamps: Option<(u32, u32)>,
     pub(crate) sack: SackBlocks,
     /// The length of a fast open cookie (RFC 7413), 0 where one is asked for.
     pub(crate) fast_open: Option<u8>,
     /// It carries an option of multipath TCP (RFC 8684).
     pub(crate) multipath: bool,
-    /// Whether the checksum fits: looked at only where SYN, FIN or RST is at stake, unknown else.
+    /// The checksum state; checked only for SYN, FIN and RST.
     pub(crate) checksum: ChecksumState,
     /// The identification field of IPv4.
     pub(crate) ip_id: Option<u16>,
     /// Time to live, or hop limit.
     pub(crate) ttl: u8,
-    /// This capture holds many frames twice.
+    /// Many frames of this capture are duplicated.
     pub(crate) copies_usual: bool,
-    /// The capture kept only a part of the options.
+    /// The capture truncated the options.
     pub(crate) options_cut: bool,
-    /// A router marked it: congestion experienced (RFC 3168 section 5).
+    /// Marked congestion experienced (RFC 3168 section 5).
     pub(crate) congestion_marked: bool,
-    /// Somebody wants to be told of this very packet, not only of sums.
+    /// A sink wants this packet, not only sums.
     pub(crate) wanted: bool,
-    /// What nearly every packet is: an acknowledgement, with data or without, that bears no option
-    /// but timestamps and no mark, and of which nobody wants to be told.
+    /// An ACK, with or without data, with no option but timestamps, no congestion mark, and not
+    /// wanted by a sink: nearly every packet.
     pub(crate) plain: bool,
 }
 
@@ -80,7 +80,7 @@ impl Packet {
         packet
     }
 
-    /// All but the options: written where it will stay, for it is larger than registers.
+    /// Everything but the options; inlined, since the struct is larger than registers.
     #[inline(always)]
     fn without_options(
         tcp: &TcpPacket<'_>,
@@ -147,11 +147,11 @@ impl Packet {
         }
     }
 
-    /// The end that sent it.
+    /// The sender's address.
     pub(crate) fn src(&self) -> SocketAddr {
         if self.from_low { self.ends.low() } else { self.ends.high() }
     }
-    /// The end it was sent to.
+    /// The receiver's address.
     pub(crate) fn dst(&self) -> SocketAddr {
         if self.from_low { self.ends.high() } else { self.ends.low() }
     }
@@ -164,20 +164,20 @@ impl Packet {
     pub(crate) fn rst(&self) -> bool {
         self.flags.contains(TcpFlags::RST)
     }
-    /// Whether it is one of SYN, FIN and RST.
+    /// Whether SYN, FIN or RST is set.
     pub(crate) fn is_control(&self) -> bool {
         self.flags.bits() & CONTROL != 0
     }
-    /// The number behind all that it takes of the sequence.
+    /// The sequence number after it.
     pub(crate) fn end(&self) -> SeqNumber {
         self.seq.advanced_by(self.sequence_len() as u32)
     }
-    /// Whether it carries neither data nor a flag that counts in the sequence.
+    /// Whether it takes no sequence space.
     pub(crate) fn is_bare(&self) -> bool {
         self.payload == 0 && !self.syn() && !self.fin() && !self.rst()
     }
-    /// How far it moves the sequence. What a reset carries is a message, not the stream's data
-    /// (RFC 9293 section 3.5.3).
+    /// Its length in sequence space. Data in a reset is a message, not part of the stream (RFC 9293
+    /// section 3.5.3).
     pub(crate) fn sequence_len(&self) -> u64 {
         if self.rst() {
             return 0;
@@ -186,7 +186,7 @@ impl Packet {
     }
 }
 
-/// Whether the checksum fits.
+/// The checksum state.
 #[cold]
 fn checksum(tcp: TcpPacket<'_>) -> ChecksumState {
     tcp.checksum_state()

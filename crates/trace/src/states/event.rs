@@ -1,4 +1,4 @@
-//! What makes an end go from one state to another.
+//! The cause of a state transition.
 
 use serde::Serialize;
 use tcplab_units::Instant;
@@ -25,7 +25,7 @@ pub struct Edge {
     pub at: Option<Instant>,
 }
 
-/// What happened at an end: a call of its application, or a packet that it received.
+/// The event at an endpoint: a call of its application or a received packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
@@ -43,11 +43,11 @@ pub enum Event {
     AckOfSyn,
     /// A FIN came.
     Fin,
-    /// What was missing before a FIN came, so that it counts.
+    /// The data missing before a FIN arrived, so that the FIN counts.
     FinInOrder,
     /// Its FIN was acknowledged.
     AckOfFin,
-    /// It sent an RST: its application broke off, or something came that nobody will read.
+    /// It sent an RST: an abort, or an answer to unexpected data.
     ResetSent,
     /// An RST came.
     ResetReceived,
@@ -68,7 +68,7 @@ pub enum Basis {
 }
 
 impl Event {
-    /// What led from one state to another, by the packet that shows it and who sent that.
+    /// The event between two states, from the packet that shows it and its sender.
     pub(super) fn between(from: TcpState, to: TcpState, cause: &StepCause, sent: bool) -> Event {
         match (from, to) {
             (_, TcpState::Closed) if cause.flags.contains(TcpFlags::RST) => {

@@ -1,9 +1,8 @@
 //! The walk of both ends through the state diagram of TCP (RFC 9293 section 3.3.2, figure 5).
 //!
-//! [`Life`](crate::Life) tells the states that packets show. Here each becomes an edge of the
-//! diagram with what caused it: a packet that the end received, or a call of its application, which
-//! shows only in the packet that it sent. What no packet shows but must have been (a listener, a
-//! packet that the capture has not) is said to be inferred.
+//! [`Life`](crate::Life) has the states. Here each becomes an edge of the diagram with its cause: a
+//! received packet, or a call of the application, visible only through the packet it sent. Causes
+//! that no packet shows (a listener, an uncaptured packet) are marked as inferred.
 
 mod diagram;
 mod event;
@@ -57,10 +56,10 @@ pub struct StateWalk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeenFrom {
-    /// Beside it: what was captured towards it arrived, in that order and at those times.
+    /// At the endpoint: packets captured towards it arrived, in that order and at those times.
     Beside,
-    /// Elsewhere: times are those of passing by, and that a packet arrived is told by what the end
-    /// sent next.
+    /// Elsewhere: times are those at the capture point; arrival is inferred from the next packet
+    /// sent.
     Elsewhere,
 }
 
@@ -70,6 +69,7 @@ pub struct TimeWait {
     /// Which.
     pub end: Endpoint,
     /// Since when.
+    #[serde(rename = "since_ns")]
     pub since: Instant,
     /// Why this one.
     pub why: WhyTimeWait,
@@ -86,8 +86,8 @@ pub enum WhyTimeWait {
 }
 
 impl StateWalks {
-    /// The walks that one capture shows. Beside which end it was taken is what the analysis says of
-    /// the capture point; where it is not sure, both ends are seen from elsewhere.
+    /// The states from one capture. The analysis says at which endpoint it was taken; if that is
+    /// uncertain, both count as elsewhere.
     pub fn of(connection: &Connection) -> StateWalks {
         let Connection { client, server, forward, reverse, .. } = connection;
         // Where SYNs cross, the time between them says nothing of where they were seen.
@@ -109,8 +109,8 @@ impl StateWalks {
         )
     }
 
-    /// The walks that two captures of the same connection show, one taken beside each end: of each
-    /// end what was seen there. Times of both count from the same zero.
+    /// The states from two captures of one connection, one taken at each endpoint. Times of both
+    /// share a zero.
     pub fn joined(at_client: &Connection, at_server: &Connection) -> StateWalks {
         let Connection { client, server, .. } = *at_client;
         StateWalks::new(
@@ -206,7 +206,7 @@ impl StateWalk {
         } else if event.is_call() {
             Basis::Call
         } else if sent && event != Event::ResetSent {
-            // What it received is shown only by what it sent.
+            // Packets it received show only in its answers.
             Basis::Missing
         } else if !sent && self.seen_from == SeenFrom::Elsewhere {
             Basis::Passed

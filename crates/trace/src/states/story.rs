@@ -5,11 +5,11 @@ use tcplab_units::{Endpoint, Span};
 use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, WhyTimeWait};
 use crate::{CloseKind, HandshakeKind, TcpState};
 
-/// An application that has nothing more to send closes sooner.
+/// Without further data an application closes sooner.
 const ANSWER: Span = Span::from_millis(1);
 
 impl StateWalks {
-    /// How it was opened, how it was closed, who waits and why, and what is inferred: a sentence
+    /// How it opened and closed, who is in TIME-WAIT and why, and what is inferred: one sentence
     /// each.
     pub fn story(&self) -> Vec<String> {
         let mut story = vec![self.opened().to_owned()];
@@ -69,8 +69,8 @@ impl StateWalks {
         }
     }
 
-    /// How long only one half was open, if that was more than an answer takes; as seen beside the
-    /// end that closed last.
+    /// How long it was half closed, if longer than an answer takes; only with a capture at the
+    /// endpoint that closed last.
     fn half_closed(&self) -> Option<String> {
         let walk =
             self.both().into_iter().find(|walk| walk.entered(TcpState::LastAck).is_some())?;
@@ -132,7 +132,7 @@ impl StateWalks {
 }
 
 impl StateWalk {
-    /// Edges whose cause the capture has not, but for the listener, whom no packet shows.
+    /// Edges whose packet was not captured, except the listener's.
     fn missing(&self) -> Option<String> {
         let is_missing =
             |edge: &&super::Edge| edge.basis == Basis::Missing && edge.event != Event::PassiveOpen;

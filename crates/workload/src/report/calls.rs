@@ -13,7 +13,7 @@ pub struct CallRow {
     /// Such as `write`.
     pub call: Cow<'static, str>,
     /// What was asked for, such as `100 B` or `MSG_OOB`; empty where there is nothing to ask.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty", with = "tcplab_units::text")]
     pub asked: String,
     /// What it was about, where the application knows, such as `request 3, try 2`.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -1,5 +1,6 @@
 //! The comparisons that a scenario asks for, as files for other programs.
 
+use tcplab_quantities::COMPARISONS_DOCUMENT;
 use tcplab_results::Run;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
@@ -46,7 +47,12 @@ pub(crate) fn write(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
     let rows = run.comparisons.iter().flat_map(|found| found.rows.iter().map(|it| line(found, it)));
     let table: String = std::iter::once(row(COLUMNS)).chain(rows).collect();
     directory.replace(CSV, table.as_bytes())?;
-    directory.replace(JSON, &to_json(&run.comparisons))?;
+    let document = serde_json::json!({
+        "schema": COMPARISONS_DOCUMENT.schema,
+        "version": COMPARISONS_DOCUMENT.version,
+        "comparisons": run.comparisons,
+    });
+    directory.replace(JSON, &to_json(&document))?;
     Ok(())
 }
 

@@ -11,3 +11,13 @@ pub(crate) fn row<const N: usize>(fields: [&str; N]) -> String {
     });
     quoted.join(",") + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(row(["plain", "a,b", "say \"hi\""]), "plain,\"a,b\",\"say \"\"hi\"\"\"\n");
+    }
+}

@@ -6,6 +6,7 @@ use std::io;
 use serde::ser::{Error, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+use tcplab_quantities::RUN_DOCUMENT;
 use tcplab_results::{Case, Run, Trial};
 
 use super::super::directory::RunDirectory;
@@ -28,7 +29,12 @@ pub(super) fn draft(
     let mut draft = Draft::begin(directory.path(), RUN)?;
     let trials = RefCell::new(Trials { each, failed: None });
     let written = draft.write(|out| {
-        serde_json::to_writer_pretty(&mut *out, &RunFile(run, &trials))?;
+        let whole = Document {
+            schema: RUN_DOCUMENT.schema,
+            version: RUN_DOCUMENT.version,
+            run: RunFile(run, &trials),
+        };
+        serde_json::to_writer_pretty(&mut *out, &whole)?;
         io::Write::write_all(out, b"\n")
     });
     match trials.into_inner().failed {
@@ -42,6 +48,15 @@ struct Trials<'a, 'e> {
     each: &'a mut Each<'e>,
     /// Why one did not come: serde's errors are texts.
     failed: Option<LabError>,
+}
+
+/// The document, which says what it is.
+#[derive(Serialize)]
+struct Document<'a, 't, 'e> {
+    schema: &'static str,
+    version: u64,
+    #[serde(flatten)]
+    run: RunFile<'a, 't, 'e>,
 }
 
 struct Cases<'a, 't, 'e>(&'a Run, &'a RefCell<Trials<'t, 'e>>);

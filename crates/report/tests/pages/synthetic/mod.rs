@@ -330,15 +330,15 @@ fn limits(flow: &mut Flow) {
     });
 }
 
-/// What the application of the client called, as its log tells it.
+/// The system calls of the client.
 fn client() -> EndRow {
     let calls = r#"[
-        { "call": "connect", "result": "ok", "count": 1, "bytes": "0 B", "began": 0,
-          "ended": 10000000, "took": "10 ms", "longest": "10 ms" },
-        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": "6.4 MB",
-          "began": 10000000, "ended": 900000000, "took": "850 ms", "longest": "20 ms" },
-        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": "0 B",
-          "began": 900000000, "ended": 900000000, "took": "0 s", "longest": "0 s" }
+        { "call": "connect", "result": "ok", "count": 1, "bytes": 0, "began_ns": 0,
+          "ended_ns": 10000000, "took_ns": 10000000, "longest_ns": 10000000 },
+        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": 6400000,
+          "began_ns": 10000000, "ended_ns": 900000000, "took_ns": 850000000, "longest_ns": 20000000 },
+        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": 0,
+          "began_ns": 900000000, "ended_ns": 900000000, "took_ns": 0, "longest_ns": 0 }
     ]"#;
     EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),

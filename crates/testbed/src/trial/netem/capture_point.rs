@@ -45,7 +45,7 @@ impl CapturePoint {
         loop {
             let mut header = [0; VnetHeader::LEN];
             let socket = self.socket.as_fd();
-            let Some(seen) = sys::receive_seen(socket, &mut header, &mut self.buffer)? else {
+            let Some(seen) = sys::receive_frame(socket, &mut header, &mut self.buffer)? else {
                 return Ok(None);
             };
             let frame = seen.len.saturating_sub(VnetHeader::LEN).min(self.buffer.len());

@@ -1,4 +1,4 @@
-//! One direction of a connection: data one way, acknowledgements the other.
+//! The state of one direction: its data and the ACKs for it.
 
 mod plain;
 mod sack;
@@ -24,11 +24,10 @@ use crate::packet::Packet;
 use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Spurious, Totals};
 use sack::{NOTHING, blocks, offset};
 
-/// Numbers farther than this from what was seen cannot belong to the connection: windows are
-/// below 2³⁰ (RFC 7323 section 2.3).
+/// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
 
-/// The state of one direction; what it finds out is handed over at once.
+/// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
 pub(crate) struct DirectionState {
     positions: Option<SeqUnwrapper>,
@@ -38,50 +37,50 @@ pub(crate) struct DirectionState {
     pub(crate) classifier: Classifier,
     spurious_detector: SpuriousDetector,
     causes: CauseCounts,
-    /// Data bytes of a full segment, by the handshake; 0 where it was not seen.
+    /// Data of a full segment by the handshake, bytes; 0 if unknown.
     pub(crate) full_segment: u16,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
-    /// Where the data end, once a FIN told.
+    /// The end of the data, once a FIN was seen.
     data_end: Option<Offset>,
-    /// The number that is acknowledged, and the window, where a packet with data that tells them
-    /// again tells nothing: set when one was found to, until anything else happens.
+    /// ACK and window for which a repeated ACK with data carries no news; cleared by any other
+    /// event.
     settled: Option<(SeqNumber, u16)>,
-    /// More is unsettled than is kept: the oldest of it was forgotten. For whoever asks to reset.
+    /// Old state was dropped at a bound. The reader resets it.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
 
-/// What a packet's acknowledgement tells of the opposite direction.
+/// The result of an ACK for the opposite direction.
 #[derive(Debug, Default)]
 pub(crate) struct AckOutcome {
     pub(crate) ack: Option<Box<Ack>>,
     pub(crate) episodes: Vec<Episode>,
-    /// Holes, never seen at this capture point, that it acknowledges.
+    /// Gaps that it acknowledges.
     pub(crate) gaps: u32,
-    /// Retransmissions, by their frames, that turn out to have been spurious.
+    /// Retransmissions (frames) found to be spurious.
     pub(crate) spurious: Vec<(u64, Spurious)>,
 }
 
-/// What a packet turned out to be for the direction that it belongs to.
+/// The result of a packet for its own direction.
 #[derive(Debug)]
 pub(crate) struct Passed {
     pub(crate) segment: Option<Box<Segment>>,
-    /// The packet, with data or without, was there before: it is no acknowledgement of its own.
+    /// It duplicates an earlier packet and is no ACK of its own.
     pub(crate) copy: bool,
 }
 
 impl DirectionState {
-    /// Whether data passed that were not acknowledged yet.
+    /// Whether unacknowledged data are outstanding.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.board.una < self.board.high
     }
-    /// The initial sequence number, if a packet of this direction was seen.
+    /// The initial sequence number, if known.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
-    /// Whether this number is near to those seen.
+    /// Whether the number is near those seen.
     pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
         let far = |positions: SeqUnwrapper| {
             let high = self.board.high.as_u64() as i64;
@@ -89,7 +88,7 @@ impl DirectionState {
         };
         self.positions.is_some_and(|positions| !far(positions))
     }
-    /// The SYN was another one than thought: nothing sent after it has been seen.
+    /// The initial sequence number was another: starts again.
     pub(crate) fn begin_again(&mut self, initial: SeqNumber) {
         self.positions = Some(SeqUnwrapper::new(initial));
         let without_sack = self.board.without_sack;
@@ -98,24 +97,24 @@ impl DirectionState {
         self.board.start_at(Offset::new(1));
         self.classifier = Classifier::default();
     }
-    /// A SYN, FIN or RST came, of either direction.
+    /// A SYN, FIN or RST of either direction.
     pub(crate) fn is_unsettled(&mut self) {
         self.settled = None;
     }
-    /// The handshake showed that SACK is not used.
+    /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sender_model.refuse_sack();
         self.board.without_sack = true;
     }
 
-    /// A packet of this direction; `Err` if its number cannot belong to the connection.
+    /// Analyses a packet of this direction; `Err` if its number cannot belong to the connection.
     pub(crate) fn sent(
         &mut self,
         packet: &Packet,
         context: Context<'_>,
     ) -> Result<Passed, OutOfPlace> {
         self.settled = None;
-        // An RST may come from nobody who knows the connection: its number is no beginning.
+        // An RST may be forged: its number is no start.
         if packet.rst() && self.positions.is_none() {
             return Ok(Passed { segment: None, copy: false });
         }
@@ -155,7 +154,7 @@ impl DirectionState {
         Ok(Passed { segment, copy })
     }
 
-    /// Tells what was judged to the observers and to whoever takes segments.
+    /// Passes a classified packet to the observers and the sink.
     fn segment(
         &mut self,
         packet: &Packet,
@@ -198,7 +197,7 @@ impl DirectionState {
         })
     }
 
-    /// Counts what was just sent; the bytes in flight with it.
+    /// Counts a transmission; returns the bytes in flight with it.
     #[inline]
     fn count(&mut self, payload: u64) -> u64 {
         self.totals.data_segments += u64::from(payload > 0);
@@ -208,8 +207,8 @@ impl DirectionState {
         in_flight
     }
 
-    /// The acknowledgement in a packet of the opposite direction.
-    /// `copy`: it was there before.
+    /// Analyses the acknowledgement in a packet of the opposite direction; `copy`: it is a
+    /// duplicate packet.
     pub(crate) fn answered(
         &mut self,
         packet: &Packet,
@@ -217,7 +216,7 @@ impl DirectionState {
         copy: bool,
     ) -> AckOutcome {
         let Some(number) = packet.ack else { return AckOutcome::default() };
-        // Without data seen before, everything acknowledged lies before the capture's start.
+        // Without captured data, everything acknowledged lies before the capture.
         let positions =
             *self.positions.get_or_insert_with(|| SeqUnwrapper::new(number.advanced_by(u32::MAX)));
         let ack = positions.position(number);
@@ -280,8 +279,8 @@ impl DirectionState {
         heard
     }
 
-    /// How many gaps the cumulative acknowledgement covers; these were not captured. `high` is the
-    /// highest byte seen before it.
+    /// How many gaps the cumulative ACK covers; these were not captured. `high`: the highest byte
+    /// before it.
     #[inline]
     fn acknowledge_gaps(
         &mut self,
@@ -298,8 +297,8 @@ impl DirectionState {
         count
     }
 
-    /// Whether a packet with data of the other direction only says again what the one before it
-    /// said of this, which has nothing under way: so it is with all data of a transfer one way.
+    /// Whether a packet with data only repeats the previous ACK while nothing is outstanding: the
+    /// usual case of a one-way transfer.
     #[inline]
     fn says_again(&self, packet: &Packet, ack: Offset, window: Option<Bytes>) -> bool {
         let board = &self.board;
@@ -323,7 +322,7 @@ impl DirectionState {
         plain && calm && stands && self.observers.ignore_repeated_ack(ack, window)
     }
 
-    /// What [`DirectionState::answered`] comes to where nothing new is said.
+    /// [`DirectionState::answered`] for an ACK without news.
     #[inline]
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
         self.observers.on_repeated_ack(packet);
@@ -333,17 +332,17 @@ impl DirectionState {
         self.totals.max_window = self.totals.max_window.max(window);
     }
 
-    /// Bytes of data before `end`: the SYN stands at 0, the FIN after the data.
+    /// Bytes of data before `end`: the SYN is at 0, the FIN after the data.
     fn data_before(&self, end: Offset) -> u64 {
         end.min(self.data_end.unwrap_or(end)).as_u64().saturating_sub(1)
     }
 
-    /// The episodes that are left when no more packets come.
+    /// The remaining episodes at the end.
     pub(crate) fn finish(&self) -> Vec<Episode> {
         self.recovery.as_ref().map(|recovery| recovery.finish(&self.board)).unwrap_or_default()
     }
 
-    /// What is known of the causes, when no more packets come.
+    /// Writes the sums and causes at the end.
     pub(crate) fn finish_into(&mut self, flow: &mut Flow) {
         flow.totals = self.totals;
         self.causes.finish(flow);
@@ -351,7 +350,7 @@ impl DirectionState {
         self.observers.finish(flow);
     }
 
-    /// Where the packet stands. The first number seen is taken for the first byte of data.
+    /// The position of the packet. The first number seen counts as the first byte of data.
     fn place(&mut self, packet: &Packet) -> Result<i64, OutOfPlace> {
         let Some(positions) = &mut self.positions else {
             let before = if packet.syn() { 0 } else { u32::MAX };
@@ -376,7 +375,7 @@ impl DirectionState {
         let &Candidate { packet, range, context, closed } = candidate;
         let high = self.board.high;
         if range.is_empty() {
-            // From before the capture began.
+            // From before the capture.
             let kind = SegmentKind::OriginalNotCaptured;
             return Classification { kind, ..Classification::new_data() };
         }
@@ -404,7 +403,7 @@ impl DirectionState {
         }
         let (classification, entry) =
             self.classifier.classify(candidate, &mut self.sender_model, &self.board);
-        // The part below the highest byte seen, less what is seen only now.
+        // The part below the highest byte, less gaps.
         let below = Range { start: range.start, end: range.end.min(high) };
         let seen_before = below.len() - self.classifier.gaps.within(below);
         self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
@@ -428,7 +427,7 @@ impl DirectionState {
         self.spurious_detector.sent(PendingRetransmission { range, at, frame, clock });
     }
 
-    /// Enters a transmission into the log, and opens the watch where it is a sign of trouble.
+    /// Logs a transmission; starts recovery tracking on signs of loss.
     fn log(
         &mut self,
         packet: &Packet,
@@ -460,8 +459,8 @@ impl DirectionState {
         }
     }
 
-    /// RFC 5681 section 2; with SACK, an acknowledgement that tells of something new is one even
-    /// if its window differs (RFC 6675 section 2).
+    /// RFC 5681 section 2; with SACK, an ACK with new SACK information is one even if its window
+    /// differs (RFC 6675 section 2).
     fn is_duplicate(&self, packet: &Packet, ack: Offset, sack: &[Range]) -> bool {
         let outstanding = self.board.una < self.board.high;
         let same_window = self.last_window == Some(packet.window);
@@ -481,8 +480,7 @@ impl DirectionState {
         }
     }
 
-    /// ICMP quotes a segment of this direction that was too large for the path, which takes `mtu`
-    /// bytes.
+    /// ICMP reported a segment of this direction as too big for a path MTU of `mtu` bytes.
     #[cold]
     pub(crate) fn told_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
         let Some(positions) = self.positions else { return };
@@ -517,7 +515,7 @@ impl DirectionState {
         }
     }
 
-    /// In times of trouble: the episodes that are over.
+    /// Follows an ACK during recovery; returns finished episodes.
     #[inline(never)]
     fn track_recovery(
         &mut self,
@@ -542,14 +540,14 @@ impl DirectionState {
     }
 }
 
-/// An acknowledgement for whoever takes them.
+/// The ACK for a sink.
 fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
     let &AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
     Ack {
         at: packet.at,
         frame: packet.frame,
         ack,
-        // A reset's window means nothing: no more is to be sent.
+        // The window of a reset has no meaning.
         window: window.filter(|_| !packet.rst()),
         sack: sack.to_vec(),
         dsack,
@@ -560,12 +558,12 @@ fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
     }
 }
 
-/// A sequence number that cannot belong to the connection.
+/// A sequence number outside the connection.
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-/// How many segments on the wire a packet with so much data stands for, `full` being the data of a
-/// full one: the kernel hands large pieces to the capture point, which the network card cuts.
+/// The segments on the wire of a packet with this data, `full` being a full segment: offloading
+/// hands the capture larger packets.
 fn pieces(payload: u64, full: u16) -> u64 {
     match full {
         0 => 1,

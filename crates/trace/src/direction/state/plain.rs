@@ -1,10 +1,8 @@
-//! The short way through a direction for what nearly every packet is: the next data in order, or
-//! an acknowledgement of what was sent once and in order.
+//! The fast path through a direction: the next data in order, or an ACK of data sent once and in
+//! order.
 //!
-//! Each of these is [`DirectionState::sent`] or [`DirectionState::answered`] for a case in which
-//! nothing is to be judged: what the long way would ask is asked at once, and what it would do is
-//! done without asking again. The observers are the same; they are compiled once more, for the
-//! case.
+//! Each function equals [`DirectionState::sent`] or [`DirectionState::answered`] for a case without
+//! anything to classify. The observers are the same, compiled once more for the case.
 
 use tcplab_units::{Bytes, Offset};
 
@@ -15,21 +13,20 @@ use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{Range, SegmentKind};
 
-/// What a plain packet says to the direction that it acknowledges.
+/// The acknowledgement in a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// The same as several before it: not even that is news.
+    /// The same as several before: no effect at all.
     Still,
-    /// The same as the one before it.
+    /// The same as the previous one.
     Again,
-    /// That everything before this arrived: some of what was sent once and in order.
+    /// Everything before this arrived: data sent once and in order.
     Arrived(Offset),
 }
 
 impl DirectionState {
-    /// Whether a plain packet goes on where the one before it ended, and nothing speaks against its
-    /// being what it seems: new data, or nothing but an acknowledgement. Then
-    /// [`DirectionState::go_on`] does what [`DirectionState::sent`] would.
+    /// Whether a plain packet continues the stream and is plainly new data or a bare ACK. Then
+    /// [`DirectionState::go_on`] equals [`DirectionState::sent`].
     #[inline]
     pub(crate) fn goes_on(&self, packet: &Packet) -> bool {
         let Some(positions) = &self.positions else { return false };
@@ -38,18 +35,18 @@ impl DirectionState {
             return false;
         }
         if packet.payload == 0 {
-            // It cannot stand below what was acknowledged, as a probe would.
+            // It cannot be a probe below the acknowledged data.
             return !self.classifier.send_order.repeats(packet);
         }
-        // Without room for it, it may be a probe; after a silence, a timer's; behind packets that
-        // did not come here, retransmitted.
+        // In a zero window it may be a probe; after a silence a timer's; after missing packets a
+        // retransmission.
         self.last_window != Some(0)
             && (self.board.una >= high || self.sender_model.has_just_sent(packet.at))
             && self.classifier.is_next(packet)
             && !self.board.log.is_full()
     }
 
-    /// Takes in a packet of this direction that [goes on](FlowState::goes_on).
+    /// Follows a packet that [continues](DirectionState::goes_on).
     #[inline]
     pub(crate) fn go_on(&mut self, packet: &Packet) {
         if let Some(positions) = &mut self.positions {
@@ -101,8 +98,8 @@ impl DirectionState {
         });
     }
 
-    /// What a plain packet of the opposite direction says, if it is one of the two that are easily
-    /// taken in: [`DirectionState::hear`] then does what [`DirectionState::answered`] would.
+    /// The acknowledgement in a plain packet of the opposite direction, if the fast path handles
+    /// it: [`DirectionState::hear`] then equals [`DirectionState::answered`].
     #[inline]
     pub(crate) fn says(&self, packet: &Packet, window: Option<Bytes>) -> Option<Says> {
         let (positions, number) = (self.positions.as_ref()?, packet.ack?);
@@ -124,7 +121,7 @@ impl DirectionState {
         again.then_some(Says::Again)
     }
 
-    /// Takes in an acknowledgement that [says](DirectionState::says) one of the two.
+    /// Follows such an acknowledgement.
     #[inline]
     pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
         match says {

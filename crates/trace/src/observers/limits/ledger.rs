@@ -1,4 +1,4 @@
-//! The time of a transfer, written down under what bounded it.
+//! The time ledger of a transfer: time by limit.
 //!
 //! Three levels: *spans* between two packets; *stretches* of a round trip or more, in which spans
 //! of several kinds take turns; *periods*, neighbouring stretches of which most time has the same
@@ -16,30 +16,30 @@ const SHORTEST: Span = Span::from_millis(10);
 /// starved, in the same round trip or the one before, had a full congestion window in it.
 const FULL_BEFORE: u64 = 16;
 
-/// What is known of a span when it is over.
+/// The kind of a finished span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     /// It is certain.
     Sure(Limit),
     /// Nothing was in flight, and nothing to send.
     Idle,
-    /// The sender sent when an acknowledgement came, and had sent all it might before: the round
-    /// trip tells whether the congestion window or the path set the pace.
+    /// ACK-clocked: the sender transmitted on an ACK and had used its allowance before. The round
+    /// trip shows whether the congestion window or the path set the rate.
     Clocked,
-    /// It might have sent and did not, until an acknowledgement came: its buffer was full of what
-    /// had been sent, or what to send next was made known by accident just then.
+    /// It could send but waited for an ACK: the send buffer was full of unacknowledged data, or new
+    /// data came by chance just then.
     Starved,
-    /// It might have sent and did not, until something else than an acknowledgement made it:
-    /// its application or, if such waits are short, its pacing.
+    /// It could send but waited for something other than an ACK: the application or, for short
+    /// waits, pacing.
     Lull,
-    /// The same, and such waits are even.
+    /// Such waits of even length.
     Paced,
 }
 
-/// What a round trip told of the spans in it.
+/// The outcome of a round trip for its spans.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundOutcome {
-    /// What paced the acknowledgements' clock.
+    /// The limit behind the ACK clock.
     pub(crate) clocked: Limit,
     /// The path was as busy as it can be.
     pub(crate) at_capacity: bool,
@@ -113,7 +113,7 @@ impl TimeLedger {
         self.frame = frame;
     }
 
-    /// The same for a wait that may be long: then it has a stretch of its own.
+    /// Accounts a wait; a long one gets a stretch of its own.
     pub(crate) fn wait(
         &mut self,
         limit: SpanKind,

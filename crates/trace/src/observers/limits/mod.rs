@@ -1,4 +1,4 @@
-//! The limit timeline: what bounded the rate of a direction, when.
+//! The limits of a direction's rate over time.
 //!
 //! The time between two sendings is judged when it is over, by what the sender might have sent
 //! and what made it send ([`sender`]); over a round trip, by whether the path was full; and
@@ -21,27 +21,26 @@ use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Confidence, Flow, SegmentKind};
 use sender::{Answer, Departure, Sender};
 
-/// Reactions that come sooner than this are taken to come at once: the capture point stands beside
-/// the sender.
+/// Faster reactions count as immediate: the capture point is at the sender.
 const AT_ONCE: Span = Span::from_millis(1);
 /// A full segment on Ethernet with timestamps, where the handshake was not seen.
 const USUAL_SEGMENT: u64 = 1_448;
-/// Acknowledgements under way to the sender are told apart by this fraction of the way.
+/// ACKs in flight to the sender are distinguished by this fraction of the distance.
 const PARTS: u64 = 16;
-/// What the timestamp option and its padding take from each segment (RFC 7323 appendix A).
+/// Bytes of the timestamp option with padding (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
 
 /// The observer. A direction without data costs next to nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
-    /// How long after an acknowledgement passes the capture point its sender's reaction can pass.
+    /// The sender's reaction time to an ACK, as seen at the capture point.
     reaction: Span,
-    /// What the receiver offered to take in one segment.
+    /// The receiver's MSS.
     offered: Option<u16>,
     sender: Option<Box<Sender>>,
     /// The last acknowledgement of new data.
     last: Option<(Instant, u64)>,
-    /// At a capture point away from the sender: acknowledgements that have not reached it yet.
+    /// Away from the sender: ACKs that have not reached it yet.
     under_way: VecDeque<Answer>,
 }
 
@@ -50,12 +49,12 @@ impl Limits {
         self.reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
     }
 
-    /// What the spacing of acknowledged data says of the path.
+    /// The path's capacity from the spacing of acknowledged data.
     pub(crate) fn capacity(&self) -> Option<Rate> {
         self.sender.as_ref().and_then(|sender| sender.capacity())
     }
 
-    /// Whether no data were sent yet: acknowledgements do not matter then.
+    /// Whether no data were sent yet: ACKs do not matter then.
     pub(crate) fn is_idle(&self) -> bool {
         self.sender.is_none()
     }
@@ -192,7 +191,7 @@ mod tests {
     use crate::observers::transfer::TransferSums;
 
     #[test]
-    fn a_direction_is_kept_in_little_memory() {
+    fn direction_state_stays_small() {
         // Without the histogram of spacings, which comes with the first train.
         let limits = size_of::<Limits>() + size_of::<Sender>();
         let others = size_of::<Stalls>() + size_of::<TransferSums>() + size_of::<Throughput>();

@@ -1,4 +1,4 @@
-//! The window that the receiver advertises, and what it does to the sender.
+//! The advertised window and its effect on the sender.
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
@@ -46,7 +46,7 @@ struct Advertised {
     /// Whether that is bytes.
     scaled: bool,
     ack: Offset,
-    /// The sequence number of the segment that told it (SND.WL1 of RFC 9293 section 3.3.1).
+    /// The sequence number of the segment that advertised it (SND.WL1 of RFC 9293 section 3.3.1).
     told_by: SeqNumber,
 }
 
@@ -130,7 +130,7 @@ impl Windows {
         self.closed.is_none() && self.unit > 0 && self.advertised.as_ref().is_some_and(same)
     }
 
-    /// The window that [stands](Windows::stand), told again by this packet.
+    /// A repeated ACK with an [unchanged](Windows::stand) window.
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         if let Some(advertised) = &mut self.advertised
             && packet.seq.distance_from(advertised.told_by) >= 0
@@ -139,7 +139,7 @@ impl Windows {
         }
     }
 
-    /// What came out.
+    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let Some(last) = self.advertised else {
             flow.windows.probes = self.probes.occurrences();

@@ -1,4 +1,4 @@
-//! What there is to say of single frames: comments for a copy of the capture.
+//! Comments on frames, for an annotated copy of the capture.
 
 mod sent;
 
@@ -12,18 +12,18 @@ use crate::{
 };
 use sent::Sent;
 
-/// As many frames are explained at most.
+/// The most frames with comments.
 const MOST: usize = 1 << 20;
 
-/// Collects a sentence for each frame that has one: what is retransmitted and why, what was lost,
-/// out of order or doubled, probes, zero windows, D-SACKs, the ends of stalls and of recoveries.
-/// Memory grows with these frames only, up to [`Explanations::MOST`] of them.
+/// Collects a sentence for each remarkable frame: retransmissions with their cause, losses,
+/// out-of-order and duplicate packets, probes, zero windows, D-SACKs, the ends of stalls and
+/// recoveries. Memory grows with these frames, up to [`Explanations::MOST`].
 ///
-/// Read a capture into it once; then `tcplab_capture::annotate` copies the capture with
+/// Use it as the sink of one pass; then `tcplab_capture::annotate` copies the capture with
 /// [`Explanations::of`] as comments.
 #[derive(Debug, Default)]
 pub struct Explanations {
-    /// In the order in which they became known.
+    /// In the order found.
     remarks: BTreeMap<u64, Vec<Remark>>,
     lost: BTreeSet<u64>,
     live: BTreeMap<usize, [Direction; 2]>,
@@ -33,14 +33,14 @@ pub struct Explanations {
 #[derive(Debug, Default)]
 struct Direction {
     sent: Sent,
-    /// The last advertised window was closed.
+    /// The last advertised window was zero.
     closed: bool,
 }
 
-/// One thing said of a frame, short until somebody asks.
+/// One remark on a frame, in short form.
 #[derive(Debug, Clone, PartialEq)]
 enum Remark {
-    /// It retransmits what is in another frame.
+    /// A retransmission of another frame.
     Again {
         of: Option<u64>,
         kind: SegmentKind,
@@ -50,7 +50,7 @@ enum Remark {
     },
     /// A probe with new data.
     NewProbe,
-    /// It is what its kind says.
+    /// A segment of this kind.
     Kind {
         kind: SegmentKind,
         by: Sign,
@@ -72,25 +72,25 @@ enum Remark {
     Closed,
     Opened(Bytes),
     Stalled(Stall),
-    /// What somebody else has to say.
+    /// Text from elsewhere.
     Other(String),
 }
 
 impl Explanations {
-    /// As many frames are explained.
+    /// The most frames with comments.
     pub const MOST: usize = MOST;
 
-    /// Nothing yet.
+    /// No comments.
     pub fn new() -> Explanations {
         Explanations::default()
     }
 
-    /// Adds a sentence to what is said of a frame: that it is evidence of a finding, perhaps.
+    /// Adds a sentence to a frame's comment.
     pub fn add(&mut self, frame: u64, sentence: String) {
         self.say(frame, Remark::Other(sentence));
     }
 
-    /// What there is to say of a frame, in one line; nothing of most.
+    /// The comment on a frame, in one line; none for most.
     pub fn of(&self, frame: u64) -> Option<String> {
         let remarks = self.remarks.get(&frame).map_or(&[][..], |remarks| remarks);
         let mut sentences: Vec<String> =
@@ -101,18 +101,18 @@ impl Explanations {
         (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 
-    /// How many frames have something to say.
+    /// The number of frames with a comment.
     pub fn len(&self) -> usize {
         self.remarks.len()
             + self.lost.iter().filter(|frame| !self.remarks.contains_key(frame)).count()
     }
 
-    /// Whether no frame has.
+    /// Whether no frame has a comment.
     pub fn is_empty(&self) -> bool {
         self.remarks.is_empty() && self.lost.is_empty()
     }
 
-    /// How many things were not kept, for there are too many.
+    /// The number of remarks left out at the bound.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -179,7 +179,7 @@ impl Explanations {
     }
 }
 
-/// Why it was retransmitted.
+/// The cause of a retransmission.
 fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>) -> String {
     let proof = proof.map(|frame| format!(" in #{frame}")).unwrap_or_default();
     match (timer, kind, by) {
@@ -261,7 +261,7 @@ impl Sink for Explanations {
             }
         }
         let (lost, Some(first)) = (episode.lost.len() as u64, episode.lost.first()) else { return };
-        // What a timer sent says so itself, and so does ICMP.
+        // Timers and ICMP have their own remark.
         let evidence = match episode.evidence {
             Evidence::Sack { frame } | Evidence::DuplicateAcks { frame } => {
                 self.say(frame, Remark::FirstEvidence { lost, first: first.frame });

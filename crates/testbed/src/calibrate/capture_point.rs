@@ -17,13 +17,13 @@ const BATCH: usize = 32;
 /// Room for a control message with a `timespec`, aligned as the kernel wants it.
 const CONTROL: usize = 8;
 
-pub(super) struct Tap {
+pub(super) struct CapturePoint {
     socket: OwnedFd,
 }
 
 /// A packet as it arrived.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct ArrivedPacket {
     /// When the kernel got it: nanoseconds since the Unix epoch.
     pub(super) stamp: u64,
     /// Its first bytes, from the IP header on.
@@ -32,9 +32,9 @@ pub(super) struct Seen {
     pub(super) len: usize,
 }
 
-impl Tap {
+impl CapturePoint {
     /// In the calling thread's namespace.
-    pub(super) fn open() -> io::Result<Tap> {
+    pub(super) fn open() -> io::Result<CapturePoint> {
         let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // Of this protocol only: then packets that leave are not seen (packet(7)).
         let protocol = libc::c_int::from(ETH_P_IP.to_be());
@@ -50,7 +50,7 @@ impl Tap {
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, deep).or_else(
             |_| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, deep),
         )?;
-        Ok(Tap { socket })
+        Ok(CapturePoint { socket })
     }
 
     /// Packets that found no room since the last call.
@@ -59,12 +59,12 @@ impl Tap {
     }
 
     /// Shows all that has arrived.
-    pub(super) fn look(&self, mut see: impl FnMut(&Seen)) -> io::Result<()> {
+    pub(super) fn look(&self, mut see: impl FnMut(&ArrivedPacket)) -> io::Result<()> {
         while self.look_at_some(&mut see)? == BATCH {}
         Ok(())
     }
 
-    fn look_at_some(&self, see: &mut impl FnMut(&Seen)) -> io::Result<usize> {
+    fn look_at_some(&self, see: &mut impl FnMut(&ArrivedPacket)) -> io::Result<usize> {
         let mut heads = [[0_u8; HEAD]; BATCH];
         let mut controls = [[0_u64; CONTROL]; BATCH];
         let mut parts: [libc::iovec; BATCH] = std::array::from_fn(|index| libc::iovec {
@@ -100,7 +100,7 @@ impl Tap {
         }
         for (message, head) in messages.iter().zip(&heads).take(count as usize) {
             if let Some(stamp) = stamp(&message.msg_hdr) {
-                see(&Seen { stamp, head: *head, len: message.msg_len as usize });
+                see(&ArrivedPacket { stamp, head: *head, len: message.msg_len as usize });
             }
         }
         Ok(count as usize)

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tcplab_wire::LinkType;
 
 use crate::netlink::Netlink;
-use crate::sys::Seen;
+use crate::sys::ReceivedFrame;
 use crate::{TrialError, packet_socket, sys};
 
 /// A frame of the largest packet that Linux makes ("BIG TCP"), with room for its headers.
@@ -23,7 +23,7 @@ const ADDRESSES: usize = 12;
 
 /// A socket that hears what an interface sends and receives, and never sends itself.
 #[derive(Debug)]
-pub struct Listener {
+pub struct LiveCapture {
     socket: OwnedFd,
     buffer: Vec<u8>,
     link: LinkType,
@@ -32,7 +32,7 @@ pub struct Listener {
 
 /// A frame that passed.
 #[derive(Debug, Clone, Copy)]
-pub struct Overheard<'a> {
+pub struct CapturedFrame<'a> {
     /// When, nanoseconds since the Unix epoch, by the kernel.
     pub at_nanos: Option<u64>,
     /// Whether it went out.
@@ -43,7 +43,7 @@ pub struct Overheard<'a> {
     pub original_len: u32,
 }
 
-impl Listener {
+impl LiveCapture {
     /// What means all interfaces, as for tcpdump.
     pub const ANY: &str = "any";
 
@@ -53,7 +53,7 @@ impl Listener {
     ///
     /// # Errors
     /// If there is no such interface, it is down, or this process may not listen.
-    pub fn open(name: &str) -> Result<Listener, TrialError> {
+    pub fn open(name: &str) -> Result<LiveCapture, TrialError> {
         let refused = |message: String, remedy: &str| TrialError::Reported {
             message,
             remedy: Some(remedy.to_owned()),
@@ -65,14 +65,14 @@ impl Listener {
             ),
             _ => TrialError::setup(format!("open a packet socket on {name}"))(error),
         };
-        let heard = |socket, link| Listener {
+        let heard = |socket, link| LiveCapture {
             socket,
             buffer: vec![0; HEADROOM + LARGEST],
             link,
             dropped: 0,
         };
         let Ok(index) = sys::interface_index(name) else {
-            if name == Listener::ANY {
+            if name == LiveCapture::ANY {
                 let socket = packet_socket::listen_to_all().map_err(denied)?;
                 return Ok(heard(socket, LinkType::LinuxSll2));
             }
@@ -102,11 +102,11 @@ impl Listener {
     ///
     /// # Errors
     /// If the interface can no longer be listened to.
-    pub fn next(&mut self, patience: Duration) -> Result<Option<Overheard<'_>>, TrialError> {
+    pub fn next(&mut self, patience: Duration) -> Result<Option<CapturedFrame<'_>>, TrialError> {
         let failed = || TrialError::setup("listen on");
         loop {
             let room = &mut self.buffer[HEADROOM..];
-            let seen = sys::receive_seen(self.socket.as_fd(), &mut [], room);
+            let seen = sys::receive_frame(self.socket.as_fd(), &mut [], room);
             let Some(seen) = seen.map_err(failed())? else {
                 let timeout = Timespec::try_from(patience).map_err(io::Error::other);
                 let timeout = timeout.map_err(failed())?;
@@ -132,7 +132,7 @@ impl Listener {
                 _ => HEADROOM,
             };
             let end = HEADROOM + seen.len.min(LARGEST);
-            return Ok(Some(Overheard {
+            return Ok(Some(CapturedFrame {
                 at_nanos: seen.at_nanos,
                 is_sent: seen.is_sent,
                 captured: &self.buffer[start..end],
@@ -160,7 +160,7 @@ fn put_back(buffer: &mut [u8], tag: [u8; TAG]) -> usize {
 /// Puts a header of the form that captures of all interfaces have before the packet behind the
 /// [`HEADROOM`]; where it begins. A tag stands where libpcap puts it: its kind for what the header
 /// announces, the rest before the packet.
-fn put_before(buffer: &mut [u8], seen: &Seen) -> usize {
+fn put_before(buffer: &mut [u8], seen: &ReceivedFrame) -> usize {
     let from = &seen.from;
     // It is in network byte order already.
     let mut protocol = from.sll_protocol.to_ne_bytes();
@@ -226,7 +226,7 @@ mod tests {
             sll_addr: [1, 2, 3, 4, 5, 6, 0, 0],
         };
         for (tag, protocol) in [(None, [8, 0]), (Some([0x88, 0xa8, 0, 7]), [0x88, 0xa8])] {
-            let seen = Seen { len: 40, is_sent: true, at_nanos: None, tag, from };
+            let seen = ReceivedFrame { len: 40, is_sent: true, at_nanos: None, tag, from };
             let mut buffer = buffer(&[]);
             let start = put_before(&mut buffer, &seen);
             let frame = &buffer[start..];

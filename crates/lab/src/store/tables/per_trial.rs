@@ -1,0 +1,135 @@
+//! The tables of which each trial has some rows.
+
+use std::collections::BTreeMap;
+
+use tcplab_quantities::Quantity;
+use tcplab_results::{Run, Trial};
+use tcplab_table::{Column, Format, Kind, Value};
+
+use super::super::directory::RunDirectory;
+use super::factors::Factors;
+use super::file::TableFile;
+use super::rows;
+use crate::error::LabError;
+
+/// A table of which each trial has some rows.
+pub(super) struct PerTrial {
+    pub(super) name: &'static str,
+    /// What its rows are.
+    pub(super) about: &'static str,
+    pub(super) columns: &'static [(Quantity, Kind)],
+    rows: fn(&str, &Trial) -> Vec<Vec<Value>>,
+}
+
+pub(super) const PER_TRIAL: &[PerTrial] = &[
+    PerTrial {
+        name: METRICS,
+        about: "A row for each metric of each trial; the columns of the factors follow, as in trials.",
+        columns: rows::METRICS,
+        rows: rows::metrics,
+    },
+    PerTrial {
+        name: "episodes",
+        about: "A row for each recovery episode.",
+        columns: rows::EPISODES,
+        rows: rows::episodes,
+    },
+    PerTrial {
+        name: "interruptions",
+        about: "A row for each interruption of the path during a transfer.",
+        columns: rows::INTERRUPTIONS,
+        rows: rows::interruptions,
+    },
+    PerTrial {
+        name: "calls",
+        about: "A row for each call of an application, equal ones in a row together.",
+        columns: rows::CALLS,
+        rows: rows::calls,
+    },
+    PerTrial {
+        name: "ends",
+        about: "A row for each metric of an end, and each of its values.",
+        columns: rows::ENDS,
+        rows: rows::ends,
+    },
+    PerTrial {
+        name: "options",
+        about: "A row for each socket option that was asked for or changed.",
+        columns: rows::OPTIONS,
+        rows: rows::options,
+    },
+    PerTrial {
+        name: FLOWS,
+        about: "A row for each flow, where the scenario has flows.",
+        columns: rows::FLOWS,
+        rows: rows::flows,
+    },
+];
+/// The one whose rows have the factors too.
+const METRICS: &str = "metrics";
+/// The one that is there only where a scenario has flows.
+const FLOWS: &str = "flows";
+
+impl PerTrial {
+    /// Its columns in a run.
+    pub(super) fn columns(&self, factors: &Factors) -> Vec<Column<Vec<Value>>> {
+        let mut columns = Column::list(self.columns);
+        if self.name == METRICS {
+            columns.extend(factors.columns(columns.len()));
+        }
+        columns
+    }
+
+    /// The rows of a trial of the case with these factors.
+    pub(super) fn rows(
+        &self,
+        case: &str,
+        factors: &[Value],
+        trial: &Trial,
+    ) -> impl Iterator<Item = Vec<Value>> {
+        let factors = if self.name == METRICS { factors.to_vec() } else { Vec::new() };
+        (self.rows)(case, trial).into_iter().map(move |mut row| {
+            row.extend(factors.iter().cloned());
+            row
+        })
+    }
+}
+
+/// These tables of a run while they are written.
+pub(super) struct PerTrialFiles<'a> {
+    files: Vec<(&'static PerTrial, TableFile)>,
+    factors: &'a Factors,
+    /// The index of each case by its name.
+    cases: BTreeMap<String, usize>,
+}
+
+impl<'a> PerTrialFiles<'a> {
+    pub(super) fn begin(
+        directory: &RunDirectory,
+        run: &Run,
+        factors: &'a Factors,
+    ) -> Result<PerTrialFiles<'a>, LabError> {
+        let has_flows = directory.scenario().cases.iter().any(|case| !case.flows.is_empty());
+        let wanted = PER_TRIAL.iter().filter(|table| table.name != FLOWS || has_flows);
+        let begin = |table: &'static PerTrial| {
+            let columns = table.columns(factors);
+            Ok((table, TableFile::begin(directory, table.name, Format::Csv, columns)?))
+        };
+        let cases = run.cases.iter().enumerate().map(|(index, case)| (case.name.clone(), index));
+        let files = wanted.map(begin).collect::<Result<_, LabError>>()?;
+        Ok(PerTrialFiles { files, factors, cases: cases.collect() })
+    }
+
+    /// The rows of the next trial of the case of this name.
+    pub(super) fn add(&mut self, case: &str, trial: &Trial) -> Result<(), LabError> {
+        let factors = self.cases.get(case).map_or(&[][..], |index| self.factors.cells(*index));
+        for (table, file) in &mut self.files {
+            table.rows(case, factors, trial).try_for_each(|row| file.push(row))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn commit(self) -> Result<(), LabError> {
+        self.files.into_iter().try_for_each(|(_, file)| file.commit())
+    }
+}
