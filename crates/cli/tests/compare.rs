@@ -176,7 +176,7 @@ fn captures(home: &Path, good: &str, bad: &str) {
     assert!(json["pairs"][0]["facts"].as_array().unwrap().len() > 20);
     assert!(fs::read_to_string(home.join("d.html")).unwrap().contains("Two captures"));
     let told = refusal(home, &format!("compare {a} {b} --junit x.xml"));
-    assert!(told.contains("--junit is for runs"), "{told}");
+    assert!(told.contains("--junit needs runs"), "{told}");
 }
 
 fn mistakes(home: &Path, good: &str) {

@@ -95,8 +95,8 @@ pub(super) fn rows(
 }
 
 impl Transfer<'_> {
-    /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF` for
-    /// its bookkeeping (socket(7)).
+    /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF`
+    /// for its bookkeeping (socket(7)).
     fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<SocketState>)> {
         let looks: Mutex<BTreeMap<usize, Vec<SocketState>>> = Mutex::default();
         let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use tcplab_path::{Direction, Fate};
 use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
 use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
+use tcplab_scenario::metrics;
 use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
 use tcplab_workload::{DatagramMark, DatagramReport};
@@ -51,13 +52,13 @@ pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
         requests.iter().filter_map(|it| Some(it.response_time()?.as_millis_f64())).collect();
     let share = 100.0 * report.unanswered() as f64 / requests.len().max(1) as f64;
     let values = [
-        ("unanswered", report.unanswered() as f64),
-        ("unanswered_share", share),
-        ("request_retries", report.resent() as f64),
-        ("late_answers", report.late as f64),
-        ("duplicate_answers", report.duplicates as f64),
-        ("lost_datagrams", all.lost() as f64),
-        ("payload_intact", f64::from(u8::from(damaged == 0))),
+        (metrics::UNANSWERED, report.unanswered() as f64),
+        (metrics::UNANSWERED_SHARE, share),
+        (metrics::REQUEST_RETRIES, report.resent() as f64),
+        (metrics::LATE_ANSWERS, report.late as f64),
+        (metrics::DUPLICATE_ANSWERS, report.duplicates as f64),
+        (metrics::LOST_DATAGRAMS, all.lost() as f64),
+        (metrics::PAYLOAD_INTACT, f64::from(u8::from(damaged == 0))),
     ];
     named(values.into_iter().chain(responses(&times))).collect()
 }

@@ -9,6 +9,7 @@ use tcplab_recording::{
     AppLog, ConnectionLog, FlowLog, Recording, RecordingError, Sample, TrialRecord, TruthRow,
 };
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
+use tcplab_scenario::{MetricInfo, metric, metrics};
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 use tcplab_workload::Exchange;
@@ -58,10 +59,11 @@ impl Told {
 
 /// Of several connections, what each has, in place of `first`'s: the median.
 fn typical(flow: &FlowRow, first: Vec<Metric>) -> Vec<Metric> {
-    let typical = |metric: Metric| match metric.name.as_str() {
+    let typical = |known: Metric| match metric(&known.name) {
         // That is of all of them.
-        "payload_intact" => metric,
-        name => Metric { value: flow.median(name).unwrap_or(metric.value), ..metric },
+        Some(info) if *info == *metrics::PAYLOAD_INTACT => known,
+        Some(info) => Metric { value: flow.median(info).unwrap_or(known.value), ..known },
+        None => known,
     };
     if flow.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
 }
@@ -172,7 +174,7 @@ impl Known<'_> {
     }
 
     /// What the flows are together: those that the trial is about, and all.
-    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static str, f64)> {
+    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static MetricInfo, f64)> {
         let logs = || self.app.flows.iter();
         let started = |flow: &FlowLog| {
             let each = flow.connections.iter().filter_map(|it| it.client.started);
@@ -186,10 +188,10 @@ impl Known<'_> {
         let goodput = lasted.and_then(|span| Rate::of(bytes, span)).map(Rate::as_mbit_f64);
         let settled = last_start.and_then(|start| sharing::convergence(subjects, start));
         let values = [
-            ("fairness", sharing::fairness(subjects)),
-            ("convergence", settled.map(Span::as_secs_f64)),
-            ("aggregate_goodput", goodput),
-            ("path_utilisation", self.utilisation()),
+            (metrics::FAIRNESS, sharing::fairness(subjects)),
+            (metrics::CONVERGENCE, settled.map(Span::as_secs_f64)),
+            (metrics::AGGREGATE_GOODPUT, goodput),
+            (metrics::PATH_UTILISATION, self.utilisation()),
         ];
         values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

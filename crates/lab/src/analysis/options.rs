@@ -2,6 +2,7 @@
 
 use tcplab_recording::{OptionRecord, TrialRecord};
 use tcplab_results::OptionRow;
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_workload::SocketRole;
 
 /// Those of a trial that are worth telling, socket by socket.
@@ -36,8 +37,8 @@ pub(crate) fn refusal(row: &OptionRow) -> Option<String> {
 }
 
 /// The sizes of both buffers at the end, bytes, where they are known.
-pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static str, f64)> {
-    [("socket.sndbuf", "sndbuf"), ("socket.rcvbuf", "rcvbuf")].into_iter().filter_map(
+pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
+    [(metrics::SOCKET_SNDBUF, "sndbuf"), (metrics::SOCKET_RCVBUF, "rcvbuf")].into_iter().filter_map(
         |(metric, option)| {
             let row = rows.iter().find(|row| row.name == option)?;
             Some((metric, row.effective.strip_suffix(" B")?.parse().ok()?))
@@ -100,6 +101,6 @@ mod tests {
             row("sndbuf", None, ["16384 B", "unknown"], Outcome::Default),
         ];
         let values: Vec<_> = buffers(&rows).collect();
-        assert_eq!(values, [("socket.rcvbuf", 2304.0)]);
+        assert_eq!(values, [(metrics::SOCKET_RCVBUF, 2304.0)]);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tcplab_results::fidelity::{Compared, Fidelity, Quantity};
 use tcplab_scenario::Case;
 
-use super::figures::{Figures, QUANTITIES};
+use super::figures::{Figure, Figures, QUANTITIES};
 use super::pairs::Pair;
 use super::{curve, judge};
 use crate::error::LabError;
@@ -67,11 +67,12 @@ fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) 
     let values = |all: &[Figures], index: usize| -> Vec<f64> {
         all.iter().filter_map(|figures| figures.values[index]).collect()
     };
-    let quantity = |(index, (name, unit)): (usize, &(&str, &str))| {
+    let quantity = |(index, figure): (usize, &Figure)| {
         let (kernel, model) = (values(kernel, index), values(model, index));
         let ratio = judge::ratio(&kernel, &model);
         let noise = judge::noise(&kernel);
-        Quantity { name: (*name).into(), unit: (*unit).into(), kernel, model, ratio, noise }
+        let (name, unit) = (figure.name().into(), figure.unit().into());
+        Quantity { name, unit, kernel, model, ratio, noise }
     };
     let curves =
         |all: &[Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcplab_path::Direction;
 use tcplab_results::{Run, Trial};
+use tcplab_scenario::metrics;
 use tcplab_trace::{Connection, Flow};
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -114,7 +115,7 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) ->
 
 impl Told {
     fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Told>, LabError> {
-        let Some(goodput) = trial.metrics.value("goodput") else { return Ok(None) };
+        let Some(goodput) = trial.metrics.value(metrics::GOODPUT) else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let (trace, flow): (_, fn(&Connection) -> &Flow) = match test.direction {
             Direction::Forward => (&data.client, |it| &it.forward),

@@ -93,7 +93,7 @@ impl<'r> Watch<'r> {
 }
 
 fn value(trial: &Trial, metric: &str) -> Option<f64> {
-    trial.metrics.value(metric)
+    trial.metrics.value_named(metric)
 }
 
 /// Half the 95 % interval of the mean over the mean, and whether that is narrow enough. Of a case
