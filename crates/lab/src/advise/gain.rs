@@ -33,7 +33,7 @@ pub struct Gain {
 /// What gains say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Effect {
     /// Something became better, nothing worse.
     Better,
     /// Something became worse, nothing better.
@@ -44,17 +44,17 @@ pub enum Verdict {
     Open,
 }
 
-impl Verdict {
+impl Effect {
     /// That of these gains, by their 95 % intervals; less than 1 % is nothing.
-    pub fn of(gains: &[Gain]) -> Verdict {
+    pub fn of(gains: &[Gain]) -> Effect {
         let intervals = || gains.iter().filter_map(|gain| gain.interval);
         let is_better = intervals().any(|(low, _)| low > 1.01);
         let is_worse = intervals().any(|(_, high)| high < 1.0 / 1.01);
         match (is_better, is_worse) {
-            (true, true) => Verdict::Mixed,
-            (true, false) => Verdict::Better,
-            (false, true) => Verdict::Worse,
-            (false, false) => Verdict::Open,
+            (true, true) => Effect::Mixed,
+            (true, false) => Effect::Better,
+            (false, true) => Effect::Worse,
+            (false, false) => Effect::Open,
         }
     }
 }
@@ -138,17 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_judged_together() {
+    fn gains_combine_to_one_effect() {
         let (good, bad, same, open) =
             (gain(2.0, 0.1), gain(0.5, 0.1), gain(1.001, 0.0001), gain(1.5, 1.0));
         for (gains, verdict) in [
-            (vec![good.clone(), same.clone()], Verdict::Better),
-            (vec![bad.clone(), open.clone()], Verdict::Worse),
-            (vec![good, bad], Verdict::Mixed),
-            (vec![same, open], Verdict::Open),
-            (vec![], Verdict::Open),
+            (vec![good.clone(), same.clone()], Effect::Better),
+            (vec![bad.clone(), open.clone()], Effect::Worse),
+            (vec![good, bad], Effect::Mixed),
+            (vec![same, open], Effect::Open),
+            (vec![], Effect::Open),
         ] {
-            assert_eq!(Verdict::of(&gains), verdict);
+            assert_eq!(Effect::of(&gains), verdict);
         }
     }
 }

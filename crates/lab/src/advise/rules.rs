@@ -201,7 +201,7 @@ fn window(situation: &Situation) -> Option<Advice> {
     };
     let basis =
         "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
-                 for while a lost segment is sent again as much again arrives and must wait"
+                 for while a lost segment is retransmitted, as much again arrives and must wait"
             .into();
     Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
 }
@@ -368,7 +368,7 @@ fn options(situation: &Situation) -> Vec<Advice> {
             "Turn selective acknowledgements on at both ends.",
             "net.ipv4.tcp_sack",
             format!(
-                "{} of {} segments were sent again; without SACK the sender learns of one loss a \
+                "{} of {} segments were retransmitted; without SACK the sender learns of one loss a \
                  round trip.",
                 seen.retransmissions, seen.segments
             ),
@@ -381,8 +381,8 @@ fn options(situation: &Situation) -> Vec<Advice> {
             "timestamps",
             "Turn timestamps on at both ends.",
             "net.ipv4.tcp_timestamps",
-            "They tell a needless repetition from a needed one, and give round trips of what was \
-             sent again."
+            "They show which retransmissions are spurious, and give RTT samples of retransmitted \
+             data."
                 .into(),
             "RFC 7323 section 4; RFC 3522",
             None,

@@ -9,16 +9,16 @@ use tcplab_scenario::{
 use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
-pub(crate) struct Gathered<'e> {
+pub(crate) struct ClaimValues<'e> {
     expectations: &'e [Expectation],
     /// Of each expectation by case and number; of one that compares cases the number that is
     /// compared, of the cases on both sides.
     values: Vec<BTreeMap<(usize, u32), Vec<Value>>>,
 }
 
-impl<'e> Gathered<'e> {
-    pub(crate) fn new(expectations: &'e [Expectation]) -> Gathered<'e> {
-        Gathered { expectations, values: vec![BTreeMap::new(); expectations.len()] }
+impl<'e> ClaimValues<'e> {
+    pub(crate) fn new(expectations: &'e [Expectation]) -> ClaimValues<'e> {
+        ClaimValues { expectations, values: vec![BTreeMap::new(); expectations.len()] }
     }
 
     /// A trial of the case at this index.
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
-        let mut gathered = Gathered::new(expectations);
+        let mut gathered = ClaimValues::new(expectations);
         for (index, case) in cases.iter().enumerate() {
             case.trials.iter().for_each(|trial| gathered.see(index, trial));
         }
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_cases_those_are_told_that_are_not_as_expected() {
+    fn claim_text_lists_failing_cases() {
         let scenario = |claim: &str| {
             let delays: Vec<String> = (1..=9).map(|ms| format!("\"{ms} ms\"")).collect();
             let source = format!(
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_about_two_cases_must_hold_in_both() {
+    fn claim_about_two_cases_needs_both() {
         let cases =
             [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
         let includes = Check::Includes(vec![Value::Text("with time lag".into())]);
@@ -455,7 +455,7 @@ mod tests {
 
     /// What is missing might have been what breaks it.
     #[test]
-    fn a_trial_that_failed_proves_nothing() {
+    fn claim_with_failed_trial_fails() {
         let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
         cases[1].failures.push(tcplab_results::Failure {
             number: 2,
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_that_of_the_same_trial() {
+    fn ratio_uses_trials_of_equal_number() {
         let cases = [case("5", &[], 0.9), case("20", &[], 0.6)];
         let claim = Expectation {
             cases: vec![1],

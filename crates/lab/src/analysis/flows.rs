@@ -26,7 +26,7 @@ const INTERVALS: u64 = 240;
 const SHORTEST: Span = Span::from_millis(100);
 
 /// What is known of the flows of a trial.
-pub(crate) struct Known<'a> {
+pub(crate) struct FlowSources<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) app: &'a AppLog,
     pub(crate) path: &'a PathSpec,
@@ -39,13 +39,13 @@ pub(crate) struct Known<'a> {
 
 /// What came of the flows of a trial; nothing of one that has none.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct FlowResults {
     pub(crate) rows: Vec<FlowRow>,
     /// What they are together.
     together: Vec<Metric>,
 }
 
-impl Told {
+impl FlowResults {
     /// The metrics of the trial, given those of the connection that it is about.
     pub(crate) fn metrics(&self, first: Vec<Metric>) -> Vec<Metric> {
         let mut metrics = match self.rows.iter().find(|flow| !flow.background) {
@@ -76,13 +76,13 @@ struct Path {
 }
 
 /// The yardstick for a transfer in a direction.
-type Yardstick<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
+type IdealOf<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
 
-impl Known<'_> {
+impl FlowSources<'_> {
     /// The flows, and the metrics that the trial has of them together.
-    pub(crate) fn examine(&self, ideal: &Yardstick<'_>) -> Result<Told, RecordingError> {
+    pub(crate) fn examine(&self, ideal: &IdealOf<'_>) -> Result<FlowResults, RecordingError> {
         if self.app.flows.is_empty() {
-            return Ok(Told::default());
+            return Ok(FlowResults::default());
         }
         let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
         let dropped = self
@@ -120,7 +120,7 @@ impl Known<'_> {
             all.extend(arrivals);
         }
         let together = named(self.together(&subjects, &all)).collect();
-        Ok(Told { rows, together })
+        Ok(FlowResults { rows, together })
     }
 
     fn row(

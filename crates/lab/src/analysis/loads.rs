@@ -82,7 +82,7 @@ mod tests {
     use tcplab_workload::ServerReport;
 
     #[test]
-    fn figures_come_in_the_units_of_the_list() {
+    fn load_metrics_have_listed_units() {
         let durations = Durations {
             count: 100,
             mean: 2_000_000.0,

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worth_telling() {
+    fn options_asked_or_changed_are_remarkable() {
         for (told, row) in [
             (false, row("nodelay", None, ["off", "off"], Outcome::Default)),
             (true, row("nodelay", Some("off"), ["off", "off"], Outcome::AsAsked)),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told() {
+    fn refused_option_gives_warning() {
         let record = OptionRecord {
             because: Some("EPERM: it needs CAP_NET_ADMIN".into()),
             ..row("sndbufforce", Some("8 MB"), ["16384 B", "16384 B"], Outcome::Refused)
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read() {
+    fn buffer_sizes_are_parsed() {
         let rows = [
             row("rcvbuf", Some("1000 B"), ["131072 B", "2304 B"], Outcome::Raised),
             row("sndbuf", None, ["16384 B", "unknown"], Outcome::Default),

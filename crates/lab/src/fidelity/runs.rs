@@ -7,7 +7,7 @@ use tcplab_scenario::Case;
 
 use super::figures::{Figure, Figures, QUANTITIES};
 use super::pairs::Pair;
-use super::{curve, judge};
+use super::{curve, ratios};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
@@ -38,8 +38,8 @@ pub fn compare(
         Some(pair) => pair.kernel.environment()?,
         None => Vec::new(),
     };
-    let summary = judge::summarise(&cases);
-    let goals = judge::goals(&summary);
+    let summary = ratios::summarise(&cases);
+    let goals = ratios::goals(&summary);
     Ok(Fidelity { tcplab: env!("CARGO_PKG_VERSION").into(), environment, cases, summary, goals })
 }
 
@@ -69,8 +69,8 @@ fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) 
     };
     let quantity = |(index, figure): (usize, &Figure)| {
         let (kernel, model) = (values(kernel, index), values(model, index));
-        let ratio = judge::ratio(&kernel, &model);
-        let noise = judge::noise(&kernel);
+        let ratio = ratios::ratio(&kernel, &model);
+        let noise = ratios::noise(&kernel);
         let (name, unit) = (figure.name().into(), figure.unit().into());
         Quantity { name, unit, kernel, model, ratio, noise }
     };
