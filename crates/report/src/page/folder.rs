@@ -275,7 +275,7 @@ impl<'a> CasePage<'a> {
     /// The row of a trial with these recovery episodes.
     fn row<'t>(&self, trial: &'t Trial, episodes: &'t [EpisodeRow]) -> TrialRow<'t> {
         let cell = |name: &&str| {
-            let metric = trial.metrics.find(name);
+            let metric = trial.metrics.find_named(name);
             metric.map_or("–".to_owned(), |it| with_unit(it.value, it.unit))
         };
         let marks = episodes.iter();
