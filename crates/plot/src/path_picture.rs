@@ -324,7 +324,7 @@ fn steps(outlook: &Outlook, value: impl Fn(&Moment) -> f64) -> Steps {
 }
 
 /// Whether two lines are the same to the eye: where both change, up to what a pixel shows, for one
-/// that changes evenly may be told at other instants than another.
+/// that changes evenly may be sampled at other instants than another.
 fn alike(one: &Steps, other: &Steps) -> bool {
     if constant(one).is_some() || constant(other).is_some() {
         return one == other;
