@@ -59,7 +59,7 @@ impl Fake {
                     train.map(|train| self.way(train, &mut rng)).unwrap_or_default()
                 };
                 RoundRecord {
-                    ways: [way(round.forward), way(round.reverse)],
+                    directions: [way(round.forward), way(round.reverse)],
                     lateness: Lateness { p99: Span::from_nanos(self.late), ..Lateness::default() },
                     ring_wait: RingWait::default(),
                     device_drops: 0,

@@ -87,8 +87,8 @@ fn every_datagram_has_verdict() {
 fn datagrams_without_verdicts_are_matched() {
     let (_place, recording) = recorded();
     let record = recording.record().unwrap();
-    let captures = Endpoint::BOTH.map(|end| seen(&recording, &record, end).unwrap());
-    let untold = untold(&captures);
+    let captures = Endpoint::BOTH.map(|end| captured(&recording, &record, end).unwrap());
+    let untold = without_verdicts(&captures);
     let own: Vec<DatagramRow> =
         read(&recording).datagrams.into_iter().filter(|row| !row.is_copy).collect();
     assert_eq!(untold.len(), own.len());
