@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         println!("{name}, {trials} trials");
         for (column, outcome) in &runs {
             match outcome {
-                Ok(run) if *column == "kernel" && run.world == "sim" => {
+                Ok(run) if *column == "kernel" && run.world.is_simulated() => {
                     println!("  kernel: not this machine's, but its model, in virtual time");
                 }
                 Ok(_) => {}

@@ -17,7 +17,7 @@ use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
 use tcplab_lab::{Bench, Overrides, Plan, analyse, begin, execute, plan};
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{Run, Trial};
-use tcplab_scenario::Scenario;
+use tcplab_scenario::{Scenario, metrics};
 use tcplab_testbed::Launcher;
 
 /// Cheap, with random loss: a few of the packets of each transfer, and now and then a SYN; and with
@@ -148,8 +148,8 @@ fn compared(
     };
     let (a, mut b) = (side(0), side(1));
     for trial in b.cases.iter_mut().flat_map(|case| &mut case.trials) {
-        if let Some(time) = trial.metrics.value("transfer_time") {
-            trial.metrics.set("transfer_time", time * longer);
+        if let Some(time) = trial.metrics.value(metrics::TRANSFER_TIME) {
+            trial.metrics.set(metrics::TRANSFER_TIME, time * longer);
         }
     }
     Ok(compare_runs((Path::new("A"), &a), (Path::new("B"), &b), asked)?)

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::json;
 use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
-    Advice, Busiest, Choice, Experiment, Gain, Goal, Seen, Situation, Verdict, amount, choose, span,
+    Advice, Busiest, Choice, Effect, Experiment, Gain, Goal, Observed, Situation, amount, choose,
+    span,
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
@@ -49,7 +50,7 @@ struct Tried {
     trials: u32,
     flawed: usize,
     gains: Vec<Gain>,
-    verdict: Verdict,
+    verdict: Effect,
     report: PathBuf,
     /// Commands to try it by hand, before and with the advice, if possible.
     by_hand: Option<[String; 2]>,
@@ -175,7 +176,7 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         Situation::of_path(&spec.path).context("this run has no path between its endpoints")?;
     if let Some(trial) = case.trials.first() {
         let data = tcplab_lab::load_trial(&directory, trial)?;
-        let seen = data.client.connections.first().map(Seen::of);
+        let seen = data.client.connections.first().map(Observed::of);
         situation.seen = seen;
         situation.payload = spec.workload.amount().max(situation.payload);
     }
@@ -214,7 +215,7 @@ fn attempt(
         by_hand,
         tries: one.tries.clone(),
         flawed: trials.filter(|trial| !trial.flaws.is_empty()).count(),
-        verdict: Verdict::of(&gains),
+        verdict: Effect::of(&gains),
         world: run.world,
         trials: arguments.trials,
         gains,
@@ -357,10 +358,10 @@ fn trial_result(tried: &Tried) -> String {
         }
     }
     let verdict = match tried.verdict {
-        Verdict::Better => "Recommended.",
-        Verdict::Worse => "Not recommended: it makes things worse here.",
-        Verdict::Mixed => "A trade-off: it improves one metric and worsens the other.",
-        Verdict::Open => "No significant difference; increase --trials.",
+        Effect::Better => "Recommended.",
+        Effect::Worse => "Not recommended: it makes things worse here.",
+        Effect::Mixed => "A trade-off: it improves one metric and worsens the other.",
+        Effect::Open => "No significant difference; increase --trials.",
     };
     text += &format!("  {verdict}\n  report: {}\n", tried.report.display());
     if let Some([before, after]) = &tried.by_hand {

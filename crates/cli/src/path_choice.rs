@@ -86,7 +86,7 @@ mod tests {
     fn path_is_preset_file_or_empty() {
         let words = |path: &PathFile| path.path.link(Direction::Forward).unwrap().describe();
         let preset = find(&choice("dsl-25", &["delay=7 ms"])).unwrap();
-        assert!(words(&preset).join(" ").ends_with("Each packet takes 7 ms."), "{preset:?}");
+        assert!(words(&preset).join(" ").ends_with("Delay 7 ms."), "{preset:?}");
         let bare = find(&choice("-", &["loss=1 %", "delay=\"2 ms\""])).unwrap();
         assert_eq!(words(&bare).len(), 2);
         assert_eq!(words(&find(&choice("-", &[])).unwrap()), ["Packets pass at once."]);

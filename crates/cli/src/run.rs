@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
-    Bench, Event, LabError, Overrides, Plan, Prospect, RunDirectory, RunOutcome, complete,
+    Bench, Event, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome, complete,
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::RunWorld;
@@ -50,7 +50,7 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let directory = open(arguments)?;
     let bench = bench(arguments)?;
     let mut display = Display::of(&directory);
-    tell(&tcplab_lab::prospect(&directory, &bench, BRIEFLY).in_short());
+    tell(&tcplab_lab::estimate(&directory, &bench, BRIEFLY).in_short());
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
@@ -114,28 +114,28 @@ fn bench(arguments: &RunArguments) -> Result<Bench> {
 /// Prints the plan and its duration, and runs nothing.
 fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     let bench = bench(arguments)?;
-    let show = |prospect: &Prospect| -> Result<ExitCode> {
-        answer_or_json(&ESTIMATE_DOCUMENT, &arguments.shown.json, prospect, || {
-            prospect.to_string()
+    let show = |estimate: &RunEstimate| -> Result<ExitCode> {
+        answer_or_json(&ESTIMATE_DOCUMENT, &arguments.shown.json, estimate, || {
+            estimate.to_string()
         })?;
         Ok(ExitCode::SUCCESS)
     };
     if let Some(directory) = &arguments.resume {
         let run = resumed(arguments, directory.as_ref())?;
-        return show(&tcplab_lab::prospect(&run, &bench, AT_LENGTH));
+        return show(&tcplab_lab::estimate(&run, &bench, AT_LENGTH));
     }
     if let Some(directory) = &arguments.extend {
-        let prospect = tcplab_lab::prospect_of_extension(
+        let estimate = tcplab_lab::estimate_extension(
             directory,
             |plan, scenario| changed(arguments, plan, scenario),
             &bench,
             AT_LENGTH,
         )?;
-        return show(&prospect);
+        return show(&estimate);
     }
     let (scenario, plan) = planned(arguments)?;
-    let prospect = tcplab_lab::prospect_of(&scenario, &plan, &bench, AT_LENGTH);
-    show(&prospect)
+    let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, AT_LENGTH);
+    show(&estimate)
 }
 
 /// The command that resumes a run.
@@ -151,7 +151,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.extend {
         let (run, extension) =
             tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
-        extension.told().iter().for_each(|line| tell(line));
+        extension.lines().iter().for_each(|line| tell(line));
         return Ok(run);
     }
     let (scenario, plan) = planned(arguments)?;

@@ -22,8 +22,8 @@ use crate::signals::stop_on_signals;
 pub(crate) struct Series(Vec<String>);
 
 impl Series {
-    /// The experiments of a folder of the catalogue, or of a directory with scenario files; `None` if
-    /// `given` is neither. The catalogue takes precedence; `./NAME` is always a directory.
+    /// The experiments of a folder of the catalogue, or of a directory with scenario files; `None`
+    /// if `given` is neither. The catalogue takes precedence; `./NAME` is always a directory.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -51,8 +51,8 @@ impl Series {
         Ok((!files.is_empty()).then_some(Series(files)))
     }
 
-    /// Runs all of them, each into its own run directory, even if one fails. Prints a line for each at
-    /// the end; returns the worst exit code.
+    /// Runs all of them, each into its own run directory, even if one fails. Prints a line for each
+    /// at the end; returns the worst exit code.
     ///
     /// # Errors
     /// If a scenario cannot be read; then nothing runs.

@@ -222,7 +222,7 @@ fn damaged_runs_are_refused() {
         "seed": 1, "trials": 1, "tcplab": "0.1.0", "cases": ["another"]}"#;
     for (plan, said) in [
         ("{\"name\": \"sm", "plan.json is damaged: EOF while parsing"),
-        (plan, "its scenario means something else by now"),
+        (plan, "this version reads its scenario differently"),
     ] {
         fs::write(folder.join("plan.json"), plan).unwrap();
         fs::write(folder.join("scenario.toml"), GOOD).unwrap();

@@ -146,7 +146,7 @@ fn written(home: &Path, good: &str, bad: &str) {
     );
     let page = read("c.html");
     for expected in
-        ["class=\"forest\"", "Data of A and B, overlaid", "here they part", "class=\"ladder\""]
+        ["class=\"forest\"", "Data of A and B, overlaid", "first difference", "class=\"ladder\""]
     {
         assert!(page.contains(expected), "{expected}");
     }
@@ -176,7 +176,7 @@ fn captures(home: &Path, good: &str, bad: &str) {
     assert!(json["pairs"][0]["facts"].as_array().unwrap().len() > 20);
     assert!(fs::read_to_string(home.join("d.html")).unwrap().contains("Two captures"));
     let told = refusal(home, &format!("compare {a} {b} --junit x.xml"));
-    assert!(told.contains("--junit is for runs"), "{told}");
+    assert!(told.contains("--junit needs runs"), "{told}");
 }
 
 fn mistakes(home: &Path, good: &str) {
@@ -185,7 +185,7 @@ fn mistakes(home: &Path, good: &str) {
     fs::create_dir(home.join("old")).unwrap();
     fs::write(home.join("old/run.json"), "{\"name\": 3}").unwrap();
     for (line, told) in [
-        (format!("compare {good} nowhere"), "there is no such directory"),
+        (format!("compare {good} nowhere"), "no such directory"),
         (format!("compare {good} begun"), "tcplab run --resume begun"),
         (format!("compare {good} old"), "tcplab report old"),
         (format!("compare {good} {good}/run.json"), "cannot compare a capture with a run"),

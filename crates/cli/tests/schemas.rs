@@ -49,7 +49,7 @@ const SCRIPT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
 const COMMANDS: [(&str, &str); 12] = [
     ("trace a.pcap.zst --json", "tcplab.trace"),
     ("trace --client a.pcap.zst --server b.pcap.zst --json", "tcplab.joined-captures"),
-    ("states a.pcap.zst --json", "tcplab.states"),
+    ("states a.pcap.zst --connection 1 --json", "tcplab.states"),
     ("metrics --json", "tcplab.metrics"),
     ("scenarios --json", "tcplab.scenarios"),
     ("path presets --json", "tcplab.paths"),
@@ -71,7 +71,7 @@ fn home() -> (TempDir, PathBuf) {
     }
     fs::write(home.path().join("small.toml"), SCENARIO).unwrap();
     fs::write(home.path().join("a.pkt"), SCRIPT).unwrap();
-    output(home.path(), &["run", "small.toml", "--world", "sim", "--runs", "runs", "--quiet"]);
+    output(home.path(), &["run", "small.toml", "--world", "sim", "--runs", "runs"]);
     let run = fs::read_dir(home.path().join("runs/small")).unwrap().next().unwrap().unwrap();
     (home, run.path())
 }

@@ -423,7 +423,7 @@ fn mistakes_are_named() {
     server.stop();
     refused(
         &["load", &format!("http://{ip}:{port}/"), "-q"],
-        &["cannot connect to 127.0.0.1:", "nothing listens there: start a server first"],
+        &["cannot connect to 127.0.0.1:", "no server listens there: start one"],
     );
     refused(&["load", "https://127.0.0.1/"], &["`https` is not spoken here"]);
     refused(&["load", "127.0.0.1:7", "-c", "4000000000"], &["descriptors", "`ulimit -n`"]);

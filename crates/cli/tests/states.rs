@@ -76,7 +76,7 @@ fn sockets_of_machine_are_listed() {
     let text = answer(home.path(), &format!("states --port {port} --state listen"));
     assert!(text.contains("1 LISTEN        waits for a SYN from anywhere"), "{text}");
     let none = answer(home.path(), &format!("states --port {port} --state time-wait"));
-    assert_eq!(none, "There is no such TCP connection.\n");
+    assert_eq!(none, "No such TCP connection.\n");
     assert!(refusal(home.path(), "states --state asleep").contains("TIME-WAIT"));
 }
 
@@ -87,7 +87,7 @@ fn walk_of_trial_equals_its_models() {
     let home = home.path();
     for (case, trial) in [("0", 1), ("1", 1), ("1", 2)] {
         let cases = refusal(home, &format!("states {run}"));
-        let names = cases.rsplit("there are ").next().unwrap();
+        let names = cases.rsplit("--case: ").next().unwrap();
         let name = names.trim().split(", ").nth(case.parse().unwrap()).unwrap();
         let line = format!("states {run} --case {name} --trial {trial} --json --svg walk.svg");
         let found = json(&answer(home, &line));
@@ -121,10 +121,10 @@ fn walk_of_trial_equals_its_models() {
     let page = fs::read_to_string(home.join(&run).join("report.html")).unwrap();
     assert_eq!(page.matches(r#"class="state-diagram""#).count(), 4, "one for each trial");
     for (line, told) in [
-        (format!("states {run} --case none"), "there is no case `none`"),
-        (format!("states {recording} --case none"), "is not a run's directory"),
-        (format!("states {recording} -c 1"), "there is no such connection: there are 1"),
-        (format!("states {recording}/client.pcapng -c 5"), "there is no connection 5"),
+        (format!("states {run} --case none"), "no case `none`"),
+        (format!("states {recording} --case none"), "is not a run: omit --case"),
+        (format!("states {recording} -c 1"), "no such connection: there are 1"),
+        (format!("states {recording}/client.pcapng -c 5"), "no connection 5"),
         (format!("states {recording}/app.json"), "app.json"),
         (format!("states {run}/trials"), "trials"),
         ("states missing.pcapng".into(), "missing.pcapng"),

@@ -1,5 +1,6 @@
 //! Numbers for readers: three digits and a unit.
 
+pub(crate) use tcplab_units::rounded::grouped as number;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 /// A point in time, seconds since the capture's first packet.
@@ -45,18 +46,6 @@ pub(crate) fn part_of_time(part: Span, whole: Span) -> String {
 /// `1 segment`, `88 segments`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{} {what}s", number(count)) }
-}
-
-/// `3,805`.
-pub(crate) fn number(count: u64) -> String {
-    let digits = count.to_string();
-    let groups: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).expect("digits are ASCII"))
-        .collect();
-    groups.join(",")
 }
 
 /// `once`, `twice`, `7 times`.

@@ -17,22 +17,22 @@ pub enum LabError {
     #[error("cannot {verb} {path}: {source}")]
     File { verb: &'static str, path: PathBuf, source: io::Error },
     /// No case is called that.
-    #[error("there is no case `{asked}`")]
+    #[error("no case `{asked}`")]
     NoCase { asked: String, known: Vec<String> },
     /// There is nothing to resume.
-    #[error("{path} holds no run that is unfinished")]
+    #[error("no unfinished run below {path}")]
     NothingToResume { path: PathBuf },
     /// Not a run directory, or of another version.
-    #[error("{path} is not a run of this version of tcplab: {what}")]
+    #[error("{path} is not a run directory: {what}")]
     NotARun { path: PathBuf, what: String },
     /// Another process works on it.
-    #[error("another tcplab is at work in {path}")]
+    #[error("{path} is locked by another tcplab process")]
     Busy { path: PathBuf },
     /// A run that is not finished yet.
-    #[error("{path} is unfinished: {done} of {total} trials are there")]
+    #[error("{path} is unfinished: it has {done} of {total} trials")]
     Unfinished { path: PathBuf, done: usize, total: usize },
     /// The caller asked to stop.
-    #[error("stopped on request")]
+    #[error("stopped")]
     Stopped,
     /// A trial did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
@@ -40,22 +40,22 @@ pub enum LabError {
     /// A trial in virtual time did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Simulated { case: String, number: u32, source: SimError },
-    /// Not the trial is at fault.
-    #[error("trial {number} of case {case}: tcplab has a fault: {what}")]
+    /// An internal error.
+    #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
     /// A trial that failed, where each of them is needed.
     #[error("trial {number} of case {case} failed: {reason}")]
     Failed { case: String, number: u32, reason: String },
     /// A model of a stack is asked for where there are none.
-    #[error("case {case} has a model of a stack, which there is in virtual time only")]
+    #[error("case {case} uses a stack model, which runs in virtual time only")]
     NotOnKernel { case: String },
     /// What is compared is TCP's, and there is none.
-    #[error("case {case} exchanges datagrams: there is no TCP whose model could be compared")]
+    #[error("case {case} sends datagrams: it has no TCP to compare")]
     NotTcp { case: String },
     /// Virtual time is asked for where there is only the kernel.
     #[error("case {case} {what}")]
     NotSimulated { case: String, what: &'static str },
-    /// The same where this machine refuses the kernel.
+    /// The kernel is needed, and this machine refuses it.
     #[error("case {case} {what}, and {why}")]
     KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
     /// The path could not be verified before the trials.
@@ -65,7 +65,7 @@ pub enum LabError {
     #[error(transparent)]
     AboveCeiling(#[from] AboveCeiling),
     /// A trial whose path misbehaved each time, where that is not allowed.
-    #[error("trial {number} of case {case} is flawed, as often as it was run: {}", flaws.join("; "))]
+    #[error("trial {number} of case {case} was flawed on every attempt: {}", flaws.join("; "))]
     Flawed { case: String, number: u32, flaws: Vec<String> },
     /// A recording that cannot be read.
     #[error(transparent)]
@@ -95,34 +95,28 @@ impl LabError {
         match self {
             LabError::Trial { source, .. } | LabError::Calibration { source } => source.remedy(),
             LabError::AboveCeiling(error) => Some(format!(
-                "{}, or accept what comes with `--allow-above-ceiling`: the run is then flagged",
+                "{}, or use `--allow-above-ceiling`: the run is then flagged",
                 error.remedy()
             )),
-            LabError::Flawed { .. } => Some(
-                "run it on a machine with less to do, with more `retries` in `[repeat]`, or \
-                 without `--strict`"
-                    .into(),
-            ),
-            LabError::NotOnKernel { .. } => {
-                Some("leave `--world` out, or run all of it with `--world sim`".into())
+            LabError::Flawed { .. } => {
+                Some("use an idle machine, more `retries` in `[repeat]`, or no `--strict`".into())
             }
+            LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::NotTcp { .. } => {
-                Some("run it in both worlds: `tcplab run`, and with `--world sim`".into())
+                Some("compare `tcplab run` with `tcplab run --world sim`".into())
             }
-            LabError::NotSimulated { .. } => {
-                Some("leave `--world` out: it runs on the kernel".into())
-            }
+            LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
-                Some(format!("finish it with `tcplab run --resume {}`", path.display()))
+                Some(format!("resume it with `tcplab run --resume {}`", path.display()))
             }
             LabError::NotARun { .. } | LabError::NothingToResume { .. } => Some(
-                "name the directory of a run (RUNS/<name>/<time>-<hash>), or none for the newest \
-                 below `--runs DIR`"
+                "pass a run directory (RUNS/<name>/<time>-<hash>), or none for the newest below \
+                 `--runs DIR`"
                     .into(),
             ),
-            LabError::Busy { .. } => Some("wait until it is done, or stop it".into()),
+            LabError::Busy { .. } => Some("wait for it, or stop it".into()),
             LabError::File { verb, source, .. } if *verb != "read" => {
                 tcplab_recording::room_for_files(source).map(Into::into)
             }

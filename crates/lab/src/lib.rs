@@ -24,7 +24,7 @@ pub use error::LabError;
 pub use plan::{Overrides, Plan, Refusal, environment, kernel_refused, plan};
 pub use replay::{Difference, Replay, replay};
 pub use run::{
-    Event, Foreseen, Prospect, RunOutcome, analyse, begin, complete, execute, finish, prospect,
-    prospect_of, prospect_of_extension,
+    CaseEstimate, Event, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
+    estimate_extension, estimate_plan, execute, finish,
 };
 pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};

@@ -1,14 +1,14 @@
-//! What can go wrong: with the whole, and with one request.
+//! Errors: of the whole load, and of one request.
 
 use std::io;
 use std::net::SocketAddr;
 
 use rustix::io::Errno;
 
-/// Why there is no load.
+/// Why a load cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Nobody takes a connection.
+    /// No server accepts a connection.
     #[error("cannot connect to {address}: {source}")]
     Unreachable {
         /// Who was tried.
@@ -16,20 +16,18 @@ pub enum LoadError {
         /// What the kernel says.
         source: io::Error,
     },
-    /// More is asked for than this process may have.
-    #[error(
-        "{connections} connections need as many descriptors, and this process may have {allowed}"
-    )]
+    /// The limit on descriptors is too low.
+    #[error("{connections} connections need as many descriptors; the limit is {allowed}")]
     Descriptors {
         /// What was asked for.
         connections: usize,
         /// `RLIMIT_NOFILE`.
         allowed: u64,
     },
-    /// The combination makes no sense.
+    /// The configuration is contradictory.
     #[error("{0}")]
-    Senseless(String),
-    /// A call failed that does not fail.
+    Invalid(String),
+    /// A system call failed that normally succeeds.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried.
@@ -45,19 +43,18 @@ impl LoadError {
         match self {
             LoadError::Unreachable { source, .. } => match source.kind() {
                 io::ErrorKind::ConnectionRefused => Some(
-                    "nothing listens there: start a server first, such as `tcplab server`, and take \
-                     the address it prints"
+                    "no server listens there: start one, such as `tcplab server`, and use the address \
+                     that it prints"
                         .into(),
                 ),
                 io::ErrorKind::TimedOut => Some(
-                    "the host does not answer: it is down, the route is missing, or a firewall \
-                     drops what comes"
+                    "the host does not answer: check that it is up, the route, and firewalls"
                         .into(),
                 ),
                 _ => None,
             },
             LoadError::Descriptors { .. } => {
-                Some("`ulimit -n` tells and changes it; or use fewer connections".into())
+                Some("raise it with `ulimit -n`, or use fewer connections".into())
             }
             _ => None,
         }
@@ -124,7 +121,7 @@ impl Fault {
             Fault::Timeout => "timeout",
             Fault::Status => "bad status",
             Fault::Body => "wrong body",
-            Fault::Protocol => "no answer that can be read",
+            Fault::Protocol => "malformed response",
             Fault::Other => "other",
         }
     }

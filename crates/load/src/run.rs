@@ -33,7 +33,7 @@ pub fn run(
     config: &Config,
     observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, LoadError> {
-    sensible(config)?;
+    check(config)?;
     reach(config)?;
     let question = question(config);
     let begin = Instant::now();
@@ -80,18 +80,18 @@ pub fn run(
     Ok(outcome(&load, &counted, threads))
 }
 
-fn sensible(config: &Config) -> Result<(), LoadError> {
-    let senseless = |why: &str| Err(LoadError::Senseless(why.into()));
+fn check(config: &Config) -> Result<(), LoadError> {
+    let invalid = |why: &str| Err(LoadError::Invalid(why.into()));
     if config.connections == 0 {
-        return senseless("a load needs at least one connection");
+        return invalid("the number of connections must be at least 1");
     }
     if let Pace::Open { per_second } = config.pace
         && !(per_second.is_finite() && per_second > 0.0 && per_second <= 1e7)
     {
-        return senseless("a rate is more than 0 and at most 10,000,000 requests a second");
+        return invalid("the rate must be above 0 and at most 10,000,000 requests per second");
     }
     if config.timeout.is_zero() {
-        return senseless("an answer needs some time");
+        return invalid("the timeout must be above 0");
     }
     // Where it can be known before, it is told before.
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);

@@ -33,10 +33,10 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// HTTPS and others.
-    #[error("`{0}` is not spoken here: http:// and echo:// are")]
+    #[error("Unsupported scheme `{0}`; use http:// or echo://.")]
     Scheme(String),
     /// There is no port.
-    #[error("{0} has no port: write HOST:PORT")]
+    #[error("{0} has no port: use HOST:PORT")]
     Port(String),
     /// It cannot be looked up.
     #[error("cannot find {host}: {source}")]
@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(target, Target { address: address.parse().unwrap(), protocol }, "{text}");
         }
         for (text, why) in [
-            ("https://127.0.0.1/", "`https` is not spoken here"),
+            ("https://127.0.0.1/", "Unsupported scheme `https`"),
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
             ("http://:80/", "cannot find"),

@@ -1,8 +1,8 @@
 //! What a script asks a shell to do.
 //!
 //! Scripts prepare the machine in the language of the shell. Nothing is run here: settings of the
-//! kernel become names and values, which a stack under test may take or refuse; the rest is told
-//! apart by what it would touch.
+//! kernel become names and values, which a stack under test may accept or refuse; the rest is
+//! distinguished apart by what it would touch.
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub trait Subject {
     /// The application calls.
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply;
 
-    /// What became of the call that [blocked](Reply::Blocked), once it has returned; told once.
+    /// What became of the call that [blocked](Reply::Blocked), once it has returned; reported once.
     fn returned(&mut self, now: Instant) -> Option<Outcome>;
 
     /// A segment arrives.

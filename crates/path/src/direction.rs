@@ -1,10 +1,10 @@
-//! Which way packets go.
+//! The directions of a path.
 
 use std::fmt;
 
 use tcplab_units::Endpoint;
 
-/// One of the two ways of a path. Each has a link of its own.
+/// One of the two directions of a path. Each has a link of its own.
 #[derive(
     Debug,
     Clone,
@@ -30,7 +30,7 @@ impl Direction {
     /// Both, forward first.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
-    /// The other way.
+    /// The other direction.
     #[must_use]
     pub const fn opposite(self) -> Direction {
         match self {

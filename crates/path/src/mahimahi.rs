@@ -42,7 +42,7 @@ pub fn parse_mahimahi(text: &[u8]) -> Result<Vec<u64>, TraceError> {
 
 fn milliseconds(number: &[u8]) -> Result<u64, String> {
     if number.is_empty() {
-        return Err("nothing stands in it: each line is a whole number of milliseconds".into());
+        return Err("the line is empty: write a whole number of milliseconds".into());
     }
     let shown = String::from_utf8_lossy(&number[..number.len().min(40)]);
     if !number.iter().all(u8::is_ascii_digit) {
@@ -50,7 +50,7 @@ fn milliseconds(number: &[u8]) -> Result<u64, String> {
     }
     match std::str::from_utf8(number).ok().and_then(|digits| digits.parse().ok()) {
         Some(ms) if ms <= LATEST => Ok(ms),
-        _ => Err(format!("{shown} ms is later than can be told (584 years)")),
+        _ => Err(format!("{shown} ms is out of range (584 years)")),
     }
 }
 
@@ -64,11 +64,11 @@ pub(crate) fn check_opportunities(opportunities: &[u64]) -> Result<(), (usize, S
     match opportunities.last() {
         None => Err((0, "is missing: a trace has at least one".into())),
         Some(0) => {
-            let what = "is at zero as all before: the trace must last for some time";
+            let what = "is at zero like all before: the last one must be above zero";
             Err((opportunities.len() - 1, what.into()))
         }
         Some(ms) if *ms > LATEST => {
-            Err((opportunities.len() - 1, format!("at {ms} ms is later than can be told")))
+            Err((opportunities.len() - 1, format!("at {ms} ms is out of range (584 years)")))
         }
         Some(_) => Ok(()),
     }
@@ -99,15 +99,9 @@ mod tests {
     fn what_the_format_does_not_allow_is_told_with_its_line() {
         for (text, error) in [
             ("", "line 1: the file is empty"),
-            ("\n", "line 1: nothing stands in it: each line is a whole number of milliseconds"),
-            (
-                "1\n\n2\n",
-                "line 2: nothing stands in it: each line is a whole number of milliseconds",
-            ),
-            (
-                "1\n2\n\n",
-                "line 3: nothing stands in it: each line is a whole number of milliseconds",
-            ),
+            ("\n", "line 1: the line is empty: write a whole number of milliseconds"),
+            ("1\n\n2\n", "line 2: the line is empty: write a whole number of milliseconds"),
+            ("1\n2\n\n", "line 3: the line is empty: write a whole number of milliseconds"),
             ("1\n512\n498\n", "line 3: falls from 512 to 498"),
             ("# trace\n1\n", "line 1: `# trace` is not a whole number of milliseconds"),
             ("1\n 2\n", "line 2: ` 2` is not a whole number of milliseconds"),
@@ -115,12 +109,12 @@ mod tests {
             ("1.5\n", "line 1: `1.5` is not a whole number of milliseconds"),
             ("1\t\n", "line 1: `1\\t` is not a whole number of milliseconds"),
             ("1\r\r\n", "line 1: `1\\r` is not a whole number of milliseconds"),
-            ("0\n0\n", "line 2: is at zero as all before: the trace must last for some time"),
+            ("0\n0\n", "line 2: is at zero like all before: the last one must be above zero"),
             (
                 "18446744073709551616\n",
-                "line 1: 18446744073709551616 ms is later than can be told (584 years)",
+                "line 1: 18446744073709551616 ms is out of range (584 years)",
             ),
-            ("18446744073710\n", "line 1: 18446744073710 ms is later than can be told (584 years)"),
+            ("18446744073710\n", "line 1: 18446744073710 ms is out of range (584 years)"),
         ] {
             assert_eq!(parse_mahimahi(text.as_bytes()).unwrap_err().to_string(), error, "{text:?}");
         }

@@ -196,20 +196,21 @@ impl<T: Quantity> Schedule<T> {
     /// What is wrong with it: the key below its own (such as `steps`) and why.
     pub(crate) fn check(&self) -> Result<(), (&'static str, String)> {
         if self.steps.is_empty() {
-            let what = "a schedule without steps changes nothing: write the value itself";
+            let what = "no steps given: write the value itself";
             return Err(("steps", what.into()));
         }
         let mut free = Span::ZERO;
         for step in &self.steps {
             if step.at < free {
-                let what = format!("the step at {} begins before the one before it ends", step.at);
+                let what = format!("the step at {} overlaps the previous one", step.at);
                 return Err(("steps", what));
             }
             free = step.at + step.over;
         }
         match self.repeat {
             Some(repeat) if repeat <= free || repeat.is_zero() => {
-                let what = format!("it repeats after {repeat}, before its last step has ended");
+                let what =
+                    format!("`repeat` ({repeat}) must be later than the end of the last step");
                 Err(("repeat", what))
             }
             _ => Ok(()),
@@ -221,13 +222,13 @@ impl<T: Quantity> Schedule<T> {
         let mut text = self.start.to_string();
         for Step { at, to, over } in &self.steps {
             if over.is_zero() {
-                text += &format!(", from {at} on {to}");
+                text += &format!(", {to} from {at}");
             } else {
-                text += &format!(", from {at} to {} evenly to {to}", *at + *over);
+                text += &format!(", ramp to {to} from {at} to {}", *at + *over);
             }
         }
         if let Some(repeat) = self.repeat {
-            text += &format!(", again every {repeat}");
+            text += &format!(", repeated every {repeat}");
         }
         text
     }
@@ -278,8 +279,8 @@ mod tests {
         assert_eq!((once.at(ms(500)), once.next_change(ms(20))), (mbit(5), None));
         assert_eq!(
             example().describe(),
-            "10 Mbit/s, from 10 ms to 14 ms evenly to 2 Mbit/s, from 20 ms on 5 Mbit/s, \
-             again every 30 ms"
+            "10 Mbit/s, ramp to 2 Mbit/s from 10 ms to 14 ms, 5 Mbit/s from 20 ms, repeated every \
+             30 ms"
         );
     }
 
@@ -319,7 +320,7 @@ mod tests {
         crossing.steps[1].at = Span::from_millis(13);
         assert_eq!(
             crossing.check().unwrap_err(),
-            ("steps", "the step at 13 ms begins before the one before it ends".into())
+            ("steps", "the step at 13 ms overlaps the previous one".into())
         );
         let short = Schedule { repeat: Some(Span::from_millis(20)), ..example() };
         assert_eq!(short.check().unwrap_err().0, "repeat");

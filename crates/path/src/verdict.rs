@@ -1,4 +1,4 @@
-//! What became of a packet: the ground truth.
+//! The verdict on a packet: the ground truth.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use crate::{Direction, Packet};
 
-/// A packet that the link is done with, given back with what became of it.
+/// A packet that has left the link, with its verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Departure {
     /// The packet, also when it was dropped: to deliver, to write into a capture, to reuse.
     pub packet: Packet,
-    /// What became of it.
+    /// Its verdict.
     pub verdict: Verdict,
 }
 
-/// What became of one packet, when and why. Each packet gets exactly one.
+/// What happened to one packet, when and why. Each packet gets exactly one verdict.
 ///
 /// Instants are exact: when it happened on the link, not when somebody polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// The packet's id.
     pub id: u64,
-    /// The way it went. A world delivers by this, not by which link it polled.
+    /// Its direction. A world delivers by this, not by which link it polled.
     pub direction: Direction,
     /// Its length in bytes of IP.
     #[serde(rename = "size_bytes", with = "tcplab_units::number")]
     pub size: Bytes,
-    /// When it came to the link.
+    /// When it arrived at the link.
     #[serde(rename = "entered_ns")]
     pub entered: Instant,
     /// Its time at the bottleneck, if there is one and it got as far as being sent.
@@ -93,7 +93,7 @@ pub enum Fate {
     Delivered,
     /// The link dropped it.
     Dropped(Cause),
-    /// It was still under way when the trial ended.
+    /// It was still on the link when the trial ended.
     StillOnLink,
     /// It was cross traffic, which leaves the path behind the bottleneck.
     Absorbed,
@@ -143,7 +143,7 @@ pub enum Cause {
     },
     /// Random loss hit it.
     Loss,
-    /// It came to an interrupted place.
+    /// The link was interrupted.
     Interruption {
         /// Which interruption of the trial, counted from 1.
         number: u64,
@@ -166,22 +166,22 @@ pub enum Cause {
     },
     /// A policer had no tokens for it.
     Policed,
-    /// It met a rule of the scenario.
+    /// A rule of the scenario matched it.
     Rule {
         /// Which one, counted from 1.
         number: u32,
         /// Which of the packets that meet its conditions, counted from 1.
         nth: u64,
     },
-    /// It was larger than the link takes.
+    /// It was larger than the limit.
     TooBig {
         /// The largest that passes, in bytes of IP.
         #[serde(rename = "limit_bytes", with = "tcplab_units::number")]
         limit: Bytes,
     },
-    /// It came to a black hole.
+    /// A black hole swallowed it.
     Blackhole,
-    /// A wireless link gave it up.
+    /// The retry limit of a wireless link was reached.
     RetriesExhausted {
         /// How often it was sent.
         attempts: u32,

@@ -96,8 +96,7 @@ impl Frame {
         }
     }
 
-    /// Marks and their numbers for a frame that shares its time with one below it, which tells the
-    /// times, or has none below.
+    /// Marks and their numbers of one of several stacked frames; only the last one has the times.
     pub(crate) fn stacked_axes(&self, svg: &mut String, window: &Window, unit: &Unit, last: bool) {
         put(svg, r#"<g class="ticks">"#);
         self.times(svg, window, last);
@@ -105,14 +104,14 @@ impl Frame {
         put(svg, "</g>");
     }
 
-    fn times(&self, svg: &mut String, window: &Window, are_told: bool) {
+    fn times(&self, svg: &mut String, window: &Window, with_labels: bool) {
         let (top, bottom) = (self.top, self.bottom());
         let times =
             Ticks::between(window.from, window.until, (self.across / TIME_ROOM).max(2) as usize);
         for at in &times.at {
             let (x, label) = (self.x(*at, window), times.label(*at));
             put(svg, &format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
-            if are_told {
+            if with_labels {
                 put(
                     svg,
                     &format!(

@@ -13,7 +13,7 @@ const HEIGHT: i64 = 330;
 
 /// One of the two.
 #[derive(Debug, Clone, Copy)]
-pub struct Laid<'a> {
+pub struct OverlaidFlow<'a> {
     /// What to call it.
     pub name: &'a str,
     /// Its data.
@@ -24,8 +24,9 @@ pub struct Laid<'a> {
 
 /// Draws the data of A and B over one another, retransmissions thick; for so long as the longer
 /// one took.
-pub fn overlay(title: &str, both: [Laid<'_>; 2], lasting: Span) -> Figure {
-    let end = |laid: &Laid<'_>| laid.flow.segments.iter().map(|s| s.range.end.as_u64()).max();
+pub fn overlay(title: &str, both: [OverlaidFlow<'_>; 2], lasting: Span) -> Figure {
+    let end =
+        |laid: &OverlaidFlow<'_>| laid.flow.segments.iter().map(|s| s.range.end.as_u64()).max();
     let highest = both.iter().filter_map(end).max().unwrap_or(1);
     let high = (highest + highest / 25) as i64;
     // As in the time-sequence graph.

@@ -29,9 +29,9 @@ pub struct Pareto<'a> {
     /// What it shows.
     pub title: &'a str,
     /// The metric across.
-    pub across: Merit<'a>,
+    pub across: ParetoAxis<'a>,
     /// The metric upwards.
-    pub up: Merit<'a>,
+    pub up: ParetoAxis<'a>,
     /// Names of the colours; a single empty name if there is one colour.
     pub kinds: &'a [String],
     /// Variants.
@@ -40,7 +40,7 @@ pub struct Pareto<'a> {
 
 /// A metric that says which way is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Merit<'a> {
+pub struct ParetoAxis<'a> {
     /// With its unit.
     pub name: &'a str,
     /// Whether small values are the good ones.
@@ -75,7 +75,7 @@ impl ParetoPoint {
     }
 }
 
-impl Merit<'_> {
+impl ParetoAxis<'_> {
     /// Larger is better.
     fn worth(self, value: f64) -> f64 {
         if self.is_lower_better { -value } else { value }
@@ -192,8 +192,8 @@ fn frame(svg: &mut String, scene: &Pareto<'_>, places: &Places) {
             text(svg, "level", (x, bottom + 16.0), &label);
         }
     }
-    let way = |merit: Merit<'_>| if merit.is_lower_better { "less" } else { "more" };
-    let label = |merit: Merit<'_>| format!("{} ({} is better)", merit.name, way(merit));
+    let way = |axis: ParetoAxis<'_>| if axis.is_lower_better { "less" } else { "more" };
+    let label = |axis: ParetoAxis<'_>| format!("{} ({} is better)", axis.name, way(axis));
     let middle = f64::midpoint(LEFT, right);
     text(svg, "over", (middle, places.key + HEIGHT - 8.0), &label(scene.across));
     text(svg, "unit", (4.0, places.key + 12.0), &label(scene.up));

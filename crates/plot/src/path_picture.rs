@@ -63,25 +63,25 @@ pub fn path_svg(picture: &PathPicture<'_>) -> String {
 
 /// Whose curve it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Lines {
     Both,
     Forward,
     Reverse,
 }
 
-impl Way {
+impl Lines {
     fn name(self) -> &'static str {
         match self {
-            Way::Both => "both directions",
-            Way::Forward => "forward",
-            Way::Reverse => "reverse",
+            Lines::Both => "both directions",
+            Lines::Forward => "forward",
+            Lines::Reverse => "reverse",
         }
     }
     fn class(self) -> &'static str {
         match self {
-            Way::Both => "both",
-            Way::Forward => "forward",
-            Way::Reverse => "reverse",
+            Lines::Both => "both",
+            Lines::Forward => "forward",
+            Lines::Reverse => "reverse",
         }
     }
 }
@@ -121,7 +121,7 @@ struct Drawing {
     title: String,
     until: Instant,
     panes: [PanePlan; 3],
-    outages: Vec<(Way, Vec<Outage>)>,
+    outages: Vec<(Lines, Vec<Outage>)>,
     notes: Vec<String>,
 }
 
@@ -130,9 +130,9 @@ impl Drawing {
         let PathPicture { title, forward, reverse } = *picture;
         let ways = |alike: bool| {
             if alike {
-                vec![(Way::Both, forward)]
+                vec![(Lines::Both, forward)]
             } else {
-                vec![(Way::Forward, forward), (Way::Reverse, reverse)]
+                vec![(Lines::Forward, forward), (Lines::Reverse, reverse)]
             }
         };
         let same =
@@ -324,7 +324,7 @@ fn steps(outlook: &Outlook, value: impl Fn(&Moment) -> f64) -> Steps {
 }
 
 /// Whether two lines are the same to the eye: where both change, up to what a pixel shows, for one
-/// that changes evenly may be told at other instants than another.
+/// that changes evenly may be sampled at other instants than another.
 fn alike(one: &Steps, other: &Steps) -> bool {
     if constant(one).is_some() || constant(other).is_some() {
         return one == other;
@@ -347,7 +347,7 @@ fn constant(steps: &Steps) -> Option<f64> {
 }
 
 /// The name of the way and, where it fits, what it always is.
-fn key(way: Way, value: Option<String>) -> Key {
+fn key(way: Lines, value: Option<String>) -> Key {
     let short = way.name().to_owned();
     let long = value.map_or_else(|| short.clone(), |value| format!("{short}: {value}"));
     Key { class: format!("line {}", way.class()), is_patch: false, long, short }
@@ -362,7 +362,7 @@ fn bits(rate: Option<tcplab_units::Rate>) -> f64 {
     rate.map_or(-1.0, |rate| rate.bits_per_second() as f64)
 }
 
-fn rate_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
+fn rate_pane(ways: &[(Lines, &Outlook)]) -> PanePlan {
     let limited = |outlook: &Outlook| outlook.moments.iter().any(|it| it.rate.is_some());
     let (mut shapes, mut keys) = (Vec::new(), Vec::new());
     let mut others = None;
@@ -379,7 +379,7 @@ fn rate_pane(ways: &[(Way, &Outlook)]) -> PanePlan {
             let left = steps(outlook, |it| bits(it.left));
             let value = constant(&left).map(|rate| format!(": {}", spoken_rate(rate)));
             let whose = match way {
-                Way::Both => String::new(),
+                Lines::Both => String::new(),
                 way => format!("{}, ", way.name()),
             };
             let text = format!("{whose}left by cross traffic{}", value.unwrap_or_default());
@@ -437,7 +437,7 @@ fn queued(moment: &Moment) -> f64 {
     millis(moment.most) + moment.queue.map_or(0.0, millis)
 }
 
-fn delay_pane(ways: &[(Way, &Outlook)], waits: &[(Way, &Outlook)]) -> PanePlan {
+fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePlan {
     let (mut queues, mut bands, mut lines, mut keys) = (vec![], vec![], vec![], vec![]);
     for (way, outlook) in ways {
         let class = way.class();
@@ -462,7 +462,7 @@ fn delay_pane(ways: &[(Way, &Outlook)], waits: &[(Way, &Outlook)]) -> PanePlan {
         let class = format!("queue {}", way.class());
         let low = Some(steps(outlook, |it| millis(it.least)));
         queues.push(Shape { class: class.clone(), low, high: steps(outlook, queued) });
-        let whose = if *way == Way::Both { "" } else { way.name() };
+        let whose = if *way == Lines::Both { "" } else { way.name() };
         let state = if outlook.is_managed { "at its target" } else { "full" };
         let wait = constant(&steps(outlook, |it| it.queue.map_or(0.0, millis)));
         let wait = wait.map(|wait| format!(": + {}", said(wait))).unwrap_or_default();
@@ -486,7 +486,7 @@ fn said(ms: f64) -> String {
     if ms == 0.0 { "0 ms".into() } else { rounded::span(Span::from_secs_f64(ms / 1e3)) }
 }
 
-fn loss_pane(ways: &[(Way, &Outlook)], outages: &Vec<(Way, Vec<Outage>)>) -> PanePlan {
+fn loss_pane(ways: &[(Lines, &Outlook)], outages: &Vec<(Lines, Vec<Outage>)>) -> PanePlan {
     let (mut shapes, mut keys) = (Vec::new(), Vec::new());
     for (way, outlook) in ways {
         let per_cent = outlook.loss * 100.0;
@@ -496,7 +496,7 @@ fn loss_pane(ways: &[(Way, &Outlook)], outages: &Vec<(Way, Vec<Outage>)>) -> Pan
     }
     for (way, outages) in outages {
         if let Some(text) = times(outages) {
-            let whose = if *way == Way::Both { "" } else { way.name() };
+            let whose = if *way == Lines::Both { "" } else { way.name() };
             let text = format!("{whose} outage: {text}").trim_start().to_owned();
             keys.push(patch(&format!("outage lane {}", way.class()), text));
         }
@@ -534,12 +534,15 @@ fn times(outages: &[Outage]) -> Option<String> {
 /// What is to be said below the panes: of both directions, then of one, in lines that fit.
 fn notes(forward: &Outlook, reverse: &Outlook) -> Vec<String> {
     let both = forward.notes.iter().filter(|note| reverse.notes.contains(note)).cloned();
-    let one = |way: Way, here: &Outlook, there: &Outlook| {
+    let one = |way: Lines, here: &Outlook, there: &Outlook| {
         let own = here.notes.iter().filter(|note| !there.notes.contains(note));
         own.map(|note| format!("{}: {note}", way.name())).collect::<Vec<_>>()
     };
-    let all =
-        both.chain(one(Way::Forward, forward, reverse)).chain(one(Way::Reverse, reverse, forward));
+    let all = both.chain(one(Lines::Forward, forward, reverse)).chain(one(
+        Lines::Reverse,
+        reverse,
+        forward,
+    ));
     all.flat_map(|note| wrapped(&note)).collect()
 }
 

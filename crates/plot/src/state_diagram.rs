@@ -2,7 +2,7 @@
 
 mod layout;
 
-use layout::{Place, Route};
+use layout::{Route, StatePosition};
 use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
 use tcplab_units::rounded::grouped;
 
@@ -63,7 +63,7 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
             highlight(&mut svg, who, edge, apart);
         }
     }
-    for place in Place::ALL {
+    for place in StatePosition::ALL {
         state(&mut svg, place, walks);
     }
     for known in DIAGRAM {
@@ -136,8 +136,8 @@ fn highlight(svg: &mut String, who: usize, edge: &Edge, apart: i64) {
     arrow(svg, &class, if apart == 0 { "" } else { &place }, route);
 }
 
-fn state(svg: &mut String, place: Place, walks: [&StateWalk; 2]) {
-    let Place { state, x, y, is_end } = place;
+fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
+    let StatePosition { state, x, y, is_end } = place;
     let was = |walk: &StateWalk| {
         if is_end {
             return walk.edges.iter().any(Route::ends_below);

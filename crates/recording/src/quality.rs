@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_used_by_itself_is_told_of_by_the_same_bounds() {
+    fn a_path_without_a_trial_has_the_same_bounds() {
         let path: PathSpec = serde_json::from_str(r#"{ "delay": "20 ms" }"#).unwrap();
         let measure = Measure::of(&path, Span::from_secs(10));
         assert_eq!(measure, Measure { looks: 0, may_be_busy: false, ..MEASURE });

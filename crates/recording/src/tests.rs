@@ -210,7 +210,7 @@ fn an_existing_recording_is_not_overwritten() {
 
 #[test]
 fn a_directory_that_cannot_be_written_is_named_in_the_error() {
-    let error = told(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
+    let error = write_small_trial(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
 }
 

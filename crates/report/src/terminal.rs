@@ -10,7 +10,7 @@ use crate::grid::wrapped;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
 use crate::summary::recovery::{by_kind, has_connections, recovery};
-use crate::summary::worlds::{self, Place};
+use crate::summary::worlds::{self, VariantStacks};
 use crate::title::title;
 use crate::trial::warnings::warnings_of;
 
@@ -87,7 +87,7 @@ fn worlds(run: &Run, text: &mut String) {
         line(text, &world);
         text.push('\n');
     } else if !places.is_empty() {
-        let column = |name: &str, cell: &dyn Fn(&Place) -> &str| {
+        let column = |name: &str, cell: &dyn Fn(&VariantStacks) -> &str| {
             let cells = places.iter().map(|place| cell(place).to_owned()).collect();
             Group { columns: vec![Column::new(name, "", cells)], left: true }
         };

@@ -78,9 +78,10 @@ impl Case {
         let Some(flow) = flow else {
             return self.summaries.iter().find(|it| it.name == name).map(Cow::Borrowed);
         };
-        let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(name);
+        let info = metric(name)?;
+        let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(info);
         let values: Vec<f64> = self.trials.iter().filter_map(own).collect();
-        Summary::of(metric(name)?, &values).map(Cow::Owned)
+        Summary::of(info, &values).map(Cow::Owned)
     }
 }
 

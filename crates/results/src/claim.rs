@@ -23,10 +23,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Such as `in 9 of 10 trials by themselves`, where it does not in each.
+    /// Such as `met in 9 of 10 trials`; none if it is met in each.
     pub fn shortfall(&self) -> Option<String> {
         let Claim { held_alone, trials, .. } = self;
         (held_alone < trials && *trials > 1)
-            .then(|| format!("in {held_alone} of {trials} trials by themselves"))
+            .then(|| format!("met in {held_alone} of {trials} trials"))
     }
 }

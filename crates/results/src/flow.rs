@@ -1,6 +1,7 @@
 //! The flows of a trial.
 
 use serde::{Deserialize, Serialize};
+use tcplab_scenario::{MetricInfo, metrics};
 
 use crate::Metric;
 
@@ -49,26 +50,26 @@ pub struct FlowSeries {
 
 impl FlowRow {
     /// The values of a metric: one for each connection that has it, or one for each request.
-    pub fn values(&self, name: &str) -> Vec<f64> {
+    pub fn values(&self, info: &MetricInfo) -> Vec<f64> {
         let of = |row: &FlowConnectionRow| -> Vec<f64> {
-            if name == "response.time" {
+            if *info == *metrics::RESPONSE_TIME {
                 return row.response_times_ms.clone();
             }
-            let own = row.metrics.iter().filter(|metric| metric.name == name);
+            let own = row.metrics.iter().filter(|metric| metric.name == info.name);
             own.map(|metric| metric.value).collect()
         };
         self.connections.iter().flat_map(of).collect()
     }
 
     /// The sum of a metric over its connections; none where none of them has it.
-    pub fn sum(&self, name: &str) -> Option<f64> {
-        let values = self.values(name);
+    pub fn sum(&self, info: &MetricInfo) -> Option<f64> {
+        let values = self.values(info);
         (!values.is_empty()).then(|| values.iter().sum())
     }
 
     /// The median of a metric's values.
-    pub fn median(&self, name: &str) -> Option<f64> {
-        tcplab_stats::median(&self.values(name))
+    pub fn median(&self, info: &MetricInfo) -> Option<f64> {
+        tcplab_stats::median(&self.values(info))
     }
 
     /// Payload that its receivers read.

@@ -157,7 +157,7 @@ mod tests {
 
     /// Ten thousand transfers with some thirty metrics each take six megabytes.
     #[test]
-    fn trials_without_packets_take_the_same_little_room_whatever_they_have_to_say() {
+    fn trials_without_packets_take_constant_memory() {
         /// Besides the metrics.
         const MOST: usize = 400;
         let kept = |episodes: usize| {
@@ -176,7 +176,7 @@ mod tests {
 
     /// As it is read from `run.json`, so it is when it was just analysed.
     #[test]
-    fn what_is_read_is_kept_as_what_was_analysed() {
+    fn run_json_reads_back_as_analysed() {
         let whole: Vec<Trial> =
             (1..=3).map(|number| Trial { has_packets: number == 1, ..trial(number, 3) }).collect();
         let text = serde_json::json!({

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tcplab_scenario::MetricInfo;
 
 /// A measured value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,13 @@ pub struct MetricValue<'a> {
     pub value: f64,
 }
 
+impl Metric {
+    /// A value of this metric.
+    pub fn of(info: &MetricInfo, value: f64) -> Metric {
+        Metric { name: info.name.into(), unit: info.unit.into(), value }
+    }
+}
+
 impl Metrics {
     /// Those of the trial, in their order.
     pub fn iter(&self) -> impl Iterator<Item = MetricValue<'_>> {
@@ -55,19 +63,29 @@ impl Metrics {
         all.map(|((name, unit), value)| MetricValue { name, unit, value: *value })
     }
 
-    /// The metric of this name, if the trial has it.
-    pub fn find(&self, name: &str) -> Option<MetricValue<'_>> {
+    /// The metric, if the trial has it.
+    pub fn find(&self, info: &MetricInfo) -> Option<MetricValue<'_>> {
+        self.find_named(info.name)
+    }
+
+    /// The value of a metric, if the trial has it.
+    pub fn value(&self, info: &MetricInfo) -> Option<f64> {
+        self.find(info).map(|it| it.value)
+    }
+
+    /// The metric whose name a file or a user gives, if the trial has it.
+    pub fn find_named(&self, name: &str) -> Option<MetricValue<'_>> {
         self.iter().find(|it| it.name == name)
     }
 
     /// Its value.
-    pub fn value(&self, name: &str) -> Option<f64> {
-        self.find(name).map(|it| it.value)
+    pub fn value_named(&self, name: &str) -> Option<f64> {
+        self.find_named(name).map(|it| it.value)
     }
 
-    /// Puts another value in its place; of a metric that the trial does not have, nothing happens.
-    pub fn set(&mut self, name: &str, value: f64) {
-        if let Some(place) = self.names.iter().position(|(own, _)| **own == *name) {
+    /// Replaces the value of a metric that the trial has.
+    pub fn set(&mut self, info: &MetricInfo, value: f64) {
+        if let Some(place) = self.names.iter().position(|(own, _)| **own == *info.name) {
             self.values[place] = value;
         }
     }

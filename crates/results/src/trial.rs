@@ -1,6 +1,7 @@
 //! A trial: one repetition of a case, and what came of it.
 
 use serde::{Deserialize, Serialize};
+use tcplab_scenario::metrics;
 use tcplab_workload::LoadReport;
 
 use crate::{EndRow, Ending, EpisodeRow, FindingRow, FlowRow, InterruptionRow, Metrics, OptionRow};
@@ -93,6 +94,6 @@ impl Trial {
 
     /// Whether its ends exchanged datagrams, and there was no connection.
     pub fn has_datagrams(&self) -> bool {
-        self.metrics.find("unanswered").is_some()
+        self.metrics.find(metrics::UNANSWERED).is_some()
     }
 }

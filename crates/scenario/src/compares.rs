@@ -229,9 +229,10 @@ enum Margins {
     Each(BTreeMap<String, Spanned<Operand>>),
 }
 
-/// [`Margins`] for the schema.
+/// A margin for all metrics, or a margin for each named metric.
 #[derive(JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "Thresholds")]
 #[expect(dead_code, reason = "for the schema")]
 enum MarginsForm {
     /// A share of the first level's median.

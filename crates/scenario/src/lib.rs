@@ -15,7 +15,7 @@ mod fault;
 mod file;
 mod key;
 mod matrix;
-mod metrics;
+pub mod metrics;
 mod operand;
 mod path_file;
 mod plots;

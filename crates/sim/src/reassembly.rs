@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_path_cuts_becomes_whole_in_any_order() {
+    fn fragments_in_any_order_are_reassembled() {
         for (mtu, count) in [(1_400, 2), (576, 3), (68, 31)] {
             let packet = packet(7, 1_448);
             let mut pieces = pieces(&packet, mtu);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_told_apart_and_not_waited_for_for_ever() {
+    fn fragments_of_other_packets_are_kept_apart_and_expire() {
         let (one, other) = (packet(1, 1_448), packet(2, 1_448));
         let mut reassembly = Reassembly::default();
         let at = |seconds| Instant::ZERO + Span::from_secs(seconds);

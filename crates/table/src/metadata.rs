@@ -2,7 +2,8 @@
 
 use crate::column::Column;
 
-/// Key and value of each note: the version that wrote the file, and what each column means, and its unit.
+/// Key and value of each note: the version that wrote the file, and the meaning and unit of each
+/// column.
 pub(crate) fn metadata<R>(columns: &[Column<R>]) -> impl Iterator<Item = (String, String)> + '_ {
     let version = ("tcplab.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     let meaning = |column: &Column<R>| {

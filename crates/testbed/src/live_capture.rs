@@ -1,4 +1,4 @@
-//! What passes an interface, both ways, taken and not touched: for live captures.
+//! Live captures: the frames that pass an interface in both directions.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,7 +21,7 @@ const TAG: usize = 4;
 /// Behind these, both addresses, Ethernet has its tags.
 const ADDRESSES: usize = 12;
 
-/// A socket that hears what an interface sends and receives, and never sends itself.
+/// A socket that captures what an interface sends and receives, and never sends itself.
 #[derive(Debug)]
 pub struct LiveCapture {
     socket: OwnedFd,
@@ -37,7 +37,7 @@ pub struct CapturedFrame<'a> {
     pub at_nanos: Option<u64>,
     /// Whether it went out.
     pub is_sent: bool,
-    /// As much of it as there was room for: nearly always all.
+    /// Its bytes, cut only if it is larger than any packet that Linux makes.
     pub captured: &'a [u8],
     /// How long it was, bytes.
     pub original_len: u32,
@@ -47,9 +47,8 @@ impl LiveCapture {
     /// What means all interfaces, as for tcpdump.
     pub const ANY: &str = "any";
 
-    /// Listens to the interface `name` of this network namespace. It hears everything, whoever it
-    /// is for, as long as this lives; [`ANY`](Self::ANY) is all interfaces together, which hear
-    /// only what is for them.
+    /// Captures at the interface `name` of this network namespace, in promiscuous mode as long as
+    /// this lives; [`ANY`](Self::ANY) is all interfaces, without promiscuous mode.
     ///
     /// # Errors
     /// If there is no such interface, it is down, or this process may not listen.
@@ -141,7 +140,7 @@ impl LiveCapture {
         }
     }
 
-    /// How many packets passed and found no room here so far.
+    /// How many packets were dropped for want of room so far.
     pub fn dropped(&mut self) -> u64 {
         self.dropped += sys::packet_drops(self.socket.as_fd()).unwrap_or_default();
         self.dropped

@@ -61,11 +61,11 @@ pub(crate) enum Way {
     /// To the network of the interface `out`, whose address there is `source`: in place of the
     /// route that came with the address.
     Link { out: u32, source: Ipv4Addr },
-    /// Nowhere, which whoever takes it is told.
+    /// Unreachable: senders get an ICMP error.
     Nowhere,
 }
 
-/// What is known of an interface.
+/// An interface.
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's own flags, each for itself")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interface {
@@ -195,7 +195,7 @@ impl Netlink {
         Ok(self.link(index)?.attributes.contains(&LinkAttribute::OperState(State::Up)))
     }
 
-    /// What is known of the interface `index`.
+    /// The interface `index`.
     pub(crate) fn interface(&mut self, index: u32) -> io::Result<Interface> {
         let link = self.link(index)?;
         let mtu = link.attributes.iter().find_map(|attribute| match attribute {

@@ -1,5 +1,4 @@
-//! Processes and signals: what a shell does with those that it started, and how a server hears that
-//! it is to stop.
+//! Processes and signals: of the programs that a shell starts, and SIGTERM to a server.
 #![expect(unsafe_code, reason = "system calls")]
 
 use std::io;

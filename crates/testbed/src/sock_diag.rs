@@ -43,13 +43,13 @@ pub struct SocketTimer {
 /// Which timer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerKind {
-    /// What is not acknowledged is sent again, or probed for.
+    /// What is not acknowledged is retransmitted, or probed for.
     Retransmission,
     /// The other end is asked whether it is there; in FIN-WAIT-2 it is given up.
     KeepAlive,
     /// What is left of the connection is forgotten.
     TimeWait,
-    /// The other end's closed window is probed.
+    /// The other end's zero window is probed.
     WindowProbe,
 }
 
@@ -99,7 +99,7 @@ impl TcpSocket {
         let port = |at: usize| u16::from_be_bytes(part(answer, at));
         let address = |at: usize| match family {
             AF_INET => Some(IpAddr::V4(Ipv4Addr::from(part::<4>(answer, at)))),
-            // One that speaks IPv4 through a socket of IPv6 is told as what it speaks.
+            // A socket of IPv6 with an IPv4 connection is listed as IPv4.
             AF_INET6 => Some(Ipv6Addr::from(part::<16>(answer, at)).to_canonical()),
             _ => None,
         };
@@ -185,7 +185,7 @@ mod tests {
 
     /// The kernel's own list, about sockets that are known; by whoever runs the test.
     #[test]
-    fn a_life_is_seen_from_both_ends() {
+    fn sockets_of_a_connection_are_listed_from_both_ends() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
         let listening = between(server, None).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_refuses_is_told() {
+    fn a_refusal_of_the_kernel_is_an_error() {
         let mut bytes = [0; HEADER + 4];
         bytes[..4].copy_from_slice(&20_u32.to_ne_bytes());
         bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! What goes through a path that is used by itself, and how well it was moved.
+//! The traffic of a path that is used without a trial, and how well it was moved.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Traffic {
     pub at: Instant,
     /// From near to far, or from the first interface to the second.
     pub forward: DirectionTraffic,
-    /// The other way.
+    /// The reverse direction.
     pub reverse: DirectionTraffic,
 }
 
@@ -39,14 +39,14 @@ pub struct DirectionTraffic {
     pub dropped_for: BTreeMap<&'static str, u64>,
 }
 
-/// A path that was used by itself, at its end.
+/// A path that was used without a trial, at its end.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// What went through.
     pub traffic: Traffic,
     /// How well it was moved.
     pub world: WorldRecord,
-    /// Why what was seen may not be what the path asked for; none if it is.
+    /// Why the path may not have behaved as asked; none if all is well.
     pub warnings: Vec<String>,
 }
 

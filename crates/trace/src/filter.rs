@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_what_it_says() {
+    fn filter_each_test_admits_matching_packets() {
         let web = ends("10.0.0.1:40000", "192.0.2.7:443");
         let six = ends("[fd00::1]:40000", "[fd00::2]:22");
         for (text, of_web, of_six) in [
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_shown_where_they_are() {
+    fn filter_mistakes_shown_at_their_place() {
         let mut all = String::new();
         for text in [
             "",

@@ -170,7 +170,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
         #[test]
-        fn agrees_with_a_set_of_bytes(
+        fn ranges_any_inserts_match_a_set_of_bytes(
             steps in prop::collection::vec((any::<bool>(), 0_u64..60, 0_u64..20), 1..40),
             asked in (0_u64..60, 0_u64..20),
         ) {

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn joined_sinks_are_told_what_each_alone_is_told() {
+    fn both_sinks_receive_what_each_alone_receives() {
         let alone = analyzed(diary(true));
         assert_eq!(alone.told[0].0, "begins");
         let kinds = |diary: &Diary, kind: &str| diary.told.iter().filter(|t| t.0 == kind).count();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_no_packets_is_told_of_none() {
+    fn sink_without_packets_gets_none() {
         let Both(without, with) = analyzed(Both(diary(false), diary(true)));
         let of_packets = |told: &&(&str, u64)| ["segment", "ack"].contains(&told.0);
         assert_eq!(without.told.iter().filter(of_packets).count(), 0);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn one_connection_alone() {
+    fn only_sink_gets_one_connection() {
         let all = analyzed(diary(true));
         let one = analyzed(Only::new(Some(1), diary(true))).into_inner();
         let of_one = |told: &&(&str, u64)| told.0 == "begins" || told.1 == 1;

@@ -1,4 +1,4 @@
-//! Reading "a number and a unit" exactly, and teaching when it is not one.
+//! Reads "a number and a unit" exactly; errors say what would be right.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use std::fmt;
 #[expect(missing_docs, reason = "each field is told in the message above it")]
 pub enum UnitError {
     /// There is no number at the start.
-    #[error("`{text}` is not {what}: expected a number and a unit, such as `{example}`")]
+    #[error("`{text}` is not {what}: give a number and a unit, such as `{example}`")]
     NotANumber { text: String, what: &'static str, example: &'static str },
     /// The number has no unit.
-    #[error("`{text}` has no unit: write {what} as `{example}`")]
+    #[error("`{text}` has no unit: give {what} as `{example}`")]
     NoUnit { text: String, what: &'static str, example: &'static str },
     /// The unit belongs to another quantity or to none.
     #[error("`{unit}` is not a unit of {what}: use one of {allowed}")]
     WrongUnit { unit: String, what: &'static str, allowed: String },
     /// The number is below zero.
-    #[error("`{text}` is negative: {what} cannot be")]
+    #[error("`{text}` is negative: {what} must be zero or more")]
     Negative { text: String, what: &'static str },
     /// The number is larger than the type holds, or finer than its smallest step.
     #[error("`{text}` is out of range for {what}: {limit}")]
@@ -30,6 +30,7 @@ const TERA: u64 = 1_000_000_000_000;
 pub(crate) struct Grammar {
     pub(crate) what: &'static str,
     pub(crate) example: &'static str,
+    /// The units that are shown and suggested, from the smallest on.
     pub(crate) units: &'static [(&'static str, u64)],
     pub(crate) limit: &'static str,
 }

@@ -211,9 +211,9 @@ mod tests {
     #[test]
     fn says_what_would_be_right() {
         for (text, message) in [
-            ("200", "`200` has no unit: write a time span as `200 ms`"),
-            ("-5 ms", "`-5 ms` is negative: a time span cannot be"),
-            ("soon", "`soon` is not a time span: expected a number and a unit, such as `200 ms`"),
+            ("200", "`200` has no unit: give a time span as `200 ms`"),
+            ("-5 ms", "`-5 ms` is negative: a time span must be zero or more"),
+            ("soon", "`soon` is not a time span: give a number and a unit, such as `200 ms`"),
             ("5 Mbit/s", "`Mbit/s` is not a unit of a time span: use one of ns, µs, ms, s, min, h"),
             (
                 "0.1 ns",

@@ -33,7 +33,7 @@ pub enum Anomaly {
     IpHeaderLength(u8),
     /// The IP header claims more bytes than the frame has.
     IpBeyondFrame {
-        /// Length of the packet as the IP header tells it.
+        /// Length of the packet by its IP header.
         claimed: u32,
         /// Bytes that the frame has for it.
         available: u32,

@@ -4,7 +4,7 @@ use crate::ip::{IpPacket, protocol};
 use crate::link::Carried;
 use crate::{Anomaly, LinkType, TcpPacket};
 
-/// What a captured frame holds.
+/// The contents of a captured frame.
 #[derive(Debug, Clone, Copy)]
 pub enum FrameView<'a> {
     /// A TCP segment, or the first fragment of one.
@@ -16,11 +16,11 @@ pub enum FrameView<'a> {
         /// The number by which the link header names what it carries.
         protocol: u32,
     },
-    /// Something that cannot be read to its end, and why.
+    /// Malformed or truncated, and why.
     Anomalous {
-        /// What was wrong.
+        /// The anomaly.
         anomaly: Anomaly,
-        /// The IP packet, where at least that could be read.
+        /// The IP packet, if readable.
         ip: Option<IpPacket<'a>>,
     },
 }
@@ -40,8 +40,8 @@ impl<'a> TcpPacket<'a> {
 }
 
 impl<'a> FrameView<'a> {
-    /// Looks at a frame of which the capture kept `captured` and which was `original_len` bytes
-    /// long on the wire.
+    /// Reads a frame of which the capture kept `captured` and which was `original_len` bytes long
+    /// on the wire.
     #[inline]
     pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         match TcpPacket::of_plain_frame(link, captured, original_len) {
@@ -50,9 +50,9 @@ impl<'a> FrameView<'a> {
         }
     }
 
-    /// Looks at any frame.
+    /// Reads any frame.
     pub(crate) fn look(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
-        // Some captures claim that less was sent than was kept.
+        // Some captures claim less than they contain.
         let wire_len = original_len.max(captured.len() as u32);
         let ip = match link.open(captured, wire_len) {
             Err(anomaly) => return FrameView::Anomalous { anomaly, ip: None },
@@ -109,8 +109,8 @@ impl<'a> FrameView<'a> {
     }
 }
 
-/// The IP packet of what nearly every frame is: IPv4 without options or fragments, with TCP, behind
-/// an Ethernet header without tags, or bare.
+/// The TCP/IP packet of the most common frame: IPv4 without options or fragments, in an Ethernet
+/// header without tags or bare.
 #[inline]
 fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {

@@ -77,7 +77,7 @@ pub fn too_big<'a>(ip: &IpPacket<'a>) -> Option<(u32, &'a [u8])> {
         }
         _ => return None,
     };
-    // Of one that the capture cut, nobody knows.
+    // Unknown for a truncated one.
     let is_damaged = ip.is_whole() && sum != 0;
     if message.get(..2) != Some(&type_) || is_damaged {
         return None;

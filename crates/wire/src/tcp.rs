@@ -1,4 +1,4 @@
-//! TCP segments as they were seen.
+//! Views of captured TCP segments.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::{SeqNumber, TcpFlags, checksum};
 /// The least length of a TCP header in bytes (RFC 9293 section 3.1).
 const HEADER: usize = 20;
 
-/// A TCP segment whose fixed header was kept whole.
+/// A TCP segment whose fixed header was captured whole.
 #[derive(Debug, Clone, Copy)]
 pub struct TcpPacket<'a> {
     ip: IpPacket<'a>,
@@ -19,16 +19,16 @@ pub struct TcpPacket<'a> {
     segment: &'a [u8],
 }
 
-/// What a segment's checksum says.
+/// The state of a checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChecksumState {
-    /// It fits the segment.
+    /// Correct.
     Right,
-    /// It is the sum of the pseudo-header alone: captured before the network card completed it.
+    /// Only the pseudo-header's sum: captured before checksum offloading.
     Partial,
-    /// It does not fit.
+    /// Wrong.
     Wrong,
-    /// Not all of the segment was kept, so there is no telling.
+    /// Unknown: the segment was truncated.
     Unknown,
 }
 

@@ -158,7 +158,7 @@ impl Application {
         }
     }
 
-    /// The same of zeros that nobody looks at: neither end keeps a digest. It is for measuring what
+    /// As [`new`](Self::new), but sends zeros without digests. For measuring what
     /// a world costs by itself.
     pub fn of_zeros(side: Endpoint, spec: &WorkloadSpec) -> Application {
         let mut application = Application::new(side, spec, 0);
@@ -168,7 +168,7 @@ impl Application {
         application
     }
 
-    /// The same, which begins no write any more from `at` on, as if all were written.
+    /// This application, but it starts no write from `at` on, as if all were written.
     #[must_use]
     pub fn stopping(self, at: Option<Instant>) -> Application {
         Application { stops: at, ..self }
@@ -190,8 +190,7 @@ impl Application {
         self.is_stream
     }
 
-    /// What it would do next. Asking again changes nothing that can be seen; the first time, the
-    /// call begins.
+    /// What it does next. The first call starts the operation; asking again changes nothing.
     pub fn want(&mut self, now: Instant) -> Want<'_> {
         let Some(at) = self.settle(now) else { return Want::Nothing };
         let What::Step(step) = &self.operations[at].what else { return Want::Nothing };
@@ -438,7 +437,7 @@ impl Application {
         self.log.write(returned, asked);
     }
 
-    /// Its account so far.
+    /// Its report so far.
     pub fn report(&self) -> AppReport {
         let (main, back) = match self.role {
             Role::Sender => (&self.written, &self.read),

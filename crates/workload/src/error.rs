@@ -1,4 +1,4 @@
-//! What is wrong with a workload.
+//! Errors of a workload.
 
 use tcplab_units::Bytes;
 
@@ -8,20 +8,19 @@ use crate::program::ProgramError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkloadError {
     /// It goes in both directions.
-    #[error("`upload` and `download` exclude one another")]
+    #[error("give either `upload` or `download`")]
     Both,
     /// It does nothing.
     #[error(
-        "the workload does nothing: there is none of `upload`, `download`, `requests`, \
-         `keystrokes`, `idle`, `connect`, `datagrams`, `load`, \
-         `client` and `server`"
+        "the workload is empty: give one of `upload`, `download`, `requests`, `keystrokes`, `idle`, \
+         `connect`, `datagrams`, `load`, `client` and `server`"
     )]
     Neither,
     /// It is of two kinds.
-    #[error("`{0}` and `{1}` exclude one another")]
+    #[error("give either `{0}` or `{1}`")]
     Several(&'static str, &'static str),
     /// The named amount or number is zero.
-    #[error("`{0}` is 0: there is nothing to do")]
+    #[error("`{0}` must not be 0")]
     Nothing(&'static str),
     /// The pieces are too small or too large.
     #[error("`write_size` is {0}: it must be from 1 B to 16 MiB")]
@@ -33,13 +32,13 @@ pub enum WorkloadError {
     #[error("`{0}` is {1}: a datagram must have from 8 B to 1472 B")]
     DatagramSize(&'static str, Bytes),
     /// Two ways to say when the next request begins.
-    #[error("`datagrams.every` and `datagrams.think` exclude one another")]
+    #[error("give either `datagrams.every` or `datagrams.think`")]
     EveryAndThink,
     /// Datagrams have none.
-    #[error("`connections` are not of `datagrams`, which have none")]
+    #[error("`connections` does not apply to `datagrams`")]
     NoConnections,
     /// A number is larger than it can be.
-    #[error("`{key}` can be {most} at most here")]
+    #[error("`{key}` must be at most {most} here")]
     TooMany {
         /// Which.
         key: &'static str,
@@ -47,13 +46,13 @@ pub enum WorkloadError {
         most: u64,
     },
     /// A key belongs to another kind of workload.
-    #[error("`{0}` is of `upload` and `download` only")]
+    #[error("`{0}` applies to `upload` and `download` only")]
     OfBulk(&'static str),
     /// A key that means nothing to what the bytes go through.
-    #[error("`{0}` means nothing to bytes that go through {1}")]
+    #[error("`{0}` does not apply to {1}")]
     NotThrough(&'static str, &'static str),
     /// The urgent byte lies behind the last one.
-    #[error("`urgent_at` is {0}: the urgent byte must be one of those that are sent")]
+    #[error("`urgent_at` is {0}: it must be less than the amount that is sent")]
     BehindTheEnd(Bytes),
     /// Steps that are no program.
     #[error("{1}")]
@@ -84,37 +83,35 @@ impl WorkloadError {
     /// What would be right.
     pub fn help(&self) -> &'static str {
         match self {
-            WorkloadError::Both => "keep one of the two: a trial carries one bulk of data",
+            WorkloadError::Both => "remove one of the two: a trial has one bulk transfer",
             WorkloadError::Neither => {
-                "write `upload = \"10 MB\"`, or what the ends do, such as\n\
+                "write `upload = \"10 MB\"`, or a program, such as\n\
                  client = [\"write 100 B\", \"sleep 3 s\", \"read 1 B\", \"close\"]"
             }
             WorkloadError::Several("datagrams", _) | WorkloadError::Several(_, "datagrams") => {
-                "keep one of the two: datagrams have no connection for the other"
+                "remove one of the two"
             }
             WorkloadError::Several(..) => {
-                "keep one of the two; `client` and `server` can do both, step by step"
+                "remove one of the two; programs (`client`, `server`) can do both"
             }
             WorkloadError::Nothing("upload" | "download") => {
                 "write an amount of at least 1 B, such as \"10 MB\""
             }
             WorkloadError::Nothing(_) => "write at least 1",
-            WorkloadError::WriteSize(_) => "leave it out for 64 KiB",
-            WorkloadError::Size("read_size", _) => "leave it out for 256 KiB",
+            WorkloadError::WriteSize(_) => "remove it for the default of 64 KiB",
+            WorkloadError::Size("read_size", _) => "remove it for the default of 256 KiB",
             WorkloadError::Size(..) => "write a size such as \"100 B\"",
-            WorkloadError::TooMany { .. } => "write less",
-            WorkloadError::NotThrough(..) => "leave it out, or `through`",
+            WorkloadError::TooMany { .. } => "give a smaller number",
+            WorkloadError::NotThrough(..) => "remove it, or remove `through`",
             WorkloadError::DatagramSize(..) => {
-                "eight bytes are its mark; more than 1472 B would be cut into fragments"
+                "8 B are its header; more than 1472 B would be fragmented"
             }
             WorkloadError::EveryAndThink => {
-                "keep one of the two: `every` counts from the beginning of the last request, \
-                 `think` from its end"
+                "remove one of the two: `every` counts from the start of the previous request, `think` \
+                 from its end"
             }
-            WorkloadError::NoConnections => "leave it out: there is one client",
-            WorkloadError::OfBulk(_) => {
-                "leave it out, or say what the ends do with `client` and `server`, step by step"
-            }
+            WorkloadError::NoConnections => "remove it: there is one client",
+            WorkloadError::OfBulk(_) => "remove it, or write programs (`client`, `server`)",
             WorkloadError::BehindTheEnd(_) => "the first byte is at \"0 B\"",
             WorkloadError::Program(_, error) => error.help(),
         }

@@ -126,19 +126,19 @@ pub enum ProgramError {
         side: &'static str,
     },
     /// The connection is opened late, or more than once.
-    #[error("`{0}` comes once, and before everything but `sleep`")]
+    #[error("`{0}` must be the first step, except for `sleep`, and the only one")]
     NotFirst(String),
     /// The socket is gone by then.
-    #[error("`{0}` comes after `close`: the socket is gone by then")]
+    #[error("`{0}` comes after `close`: the socket is closed")]
     AfterClose(String),
     /// What is gone does nothing.
-    #[error("`vanish` comes once, as the last step, and without `close`")]
+    #[error("`vanish` must be the last step, and without `close`")]
     AfterVanish,
     /// A socket is closed twice.
-    #[error("`close` comes once, and not in a repetition")]
+    #[error("`close` is allowed once, and not in a repetition")]
     CloseOnce,
     /// More than can be meant.
-    #[error("more than {steps} steps, or repetitions more than {depth} deep")]
+    #[error("more than {steps} steps, or repetitions nested more than {depth} deep")]
     TooLong {
         /// Steps at most.
         steps: usize,
@@ -152,12 +152,12 @@ impl ProgramError {
     pub fn help(&self) -> &'static str {
         match self {
             ProgramError::OtherEnd { .. } => "a client connects, a server accepts",
-            ProgramError::NotFirst(_) => "leave it out: a program begins with it",
-            ProgramError::AfterClose(_) => "put `close` at the end, or leave it out",
-            ProgramError::AfterVanish => "end the program with it: nothing can follow",
-            ProgramError::CloseOnce => "leave it out: a program closes at its end",
+            ProgramError::NotFirst(_) => "remove it: every program begins with it",
+            ProgramError::AfterClose(_) => "move `close` to the end, or remove it",
+            ProgramError::AfterVanish => "make it the last step",
+            ProgramError::CloseOnce => "remove it: every program closes at its end",
             ProgramError::TooLong { .. } => {
-                "write repetitions, such as { repeat = 100, steps = [\"write 1 B\"] }"
+                "use repetitions, such as { repeat = 100, steps = [\"write 1 B\"] }"
             }
         }
     }

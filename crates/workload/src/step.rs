@@ -214,7 +214,7 @@ const FORMS: &[(&str, &str, &str)] = &[
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StepError {
     /// No step begins like that.
-    #[error("`{0}` is no step of a program: {steps}", steps = forms())]
+    #[error("`{0}` is not a step of a program; the steps are {steps}", steps = forms())]
     Unknown(String),
     /// A word is missing or wrong.
     #[error("`{text}`: expected `{form}`{found}")]
@@ -235,16 +235,16 @@ pub enum StepError {
         source: UnitError,
     },
     /// An amount or a size is nothing.
-    #[error("`{0}` moves nothing: give at least 1 B")]
+    #[error("`{0}` moves no data: give at least 1 B")]
     Nothing(String),
     /// A call would be given more than an application keeps in memory.
-    #[error("`{0}` gives one call more than 16 MiB: say in which pieces, such as `in 64 KiB`")]
+    #[error("`{0}` passes more than 16 MiB to one call: add a piece size, such as `in 64 KiB`")]
     Large(String),
 }
 
 fn forms() -> String {
     let all: Vec<String> = FORMS.iter().map(|(form, ..)| format!("`{form}`")).collect();
-    format!("there are {}", all.join(", "))
+    all.join(", ")
 }
 
 /// What is left to read of a step's text.
@@ -256,7 +256,7 @@ struct Words<'t> {
 
 impl<'t> Words<'t> {
     fn wrong(&self, found: Option<&str>) -> StepError {
-        let found = found.map_or(", and it ends too early".into(), |it| format!(", not `{it}`"));
+        let found = found.map_or(", found the end".into(), |it| format!(", found `{it}`"));
         StepError::Form { text: self.text.into(), form: self.form, found }
     }
 

@@ -1,10 +1,10 @@
-//! Whether what arrived is what was sent.
+//! Compares what arrived with what was sent.
 
 use tcplab_units::Bytes;
 
 use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 
-/// What arrived is not what was sent.
+/// The received payload differs from the sent one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PayloadMismatch {
     /// Bytes that a socket took.
@@ -43,7 +43,7 @@ pub fn verify(
     if is_right { Ok(()) } else { Err(told) }
 }
 
-/// The same of one of several flows: where `is_stopped`, it may have sent less than it could.
+/// As [`verify`], for one of several flows; a stopped flow may have sent less than planned.
 ///
 /// # Errors
 /// When it is not.

@@ -67,7 +67,7 @@ fn nothing_to_say_gives_the_same_bytes() {
 }
 
 #[test]
-fn comments_come_behind_what_was_there() {
+fn comments_follow_those_of_the_original() {
     let file = original();
     let (copy, copied) = annotated(&file, |n| (n % 2 == 0).then(|| format!("number {n}")));
     assert_eq!((copied.packets, copied.annotated, copied.voiceless), (6, 3, 0));
@@ -149,7 +149,7 @@ fn both_byte_orders_and_all_kinds_of_packets() {
 }
 
 #[test]
-fn what_is_cut_off_is_copied_as_far_as_it_goes() {
+fn a_truncated_capture_is_copied_up_to_the_cut() {
     let file = original();
     for len in 0..file.len() {
         let mut out = Vec::new();

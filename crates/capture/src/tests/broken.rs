@@ -70,7 +70,7 @@ fn a_file_cut_off_anywhere_gives_all_whole_records_and_says_so() {
 }
 
 #[test]
-fn a_source_that_fails_is_told_from_one_that_ends() {
+fn a_source_that_fails_differs_from_one_that_ends() {
     struct Failing<'a>(&'a [u8]);
     impl std::io::Read for Failing<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

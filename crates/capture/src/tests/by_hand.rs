@@ -214,7 +214,7 @@ fn says_where_and_how_a_file_is_damaged() {
 }
 
 #[test]
-fn what_is_no_capture_is_named() {
+fn a_file_that_is_no_capture_is_refused_by_name() {
     let beyond = [&[0xd4, 0xc3, 0xb2, 0xa1][..], &[0; 16], &[1, 0, 0, 0], &[0; 8], &[0xff; 8]];
     for (file, message) in [
         (&b""[..], "not a capture: it is empty"),

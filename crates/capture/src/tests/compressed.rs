@@ -42,7 +42,7 @@ fn source(bytes: &[u8]) -> Source {
 }
 
 #[test]
-fn what_is_compressed_reads_like_what_is_not() {
+fn compressed_captures_read_like_plain_ones() {
     let plain = plain();
     let expected = read(&plain[..]);
     assert_eq!((expected.records.len(), expected.error.is_none()), (400, true));
@@ -67,7 +67,7 @@ fn what_is_compressed_reads_like_what_is_not() {
 }
 
 #[test]
-fn what_is_cut_off_gives_what_it_can_and_says_so() {
+fn a_truncated_file_gives_its_records_and_an_error() {
     let plain = plain();
     for bytes in [gzip(&plain), zstd(&plain)] {
         for len in (5..bytes.len()).step_by(9_973).chain([bytes.len() - 1]) {
@@ -114,7 +114,7 @@ fn all_that_was_whole_before_the_cut_is_given() {
 }
 
 #[test]
-fn what_is_damaged_is_no_panic() {
+fn damaged_files_do_not_panic() {
     let plain = plain();
     for bytes in [gzip(&plain), zstd(&plain)] {
         for at in (4..bytes.len()).step_by(4_999) {
@@ -135,7 +135,7 @@ fn what_is_damaged_is_no_panic() {
 
 /// Made by the reference implementation, with its checksum of the content.
 #[test]
-fn what_zstd_itself_compressed_is_read_to_its_end() {
+fn a_file_of_the_reference_zstd_is_read_to_its_end() {
     let path = corpus("app_limited.snd.pcap.zst");
     let mut bytes = Vec::new();
     Source::open(&path).unwrap().read_to_end(&mut bytes).unwrap();

@@ -174,7 +174,7 @@ fn a_comment_too_long_is_cut_between_characters() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_an_error() {
     /// Takes so many bytes and no more.
     #[derive(Debug)]
     struct Disk(usize);

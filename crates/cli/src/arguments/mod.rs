@@ -128,9 +128,9 @@ pub(crate) enum Command {
     Path(PathArguments),
     /// Write a table of a run, a trial or a capture
     ///
-    /// As CSV, JSON Lines, Parquet or Arrow IPC. Without `--table` it lists the tables: of a run its
-    /// trials with factors and metrics, of a trial the path's verdict on each packet and the samples
-    /// of TCP_INFO, of a capture its connections, segments, episodes and more.
+    /// As CSV, JSON Lines, Parquet or Arrow IPC. Without `--table` it lists the tables: of a run
+    /// its trials with factors and metrics, of a trial the path's verdict on each packet and the
+    /// samples of TCP_INFO, of a capture its connections, segments, episodes and more.
     Export(ExportArguments),
     /// Re-run the path over a recording and check the verdicts
     ///

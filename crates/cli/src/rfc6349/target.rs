@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use tcplab_lab::rfc6349::{Baseline, Row, Told, counts, row};
+use tcplab_lab::rfc6349::{Baseline, Row, Throughput, counts, row};
 use tcplab_load::{BulkConfig, Direction, bulk_watched};
 use tcplab_testbed::{SocketState, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
@@ -95,9 +95,13 @@ pub(super) fn rows(
 }
 
 impl Transfer<'_> {
-    /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF` for
-    /// its bookkeeping (socket(7)).
-    fn run(&self, connections: u64, window: Option<Bytes>) -> Result<(Told, Vec<SocketState>)> {
+    /// Limits the window by the send buffer: half of it is data, since Linux doubles `SO_SNDBUF`
+    /// for its bookkeeping (socket(7)).
+    fn run(
+        &self,
+        connections: u64,
+        window: Option<Bytes>,
+    ) -> Result<(Throughput, Vec<SocketState>)> {
         let looks: Mutex<BTreeMap<usize, Vec<SocketState>>> = Mutex::default();
         let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {
             if let Ok(seen) = socket_state(socket) {
@@ -123,7 +127,7 @@ impl Transfer<'_> {
         });
         let all: Vec<SocketState> = looks.into_values().flatten().collect();
         let round_trips: Vec<f64> = all.iter().map(|look| look.rtt.as_millis_f64()).collect();
-        let told = Told {
+        let told = Throughput {
             goodput: outcome.bits_per_second / 1e6,
             efficiency: (sent - again.min(sent)) as f64 / sent.max(1) as f64 * 100.0,
             rtt: round_trips.iter().sum::<f64>() / round_trips.len().max(1) as f64,

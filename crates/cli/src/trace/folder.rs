@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tcplab_plot::xpl::Shelf;
+use tcplab_plot::xpl::XplFiles;
 
 /// As many files are open at once: far fewer than a process may have (1,024, usually).
 const OPEN: usize = 64;
@@ -49,7 +49,7 @@ impl Folder {
     }
 }
 
-impl Shelf for Folder {
+impl XplFiles for Folder {
     fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()> {
         let at = self.open.iter().position(|(open, _)| open == name);
         let mut file = if let Some((_, file)) = at.and_then(|at| self.open.remove(at)) {

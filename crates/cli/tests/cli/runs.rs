@@ -360,9 +360,9 @@ fn extended_run_equals_run_of_final_scenario() {
     };
     // More repetitions.
     let (told, _) = extend(&["--trials", "5", "--dry-run"]);
-    assert!(told.contains("there    4 trials, 6 to run"), "{told}");
+    assert!(told.contains("existing 4 trials; 6 to run"), "{told}");
     let (_, told) = extend(&["--trials", "5"]);
-    assert!(told.starts_with("4 trials that are there are used again\n"), "{told}");
+    assert!(told.starts_with("4 existing trials reused\n"), "{told}");
     let plain = run(home.path(), "plain", small, &["--trials", "5"]);
     same(&extended, &plain, "more repetitions");
     let now = fs::metadata(extended.join("trials/reno-1/DONE")).unwrap().modified().unwrap();
@@ -373,7 +373,7 @@ fn extended_run_equals_run_of_final_scenario() {
         .replace("[[expect]]", "\"path.delay\" = [\"5 ms\", \"9 ms\"]\n\n[[expect]]");
     fs::write(home.path().join("tiny.toml"), format!("{other}[repeat]\ntrials = 3\n")).unwrap();
     let (_, told) = extend(&["tiny.toml"]);
-    assert!(told.contains("3 trials that are there are used again\n"), "{told}");
+    assert!(told.contains("3 existing trials reused\n"), "{told}");
     assert!(told.contains("5 trials are not: each belongs to no case of the new plan\n"), "{told}");
     assert!(told.contains("2 trials are not: each is of another seed"), "{told}");
     let arguments = ["run", "tiny.toml", "--runs", "other"];
@@ -382,7 +382,7 @@ fn extended_run_equals_run_of_final_scenario() {
     // And back: what was put away is still there.
     fs::write(home.path().join("tiny.toml"), format!("{TINY}{small}")).unwrap();
     let (_, told) = extend(&["tiny.toml", "--trials", "5"]);
-    assert!(told.contains("10 trials that are there are used again\n"), "{told}");
+    assert!(told.contains("10 existing trials reused\n"), "{told}");
     same(&extended, &plain, "back");
     // An extension that a kill broke off is finished when the run is opened.
     let target = r#"{"plan": PLAN, "source": SOURCE, "files": {}, "environment": []}"#;

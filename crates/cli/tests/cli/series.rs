@@ -117,10 +117,10 @@ fn stopped_series_starts_no_other_run() {
     assert!(!left.iter().any(|path| path.contains(".partial-")), "{left:?}");
     let resumed = command(home.path(), &["run", "--resume", run, "--dry-run"]).output().unwrap();
     let resumed = text(&resumed.stdout);
-    let there = resumed.lines().find_map(|line| line.strip_prefix("there    "));
+    let there = resumed.lines().find_map(|line| line.strip_prefix("existing "));
     assert!(there.is_some_and(|there| !there.starts_with("0 trials")), "{resumed}");
     let shorter = ["run", "--extend", run, "--trials", "2"];
     let shorter = command(home.path(), &shorter).output().unwrap();
     assert!(shorter.status.success(), "{}", text(&shorter.stderr));
-    assert!(text(&shorter.stderr).contains("2 trials that are there are used again"));
+    assert!(text(&shorter.stderr).contains("2 existing trials reused"));
 }

@@ -170,7 +170,7 @@ impl<'r> Recorded<'r> {
 
     /// The value of a metric, as the run tells it.
     pub(crate) fn metric(&self, name: &str) -> f64 {
-        let found = self.row.metrics.value(name);
+        let found = self.row.metrics.value_named(name);
         found.unwrap_or_else(|| panic!("{}: no {name}", self.name()))
     }
 }

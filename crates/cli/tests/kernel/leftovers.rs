@@ -223,7 +223,7 @@ fn gone_on_with(home: &Path) {
     let Some(run) = run.filter(|run| run.join("plan.json").exists()) else {
         let resumed = tcplab(home, &["run", "--resume"]);
         assert_eq!(resumed.code, Some(2));
-        assert!(resumed.stderr.contains("holds no run that is unfinished"), "{}", resumed.stderr);
+        assert!(resumed.stderr.contains("no unfinished run below"), "{}", resumed.stderr);
         return;
     };
     let kept = whole_trials(&run);
@@ -298,7 +298,7 @@ fn second_tcplab_in_same_run_is_refused() {
     let second =
         ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
     assert_eq!(second.code, Some(2), "{}", second.stderr);
-    assert!(second.stderr.contains("another tcplab is at work in"), "{}", second.stderr);
+    assert!(second.stderr.contains("is locked by another tcplab process"), "{}", second.stderr);
     assert!(run.child.wait().unwrap().success());
     assert_eq!(whole_trials(&directory).len(), TRIALS);
 }

@@ -42,7 +42,7 @@ fn every_design_answers_all_requests_and_exits() {
             assert!(trial.metrics.is_empty() && trial.warnings.iter().any(|it| it.contains(why)));
             continue;
         }
-        let metric = |name: &str| trial.metrics.value(name);
+        let metric = |name: &str| trial.metrics.value_named(name);
         assert_eq!(metric("load.requests"), Some(40.0), "{name}");
         assert_eq!(
             (metric("load.errors"), metric("load.intact")),

@@ -87,7 +87,7 @@ fn tbf_keeps_the_rate() {
     let trials = run.trials();
     let trial = &trials[0];
     assert!(trial.truth.is_empty());
-    assert!(trial.row.metrics.find("lost").is_none());
+    assert!(trial.row.metrics.find(tcplab_scenario::metrics::LOST).is_none());
     assert!(trial.row.episodes.iter().all(|episode| episode.truth_lost.is_none()));
     let told = trial.row.warnings.join("\n");
     assert!(told.contains("netem made the path and tells nothing of what it did"), "{told}");

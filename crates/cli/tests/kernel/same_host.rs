@@ -5,6 +5,7 @@ use std::fs;
 use tcplab_capture::{Direction, Reader};
 use tcplab_recording::Recording;
 use tcplab_results::Run;
+use tcplab_scenario::metrics;
 use tcplab_units::Endpoint;
 use tcplab_wire::FrameView;
 
@@ -40,7 +41,7 @@ fn loopback_is_captured_at_both_endpoints() {
     let told = fs::read(run.directory().join("run.json")).unwrap();
     let told: Run = serde_json::from_slice(&told).unwrap();
     let trial = &told.cases[0].trials[0];
-    let metric = |name| trial.metrics.value(name);
+    let metric = |name| trial.metrics.value_named(name);
     assert_eq!((metric("payload_intact"), metric("lost")), (Some(1.0), None));
     assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
 
@@ -87,7 +88,7 @@ fn pipes_and_memory_move_bytes_without_packets() {
         let trial = &case.trials[0];
         let names: Vec<&str> = trial.metrics.iter().map(|metric| metric.name).collect();
         assert_eq!(names, ["transfer_time", "goodput", "payload_intact"], "{medium}");
-        assert_eq!(trial.metrics.value("payload_intact"), Some(1.0), "{medium}");
+        assert_eq!(trial.metrics.value(metrics::PAYLOAD_INTACT), Some(1.0), "{medium}");
         assert_eq!(trial.medium.as_deref(), Some(medium));
         assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
         let said = format!("The bytes went through {medium}, between two ends on the same host");

@@ -1,6 +1,7 @@
 //! Something to do, and why.
 
 use serde::Serialize;
+use tcplab_scenario::{Better, MetricInfo};
 
 /// Something to do, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +44,9 @@ pub struct Expected {
     pub metric: &'static str,
     /// Its unit.
     pub unit: &'static str,
+    /// Whether small values are good.
+    #[serde(skip)]
+    lower_is_better: bool,
     /// Before.
     pub before: f64,
     /// After.
@@ -50,10 +54,13 @@ pub struct Expected {
 }
 
 impl Expected {
+    pub(super) fn of(info: &'static MetricInfo, before: f64, after: f64) -> Expected {
+        let lower_is_better = info.better == Better::Lower;
+        Expected { metric: info.name, unit: info.unit, lower_is_better, before, after }
+    }
+
     /// How many times as good it becomes: above 1 is better.
     pub fn factor(&self) -> f64 {
-        let lower = tcplab_scenario::metric(self.metric)
-            .is_some_and(|info| info.better == tcplab_scenario::Better::Lower);
-        if lower { self.before / self.after } else { self.after / self.before }
+        if self.lower_is_better { self.before / self.after } else { self.after / self.before }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use tcplab_path::PathSpec;
 use tcplab_results::Run;
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_units::{Bytes, Span};
 
 use super::advice::Advice;
@@ -17,7 +18,7 @@ pub struct Experiment {
     /// The file.
     pub source: String,
     /// Metrics that tell the gain.
-    pub metrics: Vec<&'static str>,
+    pub metrics: Vec<&'static MetricInfo>,
     /// The advice that is tried, by its `id`.
     pub tries: Vec<&'static str>,
     /// The congestion controls before and with the advice, where nothing else differs.
@@ -35,7 +36,7 @@ const CONGESTION: &str = "client.socket.congestion";
 impl Experiment {
     /// What the run of it says.
     pub fn gains(&self, run: &Run) -> Vec<Gain> {
-        self.metrics.iter().filter_map(|name| Gain::of(run, BEFORE, AFTER, name)).collect()
+        self.metrics.iter().filter_map(|info| Gain::of(run, BEFORE, AFTER, info)).collect()
     }
 
     /// What tries the advice that can be tried: a transfer for throughput, requests for latency.
@@ -60,15 +61,15 @@ impl Experiment {
             advice.iter().filter(|it| which(it.id) && !it.changes.is_empty()).collect()
         };
         let of_transfer = match goal {
-            Goal::Throughput => vec!["goodput", "transfer_time"],
-            Goal::Latency => vec!["rtt.mean", "buffer_delay"],
-            Goal::Both => vec!["goodput", "rtt.mean"],
+            Goal::Throughput => vec![metrics::GOODPUT, metrics::TRANSFER_TIME],
+            Goal::Latency => vec![metrics::RTT_MEAN, metrics::BUFFER_DELAY],
+            Goal::Both => vec![metrics::GOODPUT, metrics::RTT_MEAN],
         };
         // The queue's owner is another, so what it gains is told by itself.
         let transfer = some(&|id| !matches!(id, "nodelay" | "queue"));
         let (queue, nodelay) = (some(&|id| id == "queue"), some(&|id| id == "nodelay"));
-        let of_queue = vec!["rtt.mean", "goodput"];
-        let of_requests = vec!["median_response", "p99_response"];
+        let of_queue = vec![metrics::RTT_MEAN, metrics::GOODPUT];
+        let of_requests = vec![metrics::MEDIAN_RESPONSE, metrics::P99_RESPONSE];
         [
             bench.of("advise-transfer", "A transfer", &upload, of_transfer, &transfer),
             bench.of("advise-queue", "A transfer, its queue", &upload, of_queue, &queue),
@@ -94,7 +95,7 @@ impl Attempt<'_> {
         name: &str,
         what: &str,
         workload: &Value,
-        metrics: Vec<&'static str>,
+        metrics: Vec<&'static MetricInfo>,
         tried: &[&Advice],
     ) -> Option<Experiment> {
         let before = json!({ CONGESTION: self.situation.congestion });

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tcplab_results::{Case, Run};
-use tcplab_scenario::{Better, metric};
+use tcplab_scenario::{Better, MetricInfo};
 use tcplab_stats::student_t_quantile;
 
 /// A metric before and after, trial by trial under the same impairments.
@@ -33,7 +33,7 @@ pub struct Gain {
 /// What gains say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum Effect {
     /// Something became better, nothing worse.
     Better,
     /// Something became worse, nothing better.
@@ -44,17 +44,17 @@ pub enum Verdict {
     Open,
 }
 
-impl Verdict {
+impl Effect {
     /// That of these gains, by their 95 % intervals; less than 1 % is nothing.
-    pub fn of(gains: &[Gain]) -> Verdict {
+    pub fn of(gains: &[Gain]) -> Effect {
         let intervals = || gains.iter().filter_map(|gain| gain.interval);
         let is_better = intervals().any(|(low, _)| low > 1.01);
         let is_worse = intervals().any(|(_, high)| high < 1.0 / 1.01);
         match (is_better, is_worse) {
-            (true, true) => Verdict::Mixed,
-            (true, false) => Verdict::Better,
-            (false, true) => Verdict::Worse,
-            (false, false) => Verdict::Open,
+            (true, true) => Effect::Mixed,
+            (true, false) => Effect::Better,
+            (false, true) => Effect::Worse,
+            (false, false) => Effect::Open,
         }
     }
 }
@@ -62,11 +62,10 @@ impl Verdict {
 impl Gain {
     /// That of a metric between two cases of a run; none where they have no pair of trials with a
     /// value above zero.
-    pub fn of(run: &Run, before: &str, after: &str, name: &str) -> Option<Gain> {
+    pub fn of(run: &Run, before: &str, after: &str, info: &MetricInfo) -> Option<Gain> {
         let case = |name: &str| run.cases.iter().find(|case| case.name == name);
         let (from, to) = (case(before)?, case(after)?);
-        let pairs = pairs(from, to, name);
-        let info = metric(name)?;
+        let pairs = pairs(from, to, info);
         let sign = if info.better == Better::Lower { -1.0 } else { 1.0 };
         let logs: Vec<f64> = pairs.iter().map(|(from, to)| sign * (to / from).ln()).collect();
         let mean = tcplab_stats::mean(&logs)?;
@@ -74,7 +73,7 @@ impl Gain {
             tcplab_stats::median(&pairs.iter().map(of).collect::<Vec<f64>>())
         };
         let gain = Gain {
-            metric: name.into(),
+            metric: info.name.into(),
             unit: info.unit.into(),
             before: median(|pair| pair.0)?,
             after: median(|pair| pair.1)?,
@@ -103,10 +102,10 @@ impl Gain {
 }
 
 /// The metric's values in trials of the same number, where both have one above zero.
-fn pairs(from: &Case, to: &Case, name: &str) -> Vec<(f64, f64)> {
+fn pairs(from: &Case, to: &Case, info: &MetricInfo) -> Vec<(f64, f64)> {
     let value = |case: &Case, number: u32| {
         let trial = case.trials.iter().find(|trial| trial.number == number)?;
-        trial.metrics.value(name).filter(|value| *value > 0.0)
+        trial.metrics.value(info).filter(|value| *value > 0.0)
     };
     let numbers = from.trials.iter().map(|trial| trial.number);
     numbers.filter_map(|number| value(from, number).zip(value(to, number))).collect()
@@ -139,17 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_judged_together() {
+    fn gains_combine_to_one_effect() {
         let (good, bad, same, open) =
             (gain(2.0, 0.1), gain(0.5, 0.1), gain(1.001, 0.0001), gain(1.5, 1.0));
         for (gains, verdict) in [
-            (vec![good.clone(), same.clone()], Verdict::Better),
-            (vec![bad.clone(), open.clone()], Verdict::Worse),
-            (vec![good, bad], Verdict::Mixed),
-            (vec![same, open], Verdict::Open),
-            (vec![], Verdict::Open),
+            (vec![good.clone(), same.clone()], Effect::Better),
+            (vec![bad.clone(), open.clone()], Effect::Worse),
+            (vec![good, bad], Effect::Mixed),
+            (vec![same, open], Effect::Open),
+            (vec![], Effect::Open),
         ] {
-            assert_eq!(Verdict::of(&gains), verdict);
+            assert_eq!(Effect::of(&gains), verdict);
         }
     }
 }

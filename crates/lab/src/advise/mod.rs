@@ -13,10 +13,10 @@ mod words;
 
 pub use advice::{Advice, Change, Expected};
 pub use experiment::Experiment;
-pub use gain::{Gain, Verdict};
+pub use gain::{Effect, Gain};
 pub use of_run::{Choice, choose};
 pub use rules::advise;
-pub use seen::{Busiest, Seen};
+pub use seen::{Busiest, Observed};
 pub use situation::{Goal, Situation};
 pub use words::{amount, span};
 

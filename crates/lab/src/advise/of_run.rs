@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tcplab_path::PathSpec;
 use tcplab_results::{Case, Run};
-use tcplab_scenario::{Better, Case as Spec, Scenario, metric};
+use tcplab_scenario::{Better, Case as Spec, MetricInfo, Scenario, metrics};
 use tcplab_units::Bytes;
 use tcplab_workload::WorkloadSpec;
 
@@ -32,8 +32,9 @@ pub struct Choice {
 }
 
 /// What tells of a goal, the first that trials have.
-const THROUGHPUT: [&str; 2] = ["goodput", "load.rate"];
-const LATENCY: [&str; 4] = ["median_response", "mean_response", "load.response", "rtt.mean"];
+const THROUGHPUT: [&MetricInfo; 2] = [metrics::GOODPUT, metrics::LOAD_RATE];
+const LATENCY: [&MetricInfo; 4] =
+    [metrics::MEDIAN_RESPONSE, metrics::MEAN_RESPONSE, metrics::LOAD_RESPONSE, metrics::RTT_MEAN];
 
 /// The best variants of a run of `scenario` for a goal; nothing where nothing could be chosen.
 /// Nobody can choose the path, nor what is to be done, but in which pieces it is written and read.
@@ -54,8 +55,9 @@ pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
     let mut choices = Vec::new();
     for (_, cases) in groups.iter().filter(|(_, cases)| cases.len() > 1) {
         let common = in_common(cases, &run.cases);
-        let of =
-            |names: &[&'static str]| names.iter().find_map(|name| best(run, &common, cases, name));
+        let of = |metrics: &[&'static MetricInfo]| {
+            metrics.iter().find_map(|info| best(run, &common, cases, info))
+        };
         choices.extend(goal.wants_throughput().then(|| of(&THROUGHPUT)).flatten());
         choices.extend(goal.wants_latency().then(|| of(&LATENCY)).flatten());
     }
@@ -75,12 +77,11 @@ fn best(
     run: &Run,
     given: &[(String, String)],
     cases: &[&Case],
-    name: &'static str,
+    info: &'static MetricInfo,
 ) -> Option<Choice> {
-    let info = metric(name)?;
     let sign = if info.better == Better::Lower { -1.0 } else { 1.0 };
     let median = |case: &Case| {
-        let summary = case.summaries.iter().find(|summary| summary.name == name)?;
+        let summary = case.summaries.iter().find(|summary| summary.name == info.name)?;
         Some(summary.median.unwrap_or(summary.mean))
     };
     let mut ranked: Vec<(&Case, f64)> =
@@ -89,7 +90,7 @@ fn best(
     let ((best, median), rest) = ranked.split_first().map(|(first, rest)| (*first, rest))?;
     let others: Vec<(String, Option<Gain>)> = rest
         .iter()
-        .map(|(case, _)| (case.name.clone(), Gain::of(run, &case.name, &best.name, name)))
+        .map(|(case, _)| (case.name.clone(), Gain::of(run, &case.name, &best.name, info)))
         .collect();
     // Each of the others is asked whether it is the same: Bonferroni's share of the 5 % for each.
     let alike = |gain: &Option<Gain>| match gain {
@@ -102,7 +103,7 @@ fn best(
     let chosen = best.levels.iter().filter(|level| !given.contains(level)).cloned();
     Some(Choice {
         given: given.to_vec(),
-        metric: name,
+        metric: info.name,
         unit: info.unit,
         best: best.name.clone(),
         levels: chosen.collect(),
@@ -137,7 +138,7 @@ network = { near = { "path.delay" = "1 ms" }, far = { "path.delay" = "90 ms" } }
             "name": "t", "title": "t", "reference": null, "scenario": source, "world": "sim",
             "started": "", "seed": 1, "path": [], "environment": [], "claims": [],
             "cases": scenario.cases.iter().map(|case| serde_json::json!({
-                "name": case.name, "levels": case.levels, "trials": [],
+                "name": case.name, "levels": case.levels, "world": "sim", "trials": [],
                 "summaries": [{
                     "name": "goodput", "unit": "Mbit/s", "count": 1,
                     "mean": goodput(&case.name), "standard_deviation": null, "interval": null,

@@ -1,5 +1,6 @@
 //! What follows from a situation, a rule each.
 
+use tcplab_scenario::metrics;
 use tcplab_trace::Limit;
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -93,7 +94,7 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
                   round trip by round trip, its slow start included"
                 .into(),
         },
-        expected: Some(Expected { metric: "goodput", unit: "Mbit/s", before: from, after: to }),
+        expected: Some(Expected::of(metrics::GOODPUT, from, to)),
         changes: vec![Change::new("client.socket.congestion", "bbr")],
     })
 }
@@ -130,12 +131,11 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
                 section 1); BBR bounds what is in flight to two bandwidth-delay products"
             .into(),
         // Two bandwidth-delay products at most, one and a quarter while it looks for more.
-        expected: Some(Expected {
-            metric: "rtt.mean",
-            unit: "ms",
-            before: f64::midpoint(full, f64::midpoint(rtt, full)),
-            after: (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
-        }),
+        expected: Some(Expected::of(
+            metrics::RTT_MEAN,
+            f64::midpoint(full, f64::midpoint(rtt, full)),
+            (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
+        )),
         changes: vec![Change::new("client.socket.congestion", "bbr")],
     })
 }
@@ -185,7 +185,7 @@ fn window(situation: &Situation) -> Option<Advice> {
         let law = Law::named(&situation.congestion)?;
         let goodput = |window| law.goodput(situation, Some(window)).map(Rate::as_mbit_f64);
         let (before, after) = goodput(window).zip(goodput(room))?;
-        Some(Expected { metric: "goodput", unit: "Mbit/s", before, after })
+        Some(Expected::of(metrics::GOODPUT, before, after))
     });
     let (what, how, changes) = if is_enough {
         let what = format!(
@@ -201,7 +201,7 @@ fn window(situation: &Situation) -> Option<Advice> {
     };
     let basis =
         "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
-                 for while a lost segment is sent again as much again arrives and must wait"
+                 for while a lost segment is retransmitted, as much again arrives and must wait"
             .into();
     Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
 }
@@ -272,12 +272,11 @@ fn no_delay(situation: &Situation) -> Option<Advice> {
         basis:
             "RFC 9293 sections 3.7.4 and 3.8.6.3; Linux delays acknowledgements by 40 ms at first"
                 .into(),
-        expected: Some(Expected {
-            metric: "median_response",
-            unit: "ms",
-            before: waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), |(_, each)| rtt + each),
-            after: rtt,
-        }),
+        expected: Some(Expected::of(
+            metrics::MEDIAN_RESPONSE,
+            waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), |(_, each)| rtt + each),
+            rtt,
+        )),
         changes: vec![
             Change::new("client.socket.nodelay", true),
             Change::new("server.accepted.nodelay", true),
@@ -360,12 +359,7 @@ fn options(situation: &Situation) -> Vec<Advice> {
                 amount(bdp)
             ),
             "RFC 7323 section 2: window / round trip bounds the rate",
-            expected.map(|(before, after)| Expected {
-                metric: "goodput",
-                unit: "Mbit/s",
-                before,
-                after,
-            }),
+            expected.map(|(before, after)| Expected::of(metrics::GOODPUT, before, after)),
         );
     }
     if seen.sack == Some(false) && seen.retransmissions > 0 {
@@ -374,7 +368,7 @@ fn options(situation: &Situation) -> Vec<Advice> {
             "Turn selective acknowledgements on at both ends.",
             "net.ipv4.tcp_sack",
             format!(
-                "{} of {} segments were sent again; without SACK the sender learns of one loss a \
+                "{} of {} segments were retransmitted; without SACK the sender learns of one loss a \
                  round trip.",
                 seen.retransmissions, seen.segments
             ),
@@ -387,8 +381,8 @@ fn options(situation: &Situation) -> Vec<Advice> {
             "timestamps",
             "Turn timestamps on at both ends.",
             "net.ipv4.tcp_timestamps",
-            "They tell a needless repetition from a needed one, and give round trips of what was \
-             sent again."
+            "They show which retransmissions are spurious, and give RTT samples of retransmitted \
+             data."
                 .into(),
             "RFC 7323 section 4; RFC 3522",
             None,

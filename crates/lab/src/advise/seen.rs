@@ -6,7 +6,7 @@ use tcplab_units::{Bytes, Rate, Span};
 
 /// What was seen of a connection, in the direction that carried more.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Seen {
+pub struct Observed {
     /// Payload acknowledged a second.
     #[serde(rename = "goodput_bits_per_second", with = "tcplab_units::number")]
     pub goodput: Option<Rate>,
@@ -36,16 +36,16 @@ pub struct Seen {
     pub retransmissions: u64,
 }
 
-impl Seen {
+impl Observed {
     /// Of the connection, the direction that carried more.
-    pub fn of(connection: &Connection) -> Seen {
+    pub fn of(connection: &Connection) -> Observed {
         let flow = busier(connection);
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         let both = |offers: &dyn Fn(&SynOptions) -> bool| {
             let told = |syn: &SynOptions| syn.seen && !syn.cut;
             (told(client) && told(server)).then(|| offers(client) && offers(server))
         };
-        Seen {
+        Observed {
             goodput: flow.transfer.goodput,
             mean_rtt: flow.round_trips.mean,
             window: flow.windows.max,

@@ -5,7 +5,7 @@ use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::Connection;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use super::seen::{Seen, busier};
+use super::seen::{Observed, busier};
 use crate::analysis::Ideal;
 
 /// What the settings are for.
@@ -59,7 +59,7 @@ pub struct Situation {
     /// Those that the sender's system offers.
     pub available: Vec<String>,
     /// What was seen of a connection that is to become better.
-    pub seen: Option<Seen>,
+    pub seen: Option<Observed>,
 }
 
 /// Where nothing tells how much is to be sent.
@@ -163,7 +163,7 @@ impl Situation {
             mtu: Bytes::new(largest.max(536) + 40),
             queue: stood,
             payload: flow.totals.unique,
-            seen: Some(Seen::of(connection)),
+            seen: Some(Observed::of(connection)),
             ..Situation::of_round_trip(rtt.max(Span::from_micros(1)))
         })
     }

@@ -30,7 +30,7 @@ fn a_lossy_path_asks_for_another_congestion_control_first() {
 }
 
 #[test]
-fn nothing_is_changed_that_is_good() {
+fn good_settings_get_no_advice() {
     let clean = Situation { loss: 0.0, ..fat_and_lossy() };
     assert_eq!(ids(&clean, Goal::Throughput), ["buffers", "embedded-buffers"]);
     let bbr = Situation { congestion: "bbr".into(), ..fat_and_lossy() };
@@ -60,7 +60,7 @@ fn a_long_fat_path_asks_for_larger_buffers() {
 }
 
 #[test]
-fn an_embedded_stack_is_told_numbers_of_buffers() {
+fn embedded_stack_gets_buffer_counts() {
     for (mbit, millis, buffers) in [(25, 10, 23), (100, 1, 10), (25, 100, 43)] {
         let path =
             Situation { rate: Some(Rate::from_bits_per_second(mbit * 1_000_000)), ..clean(millis) };

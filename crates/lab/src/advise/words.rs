@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_figures_are_enough() {
+    fn quantities_have_three_figures() {
         for (nanos, text) in [
             (30_563_200, "30.6 ms"),
             (1_159_245_284, "1.16 s"),

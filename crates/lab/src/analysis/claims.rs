@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
-use tcplab_scenario::{Expectation, MetricKind, Scope, Selection, Statistic, Value};
+use tcplab_scenario::{
+    Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value, metrics,
+};
 use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
-pub(crate) struct Gathered<'e> {
+pub(crate) struct ClaimValues<'e> {
     expectations: &'e [Expectation],
     /// Of each expectation by case and number; of one that compares cases the number that is
     /// compared, of the cases on both sides.
     values: Vec<BTreeMap<(usize, u32), Vec<Value>>>,
 }
 
-impl<'e> Gathered<'e> {
-    pub(crate) fn new(expectations: &'e [Expectation]) -> Gathered<'e> {
-        Gathered { expectations, values: vec![BTreeMap::new(); expectations.len()] }
+impl<'e> ClaimValues<'e> {
+    pub(crate) fn new(expectations: &'e [Expectation]) -> ClaimValues<'e> {
+        ClaimValues { expectations, values: vec![BTreeMap::new(); expectations.len()] }
     }
 
     /// A trial of the case at this index.
@@ -168,21 +170,21 @@ fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
 
 /// All values of the expectation's metric in a trial: one, or one per end, call or episode.
 fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
-    let name = expectation.metric.as_str();
+    let info = expectation.metric_info();
     if let Some(flow) = &expectation.selection.flow {
         let rows = trial.flows.iter().filter(|row| row.name == *flow);
-        return rows.flat_map(|row| row.values(name)).map(Value::Number).collect();
+        return rows.flat_map(|row| row.values(info)).map(Value::Number).collect();
     }
-    match expectation.metric_info().scope {
-        Scope::Trial => of_trial(name, trial),
+    match info.scope {
+        Scope::Trial => of_trial(info, trial),
         Scope::Endpoint | Scope::Request | Scope::Call => {
-            trial.ends.iter().flat_map(|end| of_end(end, name, &expectation.selection)).collect()
+            trial.ends.iter().flat_map(|end| of_end(end, info, &expectation.selection)).collect()
         }
         Scope::Interruption => {
-            trial.interruptions.iter().filter_map(|it| of_interruption(name, it)).collect()
+            trial.interruptions.iter().filter_map(|it| of_interruption(info, it)).collect()
         }
         Scope::Episode => {
-            trial.episodes.iter().filter_map(|episode| of_episode(name, episode)).collect()
+            trial.episodes.iter().filter_map(|episode| of_episode(info, episode)).collect()
         }
     }
 }
@@ -190,79 +192,72 @@ fn values(expectation: &Expectation, trial: &Trial) -> Vec<Value> {
 /// The number of a trial that is compared with that of another case. Of a flow with several values
 /// their median counts.
 fn compared(expectation: &Expectation, trial: &Trial) -> Option<f64> {
-    let name = expectation.metric.as_str();
+    let info = expectation.metric_info();
     match &expectation.selection.flow {
-        Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(name),
-        None => trial.metrics.value(name),
+        Some(flow) => trial.flows.iter().find(|row| row.name == *flow)?.median(info),
+        None => trial.metrics.value(info),
     }
 }
 
-fn of_trial(name: &str, trial: &Trial) -> Vec<Value> {
+fn of_trial(info: &MetricInfo, trial: &Trial) -> Vec<Value> {
     let text = |text: &str| Value::Text(text.into());
-    match name {
-        "connection.end" => return trial.ending.iter().map(|it| text(&it.how)).collect(),
-        "connection.closed_by" => {
-            let by = trial.ending.iter().filter_map(|ending| ending.by);
-            return by.map(|end| text(end.name())).collect();
-        }
-        _ => {}
+    if *info == *metrics::CONNECTION_END {
+        return trial.ending.iter().map(|it| text(&it.how)).collect();
     }
-    trial
-        .metrics
-        .iter()
-        .filter(|metric| metric.name == name)
-        .map(|metric| Value::Number(metric.value))
-        .collect()
+    if *info == *metrics::CONNECTION_CLOSED_BY {
+        let by = trial.ending.iter().filter_map(|ending| ending.by);
+        return by.map(|end| text(end.name())).collect();
+    }
+    trial.metrics.value(info).map(Value::Number).into_iter().collect()
 }
 
-fn of_episode(name: &str, episode: &EpisodeRow) -> Option<Value> {
-    Some(match name {
-        "episode.type" => Value::Text(episode.kind.clone()),
-        "episode.duration" => Value::Number(episode.duration_s),
-        "episode.silence" => Value::Number(episode.silence_s),
-        "episode.lost" => Value::Number(episode.lost_segments as f64),
-        "episode.retransmissions" => Value::Number(episode.retransmissions as f64),
-        "episode.timeouts" => Value::Number(episode.timeouts as f64),
-        _ => return None,
-    })
+fn of_episode(info: &MetricInfo, episode: &EpisodeRow) -> Option<Value> {
+    let values = [
+        (metrics::EPISODE_TYPE, Value::Text(episode.kind.clone())),
+        (metrics::EPISODE_DURATION, Value::Number(episode.duration_s)),
+        (metrics::EPISODE_SILENCE, Value::Number(episode.silence_s)),
+        (metrics::EPISODE_LOST, Value::Number(episode.lost_segments as f64)),
+        (metrics::EPISODE_RETRANSMISSIONS, Value::Number(episode.retransmissions as f64)),
+        (metrics::EPISODE_TIMEOUTS, Value::Number(episode.timeouts as f64)),
+    ];
+    values.into_iter().find(|(of, _)| *of == info).map(|(_, value)| value)
 }
 
-fn of_interruption(name: &str, interruption: &InterruptionRow) -> Option<Value> {
-    let value = match name {
-        "interruption.recovery" => interruption.recovery_s,
-        "interruption.lost" => interruption.lost_bytes,
-        _ => None,
-    };
-    value.map(Value::Number)
+fn of_interruption(info: &MetricInfo, interruption: &InterruptionRow) -> Option<Value> {
+    let values = [
+        (metrics::INTERRUPTION_RECOVERY, interruption.recovery_s),
+        (metrics::INTERRUPTION_LOST, interruption.lost_bytes),
+    ];
+    values.into_iter().find(|(of, _)| *of == info).and_then(|(_, value)| value).map(Value::Number)
 }
 
 /// The values of a metric of this end, of its requests or its calls.
-fn of_end(end: &EndRow, name: &str, selection: &Selection) -> Vec<Value> {
-    if name == "response.time" {
+fn of_end(end: &EndRow, info: &MetricInfo, selection: &Selection) -> Vec<Value> {
+    if *info == *metrics::RESPONSE_TIME {
         let times = end.response_times_ms.iter().map(|time| Value::Number(*time));
         return selection.of(end.end, times);
     }
-    if name == "request.tries" {
+    if *info == *metrics::REQUEST_TRIES {
         let tries = end.request_tries.iter().map(|tries| Value::Number(*tries as f64));
         return selection.of(end.end, tries);
     }
-    if let Some(what) = name.strip_prefix("call.") {
+    if info.scope == Scope::Call {
         let calls = end.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
-        return selection.of(end.end, calls.filter_map(|row| of_call(row, what)));
+        return selection.of(end.end, calls.filter_map(|row| of_call(info, row)));
     }
-    let own = end.metrics.iter().filter(|metric| metric.name == name);
+    let own = end.metrics.iter().filter(|metric| metric.name == info.name);
     selection.of(end.end, own.map(|metric| Value::Number(metric.value)))
 }
 
-fn of_call(row: &CallRow, what: &str) -> Option<Value> {
-    Some(match what {
-        "result" => Value::Text(row.result.clone().into_owned()),
-        "duration" => Value::Number(row.longest.as_secs_f64()),
-        "began" => Value::Number(row.began.as_secs_f64()),
-        "moved" => Value::Number(row.bytes.as_u64() as f64),
-        "count" => Value::Number(row.count as f64),
-        _ => return None,
-    })
+fn of_call(info: &MetricInfo, row: &CallRow) -> Option<Value> {
+    let values = [
+        (metrics::CALL_RESULT, Value::Text(row.result.clone().into_owned())),
+        (metrics::CALL_DURATION, Value::Number(row.longest.as_secs_f64())),
+        (metrics::CALL_BEGAN, Value::Number(row.began.as_secs_f64())),
+        (metrics::CALL_MOVED, Value::Number(row.bytes.as_u64() as f64)),
+        (metrics::CALL_COUNT, Value::Number(row.count as f64)),
+    ];
+    values.into_iter().find(|(of, _)| *of == info).map(|(_, value)| value)
 }
 
 /// The statistic that the expectation looks at; texts have none and stay as they are.
@@ -332,7 +327,7 @@ mod tests {
     use super::*;
 
     fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
-        let mut gathered = Gathered::new(expectations);
+        let mut gathered = ClaimValues::new(expectations);
         for (index, case) in cases.iter().enumerate() {
             case.trials.iter().for_each(|trial| gathered.see(index, trial));
         }
@@ -359,8 +354,7 @@ mod tests {
                 story: String::new(),
             })
             .collect();
-        let metric =
-            tcplab_results::Metric { name: "transfer_time".into(), unit: "s".into(), value: time };
+        let metric = tcplab_results::Metric::of(metrics::TRANSFER_TIME, time);
         let trial = Trial {
             number: 1,
             seed: 1,
@@ -405,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_cases_those_are_told_that_are_not_as_expected() {
+    fn claim_text_lists_failing_cases() {
         let scenario = |claim: &str| {
             let delays: Vec<String> = (1..=9).map(|ms| format!("\"{ms} ms\"")).collect();
             let source = format!(
@@ -428,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_about_two_cases_must_hold_in_both() {
+    fn claim_about_two_cases_needs_both() {
         let cases =
             [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
         let includes = Check::Includes(vec![Value::Text("with time lag".into())]);
@@ -461,7 +455,7 @@ mod tests {
 
     /// What is missing might have been what breaks it.
     #[test]
-    fn a_trial_that_failed_proves_nothing() {
+    fn claim_with_failed_trial_fails() {
         let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
         cases[1].failures.push(tcplab_results::Failure {
             number: 2,
@@ -484,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_that_of_the_same_trial() {
+    fn ratio_uses_trials_of_equal_number() {
         let cases = [case("5", &[], 0.9), case("20", &[], 0.6)];
         let claim = Expectation {
             cases: vec![1],

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use tcplab_path::{Direction, Fate};
 use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
 use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
+use tcplab_scenario::metrics;
 use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::{FrameView, LinkType, UdpPacket, port_unreachable};
 use tcplab_workload::{DatagramMark, DatagramReport};
@@ -16,7 +17,7 @@ use crate::error::LabError;
 
 /// What a capture shows of a packet.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct CapturedDatagram {
     frame: u64,
     at: Instant,
     from: Endpoint,
@@ -30,10 +31,15 @@ pub(crate) fn read(
     record: &TrialRecord,
     report: &DatagramReport,
 ) -> Result<Correspondence, LabError> {
-    let captures =
-        [seen(recording, record, Endpoint::Client)?, seen(recording, record, Endpoint::Server)?];
-    let mut datagrams =
-        if record.has_truth() { judged(&recording.truth()?, &captures) } else { untold(&captures) };
+    let captures = [
+        captured(recording, record, Endpoint::Client)?,
+        captured(recording, record, Endpoint::Server)?,
+    ];
+    let mut datagrams = if record.has_truth() {
+        with_verdicts(&recording.truth()?, &captures)
+    } else {
+        without_verdicts(&captures)
+    };
     datagrams.sort_by_key(|row| (row.arrived.unwrap_or(row.sent), row.sent));
     number_frames(&mut datagrams, &captures[0]);
     datagrams.sort_by_key(|row| (row.sent, row.is_copy, row.frame));
@@ -51,23 +57,23 @@ pub(crate) fn metrics(app: &AppLog, all: &Correspondence) -> Vec<Metric> {
         requests.iter().filter_map(|it| Some(it.response_time()?.as_millis_f64())).collect();
     let share = 100.0 * report.unanswered() as f64 / requests.len().max(1) as f64;
     let values = [
-        ("unanswered", report.unanswered() as f64),
-        ("unanswered_share", share),
-        ("request_retries", report.resent() as f64),
-        ("late_answers", report.late as f64),
-        ("duplicate_answers", report.duplicates as f64),
-        ("lost_datagrams", all.lost() as f64),
-        ("payload_intact", f64::from(u8::from(damaged == 0))),
+        (metrics::UNANSWERED, report.unanswered() as f64),
+        (metrics::UNANSWERED_SHARE, share),
+        (metrics::REQUEST_RETRIES, report.resent() as f64),
+        (metrics::LATE_ANSWERS, report.late as f64),
+        (metrics::DUPLICATE_ANSWERS, report.duplicates as f64),
+        (metrics::LOST_DATAGRAMS, all.lost() as f64),
+        (metrics::PAYLOAD_INTACT, f64::from(u8::from(damaged == 0))),
     ];
     named(values.into_iter().chain(responses(&times))).collect()
 }
 
 /// What passed one end.
-fn seen(
+fn captured(
     recording: &Recording,
     record: &TrialRecord,
     endpoint: Endpoint,
-) -> Result<Vec<Seen>, LabError> {
+) -> Result<Vec<CapturedDatagram>, LabError> {
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let mut reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
@@ -98,18 +104,18 @@ fn seen(
             }
             (None, None) => continue,
         };
-        all.push(Seen { frame, at, from, kind, mark });
+        all.push(CapturedDatagram { frame, at, from, kind, mark });
     }
     Ok(all)
 }
 
 /// The path's own word on each datagram.
-fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+fn with_verdicts(truth: &[TruthRow], captures: &[Vec<CapturedDatagram>; 2]) -> Vec<DatagramRow> {
     let end = |direction| match direction {
         Direction::Forward => 0,
         Direction::Reverse => 1,
     };
-    let mut sent: BTreeMap<u64, Seen> = BTreeMap::new();
+    let mut sent: BTreeMap<u64, CapturedDatagram> = BTreeMap::new();
     for row in truth {
         let capture = &captures[end(row.verdict.direction)];
         let Some(frame) = row.frame else { continue };
@@ -137,7 +143,7 @@ fn judged(truth: &[TruthRow], captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
 }
 
 /// Where the path tells nothing: what was seen at the other end, too.
-fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
+fn without_verdicts(captures: &[Vec<CapturedDatagram>; 2]) -> Vec<DatagramRow> {
     let mut rows = Vec::new();
     for (end, side) in Endpoint::BOTH.into_iter().enumerate() {
         let mut there = queues(captures[1 - end].iter().filter(|seen| seen.from == side));
@@ -158,25 +164,27 @@ fn untold(captures: &[Vec<Seen>; 2]) -> Vec<DatagramRow> {
     rows
 }
 
-impl Seen {
-    fn key(&self) -> Alike {
-        Alike::of(self.from, self.kind, self.mark)
+impl CapturedDatagram {
+    fn key(&self) -> DatagramKey {
+        DatagramKey::of(self.from, self.kind, self.mark)
     }
 }
 
 /// What datagrams that cannot be told apart have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Alike(bool, DatagramKind, Option<DatagramMark>);
+struct DatagramKey(bool, DatagramKind, Option<DatagramMark>);
 
-impl Alike {
-    fn of(from: Endpoint, kind: DatagramKind, mark: Option<DatagramMark>) -> Alike {
-        Alike(from == Endpoint::Client, kind, mark)
+impl DatagramKey {
+    fn of(from: Endpoint, kind: DatagramKind, mark: Option<DatagramMark>) -> DatagramKey {
+        DatagramKey(from == Endpoint::Client, kind, mark)
     }
 }
 
 /// Frames and times of alike datagrams, in order.
-fn queues<'s>(all: impl Iterator<Item = &'s Seen>) -> BTreeMap<Alike, VecDeque<(u64, Instant)>> {
-    let mut queues: BTreeMap<Alike, VecDeque<(u64, Instant)>> = BTreeMap::new();
+fn queues<'s>(
+    all: impl Iterator<Item = &'s CapturedDatagram>,
+) -> BTreeMap<DatagramKey, VecDeque<(u64, Instant)>> {
+    let mut queues: BTreeMap<DatagramKey, VecDeque<(u64, Instant)>> = BTreeMap::new();
     for seen in all {
         queues.entry(seen.key()).or_default().push_back((seen.frame, seen.at));
     }
@@ -184,14 +192,16 @@ fn queues<'s>(all: impl Iterator<Item = &'s Seen>) -> BTreeMap<Alike, VecDeque<(
 }
 
 /// The frames of the client's capture; rows are in the order in which they were there.
-fn number_frames(rows: &mut [DatagramRow], capture: &[Seen]) {
+fn number_frames(rows: &mut [DatagramRow], capture: &[CapturedDatagram]) {
     let mut frames = queues(capture.iter());
     for row in rows {
         let passed = match row.from {
             Endpoint::Client => !row.is_copy,
             Endpoint::Server => row.arrived.is_some(),
         };
-        if passed && let Some(queue) = frames.get_mut(&Alike::of(row.from, row.kind, row.mark)) {
+        if passed
+            && let Some(queue) = frames.get_mut(&DatagramKey::of(row.from, row.kind, row.mark))
+        {
             row.frame = queue.pop_front().map(|(frame, _)| frame);
         }
     }

@@ -2,7 +2,7 @@
 
 use tcplab_recording::{AppLog, EndpointRecord, TrialRecord};
 use tcplab_results::{EndRow, Ending, Metric};
-use tcplab_scenario::METRICS;
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_trace::{CloseKind, Connection, ConnectionState, Flow, Segment, SegmentKind, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_workload::{AppReport, Role};
@@ -25,24 +25,24 @@ fn of_end(end: Endpoint, report: &AppReport, record: &EndpointRecord, trace: &Tr
         Role::Sender => (report.bytes, back),
         Role::Receiver => (back, report.bytes),
     };
-    let mut metrics = vec![bytes("app.read", read), bytes("app.written", written)];
-    metrics.extend(buffers(&record.options).map(|(name, size)| metric(name, size)));
-    metrics.extend(report.processor.map(|time| metric("cpu.time", time.as_millis_f64())));
-    metrics.extend(record.pool.iter().flat_map(|pool| {
+    let mut values = vec![bytes(metrics::APP_READ, read), bytes(metrics::APP_WRITTEN, written)];
+    values.extend(buffers(&record.options).map(|(info, size)| Metric::of(info, size)));
+    values.extend(report.processor.map(|time| Metric::of(metrics::CPU_TIME, time.as_millis_f64())));
+    values.extend(record.pool.iter().flat_map(|pool| {
         [
-            metric("pool.free", f64::from(pool.least_free)),
-            metric("pool.dropped", pool.dropped as f64),
-            metric("pool.unsent", pool.unsent as f64),
+            Metric::of(metrics::POOL_FREE, f64::from(pool.least_free)),
+            Metric::of(metrics::POOL_DROPPED, pool.dropped as f64),
+            Metric::of(metrics::POOL_UNSENT, pool.unsent as f64),
         ]
     }));
     if let Some(connection) = trace.connections.first() {
-        metrics.extend(on_the_wire(end, connection));
+        values.extend(on_the_wire(end, connection));
     }
     let datagrams = report.datagrams.as_ref();
     if let Some(counts) = datagrams {
-        metrics.push(metric("datagrams.sent", counts.sent as f64));
-        metrics.push(metric("datagrams.received", counts.received as f64));
-        metrics.push(metric("datagrams.duplicates", counts.duplicates as f64));
+        values.push(Metric::of(metrics::DATAGRAMS_SENT, counts.sent as f64));
+        values.push(Metric::of(metrics::DATAGRAMS_RECEIVED, counts.received as f64));
+        values.push(Metric::of(metrics::DATAGRAMS_DUPLICATES, counts.duplicates as f64));
     }
     let requests = datagrams.map_or(&[][..], |counts| &counts.requests);
     let answered = |it: &tcplab_workload::Exchange| Some(it.answered?.since(it.asked));
@@ -56,7 +56,7 @@ fn of_end(end: Endpoint, report: &AppReport, record: &EndpointRecord, trace: &Tr
             .map(Span::as_millis_f64)
             .collect(),
         request_tries: requests.iter().map(|request| request.tries.len()).collect(),
-        metrics,
+        metrics: values,
     }
 }
 
@@ -68,22 +68,22 @@ fn on_the_wire(end: Endpoint, connection: &Connection) -> Vec<Metric> {
         Endpoint::Client => (forward, reverse, &handshake.client),
         Endpoint::Server => (reverse, forward, &handshake.server),
     };
-    let count = |name, count: u64| metric(name, count as f64);
-    let mut metrics = vec![
-        count("segments", sent.totals.data_segments),
-        count("segments.new", new_segments(sent)),
-        count("segments.urgent", sent.marks.urgent.count),
-        count("nagle.waits", sent.marks.nagle_waits.count),
-        count("keepalive.probes", sent.marks.keep_alives.count),
-        count("window.zero", taken.windows.zero_windows.count),
-        metric("window.zero_time", taken.windows.zero_window_time.as_secs_f64()),
+    let count = |info, count: u64| Metric::of(info, count as f64);
+    let mut values = vec![
+        count(metrics::SEGMENTS, sent.totals.data_segments),
+        count(metrics::SEGMENTS_NEW, new_segments(sent)),
+        count(metrics::SEGMENTS_URGENT, sent.marks.urgent.count),
+        count(metrics::NAGLE_WAITS, sent.marks.nagle_waits.count),
+        count(metrics::KEEPALIVE_PROBES, sent.marks.keep_alives.count),
+        count(metrics::WINDOW_ZERO, taken.windows.zero_windows.count),
+        Metric::of(metrics::WINDOW_ZERO_TIME, taken.windows.zero_window_time.as_secs_f64()),
     ];
-    metrics.extend(taken.windows.max.map(|window| bytes("window.max", window)));
-    metrics.extend(taken.windows.min.map(|window| bytes("window.min", window)));
+    values.extend(taken.windows.max.map(|window| bytes(metrics::WINDOW_MAX, window)));
+    values.extend(taken.windows.min.map(|window| bytes(metrics::WINDOW_MIN, window)));
     if syn.seen {
-        metrics.push(count("syn.window", syn.window.into()));
-        metrics.extend(syn.window_scale.map(|scale| count("syn.scale", scale.into())));
-        metrics.extend(syn.mss.map(|mss| count("syn.mss", mss.into())));
+        values.push(count(metrics::SYN_WINDOW, syn.window.into()));
+        values.extend(syn.window_scale.map(|scale| count(metrics::SYN_SCALE, scale.into())));
+        values.extend(syn.mss.map(|mss| count(metrics::SYN_MSS, mss.into())));
     }
     let probes: Vec<(Instant, Span)> = sent
         .marks
@@ -93,11 +93,11 @@ fn on_the_wire(end: Endpoint, connection: &Connection) -> Vec<Metric> {
         .filter_map(|frame| silence_before(connection, *frame))
         .collect();
     if let Some((_, silence)) = probes.first() {
-        metrics.push(metric("keepalive.idle", silence.as_secs_f64()));
+        values.push(Metric::of(metrics::KEEPALIVE_IDLE, silence.as_secs_f64()));
     }
     let spacings = probes.windows(2).map(|pair| pair[1].0.since(pair[0].0));
-    metrics.extend(spacings.map(|span| metric("keepalive.spacing", span.as_secs_f64())));
-    metrics
+    values.extend(spacings.map(|span| Metric::of(metrics::KEEPALIVE_SPACING, span.as_secs_f64())));
+    values
 }
 
 /// Segments with data that had not been sent before.
@@ -125,13 +125,8 @@ fn silence_before(connection: &Connection, frame: u64) -> Option<(Instant, Span)
     Some((at?, at?.since(before?)))
 }
 
-fn bytes(name: &str, amount: Bytes) -> Metric {
-    metric(name, amount.as_u64() as f64)
-}
-
-fn metric(name: &str, value: f64) -> Metric {
-    let info = METRICS.iter().find(|info| info.name == name).expect("a metric of the list");
-    Metric { name: name.into(), unit: info.unit.into(), value }
+fn bytes(info: &MetricInfo, amount: Bytes) -> Metric {
+    Metric::of(info, amount.as_u64() as f64)
 }
 
 /// How a connection ended, as a capture has it.

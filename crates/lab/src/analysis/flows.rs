@@ -9,6 +9,7 @@ use tcplab_recording::{
     AppLog, ConnectionLog, FlowLog, Recording, RecordingError, Sample, TrialRecord, TruthRow,
 };
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
+use tcplab_scenario::{MetricInfo, metric, metrics};
 use tcplab_trace::{Connection, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 use tcplab_workload::Exchange;
@@ -25,7 +26,7 @@ const INTERVALS: u64 = 240;
 const SHORTEST: Span = Span::from_millis(100);
 
 /// What is known of the flows of a trial.
-pub(crate) struct Known<'a> {
+pub(crate) struct FlowSources<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) app: &'a AppLog,
     pub(crate) path: &'a PathSpec,
@@ -38,13 +39,13 @@ pub(crate) struct Known<'a> {
 
 /// What came of the flows of a trial; nothing of one that has none.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct FlowResults {
     pub(crate) rows: Vec<FlowRow>,
     /// What they are together.
     together: Vec<Metric>,
 }
 
-impl Told {
+impl FlowResults {
     /// The metrics of the trial, given those of the connection that it is about.
     pub(crate) fn metrics(&self, first: Vec<Metric>) -> Vec<Metric> {
         let mut metrics = match self.rows.iter().find(|flow| !flow.background) {
@@ -58,10 +59,11 @@ impl Told {
 
 /// Of several connections, what each has, in place of `first`'s: the median.
 fn typical(flow: &FlowRow, first: Vec<Metric>) -> Vec<Metric> {
-    let typical = |metric: Metric| match metric.name.as_str() {
+    let typical = |known: Metric| match metric(&known.name) {
         // That is of all of them.
-        "payload_intact" => metric,
-        name => Metric { value: flow.median(name).unwrap_or(metric.value), ..metric },
+        Some(info) if *info == *metrics::PAYLOAD_INTACT => known,
+        Some(info) => Metric { value: flow.median(info).unwrap_or(known.value), ..known },
+        None => known,
     };
     if flow.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
 }
@@ -74,13 +76,13 @@ struct Path {
 }
 
 /// The yardstick for a transfer in a direction.
-type Yardstick<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
+type IdealOf<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
 
-impl Known<'_> {
+impl FlowSources<'_> {
     /// The flows, and the metrics that the trial has of them together.
-    pub(crate) fn examine(&self, ideal: &Yardstick<'_>) -> Result<Told, RecordingError> {
+    pub(crate) fn examine(&self, ideal: &IdealOf<'_>) -> Result<FlowResults, RecordingError> {
         if self.app.flows.is_empty() {
-            return Ok(Told::default());
+            return Ok(FlowResults::default());
         }
         let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
         let dropped = self
@@ -118,7 +120,7 @@ impl Known<'_> {
             all.extend(arrivals);
         }
         let together = named(self.together(&subjects, &all)).collect();
-        Ok(Told { rows, together })
+        Ok(FlowResults { rows, together })
     }
 
     fn row(
@@ -172,7 +174,7 @@ impl Known<'_> {
     }
 
     /// What the flows are together: those that the trial is about, and all.
-    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static str, f64)> {
+    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static MetricInfo, f64)> {
         let logs = || self.app.flows.iter();
         let started = |flow: &FlowLog| {
             let each = flow.connections.iter().filter_map(|it| it.client.started);
@@ -186,10 +188,10 @@ impl Known<'_> {
         let goodput = lasted.and_then(|span| Rate::of(bytes, span)).map(Rate::as_mbit_f64);
         let settled = last_start.and_then(|start| sharing::convergence(subjects, start));
         let values = [
-            ("fairness", sharing::fairness(subjects)),
-            ("convergence", settled.map(Span::as_secs_f64)),
-            ("aggregate_goodput", goodput),
-            ("path_utilisation", self.utilisation()),
+            (metrics::FAIRNESS, sharing::fairness(subjects)),
+            (metrics::CONVERGENCE, settled.map(Span::as_secs_f64)),
+            (metrics::AGGREGATE_GOODPUT, goodput),
+            (metrics::PATH_UTILISATION, self.utilisation()),
         ];
         values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

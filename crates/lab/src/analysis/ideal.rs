@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_path_is_reckoned_by_the_rfcs_formulas() {
+    fn steady_path_matches_rfc_6349() {
         let ideal = ideal(r#"{ "rate": "50 Mbit/s", "delay": "50 ms" }"#, 10);
         // 64 B at 50 Mbit/s: 10.24 µs each way.
         assert_eq!(ideal.base_rtt, Span::from_nanos(100_020_480));
@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_changes_counts_with_its_mean() {
+    fn changing_rate_gives_mean() {
         let steps = r#"{ "rate": { "start": "10 Mbit/s",
                                    "steps": [{ "at": "5 s", "to": "30 Mbit/s" }] } }"#;
         assert_eq!(ideal(steps, 10).rate.unwrap().bits_per_second(), 20_000_000);
     }
 
     #[test]
-    fn what_is_not_limited_has_no_ideal_time() {
+    fn unlimited_path_has_no_ideal_time() {
         let ideal = ideal(r#"{ "delay": "5 ms" }"#, 1);
         assert_eq!(
             (ideal.base_rtt, ideal.rate, ideal.time(Bytes::new(1)), ideal.bdp()),

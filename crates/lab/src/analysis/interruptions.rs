@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_costs_what_would_have_come() {
+    fn interruption_cost_is_missing_progress() {
         // Silent for 200 ms of interruption and 100 ms more.
         let rows = costs(&flow(&[(1010, 1310)]), &[(at(1005), at(1205))]);
         let [row] = &rows[..] else { panic!("{rows:?}") };
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not() {
+    fn unknown_cost_is_none() {
         let two = [(at(1005), at(1205)), (at(1255), at(1455))];
         let rows = costs(&flow(&[(1010, 2000)]), &two);
         assert_eq!(rows.len(), 2);

@@ -2,6 +2,7 @@
 //! packet by packet, and all of which the generator and the server have counted.
 
 use tcplab_results::{Metrics, Trial};
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_trace::Trace;
 use tcplab_workload::{Durations, LoadReport};
 
@@ -28,7 +29,7 @@ pub(super) fn examine(
         for row in recording.truth_rows()? {
             lost += u32::from(row?.verdict.fate.cause().is_some());
         }
-        values.push(("lost", f64::from(lost)));
+        values.push((metrics::LOST, f64::from(lost)));
     }
     let is_possible = load.impossible.is_none();
     Ok(Trial {
@@ -43,19 +44,19 @@ pub(super) fn examine(
 }
 
 /// What `METRICS` has of a load.
-fn values(load: &LoadReport) -> Vec<(&'static str, f64)> {
+fn values(load: &LoadReport) -> Vec<(&'static MetricInfo, f64)> {
     let mut values = vec![
-        ("load.rate", load.requests_per_second),
-        ("load.data_rate", load.bits_per_second / 1e6),
-        ("load.requests", load.requests as f64),
-        ("load.errors", load.failed() as f64),
-        ("load.intact", f64::from(u8::from(load.is_intact))),
+        (metrics::LOAD_RATE, load.requests_per_second),
+        (metrics::LOAD_DATA_RATE, load.bits_per_second / 1e6),
+        (metrics::LOAD_REQUESTS, load.requests as f64),
+        (metrics::LOAD_ERRORS, load.failed() as f64),
+        (metrics::LOAD_INTACT, f64::from(u8::from(load.is_intact))),
     ];
     let millis = |nanos: u64| nanos as f64 / 1e6;
     let times: [(_, _, &Durations); 3] = [
-        ("load.connect", "load.connect_p99", &load.connect),
-        ("load.latency", "load.latency_p99", &load.latency),
-        ("load.response", "load.response_p99", &load.response),
+        (metrics::LOAD_CONNECT, metrics::LOAD_CONNECT_P99, &load.connect),
+        (metrics::LOAD_LATENCY, metrics::LOAD_LATENCY_P99, &load.latency),
+        (metrics::LOAD_RESPONSE, metrics::LOAD_RESPONSE_P99, &load.response),
     ];
     for (median, most, durations) in times {
         if durations.count > 0 {
@@ -64,12 +65,12 @@ fn values(load: &LoadReport) -> Vec<(&'static str, f64)> {
     }
     if load.requests > 0 && load.response.mean > 0.0 {
         let each = load.bytes as f64 * 8.0 / load.requests as f64;
-        values.push(("load.response_mean", load.response.mean / 1e6));
-        values.push(("load.data_rate_each", each / load.response.mean * 1e3));
+        values.push((metrics::LOAD_RESPONSE_MEAN, load.response.mean / 1e6));
+        values.push((metrics::LOAD_DATA_RATE_EACH, each / load.response.mean * 1e3));
     }
     if load.server.requests > 0 {
         let each = load.server.processor_s * 1e3 / load.server.requests as f64;
-        values.push(("load.server_time", each));
+        values.push((metrics::LOAD_SERVER_TIME, each));
     }
     values
 }
@@ -81,7 +82,7 @@ mod tests {
     use tcplab_workload::ServerReport;
 
     #[test]
-    fn figures_come_in_the_units_of_the_list() {
+    fn load_metrics_have_listed_units() {
         let durations = Durations {
             count: 100,
             mean: 2_000_000.0,
@@ -102,22 +103,21 @@ mod tests {
             ..LoadReport::default()
         };
         let found = values(&load);
-        let value = |name| found.iter().find(|(of, _)| *of == name).map(|(_, value)| *value);
-        for (name, expected) in [
-            ("load.rate", Some(50.0)),
-            ("load.data_rate", Some(1.2)),
+        let value = |info| found.iter().find(|(of, _)| *of == info).map(|(_, value)| *value);
+        for (info, expected) in [
+            (metrics::LOAD_RATE, Some(50.0)),
+            (metrics::LOAD_DATA_RATE, Some(1.2)),
             // 3,000 bytes in 2 ms.
-            ("load.data_rate_each", Some(12.0)),
-            ("load.connect", Some(1.5)),
-            ("load.connect_p99", Some(9.0)),
-            ("load.latency", None),
-            ("load.response_mean", Some(2.0)),
-            ("load.server_time", Some(0.25)),
-            ("load.errors", Some(3.0)),
-            ("load.intact", Some(1.0)),
+            (metrics::LOAD_DATA_RATE_EACH, Some(12.0)),
+            (metrics::LOAD_CONNECT, Some(1.5)),
+            (metrics::LOAD_CONNECT_P99, Some(9.0)),
+            (metrics::LOAD_LATENCY, None),
+            (metrics::LOAD_RESPONSE_MEAN, Some(2.0)),
+            (metrics::LOAD_SERVER_TIME, Some(0.25)),
+            (metrics::LOAD_ERRORS, Some(3.0)),
+            (metrics::LOAD_INTACT, Some(1.0)),
         ] {
-            assert_eq!(value(name), expected, "{name}");
-            assert!(tcplab_scenario::metric(name).is_some(), "{name}");
+            assert_eq!(value(info), expected, "{}", info.name);
         }
         let nothing = values(&LoadReport::default());
         assert!(of_load(&load).is_none() && of_load(&LoadReport::default()).is_some());

@@ -2,6 +2,7 @@
 
 use tcplab_recording::{AppLog, Sample};
 use tcplab_results::Metric;
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_trace::{Flow, Limit};
 use tcplab_units::{Endpoint, Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
@@ -35,25 +36,25 @@ impl Sources<'_> {
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
         let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let counts = [
-            ("retransmissions", flow.totals.retransmissions),
-            ("retransmissions.fast", fast),
-            ("retransmissions.probe", causes.tail_loss_probes.count),
-            ("retransmissions.timeout", causes.timeouts.count + causes.after_timeout.count),
-            ("retransmissions.repeated", causes.lost_retransmissions.count),
-            ("retransmissions.spurious", needless),
-            ("retransmitted", flow.totals.retransmitted.as_u64()),
-            ("timeouts", timeouts),
-            ("episodes", flow.episodes.len() as u64),
-            ("max_in_flight", flow.totals.max_in_flight.as_u64()),
+            (metrics::RETRANSMISSIONS, flow.totals.retransmissions),
+            (metrics::RETRANSMISSIONS_FAST, fast),
+            (metrics::RETRANSMISSIONS_PROBE, causes.tail_loss_probes.count),
+            (metrics::RETRANSMISSIONS_TIMEOUT, causes.timeouts.count + causes.after_timeout.count),
+            (metrics::RETRANSMISSIONS_REPEATED, causes.lost_retransmissions.count),
+            (metrics::RETRANSMISSIONS_SPURIOUS, needless),
+            (metrics::RETRANSMITTED, flow.totals.retransmitted.as_u64()),
+            (metrics::TIMEOUTS, timeouts),
+            (metrics::EPISODES, flow.episodes.len() as u64),
+            (metrics::MAX_IN_FLIGHT, flow.totals.max_in_flight.as_u64()),
         ];
         let throughput = flow.transfer.throughput.map(Rate::as_mbit_f64);
         let values = [
-            ("lost", lost.map(|lost| lost as f64)),
-            ("max_window", flow.totals.max_window.map(|window| window.as_u64() as f64)),
-            ("throughput", throughput),
-            ("efficiency", flow.transfer.efficiency),
-            ("mean_rtt", tcplab_stats::mean(&self.smoothed_round_trips())),
-            ("cpu_per_byte", self.processor_time_per_byte()),
+            (metrics::LOST, lost.map(|lost| lost as f64)),
+            (metrics::MAX_WINDOW, flow.totals.max_window.map(|window| window.as_u64() as f64)),
+            (metrics::THROUGHPUT, throughput),
+            (metrics::EFFICIENCY, flow.transfer.efficiency),
+            (metrics::MEAN_RTT, tcplab_stats::mean(&self.smoothed_round_trips())),
+            (metrics::CPU_PER_BYTE, self.processor_time_per_byte()),
         ];
         let all = of_applications(app)
             .into_iter()
@@ -81,7 +82,7 @@ impl Sources<'_> {
     }
 
     /// The metrics of RFC 6349 section 4 that take a yardstick.
-    fn against_the_ideal(&self) -> Vec<(&'static str, f64)> {
+    fn against_the_ideal(&self) -> Vec<(&'static MetricInfo, f64)> {
         let Some(ideal) = self.ideal else { return Vec::new() };
         let base = ideal.base_rtt.as_millis_f64();
         let mean = self.flow.round_trips.mean.map(Span::as_millis_f64);
@@ -90,38 +91,38 @@ impl Sources<'_> {
         let ideal_time = ideal.time(receiver.bytes).map(Span::as_secs_f64);
         let ratio = transfer(self.app).zip(ideal_time.filter(|ideal| *ideal > 0.0));
         let values = [
-            ("base_rtt", Some(base)),
-            ("buffer_delay", buffer_delay),
-            ("ideal_time", ideal_time),
-            ("transfer_time_ratio", ratio.map(|(time, ideal)| time.as_secs_f64() / ideal)),
+            (metrics::BASE_RTT, Some(base)),
+            (metrics::BUFFER_DELAY, buffer_delay),
+            (metrics::IDEAL_TIME, ideal_time),
+            (metrics::TRANSFER_TIME_RATIO, ratio.map(|(time, ideal)| time.as_secs_f64() / ideal)),
         ];
         values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 
 /// Those of round trips, milliseconds.
-fn round_trips(flow: &Flow) -> impl Iterator<Item = (&'static str, f64)> {
+fn round_trips(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
     let trips = &flow.round_trips;
     let spans = [
-        ("rtt.min", trips.min),
-        ("rtt.mean", trips.mean),
-        ("rtt.median", trips.median),
-        ("rtt.p95", trips.p95),
-        ("rtt.max", trips.max),
+        (metrics::RTT_MIN, trips.min),
+        (metrics::RTT_MEAN, trips.mean),
+        (metrics::RTT_MEDIAN, trips.median),
+        (metrics::RTT_P95, trips.p95),
+        (metrics::RTT_MAX, trips.max),
     ];
     spans.into_iter().filter_map(|(name, span)| Some((name, span?.as_millis_f64())))
 }
 
 /// What bounded the rate for which share of the time, per cent; nothing of no time.
-fn limits(flow: &Flow) -> impl Iterator<Item = (&'static str, f64)> {
+fn limits(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
     let of = |limit| match limit {
-        Limit::Application => "limit.application",
-        Limit::ReceiveWindow => "limit.receive_window",
-        Limit::SendBuffer => "limit.send_buffer",
-        Limit::SlowStart => "limit.slow_start",
-        Limit::Congestion => "limit.congestion_window",
-        Limit::Path => "limit.path",
-        Limit::Timeout => "limit.timeout",
+        Limit::Application => metrics::LIMIT_APPLICATION,
+        Limit::ReceiveWindow => metrics::LIMIT_RECEIVE_WINDOW,
+        Limit::SendBuffer => metrics::LIMIT_SEND_BUFFER,
+        Limit::SlowStart => metrics::LIMIT_SLOW_START,
+        Limit::Congestion => metrics::LIMIT_CONGESTION_WINDOW,
+        Limit::Path => metrics::LIMIT_PATH,
+        Limit::Timeout => metrics::LIMIT_TIMEOUT,
     };
     let shares = flow.shares;
     Limit::ALL
@@ -131,14 +132,14 @@ fn limits(flow: &Flow) -> impl Iterator<Item = (&'static str, f64)> {
 }
 
 /// Those that the applications tell.
-pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
+pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static MetricInfo, f64)> {
     let (sender, receiver) = sender_and_receiver(app);
     let goodput = transfer(app).and_then(|span| Rate::of(receiver.bytes, span));
     let intact = receiver.has_all_of(sender);
-    let mut values: Vec<(&'static str, f64)> = [
-        ("transfer_time", transfer(app).map(Span::as_secs_f64)),
-        ("goodput", goodput.map(Rate::as_mbit_f64)),
-        ("payload_intact", Some(f64::from(u8::from(intact)))),
+    let mut values: Vec<(&'static MetricInfo, f64)> = [
+        (metrics::TRANSFER_TIME, transfer(app).map(Span::as_secs_f64)),
+        (metrics::GOODPUT, goodput.map(Rate::as_mbit_f64)),
+        (metrics::PAYLOAD_INTACT, Some(f64::from(u8::from(intact)))),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
@@ -150,13 +151,13 @@ pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static str, f64)> {
 }
 
 /// Those of response times in milliseconds; nothing of none.
-pub(crate) fn responses(times: &[f64]) -> impl Iterator<Item = (&'static str, f64)> {
+pub(crate) fn responses(times: &[f64]) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
     let quantile = |p| tcplab_stats::quantile(times, p);
     let values = [
-        ("mean_response", tcplab_stats::mean(times)),
-        ("median_response", quantile(0.5)),
-        ("p95_response", quantile(0.95)),
-        ("p99_response", quantile(0.99)),
+        (metrics::MEAN_RESPONSE, tcplab_stats::mean(times)),
+        (metrics::MEDIAN_RESPONSE, quantile(0.5)),
+        (metrics::P95_RESPONSE, quantile(0.95)),
+        (metrics::P99_RESPONSE, quantile(0.99)),
     ];
     values.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
@@ -174,12 +175,9 @@ fn transfer(app: &AppLog) -> Option<Span> {
     app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from))
 }
 
-/// Values with the units that `METRICS` has for them.
+/// Values with their units.
 pub(crate) fn named(
-    values: impl IntoIterator<Item = (&'static str, f64)>,
+    values: impl IntoIterator<Item = (&'static MetricInfo, f64)>,
 ) -> impl Iterator<Item = Metric> {
-    values.into_iter().filter_map(|(name, value)| {
-        let unit = tcplab_scenario::metric(name)?.unit.into();
-        Some(Metric { name: name.into(), unit, value })
-    })
+    values.into_iter().map(|(info, value)| Metric::of(info, value))
 }

@@ -16,7 +16,7 @@ mod options;
 mod paths;
 mod run;
 mod sender;
-mod stored;
+mod store_trial;
 mod trial;
 
 pub(crate) use captures::trace;
@@ -26,4 +26,4 @@ pub use ideal::Ideal;
 pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;
 pub(crate) use sender::{flow_of, sending_end};
-pub(crate) use stored::{settle, trial};
+pub(crate) use store_trial::{analyse_and_store, trial};

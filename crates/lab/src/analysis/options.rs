@@ -2,6 +2,7 @@
 
 use tcplab_recording::{OptionRecord, TrialRecord};
 use tcplab_results::OptionRow;
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_workload::SocketRole;
 
 /// Those of a trial that are worth telling, socket by socket.
@@ -36,8 +37,8 @@ pub(crate) fn refusal(row: &OptionRow) -> Option<String> {
 }
 
 /// The sizes of both buffers at the end, bytes, where they are known.
-pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static str, f64)> {
-    [("socket.sndbuf", "sndbuf"), ("socket.rcvbuf", "rcvbuf")].into_iter().filter_map(
+pub(crate) fn buffers(rows: &[OptionRecord]) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
+    [(metrics::SOCKET_SNDBUF, "sndbuf"), (metrics::SOCKET_RCVBUF, "rcvbuf")].into_iter().filter_map(
         |(metric, option)| {
             let row = rows.iter().find(|row| row.name == option)?;
             Some((metric, row.effective.strip_suffix(" B")?.parse().ok()?))
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_worth_telling() {
+    fn options_asked_or_changed_are_remarkable() {
         for (told, row) in [
             (false, row("nodelay", None, ["off", "off"], Outcome::Default)),
             (true, row("nodelay", Some("off"), ["off", "off"], Outcome::AsAsked)),
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told() {
+    fn refused_option_gives_warning() {
         let record = OptionRecord {
             because: Some("EPERM: it needs CAP_NET_ADMIN".into()),
             ..row("sndbufforce", Some("8 MB"), ["16384 B", "16384 B"], Outcome::Refused)
@@ -94,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read() {
+    fn buffer_sizes_are_parsed() {
         let rows = [
             row("rcvbuf", Some("1000 B"), ["131072 B", "2304 B"], Outcome::Raised),
             row("sndbuf", None, ["16384 B", "unknown"], Outcome::Default),
         ];
         let values: Vec<_> = buffers(&rows).collect();
-        assert_eq!(values, [("socket.rcvbuf", 2304.0)]);
+        assert_eq!(values, [(metrics::SOCKET_RCVBUF, 2304.0)]);
     }
 }

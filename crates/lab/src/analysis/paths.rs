@@ -62,7 +62,7 @@ mod tests {
     use tcplab_scenario::Scenario;
 
     #[test]
-    fn a_path_is_told_once_however_many_cases_have_it() {
+    fn equal_paths_are_described_once() {
         let source = |matrix: &str| {
             let workload = "[workload]\nupload = \"1 B\"\n";
             format!("title = \"t\"\n[path]\n{workload}[matrix]\n{matrix}")

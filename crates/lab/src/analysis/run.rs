@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use tcplab_results::{Case, KeptTrials, MetricNames, Run, Summary, Trial};
 use tcplab_scenario::METRICS;
 
-use super::claims::Gathered;
+use super::claims::ClaimValues;
 use super::paths;
-use super::stored::trial;
+use super::store_trial::trial;
 use crate::error::LabError;
 use crate::plan::{stacks, world_of};
 use crate::store::RunDirectory;
@@ -34,7 +34,7 @@ pub(crate) fn analyse(
     let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
     let mut analysed = 0;
-    let mut gathered = Gathered::new(&scenario.expects);
+    let mut gathered = ClaimValues::new(&scenario.expects);
     let (mut cases, mut names) = (Vec::new(), MetricNames::default());
     for (index, case) in scenario.cases.iter().enumerate() {
         let (mut kept, mut failures) = (KeptTrials::of(numbers.clone().count()), Vec::new());

@@ -50,7 +50,7 @@ pub(crate) fn examine(
     let has_truth = record.has_truth();
     let ideal = |direction| ideal(path, direction, record, round_trip);
     let traces = [&client, &server];
-    let known = flows::Known { recording, app, path, truth: &truth, record, traces };
+    let known = flows::FlowSources { recording, app, path, truth: &truth, record, traces };
     let flows = known.examine(&ideal)?;
     let ends = ends(app, record, traces);
     let trace = match sending_end {

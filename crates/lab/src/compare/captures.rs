@@ -27,7 +27,7 @@ pub fn matched(a: &[Connection], b: &[Connection]) -> Vec<(usize, usize)> {
 
 /// Everything that is compared of two connections, in the order to show.
 pub fn facts(a: &Connection, b: &Connection) -> Vec<Fact> {
-    let [first, mut second] = [a, b].map(told);
+    let [first, mut second] = [a, b].map(facts_of);
     let mut facts = Vec::new();
     for (key, value) in first {
         let place = second.iter().position(|(other, _)| *other == key);
@@ -54,7 +54,7 @@ struct Key {
 impl Key {
     /// What a connection has of what is only told where there is some: stalls, causes, limits.
     fn nothing(&self) -> Option<Value> {
-        let told = ["stalled", "limited by", "sent again"];
+        let told = ["stalled", "limited by", "retransmitted"];
         told.iter().any(|word| self.name.starts_with(word)).then_some(Value::Number(0.0))
     }
 
@@ -64,16 +64,16 @@ impl Key {
     }
 }
 
-type Told = Vec<(Key, Option<Value>)>;
+type FactList = Vec<(Key, Option<Value>)>;
 
 /// What one connection is like.
-fn told(connection: &Connection) -> Told {
+fn facts_of(connection: &Connection) -> FactList {
     let mut told = Vec::new();
     let mut all = Facts { about: "connection".into(), told: &mut told };
     all.time("duration", Better::Lower, Some(connection.last.since(connection.first)));
     all.time("handshake", Better::Lower, connection.handshake.round_trip);
     all.count("packets", Better::Neither, connection.packets);
-    all.count("SYNs sent again", Better::Lower, connection.handshake.client_repeats);
+    all.count("SYN retransmissions", Better::Lower, connection.handshake.client_repeats);
     for (end, options) in
         [("client", &connection.handshake.client), ("server", &connection.handshake.server)]
     {
@@ -91,7 +91,7 @@ fn told(connection: &Connection) -> Told {
 
 struct Facts<'a> {
     about: String,
-    told: &'a mut Told,
+    told: &'a mut FactList,
 }
 
 impl Facts<'_> {
@@ -136,9 +136,9 @@ impl Facts<'_> {
         self.time("time", Lower, Some(transfer.time));
         let goodput = transfer.goodput.map(|rate| Value::Number(rate.as_mbit_f64()));
         self.add("goodput", "Mbit/s", Higher, goodput);
-        self.time("smallest round trip", Lower, flow.round_trips.min);
-        self.time("median round trip", Lower, flow.round_trips.median);
-        self.time("95 % of round trips", Lower, flow.round_trips.p95);
+        self.time("RTT min", Lower, flow.round_trips.min);
+        self.time("RTT median", Lower, flow.round_trips.median);
+        self.time("RTT p95", Lower, flow.round_trips.p95);
         self.count("segments", Neither, flow.totals.data_segments);
         self.count("retransmissions", Lower, flow.totals.retransmissions);
         self.causes(&flow.causes);
@@ -160,8 +160,8 @@ impl Facts<'_> {
             }
         }
         self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));
-        self.bytes("largest window", flow.windows.max.map(Bytes::as_u64));
-        self.count("times the window closed", Lower, flow.windows.zero_windows.count);
+        self.bytes("largest receive window", flow.windows.max.map(Bytes::as_u64));
+        self.count("zero windows", Lower, flow.windows.zero_windows.count);
         self.bytes("largest segment", Some(flow.marks.largest.as_u64()));
         self.count("acknowledgements", Neither, flow.acking.acks);
         self.count("delayed acknowledgements", Neither, flow.acking.delayed.count);
@@ -178,14 +178,14 @@ impl Facts<'_> {
             ("as a tail loss probe", &causes.tail_loss_probes),
             ("on a timeout", &causes.timeouts),
             ("after a timeout", &causes.after_timeout),
-            ("to fill a hole", &causes.originals_not_captured),
-            ("needless, as D-SACK tells", &causes.spurious_by_dsack),
+            ("original not captured", &causes.originals_not_captured),
+            ("spurious (D-SACK)", &causes.spurious_by_dsack),
         ] {
             if seen.count > 0 {
-                self.count(&format!("sent again {name}"), Better::Lower, seen.count);
+                self.count(&format!("retransmitted {name}"), Better::Lower, seen.count);
             }
         }
-        self.count("overtaken on the way", Better::Lower, causes.out_of_order.count);
+        self.count("out of order", Better::Lower, causes.out_of_order.count);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tcplab_results::Case;
 pub use tcplab_scenario::Threshold;
-use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric};
+use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric, metrics};
 
 use super::error::CompareError;
 
@@ -43,32 +43,30 @@ pub enum Metrics {
 
 /// What is compared where nothing is asked for, of what the trials have. Goodput is one over the
 /// transfer time: where there is the one, the other says nothing new.
-const USUAL: [&str; 13] = [
-    "transfer_time",
-    "retransmissions",
-    "timeouts",
-    "mean_rtt",
-    "payload_intact",
-    "mean_response",
-    "unanswered_share",
-    "load.rate",
-    "load.response",
-    "load.response_p99",
-    "load.errors",
-    "load.intact",
-    GOODPUT,
+const USUAL: [&MetricInfo; 13] = [
+    metrics::TRANSFER_TIME,
+    metrics::RETRANSMISSIONS,
+    metrics::TIMEOUTS,
+    metrics::MEAN_RTT,
+    metrics::PAYLOAD_INTACT,
+    metrics::MEAN_RESPONSE,
+    metrics::UNANSWERED_SHARE,
+    metrics::LOAD_RATE,
+    metrics::LOAD_RESPONSE,
+    metrics::LOAD_RESPONSE_P99,
+    metrics::LOAD_ERRORS,
+    metrics::LOAD_INTACT,
+    metrics::GOODPUT,
 ];
-const GOODPUT: &str = "goodput";
-const TRANSFER_TIME: &str = "transfer_time";
 
 /// The metrics to compare, in the order to show.
-pub(super) fn metrics(
+pub(super) fn chosen_metrics(
     asked: &Metrics,
     cases: [&[&Case]; 2],
 ) -> Result<Vec<&'static MetricInfo>, CompareError> {
     let has = |info: &&MetricInfo| {
         let mut trials = cases.iter().copied().flatten().flat_map(|case| &case.trials);
-        trials.any(|trial| trial.metrics.find(info.name).is_some())
+        trials.any(|trial| trial.metrics.find(info).is_some())
     };
     let is_number = |info: &&MetricInfo| {
         info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
@@ -76,9 +74,9 @@ pub(super) fn metrics(
     let had: Vec<&MetricInfo> = METRICS.iter().filter(is_number).filter(has).collect();
     let chosen: Vec<&MetricInfo> = match asked {
         Metrics::Usual => {
-            let is_timed = had.iter().any(|info| info.name == TRANSFER_TIME);
-            let usual = USUAL.iter().filter(|name| !(is_timed && **name == GOODPUT));
-            usual.filter_map(|name| had.iter().copied().find(|info| info.name == *name)).collect()
+            let is_timed = had.iter().any(|info| **info == *metrics::TRANSFER_TIME);
+            let usual = USUAL.iter().filter(|info| !(is_timed && **info == metrics::GOODPUT));
+            usual.filter_map(|usual| had.iter().copied().find(|info| info == usual)).collect()
         }
         Metrics::All => had.iter().copied().filter(|info| info.better != Better::Neither).collect(),
         Metrics::Named(names) => {

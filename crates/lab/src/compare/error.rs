@@ -7,16 +7,16 @@ use std::path::PathBuf;
 #[expect(missing_docs, reason = "each field is told in the message above it")]
 pub enum CompareError {
     /// It is not a run.
-    #[error("{path} is not the directory of a run: {what}")]
+    #[error("{path} is not a run directory: {what}")]
     NotARun { path: PathBuf, what: String },
     /// It is not finished.
-    #[error("{path} has no results yet: it has no run.json")]
+    #[error("{path} is unfinished: it has no run.json")]
     NoResults { path: PathBuf },
     /// Its results are those of another version, or damaged.
     #[error("the results of {path} cannot be read: {what}")]
     Unreadable { path: PathBuf, what: String },
     /// Nothing says what to compare it with.
-    #[error("with what is {run} to be compared?{}", several(.written))]
+    #[error("nothing to compare {run} with:{}", several(.written))]
     NotWritten { run: String, written: Vec<String> },
     /// No such factor.
     #[error("`{asked}` is not varied in {run}")]
@@ -35,8 +35,8 @@ pub enum CompareError {
 /// Why the scenario does not say it.
 fn several(written: &[String]) -> &'static str {
     match written {
-        [] => " Its scenario has no `[[compare]]`",
-        _ => " Its scenario has several `[[compare]]`",
+        [] => " its scenario has no `[[compare]]`",
+        _ => " its scenario has several `[[compare]]`",
     }
 }
 
@@ -46,10 +46,10 @@ impl CompareError {
         let list = |names: &[String]| names.join(", ");
         Some(match self {
             CompareError::NotARun { .. } => {
-                "name the directory that `tcplab run` made (RUNS/<name>/<time>-<hash>)".into()
+                "pass a run directory (RUNS/<name>/<time>-<hash>)".into()
             }
             CompareError::NoResults { path } => format!(
-                "finish it with `tcplab run --resume {0}`, or, if all trials are there, make them \
+                "resume it with `tcplab run --resume {0}`, or, if all trials are done, make them \
                  with `tcplab report {0}`",
                 path.display()
             ),
@@ -57,7 +57,7 @@ impl CompareError {
                 format!("make them anew with `tcplab report {}`", path.display())
             }
             CompareError::NotWritten { written, .. } if written.is_empty() => {
-                "name another run, or a factor of this one with `--by FACTOR`".into()
+                "pass another run, or `--by FACTOR`".into()
             }
             CompareError::NotWritten { written, .. } => format!("one of: {}", written.join("; ")),
             CompareError::NoFactor { factors, .. } if factors.is_empty() => {

@@ -7,19 +7,19 @@
 mod captures;
 mod choice;
 mod error;
-mod judge;
-mod of_scenario;
 mod read;
 mod runs;
 mod sides;
+mod significance;
 mod surroundings;
 #[cfg(test)]
 mod tests;
+mod written;
 
 pub use captures::{facts, matched};
 pub use choice::{Asked, Metrics, Threshold};
 pub use error::CompareError;
-pub use of_scenario::compare_as_written;
-pub(crate) use of_scenario::of_scenario;
 pub use read::read_run;
 pub use runs::{compare_levels, compare_runs};
+pub use written::compare_as_written;
+pub(crate) use written::of_scenario;

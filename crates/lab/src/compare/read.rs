@@ -17,10 +17,10 @@ use crate::store::{PLAN, RUN};
 pub fn read_run(path: &Path) -> Result<Run, CompareError> {
     let what = |what: &str| CompareError::NotARun { path: path.into(), what: what.into() };
     if !path.exists() {
-        return Err(what("there is no such directory"));
+        return Err(what("no such directory"));
     }
     if !path.is_dir() {
-        return Err(what("it is a file, and no capture by its name"));
+        return Err(what("it is a file, not a directory"));
     }
     let unreadable = |what: String| {
         Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
@@ -32,7 +32,7 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
             if path.join(PLAN).exists() {
                 Err(CompareError::NoResults { path: path.into() })
             } else {
-                Err(what("it has no run.json"))
+                Err(what("no run.json"))
             }
         }
         Err(error) => unreadable(error.to_string()),

@@ -7,7 +7,7 @@ use tcplab_results::comparison::{Comparison, Side};
 
 use super::choice::Asked;
 use super::error::CompareError;
-use super::{judge, sides, surroundings};
+use super::{sides, significance, surroundings};
 
 /// Holds run B against run A, each read from its directory.
 ///
@@ -21,7 +21,7 @@ pub fn compare_runs(
     let sides = [a, b].map(|(path, run)| side(path, path.display().to_string(), run));
     let matched = sides::of_runs(a.1, b.1)?;
     let warnings = surroundings::of_runs(a.1, b.1);
-    judge::comparison(sides, None, matched, warnings, asked)
+    significance::comparison(sides, None, matched, warnings, asked)
 }
 
 /// Holds one level of a factor against another within a run; `levels` may be left out where there
@@ -37,7 +37,7 @@ pub fn compare_levels(
 ) -> Result<Comparison, CompareError> {
     let sides::Levels { factor, chosen, matched } = sides::of_levels(run, factor, levels)?;
     let sides = chosen.map(|level| side(path, level, run));
-    judge::comparison(sides, Some(factor), matched, Vec::new(), asked)
+    significance::comparison(sides, Some(factor), matched, Vec::new(), asked)
 }
 
 pub(super) fn side(path: &Path, label: String, run: &Run) -> Side {

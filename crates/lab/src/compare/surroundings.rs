@@ -107,7 +107,7 @@ pub(super) fn of_case(
             continue;
         }
         for info in metrics.iter().filter(|info| is_measured(info)) {
-            let values = values(case, info.name);
+            let values = values(case, info);
             told.extend(disturbed(&format!("{name}, {side}: {}", info.name), &values));
         }
     }
@@ -119,8 +119,8 @@ fn is_measured(info: &tcplab_scenario::MetricInfo) -> bool {
     info.kind == MetricKind::Number && !matches!(info.unit, "" | "segments" | "bytes")
 }
 
-fn values(case: &Case, metric: &str) -> Vec<f64> {
-    case.trials.iter().filter_map(|trial| trial.metrics.value(metric)).collect()
+fn values(case: &Case, info: &tcplab_scenario::MetricInfo) -> Vec<f64> {
+    case.trials.iter().filter_map(|trial| trial.metrics.value(info)).collect()
 }
 
 /// As hyperfine warns: a first trial far from all others, outliers; and a drift over the run.

@@ -93,7 +93,7 @@ fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
 }
 
 #[test]
-fn verdicts_follow_the_difference_and_the_threshold() {
+fn outcome_follows_difference_and_threshold() {
     let identical = Outcome::Same { identical: true };
     let same = Outcome::Same { identical: false };
     let base = simple(1, "transfer_time", &TIMES);
@@ -121,7 +121,7 @@ fn verdicts_follow_the_difference_and_the_threshold() {
 }
 
 #[test]
-fn too_few_trials_say_so() {
+fn too_few_trials_are_undecided() {
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..5], f)));
     let found = held(&a, &b);
     let row = only(&found);
@@ -138,7 +138,7 @@ fn too_few_trials_say_so() {
 }
 
 #[test]
-fn a_spread_that_hides_everything_asks_for_more() {
+fn wide_spread_asks_for_more_trials() {
     let wide = |seed: u64| -> Vec<f64> {
         let mut rng = Rng::new(seed, "wide");
         (0..10).map(|_| 10.0 + 3.0 * normal_quantile(rng.open_unit())).collect()
@@ -152,7 +152,7 @@ fn a_spread_that_hides_everything_asks_for_more() {
 }
 
 #[test]
-fn cases_are_matched_by_their_levels() {
+fn cases_match_by_levels() {
     let make = |name: &str, levels: &[(&str, &str)], factor: f64| {
         case(name, levels, World::Simulated, 1, &[("transfer_time", &scaled(&TIMES, factor))])
     };
@@ -197,7 +197,7 @@ fn cases_are_matched_by_their_levels() {
 }
 
 #[test]
-fn what_differs_and_what_is_missing_is_told() {
+fn differing_runs_give_warnings() {
     let a = run(
         1,
         vec![case(
@@ -230,7 +230,7 @@ fn what_differs_and_what_is_missing_is_told() {
 }
 
 #[test]
-fn a_drift_and_outliers_in_real_time_are_told() {
+fn drift_and_outliers_give_warnings() {
     let warned = |values: &[f64]| -> String {
         let real = run(1, vec![case("only", &[], World::Kernel, 1, &[("transfer_time", values)])]);
         held(&real, &real).warnings.join("\n")
@@ -243,7 +243,7 @@ fn a_drift_and_outliers_in_real_time_are_told() {
 }
 
 #[test]
-fn a_metric_that_cannot_be_compared_is_named() {
+fn incomparable_metric_is_refused() {
     let a = simple(1, "transfer_time", &TIMES);
     for (name, told) in [
         ("speed", "there is no metric `speed`"),
@@ -260,7 +260,7 @@ fn a_metric_that_cannot_be_compared_is_named() {
 /// The same promise as `make stats-honesty`, of values that are made up: of hundreds of runs that
 /// do not differ, one in twenty is called different at most.
 #[test]
-fn nobody_cries_wolf() {
+fn equal_samples_rarely_differ() {
     let mut rng = Rng::new(11, "wolf");
     let metrics = ["transfer_time", "mean_rtt", "retransmissions"];
     let mut draw = |seed: u64| {

@@ -1,7 +1,8 @@
 //! What one trial says, whichever world it ran in.
 
 use tcplab_recording::Recording;
-use tcplab_scenario::Case;
+use tcplab_results::Metrics;
+use tcplab_scenario::{Case, MetricInfo, metrics};
 use tcplab_trace::Causes;
 use tcplab_workload::Role;
 
@@ -9,21 +10,48 @@ use super::curve::{Curve, curve};
 use crate::analysis::{Contents, Sources, flow_of, sending_end, trace};
 use crate::error::LabError;
 
-/// Names and units of what is compared: metrics, and the trace engine's causes of retransmissions.
-pub(crate) const QUANTITIES: [(&str, &str); 13] = [
-    ("transfer_time", "s"),
-    ("goodput", "Mbit/s"),
-    ("retransmissions", "segments"),
-    ("timeouts", ""),
-    ("mean_rtt", "ms"),
-    ("cause.by_duplicates", "segments"),
-    ("cause.by_sack", "segments"),
-    ("cause.by_rack", "segments"),
-    ("cause.probes", "segments"),
-    ("cause.timeouts", "segments"),
-    ("cause.after_timeout", "segments"),
-    ("cause.lost_again", "segments"),
-    ("cause.needless", "segments"),
+/// A quantity that is compared, and how a direction's trace counts it.
+pub(crate) enum Figure {
+    /// A metric of the trial.
+    Metric(&'static MetricInfo),
+    /// How many retransmissions had a cause: its name here, and the count.
+    Cause(&'static str, fn(&Causes) -> u64),
+}
+
+impl Figure {
+    /// A metric's name, or `cause.` and that of the cause.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Figure::Metric(info) => info.name,
+            Figure::Cause(name, _) => name,
+        }
+    }
+
+    pub(crate) fn unit(&self) -> &'static str {
+        match self {
+            Figure::Metric(info) => info.unit,
+            Figure::Cause(..) => "segments",
+        }
+    }
+}
+
+/// What is compared: metrics, and the trace engine's causes of retransmissions.
+pub(crate) const QUANTITIES: [Figure; 13] = [
+    Figure::Metric(metrics::TRANSFER_TIME),
+    Figure::Metric(metrics::GOODPUT),
+    Figure::Metric(metrics::RETRANSMISSIONS),
+    Figure::Metric(metrics::TIMEOUTS),
+    Figure::Metric(metrics::MEAN_RTT),
+    Figure::Cause("cause.by_duplicates", |causes| causes.by_duplicate_acks.count),
+    Figure::Cause("cause.by_sack", |causes| causes.by_sack.count),
+    Figure::Cause("cause.by_rack", |causes| causes.by_rack.count),
+    Figure::Cause("cause.probes", |causes| causes.tail_loss_probes.count),
+    Figure::Cause("cause.timeouts", |causes| causes.timeouts.count),
+    Figure::Cause("cause.after_timeout", |causes| causes.after_timeout.count),
+    Figure::Cause("cause.lost_again", |causes| causes.lost_retransmissions.count),
+    Figure::Cause("cause.needless", |causes| {
+        causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count
+    }),
 ];
 
 /// What one trial says.
@@ -55,25 +83,11 @@ impl Figures {
         };
         let flow = flow_of(connection, sender);
         let sources = Sources { app, flow, samples, lost: None, ideal: None };
-        let metrics = sources.metrics();
-        let value = |name: &str| match name.strip_prefix("cause.") {
-            Some(cause) => Some(count(&flow.causes, cause) as f64),
-            None => metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value),
+        let metrics = Metrics::from(sources.metrics());
+        let value = |figure: Figure| match figure {
+            Figure::Metric(info) => metrics.value(info),
+            Figure::Cause(_, count) => Some(count(&flow.causes) as f64),
         };
-        Ok(Figures { values: QUANTITIES.map(|(name, _)| value(name)), curve, is_flawed })
-    }
-}
-
-fn count(causes: &Causes, name: &str) -> u64 {
-    match name {
-        "by_duplicates" => causes.by_duplicate_acks.count,
-        "by_sack" => causes.by_sack.count,
-        "by_rack" => causes.by_rack.count,
-        "probes" => causes.tail_loss_probes.count,
-        "timeouts" => causes.timeouts.count,
-        "after_timeout" => causes.after_timeout.count,
-        "lost_again" => causes.lost_retransmissions.count,
-        "needless" => causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count,
-        other => unreachable!("{other} is no cause"),
+        Ok(Figures { values: QUANTITIES.map(value), curve, is_flawed })
     }
 }

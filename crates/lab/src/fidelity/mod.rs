@@ -5,14 +5,14 @@
 
 mod curve;
 mod figures;
-mod judge;
 mod pairs;
+mod ratios;
 mod runs;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use judge::GOALS;
 pub use pairs::Pair;
+pub use ratios::GOALS;
 pub use runs::compare;
 pub use table::csv;

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use tcplab_results::fidelity::{Compared, Fidelity, Quantity};
 use tcplab_scenario::Case;
 
-use super::figures::{Figures, QUANTITIES};
+use super::figures::{Figure, Figures, QUANTITIES};
 use super::pairs::Pair;
-use super::{curve, judge};
+use super::{curve, ratios};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
@@ -38,8 +38,8 @@ pub fn compare(
         Some(pair) => pair.kernel.environment()?,
         None => Vec::new(),
     };
-    let summary = judge::summarise(&cases);
-    let goals = judge::goals(&summary);
+    let summary = ratios::summarise(&cases);
+    let goals = ratios::goals(&summary);
     Ok(Fidelity { tcplab: env!("CARGO_PKG_VERSION").into(), environment, cases, summary, goals })
 }
 
@@ -67,11 +67,12 @@ fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) 
     let values = |all: &[Figures], index: usize| -> Vec<f64> {
         all.iter().filter_map(|figures| figures.values[index]).collect()
     };
-    let quantity = |(index, (name, unit)): (usize, &(&str, &str))| {
+    let quantity = |(index, figure): (usize, &Figure)| {
         let (kernel, model) = (values(kernel, index), values(model, index));
-        let ratio = judge::ratio(&kernel, &model);
-        let noise = judge::noise(&kernel);
-        Quantity { name: (*name).into(), unit: (*unit).into(), kernel, model, ratio, noise }
+        let ratio = ratios::ratio(&kernel, &model);
+        let noise = ratios::noise(&kernel);
+        let (name, unit) = (figure.name().into(), figure.unit().into());
+        Quantity { name, unit, kernel, model, ratio, noise }
     };
     let curves =
         |all: &[Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };

@@ -9,7 +9,7 @@ use tcplab_units::{Endpoint, Instant, Span};
 
 use super::curve::{POINTS, curve, distance};
 use super::figures::QUANTITIES;
-use super::judge::{goals, noise, ratio, summarise};
+use super::ratios::{goals, noise, ratio, summarise};
 use super::*;
 use crate::error::LabError;
 
@@ -141,7 +141,7 @@ trials = 1
 
 /// No kernel is needed to compare two runs: here the model is held against itself.
 #[test]
-fn equal_runs_are_equal_in_all() {
+fn equal_runs_have_ratio_one() {
     let place = tempfile::tempdir().unwrap();
     let scenario = Scenario::parse(SCENARIO, "small").unwrap();
     let run = |folder: &str| {
@@ -179,7 +179,7 @@ fn equal_runs_are_equal_in_all() {
 }
 
 #[test]
-fn models_are_not_compared_with_kernels() {
+fn scenario_with_model_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let modelled = SCENARIO.replace("[matrix]", "client.stack = 'model:netburner'\n[matrix]");
     let scenario = Scenario::parse(&modelled, "small").unwrap();

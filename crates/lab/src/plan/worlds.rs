@@ -21,9 +21,9 @@ pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
     Some(Refusal { why: error.to_string(), remedy: error.remedy() })
 }
 
-/// The world of a whole run; and, where the kernel was refused, what is to be said of that. Where no
-/// world is `asked` for, each case runs where its stacks are, and all in virtual time where this
-/// machine does not let the kernel be had: `refused` is asked where that decides.
+/// The world of a run, and why a model stands for the kernel, if one does. Without a world `asked`
+/// for, each case runs where its stacks are. All run in virtual time where this machine refuses the
+/// kernel; `refused` is called where that decides.
 pub(super) fn of_run(
     scenario: &Scenario,
     asked: Option<World>,

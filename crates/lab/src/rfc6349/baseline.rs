@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::Run;
+use tcplab_scenario::metrics;
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::analysis::{Ideal, load_trial};
@@ -75,7 +76,7 @@ impl Baseline {
         let [Some(idle), Some(full)] = [run.cases.first(), run.cases.get(1)] else {
             return Ok(None);
         };
-        let least = idle.trials.first().and_then(|trial| trial.metrics.value("rtt.min"));
+        let least = idle.trials.first().and_then(|trial| trial.metrics.value(metrics::RTT_MIN));
         let Some(trial) = full.trials.first() else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let trace = match direction {

@@ -7,7 +7,7 @@ mod outcome;
 mod test;
 
 pub use baseline::{Asked, Baseline};
-pub use outcome::{Row, Told, row, rows, sum_up};
+pub use outcome::{Row, Throughput, row, rows, sum_up};
 pub use test::{Test, counts};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tcplab_path::Direction;
 use tcplab_results::{Run, Trial};
+use tcplab_scenario::metrics;
 use tcplab_trace::{Connection, Flow};
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -63,12 +64,13 @@ pub fn rows(
         };
         let mut seen = Vec::new();
         for trial in &case.trials {
-            seen.extend(Told::of(test, trial, directory)?);
+            seen.extend(Throughput::of(test, trial, directory)?);
         }
-        let median =
-            |of: fn(&Told) -> f64| tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>());
+        let median = |of: fn(&Throughput) -> f64| {
+            tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>())
+        };
         let Some(goodput) = median(|seen| seen.goodput) else { continue };
-        let told = Told {
+        let told = Throughput {
             offered: seen.iter().filter_map(|seen| seen.offered).max(),
             goodput,
             efficiency: median(|seen| seen.efficiency).unwrap_or(100.0),
@@ -82,7 +84,7 @@ pub fn rows(
 
 /// What a transfer shows, all its connections together.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Told {
+pub struct Throughput {
     /// Mbit/s.
     pub goodput: f64,
     /// Per cent.
@@ -94,7 +96,7 @@ pub struct Told {
 }
 
 /// What a test came to, held against what its windows and the path allow.
-pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) -> Row {
+pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Throughput) -> Row {
     let windows = (window.as_u64() * connections * 8) as f64;
     let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
     let best = baseline.best().bits_per_second() as f64;
@@ -112,9 +114,13 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Told) ->
     }
 }
 
-impl Told {
-    fn of(test: &Test, trial: &Trial, directory: &RunDirectory) -> Result<Option<Told>, LabError> {
-        let Some(goodput) = trial.metrics.value("goodput") else { return Ok(None) };
+impl Throughput {
+    fn of(
+        test: &Test,
+        trial: &Trial,
+        directory: &RunDirectory,
+    ) -> Result<Option<Throughput>, LabError> {
+        let Some(goodput) = trial.metrics.value(metrics::GOODPUT) else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let (trace, flow): (_, fn(&Connection) -> &Flow) = match test.direction {
             Direction::Forward => (&data.client, |it| &it.forward),
@@ -131,7 +137,7 @@ impl Told {
         if samples == 0 || all == 0 {
             return Ok(None);
         }
-        Ok(Some(Told {
+        Ok(Some(Throughput {
             goodput,
             efficiency: (all - again.min(all)) as f64 / all as f64 * 100.0,
             rtt: weighted.sum::<f64>() / samples as f64,

@@ -12,7 +12,7 @@ use crate::store::RunDirectory;
 ///
 /// What it says depends on the trials of whole blocks alone, in their order: not on how many are
 /// run at once, nor on whether the run was broken off on the way.
-pub(crate) struct Watch<'r> {
+pub(crate) struct StoppingRule<'r> {
     run: &'r RunDirectory,
     /// Of each case the values of the metric.
     values: Vec<Vec<f64>>,
@@ -20,9 +20,9 @@ pub(crate) struct Watch<'r> {
     seen: u32,
 }
 
-impl<'r> Watch<'r> {
-    pub(crate) fn new(run: &'r RunDirectory) -> Watch<'r> {
-        Watch { run, values: vec![Vec::new(); run.scenario().cases.len()], seen: 0 }
+impl<'r> StoppingRule<'r> {
+    pub(crate) fn new(run: &'r RunDirectory) -> StoppingRule<'r> {
+        StoppingRule { run, values: vec![Vec::new(); run.scenario().cases.len()], seen: 0 }
     }
 
     /// The blocks to run next: all, or so few that none is run in vain. More than one at a time in
@@ -93,7 +93,7 @@ impl<'r> Watch<'r> {
 }
 
 fn value(trial: &Trial, metric: &str) -> Option<f64> {
-    trial.metrics.value(metric)
+    trial.metrics.value_named(metric)
 }
 
 /// Half the 95 % interval of the mean over the mean, and whether that is narrow enough. Of a case
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_known_as_soon_as_its_interval_is_narrow() {
+    fn narrow_interval_reaches_width() {
         for (values, expected) in [
             (&[][..], (None, true)),
             (&[5.0], (None, false)),
@@ -138,7 +138,7 @@ mod tests {
     /// How often the interval at which blocks stop holds the true mean: the price of looking after
     /// every block. docs/designs.md has these figures.
     #[test]
-    fn blocks_enough_at_least_keep_the_promise_of_the_interval() {
+    fn stopping_rule_keeps_interval_coverage() {
         let mut rng = Rng::new(1, "sequential");
         // Two open units make a normal one (Box and Muller 1958).
         let mut normal = || {

@@ -12,7 +12,7 @@ use tcplab_units::{Bytes, Span};
 use crate::bench::Bench;
 use crate::error::LabError;
 use crate::plan::{Plan, is_simulated, world_of};
-use crate::store::{Extension, RunDirectory, foreseen, trial_directory};
+use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
 
 /// So many blocks and seeds are told one by one.
 const TOLD: u32 = 3;
@@ -39,7 +39,7 @@ const SHORTENED: f64 = 96.0;
 
 /// What a run would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Prospect {
+pub struct RunEstimate {
     /// The scenario's name.
     pub name: String,
     /// Where its cases run.
@@ -49,7 +49,7 @@ pub struct Prospect {
     /// Which combinations of levels are cases.
     pub design: String,
     /// The cases.
-    pub cases: Vec<Foreseen>,
+    pub cases: Vec<CaseEstimate>,
     /// The number of the first block: 1, unless a trial is run again by itself.
     pub first: u32,
     /// Blocks, each of them one trial of every case; at most, where `until` says how many.
@@ -84,7 +84,7 @@ pub struct Prospect {
 
 /// A case that would be run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Foreseen {
+pub struct CaseEstimate {
     /// Its name.
     pub name: String,
     /// The factors and their levels.
@@ -96,7 +96,7 @@ pub struct Foreseen {
 }
 
 /// What a run in its directory has still to do. The time is found out in `patience`.
-pub fn prospect(run: &RunDirectory, bench: &Bench, patience: Duration) -> Prospect {
+pub fn estimate(run: &RunDirectory, bench: &Bench, patience: Duration) -> RunEstimate {
     let (plan, scenario) = (run.plan(), run.scenario());
     let is_there = |case: &Case, number: u32| run.has_trial(&case.name, number);
     let blocks = run.blocks();
@@ -104,12 +104,12 @@ pub fn prospect(run: &RunDirectory, bench: &Bench, patience: Duration) -> Prospe
 }
 
 /// What a new run of `plan` would do.
-pub fn prospect_of(
+pub fn estimate_plan(
     scenario: &Scenario,
     plan: &Plan,
     bench: &Bench,
     patience: Duration,
-) -> Prospect {
+) -> RunEstimate {
     let scenario = plan.of(scenario.clone());
     look_ahead(&scenario, plan, bench, patience, (plan.trials, &|_, _| false))
 }
@@ -118,16 +118,16 @@ pub fn prospect_of(
 ///
 /// # Errors
 /// As for extending it.
-pub fn prospect_of_extension<E: From<LabError>>(
+pub fn estimate_extension<E: From<LabError>>(
     path: &Path,
     change: impl FnOnce(&Plan, Scenario) -> Result<(Plan, Scenario), E>,
     bench: &Bench,
     patience: Duration,
-) -> Result<Prospect, E> {
-    let (plan, scenario, Extension { unused, .. }, reused) = foreseen(path, change)?;
+) -> Result<RunEstimate, E> {
+    let (plan, scenario, Extension { unused, .. }, reused) = plan_extension(path, change)?;
     let is_there = |case: &Case, number: u32| reused.contains(&trial_directory(&case.name, number));
-    let prospect = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
-    Ok(Prospect { unused, ..prospect })
+    let estimate = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
+    Ok(RunEstimate { unused, ..estimate })
 }
 
 /// Whether a trial of a case is there.
@@ -140,7 +140,7 @@ fn look_ahead(
     bench: &Bench,
     patience: Duration,
     (blocks, is_there): (u32, IsThere<'_>),
-) -> Prospect {
+) -> RunEstimate {
     let count = blocks - (plan.first - 1);
     let cases = &scenario.cases;
     let costs = costs(plan, cases, patience);
@@ -170,7 +170,7 @@ fn look_ahead(
         let once = if sums.real > 0 { before(plan, cases, &costs, bench) } else { 0.0 };
         once + sums.seconds + sums.virtually / bench.jobs.min(sums.simulated.max(1)) as f64
     };
-    Prospect {
+    RunEstimate {
         name: plan.name.clone(),
         world: plan.world,
         fallback: plan.fallback.clone(),
@@ -178,7 +178,7 @@ fn look_ahead(
         cases: cases
             .iter()
             .zip(&costs)
-            .map(|(case, cost)| Foreseen {
+            .map(|(case, cost)| CaseEstimate {
                 name: case.name.clone(),
                 levels: case.levels.clone(),
                 world: world_of(plan.world, case),
@@ -277,7 +277,8 @@ fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
 fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
     let simulated = is_simulated(plan.world, case);
     let amount = case.workload.amount().as_u64() as f64;
-    let Course { seconds, packets, spent } = course(case, trial_seed(plan.seed, 1), patience);
+    let TrialEstimate { seconds, packets, spent } =
+        estimate_trial(case, trial_seed(plan.seed, 1), patience);
     let seconds = match &case.workload.load {
         Some(load) => load.length().map_or(1.0, Span::as_secs_f64),
         None if case.path.same_host => amount / LOOPBACK,
@@ -295,7 +296,7 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
 }
 
 /// A trial's course in virtual time, with nothing recorded.
-struct Course {
+struct TrialEstimate {
     /// Virtual ones.
     seconds: f64,
     packets: f64,
@@ -305,7 +306,7 @@ struct Course {
 
 /// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
 /// it goes on as it did.
-fn course(case: &Case, seed: u64, patience: Duration) -> Course {
+fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
     let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
     let begun = Instant::now();
     let mut watched = Span::from_millis(500).min(limit);
@@ -314,7 +315,7 @@ fn course(case: &Case, seed: u64, patience: Duration) -> Course {
         part.limits.trial = watched;
         let from = Instant::now();
         let Ok(measured) = tcplab_sim::measure(&part, seed) else {
-            return Course { seconds: 0.0, packets: 0.0, spent: 0.0 };
+            return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
         };
         let spent = from.elapsed().as_secs_f64();
         let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
@@ -323,7 +324,7 @@ fn course(case: &Case, seed: u64, patience: Duration) -> Course {
             let received = measured.received as f64;
             let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
             let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
-            return Course {
+            return TrialEstimate {
                 seconds: seconds * more,
                 packets: packets * more,
                 spent: spent * more,
@@ -333,7 +334,7 @@ fn course(case: &Case, seed: u64, patience: Duration) -> Course {
     }
 }
 
-impl Prospect {
+impl RunEstimate {
     /// In a line, such as `7 cases × 5 trials: about 4 min`.
     pub fn in_short(&self) -> String {
         let cases = match self.cases.len() {
@@ -377,7 +378,7 @@ fn in_words(seconds: f64) -> String {
     }
 }
 
-impl fmt::Display for Prospect {
+impl fmt::Display for RunEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.name, self.in_short())?;
         if let Some(fallback) = &self.fallback {
@@ -420,7 +421,7 @@ impl fmt::Display for Prospect {
             _ => ", one trial at a time".into(),
         };
         writeln!(f, "world    {}{jobs}", self.world)?;
-        writeln!(f, "there    {} trials, {} to run", self.there, self.missing)?;
+        writeln!(f, "existing {} trials; {} to run", self.there, self.missing)?;
         for (why, count) in &self.unused {
             writeln!(f, "unused   {count}: {why}")?;
         }

@@ -12,11 +12,11 @@ pub enum Event<'a> {
         /// Of so many.
         total: usize,
     },
-    /// A trial starts: the `index`th of `total` at most, counting from 1 those of the whole plan.
+    /// A trial starts; trials are counted over the whole plan.
     Started {
-        /// See above.
+        /// Which trial, from 1.
         index: usize,
-        /// See above.
+        /// Of so many at most.
         total: usize,
         /// The case's name.
         case: &'a str,

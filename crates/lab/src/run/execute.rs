@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tcplab_scenario::{Scenario, TrialId};
 use tcplab_testbed::Tuning;
 
-use super::blocks::Watch;
+use super::blocks::StoppingRule;
 use super::calibration::calibrate;
 use super::event::Event;
-use super::kernel::Trials;
+use super::kernel::KernelTrials;
 use super::sim::simulate;
 use super::state::RunState;
 use crate::bench::Bench;
@@ -42,7 +42,7 @@ pub fn execute(
     run.sweep()?;
     let order = run.scenario().trial_order(run.plan().seed);
     let mut state = RunState::new(run, stop);
-    let mut watch = Watch::new(run);
+    let mut watch = StoppingRule::new(run);
     let mut tuning = None;
     loop {
         let (first, last) = watch.next(bench.jobs);
@@ -87,10 +87,10 @@ fn run_batch(
             continue;
         }
         let tuning = tuning.unwrap_or_else(|| bench.tuning());
-        let trials = Trials { run, bench, tuning, stop: state.stop };
+        let trials = KernelTrials { run, bench, tuning, stop: state.stop };
         match trials.try_until_good(case, id.number, tell)? {
             None => tell(Event::Kept),
-            Some(error) => state.tally.failed(id.number, error)?,
+            Some(error) => state.failures.failed(id.number, error)?,
         }
     }
     Ok(())
@@ -112,7 +112,7 @@ fn prepare(
     } else {
         bench.tuning()
     };
-    let trials = Trials { run, bench, tuning, stop: state.stop };
+    let trials = KernelTrials { run, bench, tuning, stop: state.stop };
     let block: Vec<TrialId> =
         real.iter().copied().filter(|id| id.number == real[0].number).collect();
     let total = run.plan().warm_up as usize * block.len();

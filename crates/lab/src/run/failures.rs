@@ -7,20 +7,20 @@ use tcplab_testbed::Reach;
 use crate::error::LabError;
 
 /// Counts what fails, to see whether anything can go well.
-pub(crate) struct Tally {
+pub(crate) struct FailurePolicy {
     /// How many cases there are.
     cases: usize,
     /// The number of the first trial of each.
     block: u32,
     /// Of the first block, those that could not even begin.
-    hopeless: usize,
+    not_begun: usize,
     /// Why the first of them could not.
     first: Option<LabError>,
 }
 
-impl Tally {
-    pub(crate) fn new(cases: usize, block: u32) -> Tally {
-        Tally { cases, block, hopeless: 0, first: None }
+impl FailurePolicy {
+    pub(crate) fn new(cases: usize, block: u32) -> FailurePolicy {
+        FailurePolicy { cases, block, not_begun: 0, first: None }
     }
 
     /// A trial of this number failed for good: the run goes on without it, unless what is wrong is
@@ -31,11 +31,11 @@ impl Tally {
     pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
         match error.reach() {
             Reach::All => return Err(error),
-            Reach::SetUp | Reach::Case if number == self.block => self.hopeless += 1,
+            Reach::SetUp | Reach::Case if number == self.block => self.not_begun += 1,
             _ => return Ok(()),
         }
         let first = self.first.take().unwrap_or(error);
-        if self.hopeless >= self.cases {
+        if self.not_begun >= self.cases {
             return Err(first);
         }
         self.first = Some(first);
@@ -69,7 +69,7 @@ impl LabError {
             LabError::Trial { source, .. } => source.to_string(),
             LabError::Simulated { source, .. } => source.to_string(),
             LabError::Flawed { flaws, .. } => format!("flawed: {}", flaws.join("; ")),
-            LabError::Panicked { what, .. } => format!("tcplab has a fault: {what}"),
+            LabError::Panicked { what, .. } => format!("internal error: {what}"),
             other => other.to_string(),
         };
         match self.remedy() {
@@ -90,15 +90,15 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_while_anything_can_go_well() {
+    fn run_continues_unless_first_block_cannot_begin() {
         let late = || simulated(SimError::Overdue { limit: Span::from_secs(1), received: 0 });
         let impossible = || simulated(SimError::Load);
-        let mut tally = Tally::new(2, 1);
-        assert!(tally.failed(1, late()).is_ok(), "it took too long, all the same it ran");
-        assert!(tally.failed(1, impossible()).is_ok(), "the other case may do");
-        assert!(tally.failed(2, impossible()).is_ok(), "the first block told enough");
-        let error = tally.failed(1, impossible()).unwrap_err();
+        let mut failures = FailurePolicy::new(2, 1);
+        assert!(failures.failed(1, late()).is_ok(), "it took too long, all the same it ran");
+        assert!(failures.failed(1, impossible()).is_ok(), "the other case may do");
+        assert!(failures.failed(2, impossible()).is_ok(), "the first block told enough");
+        let error = failures.failed(1, impossible()).unwrap_err();
         assert!(error.to_string().contains("trial 1 of case reno"), "{error}");
-        assert!(Tally::new(9, 1).failed(7, simulated(SimError::Stopped)).is_err());
+        assert!(FailurePolicy::new(9, 1).failed(7, simulated(SimError::Stopped)).is_err());
     }
 }

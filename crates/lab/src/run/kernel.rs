@@ -9,20 +9,20 @@ use tcplab_scenario::{Case, trial_seed};
 use tcplab_testbed::{Reach, TrialRequest, Tuning, run_trial};
 
 use super::event::Event;
-use crate::analysis::{Contents, settle};
+use crate::analysis::{Contents, analyse_and_store};
 use crate::bench::Bench;
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
 /// What all trials on the kernel have in common.
-pub(super) struct Trials<'a> {
+pub(super) struct KernelTrials<'a> {
     pub(super) run: &'a RunDirectory,
     pub(super) bench: &'a Bench,
     pub(super) tuning: Tuning,
     pub(super) stop: &'a AtomicBool,
 }
 
-impl Trials<'_> {
+impl KernelTrials<'_> {
     /// Runs a trial, and again with the same seed while it is flawed or fails and that is allowed.
     /// What is not good is put aside with its reasons, but for the last: what is flawed is used and
     /// flagged, what failed is kept as that, and why is given.
@@ -32,7 +32,7 @@ impl Trials<'_> {
         number: u32,
         tell: &mut impl FnMut(Event<'_>),
     ) -> Result<Option<LabError>, LabError> {
-        let Trials { run, bench, .. } = self;
+        let KernelTrials { run, bench, .. } = self;
         loop {
             let stage = run.stage_trial(&case.name, number)?;
             let again = run.flawed(&case.name, number) < run.plan().retries;
@@ -57,7 +57,7 @@ impl Trials<'_> {
             };
             match made {
                 Ok(contents) => {
-                    settle(run, &stage, &contents, case, number)?;
+                    analyse_and_store(run, &stage, &contents, case, number)?;
                     run.keep_trial(&stage, &case.name, number)?;
                     return Ok(None);
                 }

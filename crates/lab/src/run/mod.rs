@@ -11,7 +11,7 @@ mod kernel;
 mod sim;
 mod state;
 
+pub use self::estimate::{CaseEstimate, RunEstimate, estimate, estimate_extension, estimate_plan};
 pub use complete::{RunOutcome, analyse, complete, finish};
-pub use estimate::{Foreseen, Prospect, prospect, prospect_of, prospect_of_extension};
 pub use event::Event;
 pub use execute::{begin, execute};

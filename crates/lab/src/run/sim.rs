@@ -17,18 +17,18 @@ use tcplab_testbed::Reach;
 
 use super::event::Event;
 use super::state::RunState;
-use crate::analysis::{Contents, settle};
+use crate::analysis::{Contents, analyse_and_store};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
-const PATIENCE: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// What is captured of each packet where the captures do not stay: all headers, of which alone
 /// tables are made.
 const HEADERS: u32 = 96;
 
 /// What a thread tells of its trial.
-struct Told {
+struct TrialEnd {
     id: TrialId,
     ended: Result<Ended, LabError>,
 }
@@ -50,18 +50,18 @@ pub(crate) fn simulate(
     let (run, stop) = (state.run, state.stop);
     let halt = AtomicBool::new(false);
     let rest = Mutex::new(trials.iter());
-    let (said, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, trials.len().max(1)) {
-            let (said, rest, halt) = (said.clone(), &rest, &halt);
-            scope.spawn(move || work(run, rest, halt, &said));
+            let (sender, rest, halt) = (sender.clone(), &rest, &halt);
+            scope.spawn(move || work(run, rest, halt, &sender));
         }
-        drop(said);
+        drop(sender);
         let mut stopped = Ok(());
         loop {
-            match heard.recv_timeout(PATIENCE) {
-                Ok(Told { id, ended }) => {
-                    let went_on = came(state, id, ended, tell);
+            match receiver.recv_timeout(STOP_CHECK_INTERVAL) {
+                Ok(TrialEnd { id, ended }) => {
+                    let went_on = report_end(state, id, ended, tell);
                     if went_on.is_err() {
                         halt.store(true, Ordering::Relaxed);
                         // The others stop because of the first.
@@ -80,7 +80,7 @@ pub(crate) fn simulate(
 }
 
 /// Tells what came of a trial.
-fn came(
+fn report_end(
     state: &mut RunState<'_>,
     id: TrialId,
     ended: Result<Ended, LabError>,
@@ -92,7 +92,7 @@ fn came(
         Ended::WasThere => tell(Event::Skipped),
         Ended::Failed(error) => {
             tell(Event::Failed { reason: &error.reason(), again: false });
-            state.tally.failed(id.number, error)?;
+            state.failures.failed(id.number, error)?;
         }
     }
     Ok(())
@@ -103,14 +103,14 @@ fn work(
     run: &RunDirectory,
     rest: &Mutex<std::slice::Iter<'_, TrialId>>,
     halt: &AtomicBool,
-    said: &Sender<Told>,
+    sender: &Sender<TrialEnd>,
 ) {
     let next = || rest.lock().expect("no worker panics while it holds the list").next().copied();
     while !halt.load(Ordering::Relaxed)
         && let Some(id) = next()
     {
         let ended = one(run, id, halt);
-        if said.send(Told { id, ended }).is_err() {
+        if sender.send(TrialEnd { id, ended }).is_err() {
             return;
         }
     }
@@ -126,7 +126,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     let stage = run.stage_trial(&case.name, number)?;
     let made = catch_unwind(AssertUnwindSafe(|| make(run, case, number, &stage, halt)));
     let made = made.unwrap_or_else(|panic| {
-        let what = said_by(panic.as_ref());
+        let what = panic_message(panic.as_ref());
         Err(LabError::Panicked { case: case.name.clone(), number, what })
     });
     match made {
@@ -163,11 +163,11 @@ pub(crate) fn make(
         source,
     })?;
     let contents = Contents::read(Recording::open(stage)?, case)?;
-    settle(run, stage, &contents, case, number)
+    analyse_and_store(run, stage, &contents, case, number)
 }
 
 /// The words of a panic.
-fn said_by(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it panicked".into())
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use tcplab_scenario::TrialId;
 
 use super::event::Event;
-use super::failures::Tally;
+use super::failures::FailurePolicy;
 use crate::store::RunDirectory;
 
 /// A run under way.
@@ -13,15 +13,15 @@ pub(crate) struct RunState<'a> {
     pub(crate) run: &'a RunDirectory,
     pub(crate) stop: &'a AtomicBool,
     /// What has failed.
-    pub(crate) tally: Tally,
+    pub(crate) failures: FailurePolicy,
     /// So many trials came to an end, or are about to.
     begun: usize,
 }
 
 impl<'a> RunState<'a> {
     pub(crate) fn new(run: &'a RunDirectory, stop: &'a AtomicBool) -> RunState<'a> {
-        let tally = Tally::new(run.scenario().cases.len(), run.plan().first);
-        RunState { run, stop, tally, begun: 0 }
+        let failures = FailurePolicy::new(run.scenario().cases.len(), run.plan().first);
+        RunState { run, stop, failures, begun: 0 }
     }
 
     pub(crate) fn cases(&self) -> usize {

@@ -12,7 +12,7 @@ use super::files::{
     BLOCKS, ENVIRONMENT, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, read_plan,
     read_scenario, remove, replace_in, trial_directory,
 };
-use super::trial_files::{Identity, Known, is_failed, without_packets};
+use super::trial_files::{Identity, TrialStatus, is_failed, without_packets};
 use crate::error::LabError;
 use crate::json::to_json;
 use crate::plan::{Plan, is_simulated, of_kernel, tcplab};
@@ -42,11 +42,11 @@ pub struct Extension {
 
 impl Extension {
     /// What is used again and what not, a line each.
-    pub fn told(&self) -> Vec<String> {
-        let used = format!("{} trials that are there are used again", self.reused);
+    pub fn lines(&self) -> Vec<String> {
+        let used = format!("{} existing trials reused", self.reused);
         let unused = self.unused.iter().map(|(why, count)| match count {
-            1 => format!("1 trial is not: it {why}"),
-            count => format!("{count} trials are not: each {why}"),
+            1 => format!("1 trial not reused: it {why}"),
+            count => format!("{count} trials not reused: each {why}"),
         });
         std::iter::once(used).chain(unused).collect()
     }
@@ -159,7 +159,8 @@ impl<'a> Arrangement<'a> {
 
     /// Where the plan wants a trial, or why it does not.
     pub(super) fn places(&self, directory: &Path) -> Result<Vec<PathBuf>, String> {
-        let known = Known::of(directory).ok_or("was not finished, or another version made it")?;
+        let known =
+            TrialStatus::of(directory).ok_or("was not finished, or another version made it")?;
         let Identity { case, seed, tcplab, kernel, snaplen } = &known.identity;
         let cases = self.cases.get(case.as_str()).ok_or("belongs to no case of the new plan")?;
         let number = *self
@@ -220,7 +221,7 @@ impl<'a> Arrangement<'a> {
 
     /// Lets go of packets that the plan does not keep, of good trials.
     fn forget(&self, place: &Path) -> Result<(), LabError> {
-        let Some(known) = Known::of(place) else { return Ok(()) };
+        let Some(known) = TrialStatus::of(place) else { return Ok(()) };
         let number = self.numbers.get(&known.identity.seed);
         if number.is_some_and(|number| self.plan.keep.has(*number)) || !known.may_forget() {
             return Ok(());

@@ -55,7 +55,7 @@ impl RunDirectory {
         let path = fresh(&runs.join(&plan.name), &format!("{time}-{hash}"))?;
         let lock = lock(&path)?;
         let run = RunDirectory { path, plan, scenario, _lock: lock };
-        match run.furnish(environment) {
+        match run.write_initial_files(environment) {
             Ok(()) => Ok(run),
             Err(error) => {
                 let _ = run.discard();
@@ -64,7 +64,7 @@ impl RunDirectory {
         }
     }
 
-    fn furnish(&self, environment: &[(String, String)]) -> Result<(), LabError> {
+    fn write_initial_files(&self, environment: &[(String, String)]) -> Result<(), LabError> {
         let trials = self.path.join(TRIALS);
         fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
         self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
@@ -87,8 +87,7 @@ impl RunDirectory {
     pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
         let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
         if !path.join(PLAN).exists() {
-            let what =
-                if path.is_dir() { "it has no plan.json" } else { "there is no such directory" };
+            let what = if path.is_dir() { "no plan.json" } else { "no such directory" };
             return Err(not_a_run(what.into()));
         }
         let lock = lock(path)?;
@@ -98,7 +97,7 @@ impl RunDirectory {
         let scenario = plan.of(scenario);
         let cases: Vec<&str> = scenario.cases.iter().map(|case| case.hash.as_str()).collect();
         if cases != plan.cases {
-            return Err(not_a_run("its scenario means something else by now".into()));
+            return Err(not_a_run("this version reads its scenario differently".into()));
         }
         Ok(RunDirectory { path: path.into(), plan, scenario, _lock: lock })
     }
@@ -361,7 +360,7 @@ impl RunDirectory {
         self.replace_by(name, |out| out.write_all(content))
     }
 
-    /// The same with what `write` writes, piece by piece.
+    /// Writes a file of the run with what `write` writes, whole or not at all.
     ///
     /// # Errors
     /// As for [`RunDirectory::replace`].

@@ -40,7 +40,7 @@ pub fn extend<E: From<LabError>>(
 }
 
 /// What extending would come to: plan, scenario, what is used again, and where that would be.
-pub(crate) fn foreseen<E: From<LabError>>(
+pub(crate) fn plan_extension<E: From<LabError>>(
     path: &Path,
     change: impl FnOnce(&Plan, Scenario) -> Result<(Plan, Scenario), E>,
 ) -> Result<(Plan, Scenario, Extension, BTreeSet<String>), E> {

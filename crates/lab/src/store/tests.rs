@@ -51,7 +51,7 @@ fn finish_trial(stage: &Path) {
 }
 
 #[test]
-fn a_run_is_found_again_as_it_was_planned() {
+fn reopened_run_has_its_plan() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let path = run.path().to_owned();
@@ -66,7 +66,7 @@ fn a_run_is_found_again_as_it_was_planned() {
 }
 
 #[test]
-fn runs_of_the_same_second_do_not_share_a_place() {
+fn runs_of_same_second_get_own_directories() {
     let runs = tempfile::tempdir().unwrap();
     let [first, second] = [(); 2].map(|()| create(runs.path(), "2026-11-21T20:15:00Z"));
     assert_ne!(first.path(), second.path());
@@ -75,7 +75,7 @@ fn runs_of_the_same_second_do_not_share_a_place() {
 }
 
 #[test]
-fn a_trial_stands_in_the_run_whole_or_not_at_all() {
+fn kept_trial_is_whole() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let stage = run.stage_trial("reno", 1).unwrap();
@@ -89,7 +89,7 @@ fn a_trial_stands_in_the_run_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_a_kill_left_is_swept_away() {
+fn partial_files_after_kill_are_removed() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let left = run.stage_trial("reno", 1).unwrap();
@@ -104,7 +104,7 @@ fn what_a_kill_left_is_swept_away() {
 }
 
 #[test]
-fn flawed_trials_stand_aside_with_their_reasons_and_are_counted() {
+fn flawed_trials_are_put_aside_with_reasons() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     assert_eq!(run.flawed("reno", 1), 0);
@@ -127,7 +127,7 @@ fn flawed_trials_stand_aside_with_their_reasons_and_are_counted() {
 }
 
 #[test]
-fn a_run_without_trials_leaves_nothing_behind() {
+fn discarded_run_leaves_nothing() {
     let place = tempfile::tempdir().unwrap();
     let runs = place.path().join("runs");
     let run = create(&runs, "2026-11-21T20:15:00Z");
@@ -142,7 +142,7 @@ fn a_run_without_trials_leaves_nothing_behind() {
 }
 
 #[test]
-fn only_one_process_works_on_a_run() {
+fn open_run_refuses_second_process() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let error = RunDirectory::open(run.path()).unwrap_err();
@@ -153,7 +153,7 @@ fn only_one_process_works_on_a_run() {
 }
 
 #[test]
-fn the_newest_run_is_the_one_to_go_on_with() {
+fn newest_unfinished_run_is_resumed() {
     let runs = tempfile::tempdir().unwrap();
     let first = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
     let second = create(runs.path(), "2026-11-21T20:16:00Z").path().to_owned();
@@ -166,18 +166,18 @@ fn the_newest_run_is_the_one_to_go_on_with() {
 }
 
 #[test]
-fn what_is_no_run_is_refused_with_the_reason() {
+fn not_a_run_is_refused_with_reason() {
     let runs = tempfile::tempdir().unwrap();
     let error = RunDirectory::open(runs.path()).unwrap_err().to_string();
-    assert!(error.contains("it has no plan.json"), "{error}");
+    assert!(error.contains("no plan.json"), "{error}");
     let error = RunDirectory::open(&runs.path().join("nowhere")).unwrap_err().to_string();
-    assert!(error.contains("there is no such directory"), "{error}");
+    assert!(error.contains("no such directory"), "{error}");
 
     let path = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
     let changed = SCENARIO.replace("1 ms", "2 ms");
     fs::write(path.join(SCENARIO_FILE), changed).unwrap();
     let error = RunDirectory::open(&path).unwrap_err().to_string();
-    assert!(error.contains("its scenario means something else by now"), "{error}");
+    assert!(error.contains("this version reads its scenario differently"), "{error}");
 
     fs::write(path.join(PLAN), "{").unwrap();
     let error = RunDirectory::open(&path).unwrap_err().to_string();
@@ -185,7 +185,7 @@ fn what_is_no_run_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_file_is_replaced_whole_or_stays() {
+fn replaced_file_is_whole_or_unchanged() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     let place = run.replace("metrics.csv", b"old").unwrap();
@@ -199,7 +199,7 @@ fn a_file_is_replaced_whole_or_stays() {
 }
 
 #[test]
-fn files_that_the_scenario_refers_to_stay_with_the_run() {
+fn scenario_files_are_kept_with_run() {
     let runs = tempfile::tempdir().unwrap();
     let source = SCENARIO.replace("delay = \"1 ms\"", "rate = { trace = \"../up.trace\" }");
     let mut read = |name: &str| {

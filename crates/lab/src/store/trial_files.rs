@@ -37,7 +37,7 @@ pub(crate) struct Identity {
 
 /// A trial as its directory has it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Analysed {
+pub(crate) struct StoredTrial {
     pub(crate) identity: Identity,
     /// The program that has analysed it: another may find something else.
     pub(crate) by: String,
@@ -46,21 +46,21 @@ pub(crate) struct Analysed {
 
 /// A failed one.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Failed {
+pub(super) struct StoredFailure {
     pub(super) identity: Identity,
     pub(super) failure: Failure,
 }
 
 /// What can be told of a trial from its directory alone.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Known {
+pub(crate) struct TrialStatus {
     pub(crate) identity: Identity,
     #[serde(default)]
-    trial: Option<Kept>,
+    trial: Option<KeptParts>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Kept {
+struct KeptParts {
     #[serde(default = "yes")]
     has_packets: bool,
     #[serde(default)]
@@ -71,9 +71,9 @@ fn yes() -> bool {
     true
 }
 
-impl Known {
+impl TrialStatus {
     /// Of the trial in `directory`; none of one that another version made.
-    pub(crate) fn of(directory: &Path) -> Option<Known> {
+    pub(crate) fn of(directory: &Path) -> Option<TrialStatus> {
         if !is_whole(directory) && !is_failed(directory) {
             return None;
         }
@@ -104,7 +104,7 @@ pub(crate) fn is_failed(directory: &Path) -> bool {
 
 /// Writes down of the trial in `place` of the run in `path` that its packets are not kept.
 pub(crate) fn without_packets(path: &Path, place: &Path) -> Result<(), LabError> {
-    let Some(mut known) = read::<Analysed>(&place.join(TRIAL)) else { return Ok(()) };
+    let Some(mut known) = read::<StoredTrial>(&place.join(TRIAL)) else { return Ok(()) };
     known.trial.has_packets = false;
     let name = place.join(TRIAL);
     let name = name.strip_prefix(path).unwrap_or(&name).to_string_lossy();

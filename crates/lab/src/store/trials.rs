@@ -9,7 +9,7 @@ use tcplab_scenario::{Case, trial_seed};
 
 use super::directory::RunDirectory;
 use super::files::{replace_in, trial_directory};
-use super::trial_files::{Analysed, FAILED, Failed, Identity, TRIAL, put, read};
+use super::trial_files::{FAILED, Identity, StoredFailure, StoredTrial, TRIAL, put, read};
 use crate::error::LabError;
 use crate::plan::{is_simulated, of_kernel, tcplab};
 
@@ -28,7 +28,7 @@ impl RunDirectory {
     }
 
     /// What its directory says of a trial, if that says anything.
-    pub(crate) fn analysed(&self, case: &str, number: u32) -> Option<Analysed> {
+    pub(crate) fn stored_trial(&self, case: &str, number: u32) -> Option<StoredTrial> {
         read(&self.path().join(trial_directory(case, number)).join(TRIAL))
     }
 
@@ -36,7 +36,7 @@ impl RunDirectory {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(crate) fn put_analysed(stage: &Path, analysed: &Analysed) -> Result<(), LabError> {
+    pub(crate) fn put_stored_trial(stage: &Path, analysed: &StoredTrial) -> Result<(), LabError> {
         put(&stage.join(TRIAL), analysed)
     }
 
@@ -44,12 +44,12 @@ impl RunDirectory {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(crate) fn replace_analysed(
+    pub(crate) fn replace_stored_trial(
         &self,
         case: &str,
         number: u32,
-        analysed: &Analysed,
-    ) -> Result<Analysed, LabError> {
+        analysed: &StoredTrial,
+    ) -> Result<StoredTrial, LabError> {
         let text = serde_json::to_vec(analysed).expect("plain data has a JSON form");
         let name = format!("{}/{TRIAL}", trial_directory(case, number));
         replace_in(self.path(), &name, |out| std::io::Write::write_all(out, &text))?;
@@ -71,7 +71,7 @@ impl RunDirectory {
             Some(case) if !trial.has_packets => &case.name,
             _ => return Ok(Cow::Borrowed(trial)),
         };
-        let Some(analysed) = self.analysed(case, trial.number) else {
+        let Some(analysed) = self.stored_trial(case, trial.number) else {
             let path = self.path().join(&trial.directory);
             return Err(LabError::NotARun { path, what: format!("it has no readable {TRIAL}") });
         };
@@ -99,7 +99,7 @@ impl RunDirectory {
         let attempts = self.flawed(&case.name, number) + 1;
         let seed = trial_seed(self.plan().seed, number);
         let failure = Failure { number, seed, directory, attempts, reason };
-        let failed = Failed { identity: self.identity(case, number), failure };
+        let failed = StoredFailure { identity: self.identity(case, number), failure };
         put(&stage.join(FAILED), &failed)?;
         let target = self.path().join(&failed.failure.directory);
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
@@ -108,7 +108,7 @@ impl RunDirectory {
     /// Why a trial failed; none of one that did not.
     pub fn failure(&self, case: &str, number: u32) -> Option<Failure> {
         let directory = trial_directory(case, number);
-        let failed: Failed = read(&self.path().join(&directory).join(FAILED))?;
+        let failed: StoredFailure = read(&self.path().join(&directory).join(FAILED))?;
         Some(Failure { number, directory, ..failed.failure })
     }
 }

@@ -8,7 +8,7 @@ use tcplab_testbed::{CalibrationRequest, TrialError, run_calibration};
 use tcplab_units::Span;
 
 use super::machine::{machine_of, tuning_of};
-use super::{judge, rounds};
+use super::{achieved, rounds};
 use crate::bench::Bench;
 
 /// Measures this machine.
@@ -64,8 +64,8 @@ pub fn measure_path(
     };
     let record = run_calibration(&bench.launcher, &request, stop, |_| ())?;
     let mut rows = vec![machine.ceiling_row(fastest_rate(path))];
-    rows.extend(judge::rows(&links, &plan, &record.rounds));
-    let round_trip = judge::round_trip(&plan, &record.rounds);
+    rows.extend(achieved::rows(&links, &plan, &record.rounds));
+    let round_trip = achieved::round_trip(&plan, &record.rounds);
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
 }
 

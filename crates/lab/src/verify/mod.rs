@@ -5,9 +5,9 @@
 //! form, never by running the emulator. What was achieved is measured with the kernel's own stamps
 //! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
 
+mod achieved;
 mod asked;
 mod doubt;
-mod judge;
 mod loss_law;
 mod machine;
 mod measure;

@@ -9,8 +9,8 @@ use tcplab_results::verification::CheckRow;
 use tcplab_stats::binomial_range;
 use tcplab_units::{Bytes, Instant, Span};
 
+use super::achieved::{counted, law_row, per_cent};
 use super::asked::{Asked, transmission};
-use super::judge::{counted, law_row, per_cent};
 use super::loss_law::{self, CONFIDENCE};
 
 /// Full-sized, but a link that reads packets is given small ones: what it does to them does not
@@ -47,7 +47,7 @@ struct Tally {
     corrupted: u64,
     marked: u64,
     other: u64,
-    overtaken: u64,
+    out_of_order: u64,
     latest: u64,
     /// The delay behind the last transmitter, in nanoseconds.
     delays: Vec<u64>,
@@ -178,7 +178,7 @@ impl Tally {
                 self.delivered += 1;
                 self.marked += u64::from(verdict.marked);
                 self.corrupted += u64::from(verdict.corrupted.is_some());
-                self.overtaken += u64::from(self.delivered > 1 && verdict.id < self.latest);
+                self.out_of_order += u64::from(self.delivered > 1 && verdict.id < self.latest);
                 self.latest = self.latest.max(verdict.id);
                 self.delays.push(verdict.left.since(on_line).as_nanos());
             }
@@ -291,7 +291,7 @@ fn shares(asked: &Asked, tally: &Tally) -> Vec<CheckRow> {
         && asked.jitter.is_none()
         && let HeldBack::Random(probability) = plan.held_back
     {
-        row("reordering", probability.as_f64(), tally.overtaken);
+        row("reordering", probability.as_f64(), tally.out_of_order);
     }
     rows
 }

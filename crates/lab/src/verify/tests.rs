@@ -59,7 +59,7 @@ impl Fake {
                     train.map(|train| self.way(train, &mut rng)).unwrap_or_default()
                 };
                 RoundRecord {
-                    ways: [way(round.forward), way(round.reverse)],
+                    directions: [way(round.forward), way(round.reverse)],
                     lateness: Lateness { p99: Span::from_nanos(self.late), ..Lateness::default() },
                     ring_wait: RingWait::default(),
                     device_drops: 0,
@@ -68,7 +68,7 @@ impl Fake {
                 }
             })
             .collect();
-        judge::rows(&links, &plan, &rounds)
+        achieved::rows(&links, &plan, &rounds)
     }
 }
 
@@ -82,7 +82,7 @@ fn with(rows: &[CheckRow], outcome: Outcome) -> Vec<String> {
 }
 
 #[test]
-fn a_bad_machine_is_found_out_by_what_is_bad_about_it() {
+fn bad_machine_fails_matching_check() {
     for (machine, off) in [
         (GOOD, &[][..]),
         (Fake { late: 1_500_000, ..GOOD }, &["forward delay", "reverse delay", "lateness"]),
@@ -98,7 +98,7 @@ fn a_bad_machine_is_found_out_by_what_is_bad_about_it() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_said_with_its_reason() {
+fn unmeasurable_check_gives_reason() {
     for (path, quantity, why) in [
         (r#"{ "rate": "200 kbit/s", "delay": "400 ms" }"#, "rate", "to send 20 packets"),
         (r#"{ "rate": "5 Gbit/s" }"#, "rate", "see ceiling"),

@@ -29,12 +29,12 @@ const ANSWERS: &[(&str, Option<&str>, u64)] = &[
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", Some("closed early"), 5),
     ("HTTP/1.1 200 OK\r\nConte", Some("closed early"), 0),
     ("", Some("closed early"), 0),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n", Some("no answer that can be read"), 0),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Some("no answer that can be read"), 1),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Some("no answer that can be read"), 0),
-    ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", Some("no answer that can be read"), 0),
-    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Some("no answer that can be read"), 0),
-    ("SSH-2.0-OpenSSH_9.2\r\n", Some("no answer that can be read"), 0),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n", Some("malformed response"), 0),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Some("malformed response"), 1),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Some("malformed response"), 0),
+    ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", Some("malformed response"), 0),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Some("malformed response"), 0),
+    ("SSH-2.0-OpenSSH_9.2\r\n", Some("malformed response"), 0),
 ];
 
 #[test]
@@ -49,7 +49,7 @@ fn answers_are_judged() {
 #[test]
 fn what_comes_after_the_answer_was_not_asked_for() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n";
-    assert_eq!(verdict(&[text]).0, Some("no answer that can be read"));
+    assert_eq!(verdict(&[text]).0, Some("malformed response"));
 }
 
 #[test]
@@ -113,7 +113,7 @@ proptest! {
         let whole = [&head[..], &bytes].concat();
         let (told, of_pieces) = (verdict(&[&whole]), verdict(&cut(&whole, &cuts)));
         // What comes behind a whole answer is a mistake only if it comes with it.
-        let is_unreadable = told.0 == Some("no answer that can be read");
+        let is_unreadable = told.0 == Some("malformed response");
         prop_assert!(of_pieces == told || is_unreadable, "{:?} {:?}", told, of_pieces);
         verdict(&cut(&bytes, &cuts));
     }

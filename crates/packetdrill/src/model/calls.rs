@@ -148,7 +148,7 @@ impl Model {
         match self.sockets.get(&fd).map(|socket| &socket.stage) {
             None => return Some(Outcome::error("EBADF")),
             Some(Stage::Listening(_)) => return Some(Outcome::error("EISCONN")),
-            Some(Stage::Open(open)) if open.told_connected => {
+            Some(Stage::Open(open)) if open.knows_connected => {
                 return Some(Outcome::error("EISCONN"));
             }
             Some(Stage::Open(open)) if open.connection.state() == State::SynSent => {
@@ -196,7 +196,7 @@ impl Model {
                 Some(Outcome::error(error.map_or("ECONNABORTED", |error| error.errno())))
             }
             _ => {
-                open.told_connected = true;
+                open.knows_connected = true;
                 Some(Outcome::value(0))
             }
         }
@@ -235,8 +235,8 @@ impl Model {
 
     /// `tcp_recvmsg_locked`.
     fn try_receive(&mut self, now: Instant, fd: i64, len: u32, message: bool) -> Option<Outcome> {
-        let tells_unread =
-            message && self.sockets.get(&fd).is_some_and(|socket| socket.tells_unread);
+        let reports_unread =
+            message && self.sockets.get(&fd).is_some_and(|socket| socket.reports_unread);
         let deferred = self.sockets.get(&fd).is_some_and(|socket| socket.deferred);
         let open = match self.open(fd) {
             Ok(open) => open,
@@ -255,7 +255,7 @@ impl Model {
                     kind: options::TCP_INQ,
                     data: ControlData::Number(unread),
                 };
-                let control = if tells_unread { vec![hint] } else { Vec::new() };
+                let control = if reports_unread { vec![hint] } else { Vec::new() };
                 // No flag of a message is ever set here.
                 Some(Outcome { values: vec![0], control, ..Outcome::value(count as i64) })
             }

@@ -9,7 +9,7 @@ const ALWAYS: i64 = 0x18;
 const EXCLUSIVE: i64 = 1 << 28;
 const ONE_SHOT: i64 = 1 << 30;
 const EDGE: i64 = 1 << 31;
-/// What says how to be told, not of what (`EP_PRIVATE_BITS`); EPOLLWAKEUP concerns sleep only.
+/// Bits that say how to report, not what (`EP_PRIVATE_BITS`); EPOLLWAKEUP concerns sleep only.
 const HOW: i64 = EDGE | ONE_SHOT | EXCLUSIVE | 1 << 29;
 
 /// An epoll: what it waits for.

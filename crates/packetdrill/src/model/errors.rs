@@ -9,7 +9,7 @@ use crate::constants::constant;
 use crate::subject::{ControlData, ControlMessage, Outcome};
 
 /// Bits of SO_TIMESTAMPING: when what was written left the host's TCP, its device, and arrived;
-/// whether that is told; with a number; without the data.
+/// whether that is reported; with a number; without the data.
 const SCHEDULED: i64 = 0x100;
 const SENT: i64 = 2;
 const ARRIVED: i64 = 0x200;
@@ -24,7 +24,7 @@ const TELLS_SENT: i64 = 0;
 const TELLS_SCHEDULED: i64 = 1;
 const TELLS_ARRIVED: i64 = 2;
 
-/// What is to be told of what was sent: that buffers are free again, and when bytes left and
+/// Reports of what was sent: that buffers are free again, and when bytes left and
 /// arrived.
 ///
 /// Devices that look into packets, as packetdrill's does, copy what they are given, and tell so;
@@ -99,7 +99,7 @@ impl Errors {
         self.queue.push_back(Entry::Time { at: now - START, what, number, with_data });
     }
 
-    /// All below `position` is acknowledged. Neighbours are told of as one
+    /// Everything below `position` is acknowledged. Neighbours are reported as one
     /// (`skb_zerocopy_notify_extend`).
     pub(super) fn acknowledged(&mut self, now: Instant, position: u64) {
         while let Some((end, _)) = self.writes.front().copied().filter(|(end, _)| *end <= position)

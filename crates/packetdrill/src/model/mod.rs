@@ -1,7 +1,7 @@
 //! tcplab's model as a [`Subject`].
 //!
 //! It gives [`Connection`]s what a kernel's socket layer has besides: descriptors, blocking calls,
-//! readiness, errors told once. A setting changed while a connection exists is refused, as it
+//! readiness, errors reported once. A setting changed while a connection exists is refused, as it
 //! would not reach it; Linux reads some of them each time.
 
 mod calls;

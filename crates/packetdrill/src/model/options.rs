@@ -35,7 +35,7 @@ pub(super) const TCP_INQ: i64 = 36;
 /// What setting an option comes to.
 pub(super) enum Setting {
     Of(SocketOption),
-    /// It concerns what the model does not have to be told.
+    /// It concerns what the model ignores.
     Nothing,
     /// Linux does not take the value (EINVAL).
     Invalid,

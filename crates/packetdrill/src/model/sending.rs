@@ -46,7 +46,7 @@ impl Model {
         let connected = match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
             // The first time after the handshake, the flag is passed over.
             Some(Stage::Open(open)) if open.connection.state().is_synchronized() => {
-                !std::mem::replace(&mut open.told_connected, true)
+                !std::mem::replace(&mut open.knows_connected, true)
             }
             _ => false,
         };
@@ -136,7 +136,7 @@ impl Model {
                 return Some(Outcome::error(error));
             }
             _ if send.opens && send.rest.is_empty() => {
-                open.told_connected = true;
+                open.knows_connected = true;
                 let done = send.done;
                 return Some(self.sent(send, done));
             }

@@ -61,7 +61,7 @@ impl Model {
             return Ok(Outcome::value(0));
         }
         let own = match (level, name) {
-            (options::TCP, options::TCP_INQ) => Some(&mut socket.tells_unread),
+            (options::TCP, options::TCP_INQ) => Some(&mut socket.reports_unread),
             (options::SOCKET, options::SO_ZEROCOPY) => Some(&mut socket.zero_copy),
             _ => None,
         };

@@ -19,7 +19,7 @@ pub(super) struct Socket {
     /// O_NONBLOCK.
     pub(super) nonblocking: bool,
     /// TCP_INQ.
-    pub(super) tells_unread: bool,
+    pub(super) reports_unread: bool,
     /// SO_ZEROCOPY.
     pub(super) zero_copy: bool,
     pub(super) fast: FastSocket,
@@ -27,7 +27,7 @@ pub(super) struct Socket {
     pub(super) deferred: bool,
     /// TCP_CONGESTION.
     pub(super) congestion: String,
-    /// What epoll was told last.
+    /// What epoll saw last.
     seen: Seen,
     /// What was set before there was anything to set it on.
     set: Vec<SocketOption>,
@@ -55,7 +55,7 @@ impl Default for Seen {
 pub(super) enum Stage {
     /// Neither connected nor listening.
     Fresh,
-    /// Peers are told apart by their ports.
+    /// Peers are distinguished by their ports.
     Listening(Box<Listener<u16>>),
     Open(Box<Open>),
 }
@@ -65,11 +65,11 @@ pub(super) struct Open {
     pub(super) connection: Connection,
     pub(super) local_port: u16,
     pub(super) remote_port: u16,
-    /// The error was told to the application, which clears it (`sock_error`).
-    told_error: bool,
+    /// The application saw the error, which clears it (`sock_error`).
+    saw_error: bool,
     pub(super) shut: Shut,
-    /// `connect` has told that it is connected.
-    pub(super) told_connected: bool,
+    /// `connect` has returned success.
+    pub(super) knows_connected: bool,
     /// Bytes taken from the application.
     pub(super) written: u64,
     pub(super) errors: Errors,
@@ -91,7 +91,7 @@ impl Socket {
         Socket {
             stage: Stage::Fresh,
             nonblocking,
-            tells_unread: false,
+            reports_unread: false,
             zero_copy: false,
             fast: FastSocket::default(),
             deferred: false,
@@ -106,7 +106,7 @@ impl Socket {
         let mut socket = Socket {
             stage: Stage::Fresh,
             nonblocking: false,
-            tells_unread: listening.tells_unread,
+            reports_unread: listening.reports_unread,
             zero_copy: listening.zero_copy,
             fast: FastSocket::default(),
             deferred: false,
@@ -120,11 +120,11 @@ impl Socket {
 
     pub(super) fn open(&mut self, connection: Connection, local_port: u16, remote_port: u16) {
         self.stage = Stage::Open(Box::new(Open {
-            told_connected: connection.state() != State::SynSent,
+            knows_connected: connection.state() != State::SynSent,
             connection,
             local_port,
             remote_port,
-            told_error: false,
+            saw_error: false,
             shut: Shut::default(),
             written: 0,
             errors: Errors::default(),
@@ -176,7 +176,7 @@ impl Socket {
 }
 
 impl Socket {
-    /// What `poll` finds. Who finds no room is told when there is.
+    /// What `poll` finds. A caller that finds no room is woken when there is.
     pub(super) fn poll(&mut self) -> i64 {
         let ready = self.readiness();
         if let Stage::Open(open) = &mut self.stage {
@@ -253,8 +253,8 @@ impl Open {
 
     /// Takes the error that the application has not seen yet.
     pub(super) fn take_error(&mut self) -> Option<ConnectionError> {
-        let error = self.connection.error().filter(|_| !self.told_error);
-        self.told_error |= error.is_some();
+        let error = self.connection.error().filter(|_| !self.saw_error);
+        self.saw_error |= error.is_some();
         error
     }
 
@@ -287,7 +287,7 @@ impl Open {
                 ready |= bits(&["POLLPRI"]);
             }
         }
-        if (self.connection.error().is_some() && !self.told_error) || !self.errors.is_empty() {
+        if (self.connection.error().is_some() && !self.saw_error) || !self.errors.is_empty() {
             ready |= bits(&["POLLERR"]);
         }
         ready

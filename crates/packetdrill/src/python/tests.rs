@@ -40,7 +40,7 @@ fn assertion_true_in_python_passes() {
 
 #[test]
 fn assertion_false_shows_values() {
-    for (text, told) in [
+    for (text, message) in [
         ("assert tcpi_snd_cwnd == 9", "tcpi_snd_cwnd == 9 does not hold: 10 == 9"),
         (
             "assert 1 < tcpi_rtt <= 2, 'rtt=%d us, %s' % (tcpi_rtt, 'so')",
@@ -54,13 +54,13 @@ fn assertion_false_shows_values() {
         ("assert 1 << 63", "cannot compute ShiftLeft of 1 and 63"),
         ("assert 'a' < 1", "a and 1 have no order between them"),
     ] {
-        assert_eq!(run(text), Err(told.into()), "{text}");
+        assert_eq!(run(text), Err(message.into()), "{text}");
     }
 }
 
 #[test]
 fn python_unknown_syntax_gives_position() {
-    for (text, told) in [
+    for (text, message) in [
         ("assert", "6: expected a value, found the code's end"),
         ("assert (1", "9: expected `)`, found the code's end"),
         ("for x in y", "4: expected `assert`, an assignment or `print`, found `for x in y`"),
@@ -69,8 +69,8 @@ fn python_unknown_syntax_gives_position() {
         ("assert 1a", "7: `1a` is not a number"),
         ("print(", "5: unterminated call: add `)`"),
     ] {
-        let told = told.replace("4: expected `assert`", "0: expected `assert`");
-        assert_eq!(run(text), Err(told), "{text}");
+        let message = message.replace("4: expected `assert`", "0: expected `assert`");
+        assert_eq!(run(text), Err(message), "{text}");
     }
     let deep = format!("assert {}1", "(".repeat(9_999));
     assert!(run(&deep).unwrap_err().ends_with("nested too deeply"));

@@ -28,7 +28,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// Lines in the order of their places: what is sent can be written only when the script has told
+/// Lines in the order of their places: what is sent can be written only when the script has shown
 /// how it counts, which may be later.
 #[derive(Default)]
 pub(super) struct Dialogue {

@@ -8,7 +8,7 @@ use tcplab_packetdrill::{Definitions, Model, Script, ScriptOutcome, run};
 use tcplab_stack::Config;
 use tcplab_units::Span;
 
-fn told(text: &str) -> String {
+fn described(text: &str) -> String {
     let script = Script::parse(text, &Definitions::none()).unwrap_or_else(|e| panic!("{e}"));
     match run(&script, &mut Model::new(Config::default())) {
         ScriptOutcome::Passed(_) => "passed".into(),
@@ -35,9 +35,9 @@ fn model_on_corpus_scripts_passes() {
     assert!(scripts.len() > 30);
     let failed: Vec<String> = scripts
         .iter()
-        .map(|(name, path)| (name, told(&fs::read_to_string(path).unwrap())))
-        .filter(|(_, told)| told != "passed")
-        .map(|(name, told)| format!("{name}: {told}"))
+        .map(|(name, path)| (name, described(&fs::read_to_string(path).unwrap())))
+        .filter(|(_, described)| described != "passed")
+        .map(|(name, described)| format!("{name}: {described}"))
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
@@ -75,7 +75,7 @@ fn model_missing_feature_is_named() {
         "+0 < S 0:0(0) win 1000 <md5 00112233445566778899aabbccddeeff>",
         "+0 `sysctl -q net.ipv4.tcp_plb_enabled=1`",
     ] {
-        shown.push_str(&format!("{line}\n  {}\n", told(&format!("{start}{line}"))));
+        shown.push_str(&format!("{line}\n  {}\n", described(&format!("{start}{line}"))));
     }
     insta::assert_snapshot!(shown);
 }

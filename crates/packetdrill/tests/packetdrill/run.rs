@@ -11,7 +11,7 @@ fn verdict(text: &str, fake: &mut Fake) -> ScriptOutcome {
     run(&script, fake)
 }
 
-fn told(text: &str) -> String {
+fn described(text: &str) -> String {
     match verdict(text, &mut Fake::default()) {
         ScriptOutcome::Passed(left) => format!("passed, left over: {left:?}"),
         ScriptOutcome::Failed(failure) => failure.to_string(),
@@ -21,8 +21,8 @@ fn told(text: &str) -> String {
 
 #[test]
 fn run_with_correct_stack_passes() {
-    assert_eq!(told(SERVER), "passed, left over: []");
-    assert_eq!(told(CLIENT), "passed, left over: []");
+    assert_eq!(described(SERVER), "passed, left over: []");
+    assert_eq!(described(CLIENT), "passed, left over: []");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn run_with_wrong_packet_shows_script_notation() {
     ] {
         assert!(script.contains(right), "{right}");
         let text = script.replacen(right, wrong, 1);
-        shown.push_str(&format!("{right} -> {wrong}\n{}\n\n", told(&text)));
+        shown.push_str(&format!("{right} -> {wrong}\n{}\n\n", described(&text)));
     }
     insta::assert_snapshot!(shown);
 }
@@ -88,7 +88,7 @@ fn run_with_unsupported_construct_names_it() {
     ] {
         assert!(SERVER.contains(right), "{right}");
         let text = SERVER.replacen(right, wrong, 1);
-        shown.push_str(&format!("{wrong}\n  {}\n", told(&text)));
+        shown.push_str(&format!("{wrong}\n  {}\n", described(&text)));
     }
     insta::assert_snapshot!(shown);
 }
@@ -97,7 +97,7 @@ fn run_with_unsupported_construct_names_it() {
 fn run_with_unexpected_packet_lists_it() {
     let text = SERVER.replacen("+.1 close(4)", "+0 write(4, ..., 10) = 10\n+0 close(4)", 1);
     assert_eq!(
-        told(&text),
+        described(&text),
         "passed, left over: [\"0.450000 > P. 2501:2511(10) ack 101 win 500 \
          <nop,nop,TS val 450 ecr 700>\"]"
     );
@@ -106,7 +106,11 @@ fn run_with_unexpected_packet_lists_it() {
 #[test]
 fn run_with_strict_segments_does_not_join() {
     let text = SERVER.replacen("--tolerance_usecs=1000", "--strict_segments", 1);
-    assert!(told(&text).contains("the data bytes: expected 2000, found 1000"), "{}", told(&text));
+    assert!(
+        described(&text).contains("the data bytes: expected 2000, found 1000"),
+        "{}",
+        described(&text)
+    );
 }
 
 #[test]

@@ -13,10 +13,10 @@ use crate::verdict::Cause;
 /// packets came when, never on how often it was looked at. An element may hold a packet, pass on
 /// any number, drop at any time, and change bytes.
 pub(crate) trait Behaviour {
-    /// Takes a packet that arrives now.
+    /// Handles a packet that arrives now.
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox);
 
-    /// When it next does something of its own accord.
+    /// When it next acts without an arrival.
     fn poll_at(&self) -> Option<Instant> {
         None
     }

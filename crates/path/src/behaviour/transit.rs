@@ -36,7 +36,7 @@ impl Transit {
         }
     }
 
-    /// A copy of it with an id of its own, as far on its way.
+    /// A copy of it with its own id, at the same place.
     pub(crate) fn copy(&self, id: u64) -> Transit {
         let packet = if self.packet.bytes.is_empty() {
             Packet::of_size(id, self.packet.size())
@@ -47,7 +47,7 @@ impl Transit {
         Transit { packet, origin, ..*self }
     }
 
-    /// The end of its way.
+    /// Ends its passage with a fate.
     pub(crate) fn depart(self, direction: Direction, left: Instant, fate: Fate) -> Departure {
         let Transit { packet, entered, transmission, origin, marked, corrupted, .. } = self;
         let (id, size) = (packet.id, packet.size());

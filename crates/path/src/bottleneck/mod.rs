@@ -38,7 +38,7 @@ pub struct BottleneckPlan {
 
 impl BottleneckPlan {
     pub(crate) fn describe(&self) -> String {
-        format!("{}; {}.", self.server.describe(), self.queue.describe())
+        format!("{}, {}.", self.server.describe(), self.queue.describe())
     }
 }
 

@@ -96,8 +96,7 @@ impl TracePlan {
     pub(super) fn describe(&self) -> String {
         let (count, period, rate) = (self.opportunities.len(), self.period(), self.rate());
         format!(
-            "A bottleneck sends when a trace lets it, {count} times a full packet in {period}, \
-             again and again ({:.3} Mbit/s on average)",
+            "Bottleneck from a trace of {count} full packets in {period}, repeated (mean {:.3} Mbit/s)",
             rate.as_mbit_f64()
         )
     }

@@ -50,7 +50,7 @@ pub struct RateTable {
 }
 
 text_or_table!(
-    RateSpec, "LinkRate", "How fast the bottleneck sends.",
+    RateSpec, "LinkRate", "The rate of the bottleneck.",
     "a rate such as \"5 Mbit/s\", or a table",
     text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table: RateTable
 );
@@ -66,7 +66,7 @@ impl RateSpec {
     pub(crate) fn plan(&self, burst: Option<Bytes>) -> Result<ServerPlan, Fault> {
         match (self, burst) {
             (RateSpec::Constant(rate), _) if rate.bits_per_second() == 0 => Err(Fault::here(
-                "a rate of zero lets nothing pass: give one above zero, or none for no bottleneck",
+                "the rate is zero: give a rate above zero, or remove it for no bottleneck",
             )),
             (RateSpec::Constant(rate), None) => Ok(ServerPlan::Rate(*rate)),
             (RateSpec::Constant(rate), Some(burst)) => {
@@ -121,12 +121,11 @@ impl RateTable {
         }
         let key = if self.trace.is_some() { "trace" } else { "opportunities" };
         if self.start.is_some() || self.steps.is_some() || self.repeat.is_some() {
-            let what =
-                "a rate comes from a trace or from `start`, `steps` and `repeat`: leave one out";
+            let what = "give either a trace, or `start`, `steps` and `repeat`";
             return Err(Fault::below(key, what));
         }
         if burst.is_some() {
-            let what = "a trace says itself how much is sent at once: leave out the `burst`";
+            let what = "a trace has no token bucket: remove `burst`";
             return Err(Fault::below(key, what));
         }
         let Some(opportunities) = self.opportunities.clone() else {
@@ -141,7 +140,7 @@ impl RateTable {
 
     fn schedule(&self) -> Result<Schedule<Rate>, Fault> {
         let Some(start) = self.start else {
-            let what = "a rate that changes needs a `start` and `steps`, or a `trace`";
+            let what = "give `start` and `steps`, or a `trace`";
             return Err(Fault::below("start", what));
         };
         let steps = self.steps.clone().unwrap_or_default();
@@ -149,12 +148,12 @@ impl RateTable {
         schedule.check()?;
         let is_zero = |rate: Rate| rate.bits_per_second() == 0;
         if schedule.values().all(is_zero) {
-            let what = "a rate that is always zero lets nothing pass: give one above zero";
+            let what = "the rate is always zero: give a rate above zero";
             return Err(Fault::below("start", what));
         }
         if schedule.repeat.is_none() && schedule.values().last().is_some_and(is_zero) {
-            let what = "the rate stays zero in the end and what waits then never leaves: \
-                        end above zero, or `repeat`";
+            let what = "the last rate is zero, so waiting packets never leave: end above zero, or add \
+                        `repeat`";
             return Err(Fault::below("steps", what));
         }
         Ok(schedule)

@@ -91,8 +91,8 @@ impl ServerPlan {
 
     pub(crate) fn describe(&self) -> String {
         match self {
-            ServerPlan::Rate(rate) => format!("A bottleneck sends {rate}"),
-            ServerPlan::Varying(schedule) => format!("A bottleneck sends {}", schedule.describe()),
+            ServerPlan::Rate(rate) => format!("Bottleneck {rate}"),
+            ServerPlan::Varying(schedule) => format!("Bottleneck {}", schedule.describe()),
             ServerPlan::TokenBucket(plan) => plan.describe(),
             ServerPlan::Trace(plan) => plan.describe(),
             ServerPlan::Wifi(plan) => plan.describe(),

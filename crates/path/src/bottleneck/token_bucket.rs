@@ -25,7 +25,7 @@ pub struct TokenBucketPlan {
 impl TokenBucketPlan {
     pub(super) fn describe(&self) -> String {
         let rate = self.rate.describe();
-        format!("A bottleneck sends {rate}, and after a pause up to {} at once", self.burst)
+        format!("Bottleneck {rate}, token bucket {}", self.burst)
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn check_burst(burst: Bytes) -> Result<(), Fault> {
         return Ok(());
     }
     let least = SMALLEST_QUEUE.as_u64();
-    let what = format!("a burst of {burst} never lets a full packet pass: it takes {least} B");
+    let what = format!("a burst of {burst} is smaller than a full packet: give at least {least} B");
     Err(Fault::here(what))
 }
 

@@ -80,7 +80,7 @@ impl CorruptSpec {
             CorruptSpec::Table(plan) => *plan,
         };
         if !(1..=MOST_BITS).contains(&usize::from(plan.bits)) {
-            let what = format!("{} bits of a packet: give 1 to {MOST_BITS}", plan.bits);
+            let what = format!("{} bits: give 1 to {MOST_BITS}", plan.bits);
             return Err(Fault::below("bits", what));
         }
         Ok(Some(plan).filter(|plan| plan.probability != Probability::NEVER))
@@ -102,7 +102,7 @@ impl CorruptionPlan {
             PacketPart::Payload => "the payload of each packet",
             PacketPart::Headers => "the headers of each packet",
         };
-        format!("In {part}, {bits} may be flipped, with a probability of {probability}.")
+        format!("Bit errors: {bits} of {part} flipped with a probability of {probability}.")
     }
 }
 

@@ -62,7 +62,7 @@ fn full_size() -> Bytes {
 const LARGEST: Bytes = Bytes::new(65_535);
 
 text_or_table!(
-    CrossSpec, "CrossTraffic", "Traffic of others that shares the bottleneck.",
+    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
     "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
     text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
         rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
@@ -86,9 +86,7 @@ impl CrossSpec {
     /// Each flow, checked.
     pub(crate) fn plan(&self, has_bottleneck: bool) -> Result<Vec<CrossFlow>, Fault> {
         if !has_bottleneck {
-            return Err(Fault::here(
-                "cross traffic needs a rate: without one it gets in nobody's way",
-            ));
+            return Err(Fault::here("`cross` needs `rate`: without a bottleneck it has no effect"));
         }
         self.0.iter().try_for_each(CrossFlow::check)?;
         Ok(self.0.clone())
@@ -99,33 +97,37 @@ impl CrossFlow {
     fn check(&self) -> Result<(), Fault> {
         let CrossFlow { rate, size, on, off, from, until, .. } = *self;
         if rate.bits_per_second() == 0 {
-            return Err(Fault::below("rate", "cross traffic of 0 bit/s is none: leave it out"));
+            return Err(Fault::below(
+                "rate",
+                "the rate is zero: give a rate above zero, or remove the cross traffic",
+            ));
         }
         if size == Bytes::ZERO || size > LARGEST {
-            let what = format!("a packet of {} B cannot be: 1 B to 65535 B", size.as_u64());
+            let what = format!("the packet size is {} B: give 1 B to 65535 B", size.as_u64());
             return Err(Fault::below("size", what));
         }
         if u128::from(rate.bits_per_second()) > size.bits() * BILLION {
-            let what = format!("{rate} in packets of {size} is more than one in a nanosecond");
+            let what =
+                format!("{rate} in packets of {size} is more than one packet per nanosecond");
             return Err(Fault::below("rate", what));
         }
         match (on, off) {
             (Some(_), None) => {
-                let what = "traffic that is `on` for a time needs to be `off` for a time";
+                let what = "`on` needs `off`";
                 return Err(Fault::below("on", what));
             }
             (None, Some(_)) => {
-                let what = "traffic that is `off` for a time needs to be `on` for a time";
+                let what = "`off` needs `on`";
                 return Err(Fault::below("off", what));
             }
             (Some(on), Some(_)) if on < Span::from_micros(1) => {
-                let what = format!("traffic that is on for {on} at a time is none: 1 µs at least");
+                let what = format!("`on` is {on}: give at least 1 µs");
                 return Err(Fault::below("on", what));
             }
             _ => {}
         }
         if let Some(until) = until.filter(|until| *until <= from) {
-            let what = format!("it ends at {until}, and begins only at {from}");
+            let what = format!("`until` ({until}) must be after `from` ({from})");
             return Err(Fault::below("until", what));
         }
         Ok(())
@@ -134,15 +136,15 @@ impl CrossFlow {
     pub(crate) fn describe(&self) -> String {
         let CrossFlow { rate, size, arrivals, on, off, from, until } = self;
         let how = match arrivals {
-            Arrivals::Poisson => "at random",
-            Arrivals::Even => "evenly",
+            Arrivals::Poisson => "Poisson arrivals",
+            Arrivals::Even => "evenly spaced",
         };
-        let mut text = format!("Others send {rate} in packets of {size}, spaced {how}");
+        let mut text = format!("Cross traffic {rate} in packets of {size}, {how}");
         if let (Some(on), Some(off)) = (on, off) {
-            text += &format!(", on for {on} and off for {off} on average");
+            text += &format!(", mean on time {on}, mean off time {off}");
         }
         if !from.is_zero() {
-            text += &format!(", from {from} on");
+            text += &format!(", from {from}");
         }
         if let Some(until) = until {
             text += &format!(", until {until}");

@@ -57,7 +57,7 @@ impl DuplicateSpec {
             DuplicateSpec::Table(plan) => *plan,
         };
         if !(1..=MOST_COPIES).contains(&plan.copies) {
-            let what = format!("{} copies of a packet: give 1 to {MOST_COPIES}", plan.copies);
+            let what = format!("{} copies: give 1 to {MOST_COPIES}", plan.copies);
             return Err(Fault::below("copies", what));
         }
         Ok(Some(plan).filter(|plan| plan.probability != Probability::NEVER))

@@ -120,7 +120,7 @@ impl LossTable {
     fn plan(&self) -> Result<Option<LossPlan>, Fault> {
         let LossTable { gilbert_elliott, every, first, burst } = self;
         if first.is_some() && every.is_none() {
-            let what = "`first` tells where `every` begins, which is missing";
+            let what = "`first` needs `every`";
             return Err(Fault::below("first", what));
         }
         match (gilbert_elliott, every, burst) {
@@ -131,12 +131,10 @@ impl LossTable {
                 Ok(is_loss.then_some(LossPlan::Burst(*burst)))
             }
             (None, None, None) => Err(Fault::here(
-                "this table names no law of loss: give one of `gilbert_elliott`, `every` and \
-                 `burst`",
+                "no loss model given: add one of `gilbert_elliott`, `every` and `burst`",
             )),
             _ => Err(Fault::here(
-                "a loss follows one law: leave one of `gilbert_elliott`, `every` and `burst`, or \
-                 put the others into `stages`",
+                "give only one of `gilbert_elliott`, `every` and `burst`; put others into `stages`",
             )),
         }
     }
@@ -144,11 +142,11 @@ impl LossTable {
 
 fn plan_every(every: u64, first: Option<u64>) -> Result<LossPlan, Fault> {
     if every == 0 {
-        let what = "every 0th packet is none: give a number from 1 on, or no loss";
+        let what = "`every` is 0: give 1 or more, or remove the loss";
         return Err(Fault::below("every", what));
     }
     if first == Some(0) {
-        return Err(Fault::below("first", "packets are counted from 1: there is no packet 0"));
+        return Err(Fault::below("first", "packets are counted from 1: give 1 or more"));
     }
     Ok(LossPlan::Every { every, first: first.unwrap_or(every) })
 }
@@ -157,13 +155,12 @@ impl GilbertElliott {
     fn plan(&self) -> Result<Option<LossPlan>, Fault> {
         let GilbertElliott { p, r, good, bad } = *self;
         if r == Probability::NEVER {
-            let what = "with an r of 0 % the bad state never ends: give one above zero";
+            let what = "`r` is 0 %, so the bad state never ends: give a value above zero";
             return Err(Fault::below("gilbert_elliott.r", what));
         }
         if good > bad {
             let what = format!(
-                "the good state loses {good} of the packets and the bad state only {bad}: \
-                 exchange them"
+                "the good state loses more ({good}) than the bad state ({bad}): exchange them"
             );
             return Err(Fault::below("gilbert_elliott.good", what));
         }
@@ -194,22 +191,21 @@ impl LossPlan {
     pub(crate) fn describe(&self) -> String {
         match self {
             LossPlan::Independent(probability) => {
-                format!("Each packet is lost with a probability of {probability}.")
+                format!("Random loss {probability}.")
             }
             LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }) => format!(
-                "A link that turns bad with a probability of {p} before each packet, and good \
-                 again with {r}, loses {good} of the packets while it is good and {bad} while it \
-                 is bad."
+                "Gilbert-Elliott loss: good to bad {p}, bad to good {r} per packet; loss {good} in the \
+                 good state, {bad} in the bad state."
             ),
             LossPlan::Every { every, first } if first == every => {
                 format!("Of every {every} packets the last is lost.")
             }
             LossPlan::Every { every, first } => {
-                format!("Packet {first} is lost, and then every {every}th.")
+                format!("Packet {first} is lost, then every {every}th.")
             }
             LossPlan::Burst(LossBurst { probability, length }) => format!(
-                "With a probability of {probability} a packet is the first of {length} in a row \
-                 that are lost."
+                "Loss bursts of {length} packets; a packet starts one with a probability of \
+                 {probability}."
             ),
         }
     }
@@ -299,25 +295,22 @@ mod tests {
     fn each_law_in_words() {
         for (json, words) in [
             (r#""0 %""#, None),
-            (r#""0.3 %""#, Some("Each packet is lost with a probability of 0.3 %.")),
+            (r#""0.3 %""#, Some("Random loss 0.3 %.")),
             (
                 r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %" } }"#,
                 Some(
-                    "A link that turns bad with a probability of 1 % before each packet, and good \
-                     again with 25 %, loses 0 % of the packets while it is good and 100 % while it \
-                     is bad.",
+                    "Gilbert-Elliott loss: good to bad 1 %, bad to good 25 % per packet; loss 0 % in \
+                     the good state, 100 % in the bad state.",
                 ),
             ),
             // Never bad, or never a loss.
             (r#"{ "gilbert_elliott": { "p": "0 %", "r": "25 %" } }"#, None),
             (r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %", "bad": "0 %" } }"#, None),
             (r#"{ "every": 100 }"#, Some("Of every 100 packets the last is lost.")),
-            (r#"{ "every": 100, "first": 5 }"#, Some("Packet 5 is lost, and then every 100th.")),
+            (r#"{ "every": 100, "first": 5 }"#, Some("Packet 5 is lost, then every 100th.")),
             (
                 r#"{ "burst": { "probability": "0.1 %", "length": 8 } }"#,
-                Some(
-                    "With a probability of 0.1 % a packet is the first of 8 in a row that are lost.",
-                ),
+                Some("Loss bursts of 8 packets; a packet starts one with a probability of 0.1 %."),
             ),
             (r#"{ "burst": { "probability": "0 %", "length": 8 } }"#, None),
             (r#"{ "burst": { "probability": "1 %", "length": 0 } }"#, None),

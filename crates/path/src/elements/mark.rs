@@ -1,4 +1,4 @@
-//! Random marks: congestion that is told, not felt.
+//! Random CE marks.
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Probability, Rng};
@@ -16,7 +16,7 @@ pub struct MarkPlan {
 impl MarkPlan {
     pub(crate) fn describe(&self) -> String {
         let MarkPlan { probability } = self;
-        format!("Each packet that allows it is marked (CE) with a probability of {probability}.")
+        format!("Random CE marks on ECT packets: {probability}.")
     }
 }
 

@@ -24,7 +24,7 @@ pub struct PolicerSpec {
 impl PolicerSpec {
     pub(crate) fn plan(&self) -> Result<PolicerSpec, Fault> {
         if self.rate.bits_per_second() == 0 {
-            let what = "a policer with a rate of zero lets nothing pass: give one above zero";
+            let what = "the rate is zero: give a rate above zero";
             return Err(Fault::below("rate", what));
         }
         check_burst(self.burst).map_err(|fault| Fault::below("burst", fault.what))?;
@@ -33,7 +33,7 @@ impl PolicerSpec {
 
     pub(crate) fn describe(&self) -> String {
         let PolicerSpec { rate, burst } = self;
-        format!("What comes faster than {rate}, and more than {burst} at once, is dropped.")
+        format!("Policer {rate}, burst {burst}: excess packets are dropped.")
     }
 }
 

@@ -62,19 +62,19 @@ impl ReorderSpec {
     pub(crate) fn plan(&self) -> Result<Option<ReorderingPlan>, Fault> {
         let held_back = match (self.probability, self.every) {
             (Some(_), Some(_)) => {
-                let what = "packets are held back by `probability` or by `every`: leave one out";
+                let what = "give either `probability` or `every`";
                 return Err(Fault::below("every", what));
             }
             (None, None) => {
-                let what = "which packets are held back? give a `probability`, or `every`";
+                let what = "give `probability` or `every`: which packets are held back";
                 return Err(Fault::here(what));
             }
             (Some(Probability::ALWAYS), None) => {
-                let what = "when all packets are held back, none overtakes: give less than 100 %";
+                let what = "all packets would be held back: give less than 100 %";
                 return Err(Fault::below("probability", what));
             }
             (None, Some(0 | 1)) => {
-                let what = "when all packets are held back, none overtakes: give 2 or more";
+                let what = "all packets would be held back: give 2 or more";
                 return Err(Fault::below("every", what));
             }
             (Some(probability), None) => HeldBack::Random(probability),
@@ -82,16 +82,15 @@ impl ReorderSpec {
         };
         let at_most = match (self.gap, self.extra) {
             (None, None) => {
-                let what =
-                    "how far are packets held back? give a `gap` in packets, or `extra` time";
+                let what = "give `gap` (packets) or `extra` (time): how far packets are held back";
                 return Err(Fault::here(what));
             }
             (Some(0), _) => {
-                let what = "a gap of 0 packets holds nothing back: give 1 or more";
+                let what = "the gap is 0: give 1 or more";
                 return Err(Fault::below("gap", what));
             }
             (_, Some(Span::ZERO)) => {
-                let what = "an extra time of zero holds nothing back: give more";
+                let what = "`extra` is zero: give more";
                 return Err(Fault::below("extra", what));
             }
             (_, extra) => extra.unwrap_or(LONGEST_WAIT),
@@ -105,20 +104,20 @@ impl ReorderingPlan {
     pub(crate) fn describe(&self) -> String {
         let which = match self.held_back {
             HeldBack::Random(probability) => {
-                format!("Each packet is, with a probability of {probability}, held back")
+                format!("Reordering: {probability} of the packets are held back")
             }
-            HeldBack::Every(n) => format!("Of {n} packets the last is held back"),
+            HeldBack::Every(n) => format!("Reordering: the last of every {n} packets is held back"),
         };
         let at_most = self.at_most;
         match self.gap {
             None => format!("{which} for {at_most}."),
-            Some(1) => format!("{which} until another has passed, for {at_most} at most."),
-            Some(gap) => format!("{which} until {gap} others have passed, for {at_most} at most."),
+            Some(1) => format!("{which} until another has passed, at most {at_most}."),
+            Some(gap) => format!("{which} until {gap} others have passed, at most {at_most}."),
         }
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(crate) struct Reordering {
     plan: ReorderingPlan,

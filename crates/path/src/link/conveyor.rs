@@ -1,8 +1,9 @@
-//! The commonest link in one piece: a bottleneck at a rate with a plain queue, and a delay.
+//! The most common link in one piece: a constant-rate bottleneck with a drop-tail queue, and a
+//! delay.
 //!
-//! What becomes of a packet there is known when it comes: whether there is room for it, when its
-//! turn is, and when it arrives. So it is put down once, and taken up once when it leaves, and
-//! nothing happens in between. It tells the very same as the elements by themselves.
+//! The verdict on a packet is known on arrival: whether it fits into the queue, when it is sent,
+//! and when it arrives. So it is stored once and removed once. Verdicts are identical to those of
+//! the separate elements.
 
 use std::collections::VecDeque;
 

@@ -136,7 +136,7 @@ impl ElementPlan {
         }
     }
 
-    /// Each plan tells for itself.
+    /// A sentence about it.
     pub(crate) fn describe(&self) -> String {
         match self {
             ElementPlan::Mtu(plan) => plan.describe(),

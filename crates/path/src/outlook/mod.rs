@@ -1,4 +1,4 @@
-//! What a link will do over time, as far as its plan and the seed say it beforehand: for pictures.
+//! What a link will do over time, as far as plan and seed determine it: for pictures.
 
 use tcplab_units::{Instant, Rate, Span};
 

@@ -22,22 +22,22 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Codel")]
 pub struct CodelSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`, as Linux.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<QueueSize>,
-    /// The wait that may stand; above zero and below the interval. Default: `5 ms` (RFC 8289).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Span>,
-    /// How long the wait must be above the target before the first drop: about the longest round
-    /// trip to be expected. Default: `100 ms` (RFC 8289).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Span>,
-    /// Whether packets that allow it (ECT) are marked (CE) instead of dropped. Default: false, as
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`, as
     /// Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueSize>,
+    /// The target wait; above zero and below the interval. Default: `5 ms` (RFC 8289).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Span>,
+    /// How long the wait must exceed the target before the first drop: about the longest expected
+    /// RTT. Default: `100 ms` (RFC 8289).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Span>,
+    /// Whether ECT packets are marked (CE) instead of dropped. Default: false, as Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Packets that waited longer than this are marked, if they allow that, whatever the rest says:
-    /// a threshold for DCTCP. Default: none are.
+    /// ECT packets that waited longer than this are always marked (CE): a threshold for DCTCP.
+    /// Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ce_threshold: Option<Span>,
 }
@@ -83,7 +83,7 @@ impl CodelSpec {
 impl CodelPlan {
     pub(super) fn describe(&self) -> String {
         let CodelPlan { limit, control } = self;
-        format!("{limit} can wait, and CoDel {control}")
+        format!("CoDel queue {limit}: {control}")
     }
 }
 
@@ -101,14 +101,13 @@ impl CodelControl {
     pub(super) fn checked(self, key: &'static str) -> Result<CodelControl, Fault> {
         let CodelControl { target, interval, .. } = self;
         if target.is_zero() {
-            let what = "a target of zero would have every packet that waits dropped: give a time \
-                above zero, such as `5 ms`";
+            let what = "the target is zero: give a time above zero, such as `5 ms`";
             return Err(Fault::below(key, what));
         }
         if target >= interval {
             let what = format!(
-                "a target of {target} in an interval of {interval}: the target must be the \
-                 shorter of the two, about a twentieth"
+                "the target ({target}) must be shorter than the interval ({interval}), about a \
+                 twentieth of it"
             );
             return Err(Fault::below(key, what));
         }
@@ -120,10 +119,10 @@ impl fmt::Display for CodelControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CodelControl { target, interval, ecn, ce_threshold } = self;
         let verb = if *ecn { "marks or drops" } else { "drops" };
-        write!(f, "{verb} packets when the wait has been above {target} for {interval}")?;
+        write!(f, "{verb} packets once the wait has exceeded {target} for {interval}")?;
         match ce_threshold {
             None => Ok(()),
-            Some(wait) => write!(f, "; what allows it is marked (CE) after more than {wait}"),
+            Some(wait) => write!(f, "; marks ECT packets (CE) after more than {wait}"),
         }
     }
 }

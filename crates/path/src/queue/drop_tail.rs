@@ -22,10 +22,7 @@ pub struct StepMarkPlan {
 impl StepMarkPlan {
     pub(super) fn describe(&self) -> String {
         let StepMarkPlan { limit, mark } = self;
-        format!(
-            "{limit} can wait, what comes then is dropped; what finds more than {mark} waiting is \
-             marked (CE) if it allows that"
-        )
+        format!("drop-tail queue {limit}, CE marks above {mark}")
     }
 }
 

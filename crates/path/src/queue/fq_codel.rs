@@ -112,8 +112,8 @@ impl FqCodelPlan {
         let FqCodelPlan { limit, memory, flows, quantum, control } = self;
         let plural = if *flows == 1 { "" } else { "s" };
         format!(
-            "flows take turns in {flows} queue{plural}, {quantum} each; together {limit} or {memory} can \
-             wait, the fattest queue gives way, and CoDel in each {control}"
+            "FQ-CoDel with {flows} queue{plural}, quantum {quantum}, limit {limit} or {memory}; each \
+             {control}"
         )
     }
 }

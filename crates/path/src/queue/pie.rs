@@ -20,18 +20,19 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Pie")]
 pub struct PieSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`, as Linux.
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`, as
+    /// Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// The wait that it aims at; above zero. Default: `15 ms` (QDELAY_REF, RFC 8033 §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Span>,
-    /// How often the probability is set anew; above zero. Default: `15 ms` (T_UPDATE, RFC 8033
+    /// The update interval of the probability; above zero. Default: `15 ms` (T_UPDATE, RFC 8033
     /// §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<Span>,
-    /// For how long, after an idle time, nothing is dropped at random. Default: `150 ms`
-    /// (MAX_BURST, RFC 8033 §4.4).
+    /// The burst allowance: after idle time, nothing is dropped at random for this long. Default:
+    /// `150 ms` (MAX_BURST, RFC 8033 §4.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Span>,
     /// Whether packets that allow it (ECT) are marked (CE) instead of dropped, up to
@@ -70,7 +71,7 @@ impl PieSpec {
         let limit = self.limit.unwrap_or(QueueSize::Packets(1000));
         let ecn = self.ecn.unwrap_or(false);
         if self.mark_threshold.is_some() && !ecn {
-            let what = "a threshold for marks needs `ecn = true`: without it nothing is marked";
+            let what = "`mark_threshold` needs `ecn = true`";
             return Err(Fault::below("pie.mark_threshold", what));
         }
         let mark_threshold = self.mark_threshold.unwrap_or(Probability::per_million(100_000));
@@ -84,13 +85,13 @@ impl PieSpec {
                 self.target,
                 Span::from_millis(15),
                 "pie.target",
-                "a target of zero cannot be met: give a time above zero, such as `15 ms`",
+                "the target is zero: give a time above zero, such as `15 ms`",
             )?,
             update: span(
                 self.update,
                 Span::from_millis(15),
                 "pie.update",
-                "updates every 0 ns come all at once: give a time above zero, such as `15 ms`",
+                "`update` is zero: give a time above zero, such as `15 ms`",
             )?,
             burst: self.burst.unwrap_or(Span::from_millis(150)),
             mark_threshold: ecn.then_some(mark_threshold),
@@ -102,13 +103,13 @@ impl PieSpec {
 impl PiePlan {
     pub(super) fn describe(&self) -> String {
         let PiePlan { limit, target, update, burst, mark_threshold, derandomize } = self;
-        let evenly = if *derandomize { " but evenly" } else { "" };
+        let evenly = if *derandomize { ", derandomized" } else { "" };
         let marks = mark_threshold.map_or_else(String::new, |most| {
-            format!("; up to {most} it marks (CE) what allows it instead")
+            format!("; marks ECT packets (CE) up to a probability of {most}")
         });
         format!(
-            "{limit} can wait, and PIE drops at random{evenly}, to keep the wait near {target}, \
-             updated every {update}, after {burst} of grace{marks}"
+            "PIE queue {limit}: target wait {target}, updated every {update}, burst allowance \
+             {burst}{evenly}{marks}"
         )
     }
 }

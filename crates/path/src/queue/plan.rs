@@ -10,15 +10,15 @@ use super::limit::QueueLimit;
 use super::pie::PiePlan;
 use super::red::RedPlan;
 
-/// How a queue decides whom to drop.
+/// A queueing discipline with its parameters, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuePlan {
     /// First in, first out; what finds no room is dropped.
     DropTail(QueueLimit),
-    /// The same, and what finds much waiting is marked.
+    /// Drop-tail with CE marks above a threshold.
     StepMark(StepMarkPlan),
-    /// First in, first out; the oldest gives way to what finds no room.
+    /// FIFO that drops its oldest packet when full.
     DropHead(QueueLimit),
     /// Drops by how long packets waited.
     Codel(CodelPlan),
@@ -30,12 +30,12 @@ pub enum QueuePlan {
     Red(RedPlan),
 }
 
-/// What stands in a queue that is kept busy.
+/// The standing queue under constant overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// As much as may wait.
+    /// The whole limit.
     Full(QueueLimit),
-    /// What is sent in this time: the discipline steers the wait there.
+    /// The wait that the discipline steers to.
     Target(Span),
 }
 
@@ -53,7 +53,7 @@ impl QueuePlan {
         }
     }
 
-    /// What stands in it when more keeps coming than is sent.
+    /// The standing queue when packets arrive faster than they are sent.
     pub(crate) fn standing(&self) -> Standing {
         match self {
             QueuePlan::DropTail(limit) | QueuePlan::DropHead(limit) => Standing::Full(*limit),
@@ -65,14 +65,12 @@ impl QueuePlan {
         }
     }
 
-    /// Such as `512 packets can wait, what comes then is dropped`.
+    /// Such as `drop-tail queue 512 packets`.
     pub(crate) fn describe(&self) -> String {
         match self {
-            QueuePlan::DropTail(limit) => format!("{limit} can wait, what comes then is dropped"),
+            QueuePlan::DropTail(limit) => format!("drop-tail queue {limit}"),
             QueuePlan::StepMark(plan) => plan.describe(),
-            QueuePlan::DropHead(limit) => {
-                format!("{limit} can wait, the oldest gives way to what comes then")
-            }
+            QueuePlan::DropHead(limit) => format!("drop-head queue {limit}"),
             QueuePlan::Codel(plan) => plan.describe(),
             QueuePlan::FqCodel(plan) => plan.describe(),
             QueuePlan::Pie(plan) => plan.describe(),

@@ -21,7 +21,7 @@ use crate::{Cause, verdict};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Red")]
 pub struct RedSpec {
-    /// How much may wait; what comes then is dropped. Default: `1000 packets`.
+    /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// The average up to which nothing is dropped; less than `max`. In packets, or in bytes or bdp,
@@ -42,8 +42,7 @@ pub struct RedSpec {
     /// twice `max` (Floyd 2000). Default: false, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gentle: Option<bool>,
-    /// Whether packets that allow it (ECT) are marked (CE) instead of dropped. Default: false, as
-    /// Linux.
+    /// Whether ECT packets are marked (CE) instead of dropped. Default: false, as Linux.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
 }
@@ -124,12 +123,11 @@ fn packet_time(rate: Rate) -> Span {
 impl RedPlan {
     pub(super) fn describe(&self) -> String {
         let RedPlan { limit, min, max, probability, weight, gentle, ecn, .. } = self;
-        let verb = if *ecn { "marks or drops" } else { "drops" };
-        let above =
-            if *gentle { ", and on to 100 % at twice that" } else { ", and everything above" };
+        let what = if *ecn { "mark or drop" } else { "drop" };
+        let above = if *gentle { "100 % at twice that" } else { "100 % above" };
         format!(
-            "{limit} can wait, and RED {verb} with a probability from 0 % at {min} on average to \
-             {probability} at {max}{above} (weight {weight})"
+            "RED queue {limit}: {what} probability 0 % at an average of {min}, {probability} at \
+             {max}, {above} (weight {weight})"
         )
     }
 }

@@ -31,14 +31,14 @@ impl QueueSize {
         let too_small = |bytes: Option<Bytes>| {
             let told = bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
             let least = SMALLEST_QUEUE.as_u64();
-            format!("a queue of {self}{told} cannot hold a packet: it takes at least {least} B")
+            format!("a queue of {self}{told} cannot hold a packet: give at least {least} B")
         };
         match self {
             QueueSize::Packets(0) => Err(too_small(None)),
             QueueSize::Packets(packets) => Ok(QueueLimit::Packets(packets)),
             QueueSize::Bytes(bytes) if bytes < SMALLEST_QUEUE => Err(too_small(None)),
             QueueSize::Bytes(bytes) => Ok(QueueLimit::Bytes(bytes)),
-            QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a delay: \
+            QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a `delay`: \
                 without one the bandwidth-delay product is zero"
                 .into()),
             QueueSize::Bdp(multiple) => match multiple.of(rate, round_trip) {

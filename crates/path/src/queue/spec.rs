@@ -33,15 +33,15 @@ pub enum QueueSpec {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "QueueDiscipline")]
 pub struct QueueTable {
-    /// First in, first out; what finds no room is dropped. The size alone means the same.
+    /// FIFO that drops arriving packets when full. The size alone means the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_tail: Option<QueueSize>,
-    /// With `drop_tail`, and less than that: what finds more than this waiting is marked (CE), if
-    /// it allows that (ECT), as DCTCP wants it (RFC 8257 §3.1). In packets, or in bytes or bdp, as
-    /// `drop_tail`. Default: nothing is marked.
+    /// With `drop_tail`, and less than that: ECT packets that find more than this waiting are
+    /// marked (CE), as DCTCP needs it (RFC 8257 §3.1). In the unit of `drop_tail`: packets, or
+    /// bytes or bdp. Default: no marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueSize>,
-    /// First in, first out; to what finds no room, the one that has waited longest gives way.
+    /// FIFO that drops its oldest packet when full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_head: Option<QueueSize>,
     /// Controlled Delay (RFC 8289); `{}` for its defaults.
@@ -59,7 +59,7 @@ pub struct QueueTable {
 }
 
 text_or_table!(
-    QueueSpec, "Queue", "How much may wait at a bottleneck, and how that is managed.",
+    QueueSpec, "Queue", "The queue of a bottleneck.",
     "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
     text(QueueSize): |text: &str| text.parse().map(QueueSpec::Size), table: QueueTable
 );
@@ -98,20 +98,19 @@ impl QueueTable {
         .flatten();
         let (Some(plan), None) = (plans.next(), plans.next()) else {
             return Err(Fault::here(
-                "a queue has one discipline: give exactly one of `drop_tail`, `drop_head`, `codel`, \
-                 `fq_codel`, `pie` and `red`",
+                "give exactly one of `drop_tail`, `drop_head`, `codel`, `fq_codel`, `pie` and `red`",
             ));
         };
         let Some(mark) = *mark else { return plan };
         let QueuePlan::DropTail(limit) = plan? else {
-            return Err(Fault::below("mark", "a threshold for marks belongs to `drop_tail`"));
+            return Err(Fault::below("mark", "`mark` needs `drop_tail`"));
         };
         let mark = limit_below("mark", mark, rate, round_trip)?;
         if mark.is_less(limit) == Some(true) {
             return Ok(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
         }
         let what = format!(
-            "`mark` ({mark}) must be less than `drop_tail` ({limit}), and as that in packets, or in \
+            "`mark` ({mark}) must be less than `drop_tail` ({limit}), and in the same unit: packets, or \
              bytes or bdp"
         );
         Err(Fault::below("mark", what))

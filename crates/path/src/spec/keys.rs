@@ -16,52 +16,50 @@ use crate::{Direction, QueueSpec};
 /// stage.
 macro_rules! path_keys {
     ($($(#[$about:meta])* $key:ident: $type:ty,)*) => {
-        /// The network path between client and server. Keys given here hold for both directions.
-        /// A path without any passes packets at once and unchanged.
+        /// The network path between client and server. Keys given here apply to both directions.
+        /// Without keys, packets pass at once and unchanged.
         #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct PathSpec {
-            /// A path that is well known, by its name (`tcplab path presets` lists them); each key
-            /// given beside it takes the place of the preset's.
+            /// The name of a preset (`tcplab path presets` lists them); keys given beside it
+            /// override the preset's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<String>,
-            /// Who does to packets what the keys say: `tcplab`, or the kernel's own `netem`, for
-            /// trials only (not `tcplab shell`). Default: `tcplab`.
+            /// Who emulates the path: `tcplab`, or the kernel's `netem` (trials only, not
+            /// `tcplab shell`). Default: `tcplab`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub backend: Option<Backend>,
-            /// Both ends on one host, which talk over its loopback: there is no path between them,
-            /// and no other key beside this one. In trials on the kernel only. Default: false.
+            /// Both ends on one host, connected by its loopback, without a path: no other key is
+            /// allowed beside this one. Kernel trials only. Default: false.
             #[serde(default, skip_serializing_if = "is_false")]
             pub same_host: bool,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
-            /// What comes behind the elements that the keys above make: further stages, each with
-            /// the same keys, in the order in which packets meet them.
+            /// Further stages behind the elements of the keys above, each with the same keys, in
+            /// the order in which packets pass them.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub stages: Option<Vec<StageSpec>>,
-            /// What is different from client to server: each key here takes the place of the
-            /// path's.
+            /// Keys for the direction from client to server; they override the path's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub forward: Option<LinkSpec>,
-            /// What is different from server to client: each key here takes the place of the
-            /// path's.
+            /// Keys for the direction from server to client; they override the path's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub reverse: Option<LinkSpec>,
         }
 
-        /// One direction of a path, where it differs from the other.
+        /// The keys of one direction of a path.
         #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct LinkSpec {
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
-            /// What comes behind the elements that the keys above make: further stages, each with
-            /// the same keys, in the order in which packets meet them.
+            /// Further stages behind the elements of the keys above, each with the same keys, in
+            /// the order in which packets pass them.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub stages: Option<Vec<StageSpec>>,
         }
 
-        /// A part of a direction behind another. Its keys mean what they mean for the path.
+        /// A stage of a direction. Its keys mean what they mean for the path.
         #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct StageSpec {
@@ -123,8 +121,7 @@ macro_rules! path_keys {
                     Some((key, _)) if self.same_host => Err(PathError {
                         key: key.into(),
                         what: format!(
-                            "with `same_host` there is no path that `{key}` could be of: leave out \
-                             one of the two"
+                            "`{key}` has no effect with `same_host`: remove one of the two"
                         ),
                     }),
                     _ => Ok(()),
@@ -186,44 +183,41 @@ macro_rules! path_keys {
 }
 
 path_keys! {
-    /// How fast the bottleneck sends, in bits of IP packets: a rate, a table of steps and ramps, or
-    /// a trace file. Default: no bottleneck.
+    /// The rate of the bottleneck, in bits of IP packets: a rate, a table of steps and ramps, or a
+    /// trace file. Default: no bottleneck.
     rate: RateSpec,
-    /// How long a packet takes one way, beside waiting and being sent: a time, or a table of steps
-    /// and ramps. Default: no time.
+    /// The one-way delay, without queueing and serialisation: a time, or a table of steps and
+    /// ramps. Default: 0.
     delay: DelaySpec,
-    /// How much may wait at the bottleneck, and how that is managed; the packet being sent does not
-    /// count. Needs a rate. Default: `1000 packets`, as Linux.
+    /// The queue of the bottleneck: its size, or a table with a discipline; the packet being sent
+    /// does not count. Needs `rate`. Default: `1000 packets`, as Linux.
     queue: QueueSpec,
-    /// By how much the delay differs from packet to packet: a time (`"2 ms"`: evenly from 2 ms less
-    /// to 2 ms more), or a table. Default: it does not.
+    /// Jitter of the delay: a time (`"2 ms"`: uniform, ±2 ms), or a table. Default: none.
     jitter: JitterSpec,
-    /// Random loss: a probability for each packet alone (`"0.3 %"`), or a table. Default: none.
+    /// Random loss: an independent probability per packet (`"0.3 %"`), or a table. Default: none.
     loss: LossSpec,
     /// Times at which all packets are dropped. Default: none.
     interruption: InterruptionsSpec,
-    /// From when on everything is dropped: `"3 s"`, or a table. Default: never.
+    /// The time from which on all packets are dropped: `"3 s"`, or a table. Default: never.
     blackhole: BlackholeSpec,
-    /// Packets to drop, named one by one or by what they are: a table or a list. Default: none.
+    /// Packets to drop, selected by number or kind: a table or a list. Default: none.
     drop: DropSpec,
-    /// Packets that others overtake. Default: none.
+    /// Reordering: packets that are held back. Default: none.
     reorder: ReorderSpec,
-    /// Random duplicates: a probability for each packet (`"1 %"`), or a table. Default: none.
+    /// Random duplicates: a probability per packet (`"1 %"`), or a table. Default: none.
     duplicate: DuplicateSpec,
-    /// Random bit errors: a probability for each packet (`"1 %"`), or a table. Default: none.
+    /// Random bit errors: a probability per packet (`"1 %"`), or a table. Default: none.
     corrupt: CorruptSpec,
-    /// The probability that a packet that allows it (ECT) is marked as having met congestion (CE).
-    /// Default: none is.
+    /// The probability that an ECN-capable packet (ECT) is marked (CE). Default: 0 %.
     mark: Probability,
-    /// The largest packet that passes, in bytes of IP: `"1400 B"`, or a table. Default: any.
+    /// The MTU in bytes of IP: `"1400 B"`, or a table. Default: no limit.
     mtu: MtuSpec,
-    /// A policer at the entrance: what comes faster is dropped. Default: none.
+    /// A policer at the entrance, which drops excess packets. Default: none.
     police: PolicerSpec,
-    /// How much the bottleneck may send at once after a pause: the depth of a token bucket that
-    /// fills at `rate`; at least 1514 B. A larger packet is dropped. Needs a rate, not a trace.
-    /// Default: nothing, each packet takes its time.
+    /// The depth of a token bucket that fills at `rate`, at least 1514 B; a larger packet is
+    /// dropped. Needs `rate` without a trace. Default: no bucket, packets are serialised.
     burst: Bytes,
-    /// Traffic of others that shares the bottleneck: a table or a list of tables. Default: none.
+    /// Cross traffic that shares the bottleneck: a table or a list of tables. Default: none.
     cross: CrossSpec,
     /// A wireless link (802.11) in place of a rate. Default: none.
     wifi: WifiSpec,
@@ -234,7 +228,7 @@ fn is_false(is: &bool) -> bool {
     !is
 }
 
-/// Who does to packets what a path says.
+/// Who emulates a path.
 #[derive(
     Debug,
     Clone,
@@ -254,9 +248,9 @@ pub enum Backend {
     /// tcplab itself, packet by packet, with a verdict on each.
     #[default]
     Tcplab,
-    /// The kernel, told so by tc: netem and queueing disciplines between the endpoints. It says
-    /// nothing of what it did, draws random numbers of its own, and cannot do all: what it cannot
-    /// is refused (`tcplab path tc` tells all of it).
+    /// The kernel, configured with tc: netem and queueing disciplines between the endpoints. There
+    /// are no verdicts, random numbers are the kernel's, and keys that it cannot emulate are
+    /// refused (`tcplab path tc` lists them).
     Netem,
 }
 

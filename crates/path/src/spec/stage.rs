@@ -65,19 +65,19 @@ impl Stage<'_> {
         let Keys { rate, burst, queue, wifi, .. } = *self.keys;
         let server = match (rate, wifi) {
             (Some(_), Some(wifi)) => {
-                let what = "a stage has either a `rate` or a `wifi`: leave one out";
+                let what = "give either `rate` or `wifi`";
                 return Err(wifi.error(Fault::here(what)));
             }
             (Some(rate), None) => paced(rate, burst)?,
             (None, Some(wifi)) => {
-                let what = "a burst needs a rate: a wireless link sends frame after frame";
+                let what = "`burst` needs `rate`; a wireless link has none";
                 self.refuse_for_nothing(burst, has_rate, what)?;
                 ServerPlan::Wifi(wifi.planned(WifiSpec::plan)?)
             }
             (None, None) => {
-                let what = "a burst needs a rate: without one everything may be sent at once";
+                let what = "`burst` needs `rate`";
                 self.refuse_for_nothing(burst, has_rate, what)?;
-                let what = "a queue needs a rate: without one no packet ever waits";
+                let what = "`queue` needs `rate`: without a bottleneck no packet waits";
                 self.refuse_for_nothing(queue, has_bottleneck, what)?;
                 return Ok(None);
             }

@@ -19,10 +19,10 @@ fn keys_become_elements_in_their_order() {
     assert_eq!(
         plan.describe(),
         [
-            "A bottleneck sends 5 Mbit/s; 512 packets can wait, what comes then is dropped.",
-            "Every 5 s, first at 1 s, all packets are dropped for 200 ms.",
-            "Each packet is lost with a probability of 0.3 %.",
-            "Each packet takes 5 ms.",
+            "Bottleneck 5 Mbit/s, drop-tail queue 512 packets.",
+            "All packets are dropped for 200 ms every 5 s, first at 1 s.",
+            "Random loss 0.3 %.",
+            "Delay 5 ms.",
         ]
     );
     assert_eq!(spec.link(Direction::Reverse), Ok(plan.clone()));
@@ -59,7 +59,7 @@ fn the_rate_of_a_link_is_that_of_its_slowest_bottleneck() {
 #[test]
 fn each_direction_in_words() {
     let unlimited = "Packets pass at once.";
-    let slow = "A bottleneck sends 1 Mbit/s; 1000 packets can wait, what comes then is dropped.";
+    let slow = "Bottleneck 1 Mbit/s, drop-tail queue 1000 packets.";
     for (json, forward, reverse) in [
         ("{}", unlimited, unlimited),
         (r#"{ "rate": "1 Mbit/s" }"#, slow, slow),
@@ -67,37 +67,27 @@ fn each_direction_in_words() {
         (
             // A key of the path may be meant for one direction only.
             r#"{ "queue": "1 MB", "forward": { "rate": "1 Mbit/s" } }"#,
-            "A bottleneck sends 1 Mbit/s; 1 MB can wait, what comes then is dropped.",
+            "Bottleneck 1 Mbit/s, drop-tail queue 1 MB.",
             unlimited,
         ),
-        (
-            r#"{ "delay": "5 ms", "reverse": { "delay": "0 ms" } }"#,
-            "Each packet takes 5 ms.",
-            unlimited,
-        ),
-        (
-            r#"{ "loss": "1 %", "forward": { "loss": "0 %" } }"#,
-            unlimited,
-            "Each packet is lost with a probability of 1 %.",
-        ),
+        (r#"{ "delay": "5 ms", "reverse": { "delay": "0 ms" } }"#, "Delay 5 ms.", unlimited),
+        (r#"{ "loss": "1 %", "forward": { "loss": "0 %" } }"#, unlimited, "Random loss 1 %."),
         (
             // Twice the 20 ms of both delays together, at the rate of each.
             r#"{ "rate": "8 Mbit/s", "delay": "5 ms", "queue": "2 bdp",
                  "reverse": { "rate": "4 Mbit/s", "delay": "15 ms" } }"#,
-            "A bottleneck sends 8 Mbit/s; 40 kB can wait, what comes then is dropped. \
-             Each packet takes 5 ms.",
-            "A bottleneck sends 4 Mbit/s; 20 kB can wait, what comes then is dropped. \
-             Each packet takes 15 ms.",
+            "Bottleneck 8 Mbit/s, drop-tail queue 40 kB. Delay 5 ms.",
+            "Bottleneck 4 Mbit/s, drop-tail queue 20 kB. Delay 15 ms.",
         ),
         (
             // Without an offset, the first comes after as long a time as lies between them.
             r#"{ "interruption": { "every": "5 s", "lasting": "1 s", "direction": "reverse" } }"#,
             unlimited,
-            "Every 5 s, first at 5 s, all packets are dropped for 1 s.",
+            "All packets are dropped for 1 s every 5 s, first at 5 s.",
         ),
         (
             r#"{ "forward": { "interruption": { "every": "5 s", "lasting": "1 s" } } }"#,
-            "Every 5 s, first at 5 s, all packets are dropped for 1 s.",
+            "All packets are dropped for 1 s every 5 s, first at 5 s.",
             unlimited,
         ),
         (r#"{ "interruption": { "every": "5 s", "lasting": "0 s" } }"#, unlimited, unlimited),
@@ -115,49 +105,49 @@ fn impossible_bottlenecks_are_refused_with_key_and_reason() {
             r#"{ "rate": "0 Mbit/s" }"#,
             Direction::Forward,
             "rate",
-            "a rate of zero lets nothing pass: give one above zero, or none for no bottleneck",
+            "the rate is zero: give a rate above zero, or remove it for no bottleneck",
         ),
         (
             r#"{ "rate": "1 Mbit/s", "reverse": { "rate": "0 Mbit/s" } }"#,
             Direction::Reverse,
             "reverse.rate",
-            "a rate of zero lets nothing pass: give one above zero, or none for no bottleneck",
+            "the rate is zero: give a rate above zero, or remove it for no bottleneck",
         ),
         (
             r#"{ "queue": "10 packets" }"#,
             Direction::Forward,
             "queue",
-            "a queue needs a rate: without one no packet ever waits",
+            "`queue` needs `rate`: without a bottleneck no packet waits",
         ),
         (
             r#"{ "reverse": { "queue": "10 packets" }, "forward": { "rate": "1 Mbit/s" } }"#,
             Direction::Reverse,
             "reverse.queue",
-            "a queue needs a rate: without one no packet ever waits",
+            "`queue` needs `rate`: without a bottleneck no packet waits",
         ),
         (
             r#"{ "rate": "1 Mbit/s", "queue": "0 packets" }"#,
             Direction::Forward,
             "queue",
-            "a queue of 0 packets cannot hold a packet: it takes at least 1514 B",
+            "a queue of 0 packets cannot hold a packet: give at least 1514 B",
         ),
         (
             r#"{ "rate": "1 Mbit/s", "forward": { "queue": "1513 B" } }"#,
             Direction::Forward,
             "forward.queue",
-            "a queue of 1.513 kB cannot hold a packet: it takes at least 1514 B",
+            "a queue of 1.513 kB cannot hold a packet: give at least 1514 B",
         ),
         (
             r#"{ "rate": "1 Mbit/s", "delay": "10 ms", "queue": "0.5 bdp" }"#,
             Direction::Forward,
             "queue",
-            "a queue of 0.5 bdp (1250 B) cannot hold a packet: it takes at least 1514 B",
+            "a queue of 0.5 bdp (1250 B) cannot hold a packet: give at least 1514 B",
         ),
         (
             r#"{ "rate": "1 Mbit/s", "queue": "1 bdp" }"#,
             Direction::Reverse,
             "queue",
-            "a queue in bdp needs a delay: without one the bandwidth-delay product is zero",
+            "a queue in bdp needs a `delay`: without one the bandwidth-delay product is zero",
         ),
         (
             r#"{ "rate": "10000000 Tbit/s", "delay": "1000000 h", "queue": "1 bdp" }"#,
@@ -175,20 +165,20 @@ fn impossible_interruptions_are_refused_with_key_and_reason() {
             r#"{ "interruption": { "every": "0 s", "lasting": "0 s" } }"#,
             Direction::Forward,
             "interruption.every",
-            "interruptions every 0 ns come all at once: give a time above zero",
+            "`every` is 0 ns: give a time above zero",
         ),
         (
             r#"{ "reverse": { "interruption": { "every": "5 s", "lasting": "5 s" } } }"#,
             Direction::Reverse,
             "reverse.interruption.lasting",
-            "interruptions lasting 5 s every 5 s never end: `lasting` must be less than `every`",
+            "`lasting` (5 s) must be less than `every` (5 s)",
         ),
         (
             r#"{ "forward": { "interruption":
                  { "every": "5 s", "lasting": "1 s", "direction": "reverse" } } }"#,
             Direction::Forward,
             "forward.interruption.direction",
-            "this interruption stands in the table of the forward direction, and names the other one",
+            "this interruption is in the table of the forward direction: remove `direction`",
         ),
     ]);
 }
@@ -218,7 +208,7 @@ fn what_is_not_a_key_or_a_value_is_refused() {
         ),
         (r#"{ "forward": { "forward": {} } }"#, "unknown field `forward`"),
         (r#"{ "loss": "101 %" }"#, "`101 %` is out of range for a probability"),
-        (r#"{ "rate": "-5 Mbit/s" }"#, "`-5 Mbit/s` is negative: a data rate cannot be"),
+        (r#"{ "rate": "-5 Mbit/s" }"#, "`-5 Mbit/s` is negative: a data rate must be zero or more"),
         (r#"{ "interruption": { "every": "5 s" } }"#, "missing field `lasting`"),
         (
             r#"{ "interruption": { "every": "5 s", "lasting": "1 s", "direction": "up" } }"#,

@@ -86,7 +86,7 @@ impl Job<'_> {
     /// Whether netem, which holds probabilities in steps of 2⁻³², has one like this.
     fn percent(&mut self, key: &str, probability: Probability) -> Option<String> {
         if probability != Probability::NEVER && probability.as_f64() < libm::exp2(-32.0) {
-            self.refuse(key, "netem holds probabilities in steps of 2⁻³²: this one would be none");
+            self.refuse(key, "netem holds probabilities in steps of 2⁻³²: this one rounds to zero");
             return None;
         }
         Some(probability.to_string().replace(' ', ""))
@@ -108,11 +108,10 @@ impl Job<'_> {
                 format!("loss gemodel {p} {r} {bad} {good}")
             }
             LossPlan::Every { .. } => {
-                return self.refuse("loss.every", "netem loses at random: it does not count");
+                return self.refuse("loss.every", "netem drops at random: it cannot count packets");
             }
             LossPlan::Burst(_) => {
-                let what = "netem has no bursts of a length; the nearest is `gilbert_elliott`, \
-                    whose bursts differ in length";
+                let what = "netem has no bursts of fixed length; the nearest is `gilbert_elliott`";
                 return self.refuse("loss.burst", what);
             }
         };
@@ -122,8 +121,7 @@ impl Job<'_> {
 
     pub(super) fn mark(&mut self, plan: &MarkPlan, line: &mut Line) {
         if line.loss.is_some() {
-            let what = "netem marks in place of losing, so it cannot do both: leave out `mark` or \
-                `loss`";
+            let what = "netem cannot mark and lose: remove `mark` or `loss`";
             return self.refuse("mark", what);
         }
         let Some(percent) = self.percent("mark", plan.probability) else { return };
@@ -138,7 +136,7 @@ impl Job<'_> {
 
     pub(super) fn corruption(&mut self, plan: &CorruptionPlan, line: &mut Line) {
         if plan.part != PacketPart::Anywhere {
-            let what = "netem flips a bit anywhere: it does not look for headers";
+            let what = "netem flips a bit anywhere: it does not parse headers";
             self.refuse("corrupt.part", what);
         }
         if plan.bits != 1 {
@@ -173,13 +171,12 @@ impl Job<'_> {
     /// held back are the ones that it sends at once.
     pub(super) fn reordering(&mut self, plan: &ReorderingPlan, line: &mut Line) {
         if plan.gap.is_some() {
-            let what = "netem does not hold packets back until others have passed: its `gap` says \
-                how often, not how far; give `extra` without `gap`";
+            let what = "netem's `gap` has another meaning (how often, not how far): give `extra` \
+                without `gap`";
             return self.refuse("reorder.gap", what);
         }
         let HeldBack::Random(probability) = plan.held_back else {
-            let what = "netem holds back all packets but every n-th, not every n-th: give a \
-                `probability`";
+            let what = "netem cannot hold back every n-th packet: give a `probability`";
             return self.refuse("reorder.every", what);
         };
         if plan.at_most > LONGEST {
@@ -196,15 +193,15 @@ impl Job<'_> {
 
     pub(super) fn delay(&mut self, plan: &DelayPlan, line: &mut Line) {
         if line.delay.is_some() {
-            let what = "netem lets packets overtake only by sparing them all delay: it cannot do \
-                this beside a `delay`";
+            let what = "netem reorders by skipping the delay, so it cannot reorder beside a `delay`: \
+                remove one";
             return self.refuse("reorder", what);
         }
         let delay = match &plan.delay {
             DelaySpec::Constant(delay) => *delay,
             DelaySpec::Schedule(schedule) if schedule.steps.is_empty() => schedule.start,
             DelaySpec::Schedule(_) => {
-                let what = "netem knows no time: its delay cannot change with it";
+                let what = "netem has no schedule: its delay is constant";
                 return self.refuse("delay.steps", what);
             }
         };
@@ -229,13 +226,12 @@ impl Job<'_> {
         line: &mut Line,
     ) -> Option<(Span, Vec<String>)> {
         if plan.correlation != Probability::NEVER {
-            let what = "netem averages each delay with the one before, which bends the law: \
-                correlated jitter of this law it has not";
+            let what = "netem's correlation changes the distribution: remove `correlation`";
             self.refuse("jitter.correlation", what);
         }
         let scale = plan.law.scale();
         if scale > MOST_JITTER {
-            let what = format!("netem holds jitter of up to {MOST_JITTER}");
+            let what = format!("netem takes jitter of up to {MOST_JITTER}");
             self.refuse("jitter", what);
             return None;
         }
@@ -273,7 +269,7 @@ impl Job<'_> {
 }
 
 fn too_long() -> String {
-    format!("tc holds times of up to {LONGEST}")
+    format!("tc takes times of up to {LONGEST}")
 }
 
 /// By how much a law makes a delay longer at most; tables end at 4 where 1 is their unit.

@@ -41,7 +41,7 @@ impl PathSpec {
     pub fn tc(&self) -> Result<TcPlan, Vec<PathError>> {
         let mut refused = Vec::new();
         if self.same_host {
-            let what = "on the same host there is no path that tc could be told of".into();
+            let what = "`same_host` has no path, so tc has nothing to do".into();
             refused.push(PathError { key: "same_host".into(), what });
         }
         let [forward, reverse] = Direction::BOTH.map(|direction| {
@@ -62,8 +62,8 @@ impl PathSpec {
 impl Job<'_> {
     fn link(&mut self) -> TcLink {
         if !self.path.stages_given(self.direction).is_empty() {
-            let what = "tc can put one shaper and one netem into a row, not several stages: leave \
-                them out, or put the path onto several boxes";
+            let what = "tc has one shaper and one netem per direction: remove the stages, or spread the \
+                path over several boxes";
             self.refuse("stages", what);
         }
         let elements = match self.path.without_stages().link(self.direction) {
@@ -98,22 +98,20 @@ impl Job<'_> {
     /// What no qdisc has anything for.
     fn impossible(&mut self, element: &ElementPlan) {
         let (key, what) = match element {
-            ElementPlan::Mtu(_) => {
-                ("mtu", "no qdisc drops packets for their size, or answers them by ICMP")
-            }
+            ElementPlan::Mtu(_) => ("mtu", "no qdisc drops packets by size or answers with ICMP"),
             ElementPlan::Policer(_) => (
                 "police",
-                "tc polices what comes in before it is cut into segments, in ticks of 64 ns: not \
-                 the policer of this path",
+                "tc polices packets before they are segmented, in ticks of 64 ns: not the policer of \
+                 this path",
             ),
             ElementPlan::CrossTraffic(_) => ("cross", "netem makes no packets of its own"),
             ElementPlan::Interruption(_) => {
-                ("interruption", "netem knows no time: it cannot stop at one and go on at another")
+                ("interruption", "netem has no schedule: it cannot stop and resume at given times")
             }
             ElementPlan::Blackhole(_) => {
-                ("blackhole", "netem knows no time: it cannot stop at one")
+                ("blackhole", "netem has no schedule: it cannot stop at a given time")
             }
-            _ => ("drop", "netem drops at random: it cannot pick packets"),
+            _ => ("drop", "netem drops at random: it cannot select packets"),
         };
         self.refuse(key, what);
     }

@@ -85,12 +85,12 @@ impl Job<'_> {
             ServerPlan::Varying(schedule) => Some((self.steady(schedule)?, None)),
             ServerPlan::TokenBucket(plan) => Some((self.steady(&plan.rate)?, Some(plan.burst))),
             ServerPlan::Trace(_) => {
-                let what = "tbf sends at a rate, not at the moments that a trace names";
+                let what = "tbf sends at a rate: it cannot follow a trace";
                 self.refuse("rate.trace", what);
                 None
             }
             ServerPlan::Wifi(_) => {
-                let what = "no qdisc sends frames as a wireless station does";
+                let what = "no qdisc models a wireless station";
                 self.refuse("wifi", what);
                 None
             }
@@ -101,12 +101,12 @@ impl Job<'_> {
         if schedule.steps.is_empty() {
             return Some(schedule.start);
         }
-        self.refuse("rate.steps", "tbf knows no time: its rate cannot change with it");
+        self.refuse("rate.steps", "tbf has no schedule: its rate is constant");
         None
     }
 
     fn queue(&mut self, plan: &QueuePlan, rate: Rate) -> Option<TcQdisc> {
-        let stands_for = vec![format!("queue: {}", plan.describe())];
+        let stands_for = vec![plan.describe()];
         let (kind, words) = match plan {
             QueuePlan::DropTail(QueueLimit::Packets(most)) => ("pfifo", limit(*most)),
             QueuePlan::DropTail(QueueLimit::Bytes(most)) => {
@@ -170,13 +170,13 @@ impl Job<'_> {
         const BURST: Span = Span::from_millis(150);
         let most = self.packets("queue.pie.limit", "pie", plan.limit);
         if plan.burst != BURST {
-            let what = format!("the kernel's pie lets bursts of {BURST} pass, always");
+            let what = format!("the kernel's pie always has a burst allowance of {BURST}");
             self.refuse("queue.pie.burst", what);
         }
         // `pie_drop_early`'s caller marks up to MAX_PROB / 10 (net/sched/sch_pie.c).
         let threshold = Probability::per_million(100_000);
         if plan.mark_threshold.is_some_and(|it| it != threshold) {
-            let what = format!("the kernel's pie marks up to a probability of {threshold}, always");
+            let what = format!("the kernel's pie always marks up to a probability of {threshold}");
             self.refuse("queue.pie.mark_threshold", what);
         }
         if !plan.derandomize {
@@ -208,7 +208,7 @@ impl Job<'_> {
             }
         }
         if plan.gentle {
-            let what = "the kernel's red drops everything above `max`: it is never gentle";
+            let what = "the kernel's red drops everything above `max`: remove `gentle`";
             self.refuse("queue.red.gentle", what);
         }
         let (most, min, max) = (most?, min?, max?);

@@ -273,10 +273,8 @@ fn a_trace_file_is_read_once_and_its_faults_are_told() {
     let plan = path.link(Direction::Forward).unwrap();
     assert_eq!(
         plan.describe(),
-        [
-            "A bottleneck sends when a trace lets it, 4 times a full packet in 4 ms, again and again \
-          (12.000 Mbit/s on average); 1000 packets can wait, what comes then is dropped."
-        ]
+        ["Bottleneck from a trace of 4 full packets in 4 ms, repeated (mean 12.000 Mbit/s), \
+             drop-tail queue 1000 packets."]
     );
 }
 

@@ -7,8 +7,8 @@ fn point(name: &str, across: f64, up: f64) -> ParetoPoint {
 
 /// Response time across, throughput upwards.
 fn scene<'a>(points: &'a [ParetoPoint], kinds: &'a [String]) -> Pareto<'a> {
-    let across = Merit { name: "response time, ms", is_lower_better: true };
-    let up = Merit { name: "goodput, Mbit/s", is_lower_better: false };
+    let across = ParetoAxis { name: "response time, ms", is_lower_better: true };
+    let up = ParetoAxis { name: "goodput, Mbit/s", is_lower_better: false };
     Pareto { title: "buffers", across, up, kinds, points }
 }
 
@@ -30,8 +30,8 @@ fn the_front_holds_what_no_other_beats_in_both() {
     assert_eq!(names(&scene), ["soon but slow", "between", "fast but late"]);
     // Where the other ends are the good ones, others are.
     let other = Pareto {
-        across: Merit { is_lower_better: false, ..scene.across },
-        up: Merit { is_lower_better: true, ..scene.up },
+        across: ParetoAxis { is_lower_better: false, ..scene.across },
+        up: ParetoAxis { is_lower_better: true, ..scene.up },
         ..scene
     };
     assert_eq!(names(&other), ["fast but late", "slow and late", "as soon, slower"]);

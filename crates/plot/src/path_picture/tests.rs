@@ -98,10 +98,7 @@ fn many_keys_are_short() {
         "reverse": { "delay": "23.456 ms", "rate": "2.34 Mbit/s", "queue": "234 packets" } }"#;
     let svg = drawn(json);
     assert!(keys(&svg).contains(&"forward queue full"), "{:?}", keys(&svg));
-    assert!(
-        svg.contains("forward queue full: + 460 ms"),
-        "what is left out is told in the summary"
-    );
+    assert!(svg.contains("forward queue full: + 460 ms"), "the summary names what is left out");
 }
 
 #[test]
@@ -160,5 +157,5 @@ fn lines_are_alike_when_the_eye_says_so() {
     ] {
         assert_eq!(alike(&ramp, &steps(other)), are_alike, "{other:?}");
     }
-    assert!(!alike(&steps(&[(0, 100.0)]), &steps(&[(0, 100.01)])), "levels are told exactly");
+    assert!(!alike(&steps(&[(0, 100.0)]), &steps(&[(0, 100.01)])), "levels are exact");
 }

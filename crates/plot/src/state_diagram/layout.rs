@@ -5,7 +5,7 @@ use tcplab_trace::{Edge, Event, TcpState};
 /// A state on the paper. CLOSED stands there twice, as in RFC 9293: where lives begin and where
 /// they end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct StatePosition {
     pub(super) state: TcpState,
     /// Its middle.
     pub(super) x: i64,
@@ -14,12 +14,12 @@ pub(super) struct Place {
     pub(super) is_end: bool,
 }
 
-const fn place(state: TcpState, x: i64, y: i64) -> Place {
-    Place { state, x, y, is_end: false }
+const fn place(state: TcpState, x: i64, y: i64) -> StatePosition {
+    StatePosition { state, x, y, is_end: false }
 }
 
-impl Place {
-    pub(super) const ALL: [Place; 12] = [
+impl StatePosition {
+    pub(super) const ALL: [StatePosition; 12] = [
         place(TcpState::Closed, 520, 50),
         place(TcpState::Listen, 520, 180),
         place(TcpState::SynReceived, 210, 320),
@@ -31,7 +31,7 @@ impl Place {
         place(TcpState::Closing, 520, 740),
         place(TcpState::LastAck, 830, 740),
         place(TcpState::TimeWait, 520, 880),
-        Place { state: TcpState::Closed, x: 830, y: 880, is_end: true },
+        StatePosition { state: TcpState::Closed, x: 830, y: 880, is_end: true },
     ];
 }
 

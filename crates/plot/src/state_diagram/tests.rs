@@ -46,7 +46,7 @@ fn every_edge_of_the_figure_is_drawn() {
         let route = Route::of(known.from, known.to);
         let route = route.unwrap_or_else(|| panic!("{known:?} is not drawn"));
         let touches = |state: TcpState, (x, y): (i64, i64)| {
-            Place::ALL.iter().filter(|place| place.state == state).any(|place| {
+            StatePosition::ALL.iter().filter(|place| place.state == state).any(|place| {
                 (place.x - x).abs() <= BOX.0 / 2 + 2 && (place.y - y).abs() <= BOX.1 / 2 + 2
             })
         };

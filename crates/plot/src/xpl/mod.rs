@@ -16,4 +16,4 @@ mod tests;
 mod writer;
 
 pub use graph::XplGraph;
-pub use sink::{Shelf, XplSink};
+pub use sink::{XplFiles, XplSink};

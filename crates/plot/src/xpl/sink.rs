@@ -8,7 +8,7 @@ use super::direction::Direction;
 use super::graph::{Axes, XplGraph};
 
 /// Where the graphs go.
-pub trait Shelf {
+pub trait XplFiles {
     /// Adds to the file `name` (letters, digits, `_`, one dot); `begins` says that it is new, and
     /// what may stand there of old is to vanish.
     ///
@@ -21,7 +21,7 @@ pub trait Shelf {
 /// over, together at most some megabytes, and what is in flight.
 #[derive(Debug)]
 pub struct XplSink<S> {
-    shelf: S,
+    files: S,
     /// By [`XplGraph`].
     graphs: [bool; 4],
     /// Draw these only.
@@ -42,13 +42,13 @@ const LONG: usize = 64 << 10;
 /// All go out when together they are as long as this.
 const MOST: usize = 8 << 20;
 
-impl<S: Shelf> XplSink<S> {
+impl<S: XplFiles> XplSink<S> {
     /// A sink that draws `graphs` of all connections. With an `epoch`, the trace's zero in
     /// nanoseconds after the beginning of 1970, the axis of time shows the time of day; without,
     /// the time since the capture's first frame.
-    pub fn new(shelf: S, graphs: &[XplGraph], epoch: Option<u64>) -> XplSink<S> {
+    pub fn new(files: S, graphs: &[XplGraph], epoch: Option<u64>) -> XplSink<S> {
         XplSink {
-            shelf,
+            files,
             graphs: XplGraph::ALL.map(|graph| graphs.contains(&graph)),
             only: None,
             epoch: epoch.unwrap_or(0),
@@ -72,14 +72,14 @@ impl<S: Shelf> XplSink<S> {
         self.failed.is_some()
     }
 
-    /// How many graphs were drawn, and the shelf.
+    /// How many graphs were drawn, and the files.
     ///
     /// # Errors
-    /// The first that the shelf had.
+    /// The first that the files had.
     pub fn finish(self) -> io::Result<(u64, S)> {
         match self.failed {
             Some(error) => Err(error),
-            None => Ok((self.drawn, self.shelf)),
+            None => Ok((self.drawn, self.files)),
         }
     }
 
@@ -122,7 +122,7 @@ impl<S: Shelf> XplSink<S> {
             self.waiting = self.waiting.saturating_sub(page.text().len());
             let begins = !std::mem::replace(&mut page.begun, true);
             self.drawn += u64::from(begins);
-            let stored = self.shelf.append(&name(index, forward, kind), begins, page.text());
+            let stored = self.files.append(&name(index, forward, kind), begins, page.text());
             page.clear();
             if let Err(error) = stored {
                 self.failed = Some(error);
@@ -132,7 +132,7 @@ impl<S: Shelf> XplSink<S> {
     }
 }
 
-impl<S: Shelf> Sink for XplSink<S> {
+impl<S: XplFiles> Sink for XplSink<S> {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         self.draw(flow, |direction, axes| direction.segment(&segment, axes));
         // The connection's first packet, for the other direction's throughput since then.

@@ -17,7 +17,7 @@ use super::*;
 #[derive(Debug, Default)]
 struct Memory(BTreeMap<String, Vec<u8>>);
 
-impl Shelf for Memory {
+impl XplFiles for Memory {
     fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()> {
         let file = self.0.entry(name.to_owned()).or_default();
         assert_eq!(begins, file.is_empty(), "{name} begins once");
@@ -210,7 +210,7 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
 const NEW: SegmentKind = SegmentKind::New;
 
 /// A handshake, two segments of which the first is lost, a probe, a closed window, a FIN.
-fn small<S: Shelf>(sink: &mut XplSink<S>) {
+fn small<S: XplFiles>(sink: &mut XplSink<S>) {
     let flow = FlowId { connection: 0, forward: true };
     let at = |micros: u64| Instant::from_nanos(micros * 1_000);
     let range = |start, end| Range { start: Offset::new(start), end: Offset::new(end) };
@@ -304,7 +304,7 @@ fn names_go_on_behind_z() {
 #[test]
 fn a_full_disk_is_told_once() {
     struct Full(u32);
-    impl Shelf for Full {
+    impl XplFiles for Full {
         fn append(&mut self, _name: &str, _begins: bool, _text: &[u8]) -> io::Result<()> {
             self.0 += 1;
             assert_eq!(self.0, 1, "asked again after the disk was full");

@@ -4,12 +4,12 @@ use tcplab_plot::{ForestRow, csv, csv_number, forest};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{difference, name_of, signed_percent};
-use crate::html::figure::Shown;
+use crate::html::figure::PageFigure;
 use crate::title::title;
 
 /// An interval plot for each metric, the metric with the worst row first; none of one that is
 /// identical everywhere.
-pub(crate) fn pictures(found: &Comparison) -> Vec<Shown> {
+pub(crate) fn pictures(found: &Comparison) -> Vec<PageFigure> {
     let mut metrics: Vec<&str> = Vec::new();
     for row in &found.rows {
         if !metrics.contains(&row.metric.as_str()) {
@@ -24,7 +24,7 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<Shown> {
     metrics.iter().filter_map(picture).collect()
 }
 
-fn drawn(metric: &str, rows: &[&Row]) -> Shown {
+fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
     // Shares where every case has one.
     let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
     let scaled = |row: &Row, amount: f64| match row.relative(amount) {
@@ -65,5 +65,5 @@ fn drawn(metric: &str, rows: &[&Row]) -> Shown {
     let columns = ["case", "verdict", &difference, "from", "until", "equivalent within"];
     let table = csv(&columns, numbers);
     let svg = forest(&format!("B against A: {name}"), unit, &shown);
-    Shown::new(&name, svg, &table)
+    PageFigure::new(&name, svg, &table)
 }

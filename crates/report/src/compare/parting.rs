@@ -1,6 +1,6 @@
 //! Where two transfers part, drawn.
 
-use tcplab_plot::{Figure, LadderScene, Laid, View, ladder, overlay, time_sequence};
+use tcplab_plot::{Figure, LadderScene, OverlaidFlow, View, ladder, overlay, time_sequence};
 use tcplab_results::TrialData;
 use tcplab_results::comparison::{Divergence, PacketSequence, divergence};
 use tcplab_trace::{Connection, Flow, LadderLine};
@@ -72,7 +72,7 @@ impl<'a> CloseUp<'a> {
 
     /// Both over one another.
     pub(super) fn overlaid(&self) -> Figure {
-        let laid = |side: usize| Laid {
+        let laid = |side: usize| OverlaidFlow {
             name: if side == 0 { "A" } else { "B" },
             flow: self.flow(side),
             began: self.connections[side].first,

@@ -4,27 +4,27 @@ use tcplab_plot::Drawn;
 
 /// A picture with its title; see `figure.html`.
 #[derive(Clone)]
-pub(crate) struct Shown {
+pub(crate) struct PageFigure {
     pub(crate) title: String,
     pub(crate) svg: String,
     /// Its numbers as comma-separated values, fit for a page.
     pub(crate) csv: String,
 }
 
-impl Shown {
-    pub(crate) fn new(title: &str, svg: String, csv: &str) -> Shown {
-        Shown { title: title.to_owned(), svg, csv: tcplab_plot::escape(csv).into_owned() }
+impl PageFigure {
+    pub(crate) fn new(title: &str, svg: String, csv: &str) -> PageFigure {
+        PageFigure { title: title.to_owned(), svg, csv: tcplab_plot::escape(csv).into_owned() }
     }
 
-    pub(crate) fn drawn(title: &str, drawn: Drawn) -> Shown {
-        Shown::new(title, drawn.svg, &drawn.csv)
+    pub(crate) fn drawn(title: &str, drawn: Drawn) -> PageFigure {
+        PageFigure::new(title, drawn.svg, &drawn.csv)
     }
 }
 
 /// The pictures of one metric, on one scale.
-pub(crate) struct Group {
+pub(crate) struct FigureGroup {
     pub(crate) name: String,
     pub(crate) meaning: &'static str,
     /// Each with the levels that all of it has in common, if that is not all there is.
-    pub(crate) pictures: Vec<Shown>,
+    pub(crate) pictures: Vec<PageFigure>,
 }

@@ -5,7 +5,7 @@ use std::io;
 use tcplab_results::{Case, Run};
 
 use super::body::TrialBody;
-use super::gathered::{Gathered, Seen};
+use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{Links, Rerun};
 use super::matrix::matrix;
@@ -58,8 +58,9 @@ pub fn write(
             let is_plain = body.len() <= plain_left;
             let packed = if is_plain { String::new() } else { pack(body.as_bytes()) };
             plain_left = plain_left.saturating_sub(body.len());
-            let seen = Seen { view: &view, links: Links::Within, is_first: i == 0, is_plain };
-            gathered.see(case, &data, &seen);
+            let shown =
+                ShownTrial { view: &view, links: Links::Within, is_first: i == 0, is_plain };
+            gathered.add(case, &data, &shown);
             let body = if is_plain { body } else { String::new() };
             cases.push_str(&TrialPart { view, body, packed }.render()?);
         }

@@ -10,9 +10,9 @@ use tcplab_results::{Case, EpisodeRow, Run, Trial};
 use tcplab_units::rounded::with_unit;
 
 use super::body::TrialBody;
-use super::gathered::{Gathered, Seen};
+use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
-use super::links::{Links, Look, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
+use super::links::{Links, PageAssets, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
 use super::recordings::{Recordings, loaded, whole};
 use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
@@ -57,15 +57,19 @@ pub fn write_folder(
         for (nth, trial) in case.trials.iter().enumerate() {
             if !with_pages.contains(&trial.number) {
                 let place = format!("{PAGES}/{}", row_place(case, trial));
-                gathered.see_warnings(case, trial, place);
+                gathered.add_warnings(case, trial, place);
                 continue;
             }
             let data = loaded(&mut recordings, case, trial)?;
             let mut view = TrialView::new(&case.name, index, trial, &data, nth == 0);
             view.open = true;
-            let seen =
-                Seen { view: &view, links: Links::Index, is_first: nth == 0, is_plain: false };
-            gathered.see(case, &data, &seen);
+            let shown = ShownTrial {
+                view: &view,
+                links: Links::Index,
+                is_first: nth == 0,
+                is_plain: false,
+            };
+            gathered.add(case, &data, &shown);
             let page = pages.join(page_name(&case.name, trial.number));
             trial_page(run, case, view, &page)?;
         }
@@ -124,7 +128,7 @@ fn trial_page(run: &Run, case: &Case, view: TrialView<'_>, page: &Path) -> Resul
         case,
         case_page: case_page_name(&case.name),
         world: world(case),
-        look: Look::of(Links::Below),
+        look: PageAssets::of(Links::Below),
         before: near(-1).filter(|_| all),
         after: near(1).filter(|_| all),
         body,
@@ -141,7 +145,7 @@ struct TrialPage<'a> {
     case: &'a Case,
     case_page: String,
     world: &'static str,
-    look: Look,
+    look: PageAssets,
     /// The trials beside it: number and page.
     before: Option<(u32, String)>,
     after: Option<(u32, String)>,
@@ -193,7 +197,7 @@ struct CasePage<'a> {
     run: &'a Run,
     case: &'a Case,
     world: &'static str,
-    look: Look,
+    look: PageAssets,
     /// Where the first page has it.
     back: String,
     /// The metrics that have a column, and what stands above it.
@@ -219,7 +223,7 @@ struct TrialRow<'a> {
 #[derive(Template)]
 #[template(path = "case_end.html")]
 struct CaseEnd<'a> {
-    look: &'a Look,
+    look: &'a PageAssets,
 }
 
 impl<'a> CasePage<'a> {
@@ -242,7 +246,7 @@ impl<'a> CasePage<'a> {
             run,
             case,
             world: world(case),
-            look: Look::of(Links::Below),
+            look: PageAssets::of(Links::Below),
             back: format!("../index.html#{}", anchor(index, None, None)),
             titles: names.iter().map(|name| title(name)).collect(),
             names,
@@ -271,7 +275,7 @@ impl<'a> CasePage<'a> {
     /// The row of a trial with these recovery episodes.
     fn row<'t>(&self, trial: &'t Trial, episodes: &'t [EpisodeRow]) -> TrialRow<'t> {
         let cell = |name: &&str| {
-            let metric = trial.metrics.find(name);
+            let metric = trial.metrics.find_named(name);
             metric.map_or("–".to_owned(), |it| with_unit(it.value, it.unit))
         };
         let marks = episodes.iter();

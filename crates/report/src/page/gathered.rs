@@ -3,7 +3,7 @@
 use tcplab_results::{Case, Trial, TrialData};
 
 use super::links::Links;
-use super::overview::{MOST, MOST_ALONE, Transferred};
+use super::overview::{FirstTransfer, MOST, MOST_ALONE};
 use super::paths::Paths;
 use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
@@ -15,7 +15,7 @@ const MOST_WARNINGS: usize = 100;
 /// What the head of the page needs of the trials once their packets are out of memory.
 #[derive(Default)]
 pub(crate) struct Gathered {
-    pub(crate) transfers: Vec<Transferred>,
+    pub(crate) transfers: Vec<FirstTransfer>,
     /// The first of them.
     pub(crate) warnings: Vec<Warnings>,
     /// How many more there are.
@@ -25,7 +25,7 @@ pub(crate) struct Gathered {
 
 /// A trial that was just looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'v> {
+pub(crate) struct ShownTrial<'v> {
     pub(crate) view: &'v TrialView<'v>,
     pub(crate) links: Links,
     /// Of its variant.
@@ -35,19 +35,19 @@ pub(crate) struct Seen<'v> {
 }
 
 impl Gathered {
-    pub(crate) fn see(&mut self, case: &Case, data: &TrialData, seen: &Seen<'_>) {
-        let Seen { view, links, is_first, is_plain } = *seen;
-        self.paths.see(&case.name, view.trial, data);
+    pub(crate) fn add(&mut self, case: &Case, data: &TrialData, shown: &ShownTrial<'_>) {
+        let ShownTrial { view, links, is_first, is_plain } = *shown;
+        self.paths.add(&case.name, view.trial, data);
         let most = if links == Links::Within { MOST } else { MOST_ALONE };
         let enough = self.transfers.len() >= most;
         if is_first && view.trial.load.is_none() && !enough {
-            self.transfers.extend(Transferred::of(view, world(case), links, is_plain));
+            self.transfers.extend(FirstTransfer::of(view, world(case), links, is_plain));
         }
         self.warn(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
     }
 
     /// Keeps the warnings of a trial without graphs.
-    pub(crate) fn see_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
+    pub(crate) fn add_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
         self.warn(Warnings::of(&case.name, trial, &warnings_of(trial), href));
     }
 

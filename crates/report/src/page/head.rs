@@ -4,7 +4,7 @@ use askama::Template;
 use tcplab_results::{Case, Run};
 
 use super::gathered::{Gathered, Warnings};
-use super::links::{Links, Look, Rerun};
+use super::links::{Links, PageAssets, Rerun};
 use super::matrix::Matrix;
 use super::overview::{Overview, overviews};
 use super::verdicts::Verdicts;
@@ -12,10 +12,10 @@ use crate::check::Verified;
 use crate::html::anchor::anchor;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::sentences;
-use crate::summary::question::Asked;
+use crate::summary::question::Question;
 use crate::summary::recovery::{KINDS, has_connections};
 use crate::summary::trends::{Trends, trends};
-use crate::summary::worlds::{Place, differ, everywhere, places};
+use crate::summary::worlds::{VariantStacks, differ, everywhere, places};
 
 /// Metrics that are shown at once; the others unfold.
 const SHOWN_METRICS: usize = 4;
@@ -38,13 +38,13 @@ pub(crate) fn head(
     let places = places(run);
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
     let trends = trends(run);
-    let asked = Asked::of(run, trends.as_ref());
+    let asked = Question::of(run, trends.as_ref());
     Head {
         run,
         everywhere: everywhere(&places),
         places,
         differ: differ(run),
-        look: Look::of(links),
+        look: PageAssets::of(links),
         outcome: sentences(run).join(" "),
         path,
         verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
@@ -80,17 +80,17 @@ pub(crate) fn foot(run: &Run, links: Links) -> Foot<'_> {
     let all: usize = run.cases.iter().map(|case| case.trials.len()).sum();
     let up = links.up();
     let again = Rerun::of_all(run);
-    Foot { run, again, look: Look::of(links), up, are_listed: all <= MOST_LISTED }
+    Foot { run, again, look: PageAssets::of(links), up, are_listed: all <= MOST_LISTED }
 }
 
 #[derive(Template)]
 #[template(path = "head.html")]
 pub(crate) struct Head<'a> {
     run: &'a Run,
-    look: Look,
+    look: PageAssets,
     outcome: String,
     /// Where each variant ran.
-    places: Vec<Place>,
+    places: Vec<VariantStacks>,
     /// Where all ran, if in the same place.
     everywhere: Option<String>,
     /// Whether variants ran in different worlds.
@@ -107,7 +107,7 @@ pub(crate) struct Head<'a> {
     unwarned: usize,
     /// Metrics over a number that was varied.
     trends: Option<Trends>,
-    asked: Asked,
+    asked: Question,
     /// Comparisons that the scenario asks for.
     verdicts: Vec<Verdicts<'a>>,
     /// Whether any variant has more than one trial.
@@ -128,7 +128,7 @@ pub(crate) struct Foot<'a> {
     run: &'a Run,
     /// The command that runs all of it again.
     again: String,
-    look: Look,
+    look: PageAssets,
     /// From the page to the run's directory.
     up: &'static str,
     /// Whether each capture has a link here.

@@ -72,7 +72,7 @@ fn file_name(case: &str) -> String {
 }
 
 /// Style and scripts of a page, for its head and its end: inline, or as links.
-pub(crate) struct Look {
+pub(crate) struct PageAssets {
     pub(crate) head: String,
     pub(crate) foot: String,
 }
@@ -81,17 +81,17 @@ pub(crate) struct Look {
 pub(crate) const STYLE_FILE: &str = "page.css";
 pub(crate) const SCRIPT_FILE: &str = "page.js";
 
-impl Look {
-    pub(crate) fn of(links: Links) -> Look {
+impl PageAssets {
+    pub(crate) fn of(links: Links) -> PageAssets {
         if links == Links::Within {
             let (style, script) = (STYLES.concat(), SCRIPTS.concat());
-            return Look {
+            return PageAssets {
                 head: format!("<style>{style}</style>\n<script>{THEME}</script>"),
                 foot: format!("<script>{script}</script>"),
             };
         }
         let to = links.assets();
-        Look {
+        PageAssets {
             head: format!(
                 "<link rel=\"stylesheet\" href=\"{to}{STYLE_FILE}\">\n<script>{THEME}</script>"
             ),

@@ -15,7 +15,7 @@ pub(crate) const MOST_ALONE: usize = 4;
 const SIZE: (i64, i64) = (460, 250);
 
 /// What an overview needs of a variant's first trial once its packets are out of memory.
-pub(crate) struct Transferred {
+pub(crate) struct FirstTransfer {
     case: String,
     world: &'static str,
     number: u32,
@@ -50,16 +50,16 @@ pub(crate) struct Mark {
     pub(crate) href: String,
 }
 
-impl Transferred {
+impl FirstTransfer {
     /// None when the trial's captures hold no transfer.
     pub(crate) fn of(
         view: &TrialView<'_>,
         world: &'static str,
         links: Links,
         is_plain: bool,
-    ) -> Option<Transferred> {
+    ) -> Option<FirstTransfer> {
         let figure = view.figures.first().filter(|_| view.has_connection)?;
-        Some(Transferred {
+        Some(FirstTransfer {
             case: view.case.to_string(),
             world,
             number: view.trial.number,
@@ -87,7 +87,7 @@ fn mark(episode: &EpisodeView<'_>, page: &str) -> Mark {
 }
 
 /// The pictures, all on the same axes.
-pub(crate) fn overviews(transfers: &[Transferred]) -> Vec<Overview> {
+pub(crate) fn overviews(transfers: &[FirstTransfer]) -> Vec<Overview> {
     let until = transfers.iter().map(|t| t.plane.until()).max().unwrap_or(Instant::ZERO);
     let high = transfers.iter().map(|t| t.plane.high()).fold(0.0, f64::max);
     transfers

@@ -13,11 +13,11 @@ const POINTS: usize = 800;
 /// The paths of a run, each once, in the order in which they are met.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
-    seen: Vec<Seen>,
+    paths: Vec<DrawnPath>,
 }
 
 #[derive(Debug)]
-struct Seen {
+struct DrawnPath {
     path: PathSpec,
     /// Those that have it.
     cases: Vec<String>,
@@ -28,18 +28,18 @@ struct Seen {
 }
 
 impl Paths {
-    pub(crate) fn see(&mut self, case: &str, trial: &Trial, data: &TrialData) {
+    pub(crate) fn add(&mut self, case: &str, trial: &Trial, data: &TrialData) {
         if data.path.same_host {
             return;
         }
-        if let Some(seen) = self.seen.iter_mut().find(|seen| seen.path == data.path) {
-            seen.longest = seen.longest.max(data.duration);
-            if seen.cases.last().is_none_or(|last| last != case) {
-                seen.cases.push(case.into());
+        if let Some(known) = self.paths.iter_mut().find(|known| known.path == data.path) {
+            known.longest = known.longest.max(data.duration);
+            if known.cases.last().is_none_or(|last| last != case) {
+                known.cases.push(case.into());
             }
             return;
         }
-        self.seen.push(Seen {
+        self.paths.push(DrawnPath {
             path: data.path.clone(),
             cases: vec![case.into()],
             seed: trial.seed,
@@ -49,12 +49,12 @@ impl Paths {
 
     /// A picture of each, over its longest trial.
     pub(crate) fn pictures(&self) -> Vec<String> {
-        let is_one = self.seen.len() == 1;
-        self.seen.iter().take(MOST).filter_map(|seen| seen.picture(is_one)).collect()
+        let is_one = self.paths.len() == 1;
+        self.paths.iter().take(MOST).filter_map(|known| known.picture(is_one)).collect()
     }
 }
 
-impl Seen {
+impl DrawnPath {
     /// None when nothing was recorded, or of a path that this version refuses.
     fn picture(&self, is_one: bool) -> Option<String> {
         if self.longest.is_zero() {

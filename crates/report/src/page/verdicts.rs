@@ -8,7 +8,7 @@ use crate::compare::page::{HEAD, cells};
 use crate::compare::pictures;
 use crate::compare::words::{change, counts, good, interval, median, name_of, remark, verdict};
 use crate::html::anchor::anchor;
-use crate::html::figure::Shown;
+use crate::html::figure::PageFigure;
 use crate::title::title;
 
 /// Rows that are shown at once, the worst; others unfold.
@@ -32,7 +32,7 @@ pub(crate) struct Verdicts<'a> {
     /// The worst rows, and those that unfold.
     pub(crate) rows: [Vec<VerdictRow>; 2],
     /// Intervals of each metric.
-    pub(crate) pictures: Vec<Shown>,
+    pub(crate) pictures: Vec<PageFigure>,
     /// Every figure.
     pub(crate) head: [&'static str; 11],
     pub(crate) all: Vec<(&'static str, Vec<String>)>,

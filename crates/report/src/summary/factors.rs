@@ -8,7 +8,7 @@ use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, varia
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
 use super::measure::{Factor, Measured, Point, short};
-use crate::html::figure::Shown;
+use crate::html::figure::PageFigure;
 use crate::title::title;
 
 /// Pairs that are shown at once, and the most that unfold.
@@ -40,7 +40,7 @@ pub(crate) struct FactorView {
     /// Percent of the variance; empty where nothing differs.
     pub(crate) share: String,
     pub(crate) blocks: usize,
-    pub(crate) figures: Vec<Shown>,
+    pub(crate) figures: Vec<PageFigure>,
     pub(crate) rows: Vec<LevelRow>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct LevelRow {
 pub(crate) struct PairView {
     pub(crate) title: String,
     pub(crate) share: String,
-    pub(crate) figures: Vec<Shown>,
+    pub(crate) figures: Vec<PageFigure>,
 }
 
 /// The shares of the variance of what was measured.
@@ -147,7 +147,7 @@ fn factor_view(
 type Marginal = (f64, Option<tcplab_stats::Interval>);
 
 /// The marginal mean of each level.
-fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Shown> {
+fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<PageFigure> {
     let points = means.iter().enumerate().map(|(level, (mean, interval))| TrendPoint {
         level,
         mean: measured.unscaled(*mean),
@@ -158,7 +158,7 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Sh
     let title = format!("Main effect of {over}");
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
-    (!means.is_empty()).then(|| Shown::new("Mean of each level", svg, &trend_csv(&scene)))
+    (!means.is_empty()).then(|| PageFigure::new("Mean of each level", svg, &trend_csv(&scene)))
 }
 
 /// Numbers where they are, everything else one after the other.
@@ -169,12 +169,12 @@ fn axis_levels(factor: &Factor) -> Vec<(f64, String)> {
     numbers.into_iter().zip(factor.levels.iter().cloned()).collect()
 }
 
-fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Shown {
+fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
     let rows = factor.levels.iter().zip(levels).map(|(name, values)| row(name, values));
     let rows: Vec<SpreadRow> = rows.collect();
     let (title, name) = (format!("Trials by {}", short(&factor.key)), measured.name());
     let drawn = spread(&Spread { title: &title, values: &name, rows: &rows });
-    Shown::drawn("Every trial", drawn)
+    PageFigure::drawn("Every trial", drawn)
 }
 
 /// A row of trials: quartiles, median, and the interval of the median by order statistics.
@@ -221,7 +221,7 @@ fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     Some((sorted[heads], sorted[count - 1 - heads]))
 }
 
-fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Shown {
+fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
     let line = |(name, values): (&String, &Vec<f64>)| EcdfLine {
         name: name.clone(),
         values: values.clone(),
@@ -229,11 +229,11 @@ fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Sh
     let lines: Vec<EcdfLine> = factor.levels.iter().zip(levels).map(line).collect();
     let title = format!("Distribution by {}", short(&factor.key));
     let drawn = ecdf(&Ecdf { title: &title, values: &measured.name(), lines: &lines });
-    Shown::drawn("Distribution over trials (ECDF)", drawn)
+    PageFigure::drawn("Distribution over trials (ECDF)", drawn)
 }
 
 /// Of each request, where the workload has requests; `responses` has those of each case.
-fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> Option<Shown> {
+fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> Option<PageFigure> {
     let factor = &measured.factors[index];
     let mut lines: Vec<EcdfLine> = factor
         .levels
@@ -250,7 +250,7 @@ fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> 
     }
     let title = format!("Response times by {}", short(&factor.key));
     let drawn = ecdf(&Ecdf { title: &title, values: "response time, ms", lines: &lines });
-    Some(Shown::drawn("Distribution over requests (ECDF)", drawn))
+    Some(PageFigure::drawn("Distribution over requests (ECDF)", drawn))
 }
 
 fn rows(
@@ -310,7 +310,7 @@ fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> Pa
             values: &name,
             cells: &means,
         };
-        figures.push(Shown::drawn("Mean of each combination", heat(&scene)));
+        figures.push(PageFigure::drawn("Mean of each combination", heat(&scene)));
     }
     PairView { title: format!("{over} × {by}"), share, figures }
 }
@@ -343,7 +343,11 @@ fn cells(measured: &Measured, across: usize, down: usize) -> Vec<Vec<Option<Cell
     values.into_iter().map(|row| row.into_iter().map(cell).collect()).collect()
 }
 
-fn lines(measured: &Measured, (x, y): (&Factor, &Factor), cells: &[Vec<Option<Cell>>]) -> Shown {
+fn lines(
+    measured: &Measured,
+    (x, y): (&Factor, &Factor),
+    cells: &[Vec<Option<Cell>>],
+) -> PageFigure {
     let line = |(name, row): (&String, &Vec<Option<Cell>>)| {
         let points = row.iter().enumerate().filter_map(|(level, cell)| {
             let Cell { mean, interval } = (*cell)?;
@@ -356,7 +360,7 @@ fn lines(measured: &Measured, (x, y): (&Factor, &Factor), cells: &[Vec<Option<Ce
     let title = format!("{over} and {}", short(&y.key));
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
-    Shown::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
+    PageFigure::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
 }
 
 /// The points of one level of a factor.

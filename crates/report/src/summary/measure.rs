@@ -39,13 +39,13 @@ fn is_number(info: &MetricInfo) -> bool {
 
 fn has(run: &Run, name: &str) -> bool {
     let mut trials = run.cases.iter().flat_map(|case| &case.trials);
-    trials.any(|trial| trial.metrics.value(name).is_some_and(f64::is_finite))
+    trials.any(|trial| trial.metrics.value_named(name).is_some_and(f64::is_finite))
 }
 
 /// The finite values of a metric, with the numbers of the trials.
 pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
     let value = |trial: &tcplab_results::Trial| {
-        let value = trial.metrics.value(name)?;
+        let value = trial.metrics.value_named(name)?;
         value.is_finite().then_some((trial.number, value))
     };
     case.trials.iter().filter_map(value).collect()

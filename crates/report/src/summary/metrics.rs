@@ -175,5 +175,5 @@ fn caution(scale: StripScale) -> String {
 }
 
 fn values(case: &Case, name: &str) -> Vec<f64> {
-    case.trials.iter().filter_map(|trial| trial.metrics.value(name)).collect()
+    case.trials.iter().filter_map(|trial| trial.metrics.value_named(name)).collect()
 }

@@ -9,29 +9,29 @@ use super::answer::answer;
 use super::factors::{Factors, row, shares};
 use super::measure::{Measured, main_metric, short, values};
 use super::trends::Trends;
-use crate::html::figure::Shown;
+use crate::html::figure::PageFigure;
 use crate::title::title;
 
 /// The most variants with a row in the main picture; beyond, the picture of the factors is shown.
 const MOST_ROWS: usize = 12;
 
 /// What the page begins with.
-pub(crate) struct Asked {
+pub(crate) struct Question {
     /// What was varied, and by what it is judged.
     pub(crate) question: String,
     /// In a sentence or two; empty where there is no main metric.
     pub(crate) answer: String,
     /// The main picture, unless the trends have it.
-    pub(crate) figure: Option<Shown>,
+    pub(crate) figure: Option<PageFigure>,
     /// Whether that has a dot for each trial, else means.
     pub(crate) are_dots: bool,
     pub(crate) factors: Option<Factors>,
 }
 
-impl Asked {
-    pub(crate) fn of(run: &Run, trends: Option<&Trends>) -> Asked {
+impl Question {
+    pub(crate) fn of(run: &Run, trends: Option<&Trends>) -> Question {
         let Some(info) = main_metric(run) else {
-            return Asked {
+            return Question {
                 question: varied(run).map(|it| format!("{it}.")).unwrap_or_default(),
                 answer: String::new(),
                 figure: None,
@@ -48,7 +48,7 @@ impl Asked {
             Some(varied) => format!("{varied}; {judged}."),
             None => format!("Nothing varied; {judged}."),
         };
-        Asked {
+        Question {
             question,
             answer: answer(&measured, shares.as_ref()),
             figure: picture(run, &measured, factors.as_ref()).filter(|_| trends.is_none()),
@@ -88,7 +88,7 @@ fn responses(case: &Case) -> Vec<f64> {
 
 /// Every trial of every variant, with medians and their intervals; of many variants the pair of
 /// factors that explains most, or the only factor.
-fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<Shown> {
+fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<PageFigure> {
     if run.cases.len() > MOST_ROWS {
         let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());
         let figure = pair.or_else(|| factors?.mains.first()?.figures.first())?;
@@ -96,7 +96,7 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
             Some(pair) => format!("{}: {}", title(measured.info.name), pair.title),
             None => figure.title.clone(),
         };
-        return Some(Shown { title, ..figure.clone() });
+        return Some(PageFigure { title, ..figure.clone() });
     }
     let seen: BTreeSet<usize> = measured.points.iter().map(|point| point.case).collect();
     if seen.is_empty() {
@@ -116,5 +116,5 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         title(measured.info.name),
         counted(measured.points.len(), "trial", "trials")
     );
-    Some(Shown::drawn(&title, drawn))
+    Some(PageFigure::drawn(&title, drawn))
 }

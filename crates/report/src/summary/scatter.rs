@@ -1,11 +1,11 @@
 //! One metric against another: a point for each variant, and those that no other beats.
 
-use tcplab_plot::{Estimate, Merit, Pareto, ParetoPoint, pareto};
+use tcplab_plot::{Estimate, Pareto, ParetoAxis, ParetoPoint, pareto};
 use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Measure, Plot, metric};
 
 use super::measure::{distinct, level_of, name_of_measure};
-use crate::html::figure::{Group, Shown};
+use crate::html::figure::{FigureGroup, PageFigure};
 
 /// What the pictures show, for whoever has not seen such a one.
 const MEANING: &str = "Each point is a variant with its 95 % confidence intervals. The line joins the \
@@ -13,7 +13,7 @@ const MEANING: &str = "Each point is a variant with its 95 % confidence interval
 
 /// The pictures of two metrics, one for each level of what is neither the points nor their colours;
 /// nothing if no trial has both.
-pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<Group> {
+pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<FigureGroup> {
     let rest = |case: &Case| -> Vec<String> {
         let is_of = |key: &str| key == plot.over || plot.by.as_deref() == Some(key);
         let others = case.levels.iter().filter(|(key, _)| !is_of(key));
@@ -46,12 +46,12 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<Grou
             .collect();
         let common = common.join(", ");
         let title = if common.is_empty() { of.clone() } else { format!("{of} ({common})") };
-        let (across, up) = (merit(across, against), merit(up, measure));
+        let (across, up) = (axis(across, against), axis(up, measure));
         let scene = Pareto { title: &title, across, up, kinds: &kinds, points: &points };
-        (!points.is_empty()).then(|| Shown::drawn(&common, pareto(&scene)))
+        (!points.is_empty()).then(|| PageFigure::drawn(&common, pareto(&scene)))
     });
-    let pictures: Vec<Shown> = pictures.collect();
-    (!pictures.is_empty()).then(|| Group { name: of.clone(), meaning: MEANING, pictures })
+    let pictures: Vec<PageFigure> = pictures.collect();
+    (!pictures.is_empty()).then(|| FigureGroup { name: of.clone(), meaning: MEANING, pictures })
 }
 
 /// What an axis is called: with its unit.
@@ -61,9 +61,9 @@ fn name_of(run: &Run, measure: Measure<'_>) -> Option<String> {
     Some(if unit.is_empty() { title } else { format!("{title}, {unit}") })
 }
 
-fn merit<'a>(name: &'a str, of: Measure<'_>) -> Merit<'a> {
+fn axis<'a>(name: &'a str, of: Measure<'_>) -> ParetoAxis<'a> {
     let is_lower_better = metric(of.metric).is_some_and(|info| info.better == Better::Lower);
-    Merit { name, is_lower_better }
+    ParetoAxis { name, is_lower_better }
 }
 
 fn estimate(case: &Case, measure: Measure<'_>) -> Option<Estimate> {

@@ -9,11 +9,11 @@ use super::measure::{distinct, level_of, name_of_measure};
 use super::scatter;
 use super::worlds::world;
 use crate::html::anchor::anchor;
-use crate::html::figure::{Group, Shown};
+use crate::html::figure::{FigureGroup, PageFigure};
 
 /// All that a run's plots show.
 pub(crate) struct Trends {
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<FigureGroup>,
     pub(crate) table: Table,
 }
 
@@ -47,12 +47,12 @@ pub(crate) struct Cell {
 
 /// Nothing of a run that varies no number.
 pub(crate) fn trends(run: &Run) -> Option<Trends> {
-    let groups: Vec<Group> = run.plots.iter().filter_map(|plot| group(run, plot)).collect();
+    let groups: Vec<FigureGroup> = run.plots.iter().filter_map(|plot| group(run, plot)).collect();
     (!groups.is_empty()).then(|| Trends { groups, table: table(run) })
 }
 
 /// A metric; nothing if no trial has it.
-fn group(run: &Run, plot: &Plot) -> Option<Group> {
+fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
     if let Some(against) = plot.other_measure() {
         return scatter::group(run, plot, against);
     }
@@ -79,10 +79,10 @@ fn group(run: &Run, plot: &Plot) -> Option<Group> {
         let of = common.join(", ");
         let title = if of.is_empty() { name.clone() } else { format!("{name} ({of})") };
         let scene = Trend { title: &title, over, levels: &levels, values: &values, lines };
-        Shown::new(&of, trend(&scene, scale), &trend_csv(&scene))
+        PageFigure::new(&of, trend(&scene, scale), &trend_csv(&scene))
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
-    Some(Group { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })
+    Some(FigureGroup { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })
 }
 
 fn line(name: &str, cases: &[&Case], plot: &Plot, levels: &[(f64, String)]) -> TrendLine {

@@ -8,24 +8,24 @@ use crate::html::anchor::anchor;
 
 /// One variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct VariantStacks {
     pub(crate) case: String,
     pub(crate) href: String,
     pub(crate) world: &'static str,
-    pub(crate) ends: Vec<End>,
+    pub(crate) ends: Vec<EndpointStack>,
 }
 
 /// One of its ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct EndpointStack {
     pub(crate) stack: String,
     /// What the model is of, and from where that is known; empty of a kernel.
     pub(crate) about: String,
 }
 
 /// Where each variant ran; nothing of runs that do not say.
-pub(crate) fn places(run: &Run) -> Vec<Place> {
-    let place = |(index, case): (usize, &Case)| Place {
+pub(crate) fn places(run: &Run) -> Vec<VariantStacks> {
+    let place = |(index, case): (usize, &Case)| VariantStacks {
         case: case.name.clone(),
         href: format!("#{}", anchor(index, None, None)),
         world: world(case),
@@ -35,17 +35,17 @@ pub(crate) fn places(run: &Run) -> Vec<Place> {
     if is_known { run.cases.iter().enumerate().map(place).collect() } else { Vec::new() }
 }
 
-fn end(stack: &StackUsed) -> End {
+fn end(stack: &StackUsed) -> EndpointStack {
     let about = if stack.is_model {
         format!("{}. Source: {}", stack.title, stack.source)
     } else {
         String::new()
     };
-    End { stack: stack.to_string(), about }
+    EndpointStack { stack: stack.to_string(), about }
 }
 
 /// Where all of them ran, if that is the same place: the world, and the stacks.
-pub(crate) fn everywhere(places: &[Place]) -> Option<String> {
+pub(crate) fn everywhere(places: &[VariantStacks]) -> Option<String> {
     let [first, rest @ ..] = places else { return None };
     let same = rest.iter().all(|other| (other.world, &other.ends) == (first.world, &first.ends));
     let [client, server] = first.ends.as_slice() else { return None };

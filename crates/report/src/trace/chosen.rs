@@ -9,14 +9,14 @@ use tcplab_units::Instant;
 /// Keeps everything of chosen connections, with their packets, and nothing of the others.
 #[derive(Debug, Default)]
 pub struct Chosen {
-    kept: BTreeMap<usize, Kept>,
+    kept: BTreeMap<usize, KeptConnection>,
     /// Whether all connections are kept.
     all: bool,
     seen: usize,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptConnection {
     flows: [Flow; 2],
     connection: Option<Box<Connection>>,
 }
@@ -24,7 +24,7 @@ struct Kept {
 impl Chosen {
     /// Keeps the connections at these places in the order of first packets.
     pub fn new(places: impl IntoIterator<Item = usize>) -> Chosen {
-        let kept = places.into_iter().map(|at| (at, Kept::default())).collect();
+        let kept = places.into_iter().map(|at| (at, KeptConnection::default())).collect();
         Chosen { kept, ..Chosen::default() }
     }
     /// Keeps all connections.
@@ -37,7 +37,7 @@ impl Chosen {
     }
     /// The connections with their places, as far as there were any at those places.
     pub fn into_connections(self) -> Vec<(usize, Connection)> {
-        let whole = |(place, kept): (usize, Kept)| {
+        let whole = |(place, kept): (usize, KeptConnection)| {
             let mut connection = *kept.connection?;
             let Connection { forward, reverse, .. } = &mut connection;
             for (flow, found) in [forward, reverse].into_iter().zip(kept.flows) {
@@ -52,7 +52,7 @@ impl Chosen {
         self.kept.into_iter().filter_map(whole).collect()
     }
 
-    fn kept(&mut self, place: usize) -> Option<&mut Kept> {
+    fn kept(&mut self, place: usize) -> Option<&mut KeptConnection> {
         if self.all {
             return Some(self.kept.entry(place).or_default());
         }

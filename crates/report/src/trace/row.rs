@@ -32,26 +32,26 @@ pub struct Row {
     /// Time lost, by which the table is sorted: see [`Row::lost_by`].
     pub lost: Span,
     /// Client to server.
-    pub forward: Way,
+    pub forward: RowDirection,
     /// Server to client.
-    pub reverse: Way,
+    pub reverse: RowDirection,
 }
 
 /// One direction of a [`Row`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Way {
+pub struct RowDirection {
     /// Data bytes, each counted once.
     pub data: Bytes,
     /// Acknowledged bytes over the time of the transfer.
     pub goodput: Option<Rate>,
     /// The smallest round trip; that of the handshake where no other was seen.
-    pub least_round_trip: Option<Span>,
+    pub rtt_min: Option<Span>,
     /// The median one.
-    pub median_round_trip: Option<Span>,
+    pub rtt_median: Option<Span>,
     /// Packets with data.
     pub segments: u64,
     /// Retransmissions among them.
-    pub repeats: u64,
+    pub retransmissions: u64,
     /// What held it back for the largest part of its time, and for which share, 0 to 1.
     pub limit: Option<(Limit, f32)>,
     /// The longest time that it stood still.
@@ -73,8 +73,8 @@ impl Row {
             packets: connection.packets,
             state: connection.life.state,
             lost: Row::lost_by(connection),
-            forward: Way::new(connection, &connection.forward),
-            reverse: Way::new(connection, &connection.reverse),
+            forward: RowDirection::new(connection, &connection.forward),
+            reverse: RowDirection::new(connection, &connection.reverse),
         }
     }
 
@@ -115,28 +115,28 @@ impl Row {
     }
 }
 
-impl Way {
-    fn new(connection: &Connection, flow: &Flow) -> Way {
+impl RowDirection {
+    fn new(connection: &Connection, flow: &Flow) -> RowDirection {
         // At the receiver, data and ACKs show only how long the receiver took to answer.
         let whole = flow.capture_point != CapturePoint::Receiver;
         let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
         let longest = flow.stall_sums.iter().max_by_key(|sum| span_of(&sum.longest));
-        Way {
+        RowDirection {
             data: flow.totals.unique,
             goodput: flow.transfer.goodput,
-            least_round_trip: least,
-            median_round_trip: flow.round_trips.median.filter(|_| whole),
+            rtt_min: least,
+            rtt_median: flow.round_trips.median.filter(|_| whole),
             segments: flow.totals.data_segments,
-            repeats: flow.totals.retransmissions,
+            retransmissions: flow.totals.retransmissions,
             limit,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
 
     /// Retransmissions over packets with data, 0 to 1; none without data.
-    pub fn repeated(&self) -> Option<f64> {
-        (self.segments > 0).then(|| self.repeats as f64 / self.segments as f64)
+    pub fn retransmission_ratio(&self) -> Option<f64> {
+        (self.segments > 0).then(|| self.retransmissions as f64 / self.segments as f64)
     }
 }
 

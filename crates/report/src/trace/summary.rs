@@ -9,11 +9,11 @@ use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
 
 use super::head::CaptureHead;
 use super::numbers::{UNKNOWN, or_unknown, span};
-use super::row::{Row, Summary, Way, is_failed};
+use super::row::{Row, RowDirection, Summary, is_failed};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Retransmission ratios from which a cell is marked: as unusual, as bad.
-const REPEATED: [f64; 2] = [0.01, 0.05];
+const RETRANSMISSION_RATIOS: [f64; 2] = [0.01, 0.05];
 /// Under the table, so many statements of a rule are enough.
 const OF_EACH_RULE: usize = 2;
 /// Columns that go where there is no room for all, the least missed first.
@@ -117,8 +117,8 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             Cell::styled(state, style),
             bytes(row.forward.data).into(),
             goodput(&row.forward).into(),
-            or_unknown(busier.least_round_trip, span).into(),
-            again(&row.forward),
+            or_unknown(busier.rtt_min, span).into(),
+            retransmissions(&row.forward),
             limit,
         ]);
         grid.row([
@@ -127,8 +127,8 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             span(row.duration()).into(),
             bytes(row.reverse.data).into(),
             goodput(&row.reverse).into(),
-            or_unknown(busier.median_round_trip, span).into(),
-            again(&row.reverse),
+            or_unknown(busier.rtt_median, span).into(),
+            retransmissions(&row.reverse),
             stall,
         ]);
     }
@@ -145,24 +145,24 @@ fn table(rows: &[&Row], look: Look) -> Grid {
     grid
 }
 
-fn goodput(way: &Way) -> String {
+fn goodput(way: &RowDirection) -> String {
     match way.goodput {
         Some(goodput) if way.data > Bytes::ZERO => rate(goodput),
         _ => UNKNOWN.into(),
     }
 }
 
-fn again(way: &Way) -> Cell {
-    let Some(share) = way.repeated() else { return UNKNOWN.into() };
+fn retransmissions(way: &RowDirection) -> Cell {
+    let Some(share) = way.retransmission_ratio() else { return UNKNOWN.into() };
     let style = match share {
-        share if share >= REPEATED[1] => Style::Bad,
-        share if share >= REPEATED[0] => Style::Odd,
+        share if share >= RETRANSMISSION_RATIOS[1] => Style::Bad,
+        share if share >= RETRANSMISSION_RATIOS[0] => Style::Odd,
         _ => Style::Plain,
     };
     Cell::styled(percent(share), style)
 }
 
-fn limit(way: &Way) -> Cell {
+fn limit(way: &RowDirection) -> Cell {
     let Some((limit, share)) = way.limit else { return UNKNOWN.into() };
     let style = match limit {
         Limit::Application | Limit::Path => Style::Plain,
@@ -172,7 +172,7 @@ fn limit(way: &Way) -> Cell {
     Cell::styled(format!("{} {}", limit.name(), percent(f64::from(share))), style)
 }
 
-fn stall(way: &Way) -> Cell {
+fn stall(way: &RowDirection) -> Cell {
     let text =
         |(cause, time): (tcplab_trace::StallCause, _)| format!("{} {}", span(time), cause.name());
     or_unknown(way.stall, text).into()
@@ -206,22 +206,22 @@ fn totals(rows: &[&Row]) -> String {
             states.push(format!("{} {what}", grouped(number as u64)));
         }
     }
-    let sum = |of: fn(&Way) -> u64| -> [u64; 2] {
+    let sum = |of: fn(&RowDirection) -> u64| -> [u64; 2] {
         [rows.iter().map(|r| of(&r.forward)).sum(), rows.iter().map(|r| of(&r.reverse)).sum()]
     };
     let [sent, received] = sum(|way| way.data.as_u64()).map(|n| bytes(Bytes::new(n)));
     let segments: u64 = sum(|way| way.segments).iter().sum();
-    let repeats: u64 = sum(|way| way.repeats).iter().sum();
+    let retransmissions: u64 = sum(|way| way.retransmissions).iter().sum();
     let mut text = counted(rows.len(), "connection", "connections");
     if !states.is_empty() {
         text += &format!(" ({})", states.join(", "));
     }
     text += &format!(", {sent} sent, {received} received");
     if segments > 0 {
-        let share = percent(repeats as f64 / segments as f64);
+        let share = percent(retransmissions as f64 / segments as f64);
         text += &format!(
             ", {} of {} with data retransmitted ({share})",
-            grouped(repeats),
+            grouped(retransmissions),
             counted(segments as usize, "segment", "segments")
         );
     }

@@ -2,6 +2,7 @@
 
 use tcplab_plot::{Chart, Figure, Series, View, chart};
 use tcplab_results::{FlowRow, Trial};
+use tcplab_scenario::metrics;
 use tcplab_units::rounded::{figures, grouped};
 use tcplab_units::{Instant, Span};
 
@@ -61,12 +62,12 @@ fn line(flow: &FlowRow) -> FlowLine {
         grouped(flow.connections.len() as u64),
         text(start),
         grouped(flow.bytes()),
-        text(flow.median("transfer_time")),
-        text(flow.median("goodput")),
-        text(flow.median("response.time")),
-        text(flow.sum("retransmissions")),
-        text(flow.sum("timeouts")),
-        text(flow.sum("lost")),
+        text(flow.median(metrics::TRANSFER_TIME)),
+        text(flow.median(metrics::GOODPUT)),
+        text(flow.median(metrics::RESPONSE_TIME)),
+        text(flow.sum(metrics::RETRANSMISSIONS)),
+        text(flow.sum(metrics::TIMEOUTS)),
+        text(flow.sum(metrics::LOST)),
     ];
     FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
 }

@@ -1,8 +1,9 @@
 //! The beginning of the page: question, answer, factors.
 
 use tcplab_report::render;
-use tcplab_results::{Case, Metric, Run, Trial, TrialData};
+use tcplab_results::{Case, Metric, Run, Trial};
 
+use super::page::no_packets;
 use super::synthetic;
 
 /// A run of two factors: the metric of each combination and trial as `value` says.
@@ -42,18 +43,7 @@ fn run(
 }
 
 fn page(run: &Run) -> String {
-    let empty = |_: &Trial| -> Result<TrialData, String> {
-        Ok(TrialData {
-            client: tcplab_trace::Trace::default(),
-            server: tcplab_trace::Trace::default(),
-            samples: vec![],
-            interruptions: vec![],
-            path: tcplab_path::PathSpec::default(),
-            correspondence: None,
-            duration: tcplab_units::Span::ZERO,
-        })
-    };
-    render(run, empty).expect("a made-up run can be shown")
+    render(run, no_packets).expect("a made-up run can be shown")
 }
 
 fn answer(run: &Run) -> String {

@@ -267,6 +267,19 @@ fn foreign_text_is_escaped() {
     assert_eq!(page.matches("</title>").count(), page.matches("<title>").count());
 }
 
+/// The recording of a trial without packets.
+pub(crate) fn no_packets(_: &Trial) -> Result<TrialData, String> {
+    Ok(TrialData {
+        client: tcplab_trace::Trace::default(),
+        server: tcplab_trace::Trace::default(),
+        samples: vec![],
+        interruptions: vec![],
+        path: tcplab_path::PathSpec::default(),
+        correspondence: None,
+        duration: tcplab_units::Span::ZERO,
+    })
+}
+
 #[test]
 fn empty_run_gives_a_page() {
     let (mut run, _) = synthetic::run(1);
@@ -278,22 +291,11 @@ fn empty_run_gives_a_page() {
         trial.metrics = Metrics::default();
         trial.findings.clear();
     }
-    let empty = |_: &Trial| -> Result<TrialData, String> {
-        Ok(TrialData {
-            client: tcplab_trace::Trace::default(),
-            server: tcplab_trace::Trace::default(),
-            samples: vec![],
-            interruptions: vec![],
-            path: tcplab_path::PathSpec::default(),
-            correspondence: None,
-            duration: tcplab_units::Span::ZERO,
-        })
-    };
-    let page = render(&run, empty).unwrap();
+    let page = render(&run, no_packets).unwrap();
     assert!(page.contains("No TCP connection in the captures."));
     assert!(page.contains("does not contain this episode"));
     run.cases.clear();
-    assert!(render(&run, empty).unwrap().contains("0 trials of 0 variants"));
+    assert!(render(&run, no_packets).unwrap().contains("0 trials of 0 variants"));
     assert!(text_table(&run, false).starts_with("recovery episodes"));
 }
 

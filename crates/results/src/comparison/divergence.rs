@@ -149,22 +149,22 @@ fn why(segment: &Segment) -> &'static str {
         SegmentKind::New if segment.payload == Bytes::ZERO => "its FIN",
         SegmentKind::New => "new data",
         SegmentKind::FastRetransmission => match segment.proof.by {
-            Sign::DuplicateAcks => "again, on three duplicate acknowledgements",
-            Sign::Sack => "again, on SACK",
-            Sign::Rack => "again, by the order of arrival (RACK)",
-            Sign::PartialAck => "again, on a partial acknowledgement",
-            Sign::PacketTooBig => "again, because it was too large for the path",
-            _ => "again, in recovery",
+            Sign::DuplicateAcks => "a retransmission on three duplicate ACKs",
+            Sign::Sack => "a retransmission on SACK",
+            Sign::Rack => "a retransmission by RACK",
+            Sign::PartialAck => "a retransmission on a partial ACK",
+            Sign::PacketTooBig => "a retransmission, as it was too large for the path",
+            _ => "a retransmission in recovery",
         },
         SegmentKind::TimeoutRetransmission if segment.timer == Some(Timer::Probe) => {
-            "again, as a tail loss probe"
+            "a retransmission as a tail loss probe"
         }
-        SegmentKind::TimeoutRetransmission => "again, on a retransmission timeout",
-        SegmentKind::AfterTimeoutRetransmission => "again, after a timeout",
-        SegmentKind::OriginalNotCaptured => "to fill a hole",
-        SegmentKind::OutOfOrder => "overtaken on the way",
+        SegmentKind::TimeoutRetransmission => "a retransmission on a timeout",
+        SegmentKind::AfterTimeoutRetransmission => "a retransmission after a timeout",
+        SegmentKind::OriginalNotCaptured => "data whose original was not captured",
+        SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
-        SegmentKind::WindowProbe => "a probe of the closed window",
+        SegmentKind::WindowProbe => "a zero window probe",
         SegmentKind::KeepAlive => "a keep-alive probe",
     }
 }
@@ -182,7 +182,7 @@ pub fn divergence(a: &PacketSequence, b: &PacketSequence, ends: [&str; 2]) -> Op
     let around = courses.map(|steps| {
         let mut around = steps[first..steps.len().min(same + AFTER)].to_vec();
         if let Some(step) = around.get_mut(same - first) {
-            step.line.note = Some("here they part".into());
+            step.line.note = Some("first difference".into());
         }
         around
     });

@@ -234,3 +234,17 @@ pub const CONNECTION_ENDS: &[&str] = &[
     "unanswered",
     "open",
 ];
+
+/// Defines a list of metrics, and a constant for each of them: so none is looked up that is not in
+/// the list.
+macro_rules! define {
+    ($list:ident; $($name:ident = $info:expr;)*) => {
+        $(
+            /// One of [`METRICS`](super::METRICS).
+            pub const $name: &MetricInfo = &$info;
+        )*
+        /// These metrics, in the order of tables.
+        pub(super) const $list: &[&MetricInfo] = &[$($name),*];
+    };
+}
+pub(super) use define;

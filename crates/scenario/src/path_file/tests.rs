@@ -27,18 +27,16 @@ fn keys_replace_those_of_preset() {
     let words = |direction| path.link(direction).unwrap().describe().join(" ");
     assert_eq!(
         words(Direction::Forward),
-        "A bottleneck sends 1 Mbit/s; 256 kB can wait, what comes then is dropped. \
-         Each packet takes 5 ms."
+        "Bottleneck 1 Mbit/s, drop-tail queue 256 kB. Delay 5 ms."
     );
     assert_eq!(
         words(Direction::Reverse),
-        "A bottleneck sends 25 Mbit/s; 512 kB can wait, what comes then is dropped. \
-         Each packet takes 5 ms."
+        "Bottleneck 25 Mbit/s, drop-tail queue 512 kB. Delay 5 ms."
     );
     // A key for both directions takes the place of the preset's for each.
     let path = parse("preset = \"dsl-25\"\nrate = \"2 Mbit/s\"").unwrap().path;
     let plan = path.link(Direction::Reverse).unwrap().describe().join(" ");
-    assert!(plan.starts_with("A bottleneck sends 2 Mbit/s; 512 kB can wait"), "{plan}");
+    assert!(plan.starts_with("Bottleneck 2 Mbit/s, drop-tail queue 512 kB"), "{plan}");
 }
 
 #[test]
@@ -63,7 +61,7 @@ fn mistake_is_reported_with_its_line() {
             "the trace `hole`, line 3: falls from 5 to 3",
         ),
         ("title = 5", 1, "`title` must be a text"),
-        ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "a rate of zero"),
+        ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "the rate is zero"),
         ("rate = \"1 Mbit/s\"\nqueue = \"2 B\"", 2, "a queue of 2 B cannot hold a packet"),
     ] {
         let error = parse(source).unwrap_err();

@@ -169,8 +169,8 @@ fn interruption_experiment_matches_paper() {
     assert_eq!(
         forward.describe(),
         [
-            "A bottleneck sends 5.3 Mbit/s; 512 packets can wait, what comes then is dropped.",
-            "Every 5 s, first at 551 ms, all packets are dropped for 200 ms.",
+            "Bottleneck 5.3 Mbit/s, drop-tail queue 512 packets.",
+            "All packets are dropped for 200 ms every 5 s, first at 551 ms.",
         ]
     );
     let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();

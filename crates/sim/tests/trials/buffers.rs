@@ -43,7 +43,7 @@ fn pool(recording: &Recording) -> PoolRecord {
 }
 
 #[test]
-fn hanging_clients_take_what_others_need_until_they_are_given_up() {
+fn hanging_clients_hold_buffers_until_their_connections_are_aborted() {
     for (count, comes, read, drops) in [
         (0, "2 s", 4_000, false),
         (2, "2 s", 4_000, false),

@@ -162,7 +162,7 @@ fn others_come_through_in_their_ways() {
 
 /// What one connection found out, the next knows (seen of Linux 6.18: its SYN asks for 1360 B).
 #[test]
-fn the_next_connection_knows_the_path() {
+fn the_next_connection_begins_with_the_known_path_mtu() {
     let place = tempfile::tempdir().unwrap();
     let text = format!(
         "[path]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[path.forward]\nmtu = \"1400 B\"\n\

@@ -2,6 +2,7 @@
 
 use tcplab_units::Instant;
 
+use super::rtt_samples::RttSamples;
 use super::{AckSample, CongestionControl, Event, State, Window, reno};
 
 /// Fractions of a segment in which the delay window is counted.
@@ -34,12 +35,9 @@ pub struct Compound {
     /// As it was before the last reduction.
     prior_delay: u64,
     round_end: u64,
-    samples: u32,
-    /// The RTT minimum of this round, µs and one more.
-    round_rtt: Option<u64>,
-    /// That of the last full round.
+    rtts: RttSamples,
+    /// The RTT minimum of the last full round, µs and one more.
     last_rtt: Option<u64>,
-    base_rtt: Option<u64>,
     /// γ, segments in 256ths.
     gamma: u64,
 }
@@ -51,10 +49,8 @@ impl Compound {
             delay: 0,
             prior_delay: 0,
             round_end: 0,
-            samples: 0,
-            round_rtt: None,
+            rtts: RttSamples::default(),
             last_rtt: None,
-            base_rtt: None,
             gamma: MOST_WAITING * UNIT,
         }
     }
@@ -77,9 +73,9 @@ impl Compound {
 
     /// Ends a round: the delay window grows or shrinks by what waits in the path.
     fn judge(&mut self, window: &mut Window) {
-        let round_rtt = self.round_rtt.filter(|_| self.samples >= ENOUGH_SAMPLES);
+        let round_rtt = self.rtts.round.filter(|_| self.rtts.count >= ENOUGH_SAMPLES);
         self.begin_round(window);
-        let (Some(base), Some(rtt)) = (self.base_rtt, round_rtt) else { return };
+        let (Some(base), Some(rtt)) = (self.rtts.base, round_rtt) else { return };
         self.last_rtt = Some(rtt);
         if window.in_slow_start() {
             return;
@@ -96,13 +92,13 @@ impl Compound {
 
     fn begin_round(&mut self, window: &Window) {
         self.round_end = window.nxt;
-        self.samples = 0;
-        self.round_rtt = None;
+        self.rtts.count = 0;
+        self.rtts.round = None;
     }
 
     /// γ goes half-way to ¾ of what Reno would have had waiting.
     fn tune(&mut self, loss_window: u32) {
-        let (Some(base), Some(rtt)) = (self.base_rtt, self.round_rtt.or(self.last_rtt)) else {
+        let (Some(base), Some(rtt)) = (self.rtts.base, self.rtts.round.or(self.last_rtt)) else {
             return;
         };
         let target = waiting(loss_window, base, rtt) * 3 / 4;
@@ -165,11 +161,7 @@ impl CongestionControl for Compound {
     }
 
     fn acked(&mut self, _now: Instant, _window: &mut Window, sample: &AckSample) {
-        let Some(rtt) = sample.rtt else { return };
-        let rtt = rtt.as_micros() + 1;
-        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
-        self.round_rtt = Some(self.round_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.samples += 1;
+        self.rtts.take(sample);
     }
 }
 

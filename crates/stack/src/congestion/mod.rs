@@ -9,6 +9,7 @@ mod control;
 mod cubic;
 mod old_haiku;
 mod reno;
+mod rtt_samples;
 mod samples;
 mod tahoe;
 mod ticks;

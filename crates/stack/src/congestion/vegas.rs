@@ -2,6 +2,7 @@
 
 use tcplab_units::Instant;
 
+use super::rtt_samples::RttSamples;
 use super::{AckSample, CongestionControl, Event, State, Window, reno};
 
 /// Segments that may wait in the path: fewer, and the window grows by one each round (`alpha`).
@@ -20,10 +21,7 @@ pub struct Vegas {
     /// Whether rounds are judged at present; otherwise it is Reno.
     judging: bool,
     round_end: u64,
-    samples: u32,
-    /// The RTT minimum of this round, and of all, µs and one more.
-    round_rtt: Option<u64>,
-    base_rtt: Option<u64>,
+    rtts: RttSamples,
 }
 
 impl Vegas {
@@ -39,8 +37,8 @@ impl Vegas {
     }
 
     fn begin_round(&mut self) {
-        self.samples = 0;
-        self.round_rtt = None;
+        self.rtts.count = 0;
+        self.rtts.round = None;
     }
 
     /// Sets the window after a round whose RTT minimum was `rtt`.
@@ -72,7 +70,7 @@ impl CongestionControl for Vegas {
     }
 
     fn init(&mut self, _now: Instant, window: &mut Window) {
-        self.base_rtt = None;
+        self.rtts.base = None;
         self.enable(window);
     }
 
@@ -86,8 +84,8 @@ impl CongestionControl for Vegas {
             reno::grow(window, acked);
         } else if window.una > self.round_end {
             self.round_end = window.nxt;
-            match (self.base_rtt, self.round_rtt) {
-                (Some(base), Some(rtt)) if self.samples > FEW_SAMPLES => {
+            match (self.rtts.base, self.rtts.round) {
+                (Some(base), Some(rtt)) if self.rtts.count > FEW_SAMPLES => {
                     Vegas::judge(window, base, rtt, acked);
                 }
                 _ => reno::grow(window, acked),
@@ -114,10 +112,6 @@ impl CongestionControl for Vegas {
     }
 
     fn acked(&mut self, _now: Instant, _window: &mut Window, sample: &AckSample) {
-        let Some(rtt) = sample.rtt else { return };
-        let rtt = rtt.as_micros() + 1;
-        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
-        self.round_rtt = Some(self.round_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.samples += 1;
+        self.rtts.take(sample);
     }
 }

@@ -2,6 +2,7 @@
 
 use tcplab_units::Instant;
 
+use super::rtt_samples::RttSamples;
 use super::{AckSample, CongestionControl, Event, State, Window, reno};
 
 /// With so many segments waiting in the path, in halves, it counts as congested (`beta`).
@@ -21,10 +22,7 @@ const UNKNOWN: u64 = 0x7fff_ffff;
 pub struct Veno {
     /// Whether the queue is judged at present; otherwise it is Reno.
     judging: bool,
-    samples: u32,
-    /// The RTT minimum since the last acknowledgement, and of all, µs and one more.
-    recent_rtt: Option<u64>,
-    base_rtt: Option<u64>,
+    rtts: RttSamples,
     /// Whether the next round of a congested path grows.
     grows: bool,
     /// Segments waiting in the path, in halves.
@@ -34,20 +32,13 @@ pub struct Veno {
 impl Veno {
     /// Before anything was sent.
     pub fn new() -> Veno {
-        Veno {
-            judging: true,
-            samples: 0,
-            recent_rtt: None,
-            base_rtt: None,
-            grows: true,
-            waiting: 0,
-        }
+        Veno { judging: true, rtts: RttSamples::default(), grows: true, waiting: 0 }
     }
 
     /// How many segments wait in the path, in halves.
     fn backlog(&self, window: &Window) -> u64 {
-        let base = self.base_rtt.unwrap_or(UNKNOWN);
-        let rtt = self.recent_rtt.unwrap_or(UNKNOWN);
+        let base = self.rtts.base.unwrap_or(UNKNOWN);
+        let rtt = self.rtts.round.unwrap_or(UNKNOWN);
         let halves = u64::from(window.cwnd) * 2;
         halves - halves * base.min(rtt) / rtt
     }
@@ -78,8 +69,8 @@ impl CongestionControl for Veno {
     }
 
     fn init(&mut self, _now: Instant, _window: &mut Window) {
-        self.base_rtt = None;
-        self.recent_rtt = None;
+        self.rtts.base = None;
+        self.rtts.round = None;
         self.grows = true;
         self.judging = true;
     }
@@ -101,7 +92,7 @@ impl CongestionControl for Veno {
         if !window.is_limited() {
             return;
         }
-        if self.samples <= FEW_SAMPLES {
+        if self.rtts.count <= FEW_SAMPLES {
             reno::grow(window, acked);
         } else {
             self.waiting = self.backlog(window);
@@ -113,13 +104,13 @@ impl CongestionControl for Veno {
             }
             window.cwnd = window.cwnd.max(2);
         }
-        self.recent_rtt = None;
+        self.rtts.round = None;
     }
 
     fn enter(&mut self, _now: Instant, _window: &mut Window, state: State) {
         self.judging = state == State::Open;
         if self.judging {
-            self.recent_rtt = None;
+            self.rtts.round = None;
         }
     }
 
@@ -131,10 +122,6 @@ impl CongestionControl for Veno {
     }
 
     fn acked(&mut self, _now: Instant, _window: &mut Window, sample: &AckSample) {
-        let Some(rtt) = sample.rtt else { return };
-        let rtt = rtt.as_micros() + 1;
-        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
-        self.recent_rtt = Some(self.recent_rtt.map_or(rtt, |least| least.min(rtt)));
-        self.samples = self.samples.saturating_add(1);
+        self.rtts.take(sample);
     }
 }

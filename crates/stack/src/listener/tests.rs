@@ -133,7 +133,7 @@ fn listener_unanswered_syn_ack_is_forgotten() {
 /// RFC 9293 section 3.10.7.1.
 #[test]
 fn reset_for_unknown_segment_has_right_numbers() {
-    let told = |segment: &Segment| {
+    let reported = |segment: &Segment| {
         reset_for(segment).map(|reset| {
             let header = reset.header;
             (header.flags.to_string(), header.seq.as_u32(), header.ack.as_u32())
@@ -141,8 +141,8 @@ fn reset_for_unknown_segment_has_right_numbers() {
     };
     let mut data = segment(TcpFlags::PSH, u32::MAX, 9);
     data.data = crate::Data::copy_of(&[0; 10]);
-    assert_eq!(told(&data), Some(("[R.]".into(), 0, 9)));
-    assert_eq!(told(&segment(TcpFlags::SYN, 5, 9)), Some(("[R.]".into(), 0, 6)));
-    assert_eq!(told(&segment(TcpFlags::ACK, 5, 9)), Some(("[R]".into(), 9, 0)));
-    assert_eq!(told(&segment(TcpFlags::RST, 5, 9)), None);
+    assert_eq!(reported(&data), Some(("[R.]".into(), 0, 9)));
+    assert_eq!(reported(&segment(TcpFlags::SYN, 5, 9)), Some(("[R.]".into(), 0, 6)));
+    assert_eq!(reported(&segment(TcpFlags::ACK, 5, 9)), Some(("[R]".into(), 9, 0)));
+    assert_eq!(reported(&segment(TcpFlags::RST, 5, 9)), None);
 }

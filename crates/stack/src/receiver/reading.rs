@@ -67,7 +67,7 @@ impl Receiver {
     }
 
     /// The application has read `count` bytes and reads no more now: the buffer follows, and a
-    /// window that grew much is told (`tcp_rcv_space_adjust`, `__tcp_cleanup_rbuf`).
+    /// window that grew much is announced (`tcp_rcv_space_adjust`, `__tcp_cleanup_rbuf`).
     pub(crate) fn after_read(&mut self, now: Instant, count: u64) -> Option<SendCause> {
         if count > 0 {
             let ahead = self.assembler.end().map_or(0, |end| end.saturating_sub(self.next));

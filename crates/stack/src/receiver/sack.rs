@@ -47,8 +47,8 @@ impl SackList {
         self.twice = None;
     }
 
-    /// Something arrived out of order (`tcp_sack_new_ofo_skb`). Gives the number of blocks that
-    /// had to be looked at: those behind the second may not be told if acknowledgements are lost.
+    /// Something arrived out of order (`tcp_sack_new_ofo_skb`). Gives the number of blocks that had
+    /// to be looked at: those behind the second may not be reported if acknowledgements are lost.
     pub(super) fn add(&mut self, range: Range<u64>) -> usize {
         let new = (range.start, range.end);
         for at in 0..self.count {

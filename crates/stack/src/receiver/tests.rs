@@ -189,8 +189,8 @@ fn sack_option_has_sequence_numbers() {
     receiver.receive(Instant::ZERO, &segment(201, &data), RTO);
     receiver.receive(Instant::ZERO, &segment(201, &data), RTO);
     let numbers = SeqUnwrapper::new(SeqNumber::new(u32::MAX - 200));
-    let told = format!("{:?}", receiver.sack_option(&numbers, 3));
-    assert_eq!(told, "[(0, 100), (0, 100)]");
-    // What came twice is told once.
+    let reported = format!("{:?}", receiver.sack_option(&numbers, 3));
+    assert_eq!(reported, "[(0, 100), (0, 100)]");
+    // A duplicate is reported once.
     assert_eq!(format!("{:?}", receiver.sack_option(&numbers, 3)), "[(0, 100)]");
 }

@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::interface::Stream;
 use super::parts::{Delivered, Purpose, Retransmit};
 use super::recovery::{Evidence, Method};
+use super::scoreboard::Record;
 use super::{Sender, micros};
 use crate::congestion::State;
 
@@ -172,7 +173,7 @@ impl Sender {
     /// Whether anything outstanding was retransmitted (`tcp_any_retrans_done`).
     pub(super) fn any_retransmitted(&self) -> bool {
         self.scoreboard.retrans_out > 0
-            || self.scoreboard.head().is_some_and(|head| head.was_retransmitted())
+            || self.scoreboard.head().is_some_and(Record::was_retransmitted)
     }
 
     /// Forgets the time of the first retransmission once none is outstanding.

@@ -15,7 +15,7 @@ use crate::congestion::State;
 const RENEGING: Span = Span::from_millis(10);
 
 impl Sender {
-    /// Whether everything is being sent again from the first byte on; SACK is ignored then.
+    /// Whether go-back-N is in progress from the first byte on; SACK is ignored then.
     pub(super) fn is_going_back(&self) -> bool {
         self.window.state == State::Loss && self.config.timeout.action == TimeoutAction::GoBack
     }

@@ -50,8 +50,12 @@ macro_rules! directions {
 }
 
 directions! {
-    CAPTURE_POINT Few Text(Cow<'static, str>) |flow| names::capture_point(flow.capture_point).into();
-    CAPTURE_POINT_CONFIDENCE Few Text(Cow<'static, str>) |flow| names::confidence(flow.capture_point_confidence).into();
+    CAPTURE_POINT Few Text(Cow<'static, str>) |flow| {
+        names::capture_point(flow.capture_point).into()
+    };
+    CAPTURE_POINT_CONFIDENCE Few Text(Cow<'static, str>) |flow| {
+        names::confidence(flow.capture_point_confidence).into()
+    };
     DATA_SEGMENTS Near Whole(u64) |flow| flow.totals.data_segments;
     DATA_BYTES Near Whole(u64) |flow| flow.totals.data.as_u64();
     UNIQUE_BYTES Near Whole(u64) |flow| flow.totals.unique.as_u64();
@@ -74,7 +78,9 @@ directions! {
     RETRANSMISSIONS_SYN Few Whole(u64) |flow| flow.causes.syn_retransmissions.count;
     RETRANSMISSIONS_FIN Few Whole(u64) |flow| flow.causes.fin_retransmissions.count;
     RETRANSMISSIONS_SPURIOUS_BY_DSACK Few Whole(u64) |flow| flow.causes.spurious_by_dsack.count;
-    RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP Few Whole(u64) |flow| flow.causes.spurious_by_timestamp.count;
+    RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP Few Whole(u64) |flow| {
+        flow.causes.spurious_by_timestamp.count
+    };
     ORIGINALS_NOT_CAPTURED Few Whole(u64) |flow| flow.causes.originals_not_captured.count;
     OUT_OF_ORDER Few Whole(u64) |flow| flow.causes.out_of_order.count;
     OUT_OF_ORDER_MAX_BYTES Few Whole(u64) |flow| flow.causes.out_of_order_max.as_u64();
@@ -125,18 +131,26 @@ directions! {
     STALLS Few Whole(u64) |flow| flow.stall_sums.iter().map(|sum| sum.count).sum();
     STALL_NS Near Whole(u64) |flow| flow.stall_sums.iter().map(|sum| sum.time.as_nanos()).sum();
     LIMITED_BY_APPLICATION Near Whole(u64) |flow| flow.shares.of(Limit::Application).as_nanos();
-    LIMITED_BY_RECEIVE_WINDOW Near Whole(u64) |flow| flow.shares.of(Limit::ReceiveWindow).as_nanos();
+    LIMITED_BY_RECEIVE_WINDOW Near Whole(u64) |flow| {
+        flow.shares.of(Limit::ReceiveWindow).as_nanos()
+    };
     LIMITED_BY_SEND_BUFFER Near Whole(u64) |flow| flow.shares.of(Limit::SendBuffer).as_nanos();
     LIMITED_BY_SLOW_START Near Whole(u64) |flow| flow.shares.of(Limit::SlowStart).as_nanos();
-    LIMITED_BY_CONGESTION_WINDOW Near Whole(u64) |flow| flow.shares.of(Limit::Congestion).as_nanos();
+    LIMITED_BY_CONGESTION_WINDOW Near Whole(u64) |flow| {
+        flow.shares.of(Limit::Congestion).as_nanos()
+    };
     LIMITED_BY_PATH Near Whole(u64) |flow| flow.shares.of(Limit::Path).as_nanos();
     LIMITED_BY_TIMEOUT Near Whole(u64) |flow| flow.shares.of(Limit::Timeout).as_nanos();
     IDLE_NS Near Whole(u64) |flow| flow.shares.idle.as_nanos();
-    LIMITS_CONFIDENCE Few Text(Cow<'static, str>) |flow| names::confidence(flow.shares.confidence).into();
+    LIMITS_CONFIDENCE Few Text(Cow<'static, str>) |flow| {
+        names::confidence(flow.shares.confidence).into()
+    };
     TRANSFER_NS Near Whole(u64) |flow| flow.transfer.time.as_nanos();
     ACKED_BYTES Near Whole(u64) |flow| flow.transfer.acked.as_u64();
     GOODPUT Near WholeIfAny(Option<u64>) |flow| flow.transfer.goodput.map(Rate::bits_per_second);
-    THROUGHPUT Near WholeIfAny(Option<u64>) |flow| flow.transfer.throughput.map(Rate::bits_per_second);
+    THROUGHPUT Near WholeIfAny(Option<u64>) |flow| {
+        flow.transfer.throughput.map(Rate::bits_per_second)
+    };
     CAPACITY Near WholeIfAny(Option<u64>) |flow| flow.transfer.capacity.map(Rate::bits_per_second);
     TRANSFER_TIME_RATIO Few NumberIfAny(Option<f64>) |flow| flow.transfer.time_ratio;
     EFFICIENCY Few NumberIfAny(Option<f64>) |flow| flow.transfer.efficiency;

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lead_is_what_is_late_each_time() {
+    fn the_lead_is_the_median_error() {
         for (errors, micros) in [
             (&[][..], 0),
             (&[-5_000, -1_000, 2_000], 0),

@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn any_flipped_bit_of_a_probe_is_seen() {
+    fn a_flipped_bit_of_a_probe_is_detected() {
         let clock = Clock::start();
         let whole = packet(&content(3, 1, 77));
         let seen = arrival(&whole, 3, 1, clock).unwrap();

@@ -13,7 +13,7 @@ use tcplab_workload::{AppReport, Application};
 
 use super::calls::Caller;
 use super::listener::Listener;
-use super::socket;
+use super::socket::{self, OpenSocket};
 use super::wait::sleep_while;
 use super::watch::{ConnectionOutcome, SocketWatch};
 use crate::clock::Clock;
@@ -30,6 +30,8 @@ pub(super) struct EndConnections<'a> {
     pub(super) flows: &'a Flows,
     /// At the server, one for each flow.
     pub(super) listeners: &'a [Listener],
+    /// At the client, the socket of the first connection, if it is open already.
+    pub(super) first: Mutex<Option<OpenSocket>>,
     pub(super) clock: Clock,
     /// Takes connected sockets for sampling; dropped when all connections are over.
     pub(super) sockets: Sender<(Endpoint, Sampled)>,
@@ -115,7 +117,13 @@ impl EndConnections<'_> {
         let spec = flows.spec(planned, end);
         let (socket, listener, options) = match end {
             Endpoint::Client => {
-                let (socket, options) = socket::open(&spec.socket, end, SocketType::STREAM)?;
+                let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+                let opened = first.take_if(|_| nth == 0);
+                drop(first);
+                let (socket, options) = match opened {
+                    Some(opened) => opened,
+                    None => socket::open(&spec.socket, end, SocketType::STREAM)?,
+                };
                 let own = SocketAddrV4::new(self.addresses[0], planned.ports[0]);
                 rustix::net::bind(&socket, &own)
                     .map_err(|errno| socket::failed(end, "bind", errno))?;

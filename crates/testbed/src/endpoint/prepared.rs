@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use rustix::net::SocketType;
 use tcplab_recording::EndpointRecord;
 use tcplab_scenario::PlannedConnection;
-use tcplab_units::{Bytes, Endpoint};
+use tcplab_units::{Bytes, Endpoint, Instant};
 use tcplab_workload::{
     Absent, AppReport, Application, Datagrams, LoadReport, LoadSpec, ServerReport,
 };
@@ -17,7 +17,7 @@ use tcplab_workload::{
 use super::connections::EndConnections;
 use super::datagrams::Exchange;
 use super::listener::Listener;
-use super::socket;
+use super::socket::{self, OpenSocket};
 use crate::clock::Clock;
 use crate::flows::Flows;
 use crate::interface_counters::device_drops;
@@ -69,8 +69,9 @@ pub(crate) struct Prepared<'a> {
 
 /// What an endpoint has ready.
 enum Work<'a> {
-    /// TCP flows, at the server with its listening sockets.
-    Connections(&'a Flows, Vec<Listener>),
+    /// TCP flows: at the server with its listening sockets, at the client with the socket of the
+    /// first connection, if that begins at once.
+    Connections(&'a Flows, Vec<Listener>, Option<OpenSocket>),
     /// A socket of datagrams.
     Datagrams(&'a Datagrams, OwnedFd, OptionSheet),
     /// A server of some design.
@@ -94,11 +95,19 @@ impl Prepared<'_> {
             Work::Datagrams(datagrams, socket, options)
         } else {
             let flows = shared.flows().ok_or(TrialError::Stopped)?;
-            let listeners = match end {
-                Endpoint::Client => Vec::new(),
-                Endpoint::Server => Listener::open_all(flows, addresses[1], workload.absent())?,
-            };
-            Work::Connections(flows, listeners)
+            let first = flows.planned().first().filter(|it| it.start == Some(Instant::ZERO));
+            match (end, first) {
+                (Endpoint::Client, None) => Work::Connections(flows, Vec::new(), None),
+                (Endpoint::Client, Some(first)) => {
+                    let asked = &flows.spec(first, end).socket;
+                    let socket = socket::open(asked, end, SocketType::STREAM)?;
+                    Work::Connections(flows, Vec::new(), Some(socket))
+                }
+                (Endpoint::Server, _) => {
+                    let listeners = Listener::open_all(flows, addresses[1], workload.absent())?;
+                    Work::Connections(flows, listeners, None)
+                }
+            }
         };
         Ok(Prepared { end, addresses, shared, work })
     }
@@ -122,14 +131,15 @@ impl Prepared<'_> {
             ..EndpointRecord::default()
         };
         let outcome = match work {
-            Work::Connections(flows, listeners) => {
-                let outcomes = Mutex::default();
+            Work::Connections(flows, listeners, first) => {
+                let (first, outcomes) = (Mutex::new(first), Mutex::default());
                 let all = EndConnections {
                     end,
                     addresses,
                     shared,
                     flows,
                     listeners: &listeners,
+                    first,
                     clock,
                     sockets,
                     outcomes,

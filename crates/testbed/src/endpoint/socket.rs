@@ -14,12 +14,15 @@ use crate::options::OptionSheet;
 /// themselves.
 pub(super) const BACKLOG: u32 = 16;
 
+/// A socket, with its options.
+pub(super) type OpenSocket = (OwnedFd, OptionSheet);
+
 /// Opens an endpoint's socket and sets its options.
 pub(super) fn open(
     asked: &SocketOptions,
     end: Endpoint,
     kind: SocketType,
-) -> Result<(OwnedFd, OptionSheet), TrialError> {
+) -> Result<OpenSocket, TrialError> {
     let socket = rustix::net::socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, None)
         .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
     let role = match end {

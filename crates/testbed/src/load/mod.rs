@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_displaced_in_the_file_is_noticed() {
+    fn shifted_content_differs() {
         let file = content(3_000);
         assert_eq!(file.len(), 3_000);
         for shift in [1, 2, 250, 251, 256, 512] {

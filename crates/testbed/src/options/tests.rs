@@ -79,7 +79,7 @@ fn the_numbers_are_those_of_the_c_library() {
 /// All that a scenario can set is taken by this kernel and read back as asked for, or as the table
 /// says; but for what needs privileges or a module.
 #[test]
-fn what_is_set_is_read_back() {
+fn options_are_read_back_as_set() {
     let socket = fresh();
     let all = asked(
         r#"{"reuseaddr": true, "reuseport": true, "sndbuf": "8 KiB", "rcvbuf": "16 KiB",
@@ -128,7 +128,7 @@ fn what_is_set_is_read_back() {
 }
 
 #[test]
-fn refusals_are_told_or_recorded() {
+fn refused_options_fail_or_are_recorded() {
     let socket = fresh();
     let text = r#"{"congestion": "no-such", "keepalive": true}"#;
     let told = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();

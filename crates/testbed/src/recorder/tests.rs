@@ -107,7 +107,7 @@ fn super_packets_are_written_down_as_their_segments() {
 }
 
 #[test]
-fn when_nobody_reads_what_finds_no_room_is_counted_and_nothing_else_lost() {
+fn a_full_queue_counts_what_it_leaves_out_and_loses_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let (mut queue, recorder) = recorder_queue(None);
     let (header, packet) = super_packet(60);

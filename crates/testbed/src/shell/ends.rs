@@ -53,10 +53,10 @@ pub(super) struct End {
     pub(super) sockets: Sockets,
 }
 
-/// A program to be started, and where to tell how that went.
+/// A program to start, and the channel for the result.
 type Order = (Command, Sender<io::Result<Pid>>);
 
-/// What an end's thread tells of its device.
+/// An end's device, from its thread.
 struct Made {
     device: DeviceEnd,
     name: String,

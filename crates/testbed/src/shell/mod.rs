@@ -96,7 +96,7 @@ const DELIVERY: Duration = Duration::from_secs(10);
 const RECEPTION: Duration = Duration::from_secs(1);
 /// How often to look whether something awaited has come.
 const LOOK: Duration = Duration::from_millis(10);
-/// How often the caller is told what goes through.
+/// How often traffic is reported to the caller.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 fn run(

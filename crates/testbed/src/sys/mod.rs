@@ -159,7 +159,7 @@ pub(crate) fn receive_frame(
         };
     }
     // SAFETY: `recvmsg` has filled in the control messages that `message` refers to.
-    let (at_nanos, tag) = unsafe { told_beside(&message) };
+    let (at_nanos, tag) = unsafe { control_messages(&message) };
     let is_sent = from.sll_pkttype == libc::PACKET_OUTGOING;
     Ok(Some(ReceivedFrame { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
 }
@@ -169,7 +169,7 @@ pub(crate) fn receive_frame(
 /// # Safety
 ///
 /// `recvmsg` has filled in the control messages that `message` refers to.
-unsafe fn told_beside(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) {
+unsafe fn control_messages(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) {
     let (mut at_nanos, mut tag) = (None, None);
     // SAFETY: the caller promises whole control messages; what is read of one has the type that
     // its kind says, wherever it lies.

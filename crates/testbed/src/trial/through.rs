@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_copied_arrives_in_as_many_calls_as_there_are_pieces() {
+    fn a_copy_arrives_in_as_many_calls_as_pieces() {
         let text = r#"{ "upload": "1001 B", "write_size": "4 B", "through": "memory" }"#;
         let workload: WorkloadSpec = serde_json::from_str(text).unwrap();
         let [client, server] = copy(&workload, 7, Clock::start());

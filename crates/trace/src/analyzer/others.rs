@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kinds_are_bounded_and_lengths_are_one() {
+    fn others_protocols_bounded() {
         let mut others = Others::default();
         for kind in 0..=u16::MAX {
             let frame = [[0; 12].as_slice(), &kind.to_be_bytes(), &[0; 50]].concat();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_counted_under_its_name() {
+    fn others_counted_by_protocol() {
         let mut others = Others::default();
         let arp = [[0; 12].as_slice(), &[0x08, 0x06]].concat();
         let bpdu = [[0; 12].as_slice(), &[0x00, 0x26]].concat();

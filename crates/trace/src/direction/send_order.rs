@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_believed_when_they_count() {
+    fn send_order_identifications_must_count() {
         for (name, ids, counts) in [
             ("one by one", &[7, 8, 9, 10][..], true),
             ("through the wrap", &[65_534, 65_535, 0, 1], true),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_absent_behind_a_large_piece() {
+    fn send_order_offloaded_packet_hides_missing() {
         let numbers: Vec<u16> = (1..=10).collect();
         let mut send_order = numbered(&numbers);
         let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn number_before_clock() {
+    fn send_order_identification_before_timestamp() {
         let seen = |id, clock| SendStamp {
             id: (id != 0).then_some(id),
             clock: Some(clock),

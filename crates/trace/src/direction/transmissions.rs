@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_answers_is_forgotten_in_the_end() {
+    fn join_unanswered_packets_dropped() {
         let mut log = Log::default();
         for order in 0..TRANSMISSIONS.most() as u64 + 1_000 {
             let place = |n: u64| Offset::new(n * 100);

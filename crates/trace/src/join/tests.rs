@@ -126,7 +126,7 @@ proptest! {
 
     /// Offset and skew come out within the bounds that are told, hours and years apart.
     #[test]
-    fn clocks_are_recovered_within_the_bounds_told(
+    fn join_clock_within_stated_error(
         late in proptest::collection::vec((0_u64..4_000, 0_u64..4_000), 1_500..2_500),
         offset in -10_000_000_000_000_i64..10_000_000_000_000,
         // As it may be, and so little that it cannot be told from none.
@@ -146,7 +146,7 @@ proptest! {
 }
 
 #[test]
-fn losses_copies_and_reordering_are_counted_as_they_were_made() {
+fn join_counts_losses_copies_reordering() {
     let mut world = World::default();
     world.open();
     for index in 0..1_000_u32 {
@@ -190,7 +190,7 @@ fn losses_copies_and_reordering_are_counted_as_they_were_made() {
 /// What a capture point missed is no loss of the network's; what lies outside the time of both is
 /// nothing.
 #[test]
-fn what_a_capture_lacks_is_not_lost() {
+fn join_uncaptured_is_not_lost() {
     let mut world = exchange(&[(0, 0); 500]);
     for tap in &mut world.captures {
         tap.sort_by_key(|seen| seen.at);
@@ -223,7 +223,7 @@ fn what_a_capture_lacks_is_not_lost() {
 /// The sender's kernel hands ten segments at once to its capture point, the receiver's puts three
 /// together.
 #[test]
-fn large_pieces_are_known_again() {
+fn join_matches_offloaded_packets() {
     let mut world = World::default();
     world.open();
     for burst in 0..40_u32 {
@@ -250,7 +250,7 @@ fn large_pieces_are_known_again() {
 }
 
 #[test]
-fn swapped_captures_and_strangers_are_noticed() {
+fn join_swapped_or_unrelated_captures_noted() {
     let mut world = exchange(&[(0, 0); 50]);
     world.captures.swap(0, 1);
     let joined = world.join(0, 0.0);

@@ -26,7 +26,7 @@ fn marks(text: &str) -> SenderMarks {
 }
 
 #[test]
-fn acknowledgements_of_more_than_two_segments() {
+fn stretch_acks_counted() {
     for (name, acks, stretch, longest) in [
         ("each", "0.12 < ack 1449\n0.121 < ack 2897", 0, 1_448),
         ("every second", "0.12 < ack 2897\n0.121 < ack 5793", 0, 2_896),
@@ -39,7 +39,7 @@ fn acknowledgements_of_more_than_two_segments() {
 }
 
 #[test]
-fn what_waited_above_a_hole_is_no_stretch() {
+fn ack_closing_a_gap_is_no_stretch_ack() {
     for sack in ["", "nosack"] {
         let text = format!(
             "0.000 > S {sack}\n0.020 < S\n0.0201 > ack 1
@@ -56,7 +56,7 @@ fn what_waited_above_a_hole_is_no_stretch() {
 }
 
 #[test]
-fn duplicates_that_nothing_called_for() {
+fn unnecessary_duplicate_acks_counted() {
     for (name, dup, needless) in [
         ("of data above a gap", "ack 1449 sack 2897-4345", 0),
         ("of data received twice", "ack 1449 dsack 1-1449", 0),
@@ -74,7 +74,7 @@ fn duplicates_that_nothing_called_for() {
 }
 
 #[test]
-fn acknowledgements_held_back_are_seen_beside_the_receiver_only() {
+fn delayed_acks_counted_only_at_the_receiver() {
     let text = "0.100 > 1:1449 clock 1
         0.1001 < ack 1449
         0.200 > 1449:2897 clock 2
@@ -142,7 +142,7 @@ fn nagle_against_delayed_acknowledgements() {
 }
 
 #[test]
-fn keep_alives_are_no_data() {
+fn keep_alives_not_counted_as_data() {
     let (mut marks, mut flow) = (Marks::default(), Flow::default());
     for payload in [0, 1] {
         let probe = crate::packet::Packet { payload, ..packet(Instant::ZERO) };
@@ -153,7 +153,7 @@ fn keep_alives_are_no_data() {
 }
 
 #[test]
-fn what_repeats_may_call_for_has_an_end() {
+fn expected_duplicates_are_bounded() {
     // A retransmission in flight, its answer may come; once what was sent after it is acknowledged,
     // its answer cannot come any more.
     let text = "0.1 > 1:1449 clock 1
@@ -165,7 +165,7 @@ fn what_repeats_may_call_for_has_an_end() {
 }
 
 #[test]
-fn both_directions_are_kept_apart() {
+fn directions_are_independent() {
     let both = connection(&format!("{OPENED}0.1 > 1:101 psh\n0.12 < ack 101\n0.2 < 1:51 psh"));
     assert_eq!((both.forward.marks.push, both.reverse.marks.push), (1, 1));
     assert_eq!((both.forward.acking.acks, both.reverse.acking.acks), (1, 1));

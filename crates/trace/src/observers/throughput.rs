@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_and_memory_is_bounded(
+        fn throughput_sums_exact_and_bounded(
             steps in proptest::collection::vec((0_u64..20_000_000_000, 1_u64..100_000), 1..300),
         ) {
             let mut throughput = Throughput::default();

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_are_one_and_tell_who_sent() {
+    fn ends_both_directions_equal() {
         for (low, high) in [
             ("10.0.0.1:5000", "10.0.0.2:80"),
             ("10.0.0.1:80", "10.0.0.1:5000"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_others() {
+    fn ends_different_addresses_differ() {
         let one = ends("10.0.0.1:5000", "10.0.0.2:80").0;
         assert_ne!(one, ends("10.0.0.2:5000", "10.0.0.1:80").0);
         assert_ne!(one, ends("10.0.0.1:5001", "10.0.0.2:80").0);

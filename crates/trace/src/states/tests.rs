@@ -28,7 +28,7 @@ fn beside_both(text: &str) -> StateWalks {
 
 /// RFC 9293 figures 6 and 12, edge by edge.
 #[test]
-fn a_whole_life() {
+fn states_full_connection() {
     let walks = beside_both(&format!(
         "{OPEN}0.2 > 1:2 fin\n0.21 < ack 2\n0.3 < 1:2 fin acking 2\n0.31 > ack 2 at 2"
     ));
@@ -66,7 +66,7 @@ fn a_whole_life() {
 /// RFC 9293 figures 7 and 13. A SYN or FIN received counts when the own has been sent, though it
 /// passed this capture point before.
 #[test]
-fn both_at_once() {
+fn states_simultaneous_open_and_close() {
     let walks = beside_both(
         "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1
          0.1 > 1:2 fin\n0.105 < 1:2 fin\n0.11 > ack 2 at 2\n0.115 < ack 2 at 2",
@@ -103,7 +103,7 @@ fn both_at_once() {
 }
 
 #[test]
-fn an_rst_ends_both() {
+fn states_rst_closes_both() {
     let walks = beside_both(&format!("{OPEN}0.1 > 1:1449\n0.11 < R 1 ack 1449"));
     let last = |walk: &StateWalk| told(walk).pop().unwrap();
     assert_eq!(last(&walks.client), "ESTABLISHED CLOSED ResetReceived #5 [R.] Seen");
@@ -117,7 +117,7 @@ fn an_rst_ends_both() {
 
 /// Beside which end a capture was taken shows in the halves of its handshake.
 #[test]
-fn one_capture_says_what_it_infers() {
+fn states_one_capture_marks_inferred() {
     let life = "0 > S\n0.05 < S\n0.0501 > ack 1\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
     let walks = StateWalks::of(&connection(life));
     assert_eq!(walks.client.seen_from, SeenFrom::Beside);
@@ -133,7 +133,7 @@ fn one_capture_says_what_it_infers() {
 }
 
 #[test]
-fn what_the_capture_has_not_is_named() {
+fn states_missing_packets_named() {
     // The SYN-ACK is not in the capture, the client's ACK is.
     let walks = beside_both("0 > S\n0.02 > ack 1\n0.03 > 1:1449\n0.04 < ack 1449");
     assert_eq!(told(&walks.client)[1], "SYN-SENT ESTABLISHED SynAck #2 [.] Missing");
@@ -148,7 +148,7 @@ fn what_the_capture_has_not_is_named() {
 /// Two captures of a simultaneous open: at each end, its own SYN comes first, so that each capture
 /// has another client.
 #[test]
-fn roles_are_those_of_the_clients_capture() {
+fn states_joined_roles_from_client_capture() {
     let here = "0 > S\n0.02 < S plain\n0.0201 > S ack 1\n0.04 < S ack 1";
     let mut there = connection("0.01 < S plain\n0.03 > S\n0.0301 < S ack 1\n0.04 > S ack 1");
     let here = connection(here);
@@ -214,7 +214,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     /// Every edge leads on from the one before, and is in the figure.
     #[test]
-    fn no_edge_leaves_the_figure(said in prop::collection::vec(0..SAID.len(), 1..14)) {
+    fn states_all_edges_in_figure_5(said in prop::collection::vec(0..SAID.len(), 1..14)) {
         let line = |(index, &said): (usize, &usize)| format!("{index} {}", SAID[said]);
         let text = said.iter().enumerate().map(line).collect::<Vec<_>>().join("\n");
         let packets = crate::tests::drill::drill(&text, 1_000);

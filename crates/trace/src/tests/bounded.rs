@@ -162,13 +162,13 @@ fn says(notes: &[Note], text: &str) -> bool {
 }
 
 #[test]
-fn a_transfer_that_goes_well() {
+fn bounded_clean_transfer() {
     let step = |n, _: &mut Rng| if n % 2 == 0 { data(n / 2) } else { ack(1 + n / 2 * LEN) };
     assert_eq!(assert_bounded("in order", &step), []);
 }
 
 #[test]
-fn data_that_nobody_acknowledges() {
+fn bounded_unacknowledged_data() {
     let notes = assert_bounded("one direction", &|n, _| data(n));
     assert!(says(&notes, OLDEST));
     let notes = assert_bounded("the others", &|n, _| ack(1 + n * LEN));
@@ -176,7 +176,7 @@ fn data_that_nobody_acknowledges() {
 }
 
 #[test]
-fn holes_that_nobody_fills() {
+fn bounded_gaps_never_closed() {
     assert_bounded("every other segment", &|n, _| data(2 * n));
     assert_bounded("acknowledged all the same", &|n, _| {
         if n % 2 == 0 { data(n) } else { ack(1 + n * LEN) }
@@ -184,13 +184,13 @@ fn holes_that_nobody_fills() {
 }
 
 #[test]
-fn holes_and_no_progress() {
+fn bounded_gaps_without_progress() {
     let step = |n, _: &mut Rng| if n % 2 == 0 { data(n) } else { ack(1) };
     assert!(says(&assert_bounded("never acknowledged", &step), OLDEST));
 }
 
 #[test]
-fn blocks_of_any_kind() {
+fn bounded_any_sack_blocks() {
     assert_bounded("above what was sent", &|n, _| Step {
         blocks: [(n * 300, n * 300 + 100), (n * 500, n * 500 + 50), (n, n + 1)],
         ..ack(1)
@@ -210,7 +210,7 @@ fn blocks_of_any_kind() {
 }
 
 #[test]
-fn the_same_again_and_again() {
+fn bounded_one_segment_repeated() {
     let notes = assert_bounded("data", &|_, _| data(0));
     assert!(says(&notes, OLDEST));
     assert_bounded("acknowledgements", &|_, _| ack(1));
@@ -218,7 +218,7 @@ fn the_same_again_and_again() {
 }
 
 #[test]
-fn connections_between_the_same_ends() {
+fn bounded_reused_endpoints() {
     assert_bounded("SYN with other numbers", &|n, _| Step {
         flags: TcpFlags::SYN,
         seq: n * 1_000_003,
@@ -241,7 +241,7 @@ fn connections_between_the_same_ends() {
 }
 
 #[test]
-fn anything_at_all() {
+fn bounded_any_packets() {
     assert_bounded("anything", &|n, rng| {
         let bits = rng.below(64) as u16;
         let left = rng.below(n * 40 + 1_000);
@@ -259,7 +259,7 @@ fn anything_at_all() {
 }
 
 #[test]
-fn holes_from_the_top() {
+fn bounded_gaps_from_the_top() {
     let notes = assert_bounded("backwards", &|n, _| data(2 * (1_000_000 - n)));
     assert!(says(&notes, OLDEST));
 }
@@ -274,14 +274,14 @@ fn flood(number: u64, _: &mut Rng) -> Step {
 }
 
 #[test]
-fn a_flood_of_connections() {
+fn bounded_connection_flood() {
     for wants_packets in [false, true] {
         let mut analyzer = Analyzer::with_sink(Counts { wants_packets, ..Counts::default() })
             .with_max_open_connections(20);
         assert_grows_no_more("flood", narrowed(HALVINGS + 7, || most_kept(&mut analyzer, &flood)));
         let (trace, mut sink) = analyzer.finish_into();
         assert!(says(&trace.notes, "an idle one is dropped"));
-        // Each is told of once, and the one that went on as one.
+        // Each is reported once, the continuing one as one.
         sink.effect.sort_unstable();
         let packets = WINDOWS[1].end;
         assert_eq!(sink.effect[0], (0, 3 + packets / 8));
@@ -292,7 +292,7 @@ fn a_flood_of_connections() {
 }
 
 #[test]
-fn connections_that_end() {
+fn bounded_closed_connections() {
     for wants_packets in [false, true] {
         let mut analyzer = Analyzer::with_sink(Counts { wants_packets, ..Counts::default() });
         let most = narrowed(HALVINGS + 7, || {
@@ -315,7 +315,7 @@ fn connections_that_end() {
 }
 
 #[test]
-fn the_one_that_was_quiet_is_given_up() {
+fn eviction_takes_the_idle_connection() {
     let mut analyzer = Analyzer::with_sink(Counts::default()).with_max_open_connections(2);
     let by = |client| Step { client, flags: TcpFlags::SYN, ..Step::default() };
     let steps = [
@@ -346,7 +346,7 @@ fn the_one_that_was_quiet_is_given_up() {
 
 /// A block below a full set of blocks is forgotten at once: it must not be looked for again.
 #[test]
-fn a_block_below_too_many() {
+fn bounded_block_below_many() {
     narrowed(HALVINGS, || {
         let mut analyzer = Analyzer::with_sink(Counts::default());
         let most = RANGES.most() as u64;
@@ -362,7 +362,7 @@ fn a_block_below_too_many() {
 }
 
 #[test]
-fn joined_connections() {
+fn bounded_joined_connections() {
     let joined = narrowed(HALVINGS + 5, || {
         let mut joiner = Joiner::new(Survey::new().finish());
         for number in 0..1_000_u32 {
@@ -387,7 +387,7 @@ fn joined_connections() {
 
 /// Each loss is an episode of its own, and none is over.
 #[test]
-fn losses_that_nobody_repairs() {
+fn bounded_losses_never_recovered() {
     let step = |n: u64, _: &mut Rng| {
         let even = n / 4 * 2;
         let block = (1 + even * LEN, 1 + (even + 1) * LEN);

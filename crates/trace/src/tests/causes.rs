@@ -280,7 +280,7 @@ const CASES: &[Case] = &[
 
 /// Some data, then none but what was lost: everything sent by then is behind the timeout.
 #[test]
-fn at_the_receiver_a_timeout_goes_back_over_what_was_never_seen() {
+fn receiver_timeout_retransmits_uncaptured_data() {
     let flow = flow(&format!(
         "{AT_RECEIVER}
          0.100 > 1:4345 id 3 every 0.001
@@ -299,14 +299,14 @@ fn at_the_receiver_a_timeout_goes_back_over_what_was_never_seen() {
 }
 
 #[test]
-fn each_has_its_cause_and_its_proof() {
+fn causes_each_kind_has_evidence() {
     for (place, name, text, expected) in CASES {
         assert_eq!(judged(&flow(&format!("{place}{text}"))), *expected, "{name}");
     }
 }
 
 #[test]
-fn a_frame_captured_twice_is_not_sent_twice() {
+fn capture_duplicate_not_counted_as_sent() {
     let text = "0.000 > S id 1
                 0.020 < S id 60
                 0.0201 > ack 1 id 2
@@ -329,7 +329,7 @@ fn a_frame_captured_twice_is_not_sent_twice() {
 }
 
 #[test]
-fn what_the_tap_missed_was_not_lost() {
+fn acked_not_captured_is_not_lost() {
     let connection = connection(
         "0.000 > S id 1
          0.020 < S
@@ -354,7 +354,7 @@ fn what_the_tap_missed_was_not_lost() {
 }
 
 #[test]
-fn data_written_after_their_acknowledgement_are_new() {
+fn data_captured_after_its_ack_is_new() {
     let flow = flow(&format!(
         "{AT_SENDER}
          0.100 > 1:1449 id 3
@@ -367,7 +367,7 @@ fn data_written_after_their_acknowledgement_are_new() {
 }
 
 #[test]
-fn what_was_needless_is_told_by_those_who_know() {
+fn spurious_by_dsack_and_timestamp() {
     let flow = flow(&format!(
         "{AT_SENDER}
          0.100 > 1:1449 clock 100
@@ -384,7 +384,7 @@ fn what_was_needless_is_told_by_those_who_know() {
 }
 
 #[test]
-fn the_place_of_the_tap_is_told_without_a_handshake() {
+fn capture_point_found_without_handshake() {
     for (name, near, far, expected) in [
         ("at the sender", 0.020, 0.0001, (CapturePoint::Sender, Confidence::High)),
         ("at the receiver", 0.0001, 0.020, (CapturePoint::Receiver, Confidence::High)),

@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Result<Trace, ReadError> {
     Ok(trace)
 }
 
-/// At how many lengths a capture cut off there cannot be told from a whole one.
+/// The lengths at which a truncated capture looks complete.
 fn unnoticed(file: &[u8]) -> Vec<u64> {
     let whole = read(file).unwrap();
     assert!(!whole.notes.iter().any(|note| note.text.starts_with("the capture is")));
@@ -59,7 +59,7 @@ fn unnoticed(file: &[u8]) -> Vec<u64> {
 }
 
 #[test]
-fn cut_off_at_every_byte() {
+fn truncated_at_every_byte_no_panic() {
     // A file that ends between two records lacks nothing that one could see.
     let packets = read(PCAP).unwrap().packets;
     assert_eq!(unnoticed(PCAP), (0..packets).collect::<Vec<_>>());
@@ -71,7 +71,7 @@ fn cut_off_at_every_byte() {
 }
 
 #[test]
-fn compressed_ones_cut_off_at_every_byte() {
+fn compressed_truncated_at_every_byte_no_panic() {
     assert_eq!(unnoticed(GZIP), [0_u64; 0]);
     assert_eq!(unnoticed(ZSTD), [0_u64; 0]);
 }
@@ -96,7 +96,7 @@ fn flipped(file: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn every_bit_turned_over() {
+fn every_bit_flipped_no_panic() {
     for (name, file) in [("pcap", PCAP), ("pcapng", PCAPNG), ("by hand", BLOCKS)] {
         let (refused, remarked) = flipped(file);
         // The magic number, at least; and lengths, times, IP and TCP headers.
@@ -106,7 +106,7 @@ fn every_bit_turned_over() {
 }
 
 #[test]
-fn every_bit_turned_over_where_it_is_compressed() {
+fn compressed_every_bit_flipped_no_panic() {
     for file in [GZIP, ZSTD] {
         let whole = read(file).unwrap();
         let mut bytes = file.to_vec();
@@ -125,7 +125,7 @@ fn every_bit_turned_over_where_it_is_compressed() {
 }
 
 #[test]
-fn a_file_of_nothing_is_no_capture() {
+fn empty_file_is_an_error() {
     assert!(matches!(read(b""), Err(ReadError::NotACapture { begins }) if begins.is_empty()));
 }
 
@@ -144,7 +144,7 @@ fn cut_to(kept: usize, whole: bool) -> Trace {
 }
 
 #[test]
-fn frames_cut_to_any_length_and_of_none() {
+fn frames_truncated_to_any_length_no_panic() {
     let plain = drill::analyze(&drill(TRANSFER, 1_000));
     // No header of IPv4 and TCP without options of IP is longer.
     for kept in 0..=80 {

@@ -116,7 +116,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn find_the_same(
+    fn fast_path_scoreboard_same_effect(
         steps in prop::collection::vec(step(), 1..80),
         sack in prop::bool::weighted(0.8),
         clocks: bool,
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn find_the_same_whatever_comes(
+    fn fast_path_any_packets_same_results(
         steps in prop::collection::vec(step(), 1..80),
         order in any::<prop::sample::Index>(),
         kept in prop::collection::vec(prop::bool::weighted(0.9), 400),
@@ -146,7 +146,7 @@ proptest! {
     }
 }
 
-/// A direction's board, told what was sent and what was answered; the numbers count segments.
+/// A scoreboard fed with transmissions and ACKs; numbers count segments.
 #[derive(Debug, Clone)]
 enum AckEffect {
     Sent { from: u64, count: u64, repeat: bool },
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn leave_the_same_behind(
+    fn fast_path_same_state(
         steps in prop::collection::vec(told(), 1..40),
         without_sack in prop::bool::weighted(0.2),
     ) {

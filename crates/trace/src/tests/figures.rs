@@ -166,7 +166,7 @@ fn cleaned(text: &str) -> String {
 }
 
 #[test]
-fn each_figure_is_told_as_the_paper_tells_it() {
+fn paper_figures_match_snapshots() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
     // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
     // spurious ones.
@@ -216,7 +216,7 @@ fn each_figure_is_told_as_the_paper_tells_it() {
 }
 
 #[test]
-fn the_time_lag_is_the_silence_before_the_first_retransmission() {
+fn episode_silence_before_first_retransmission() {
     for (text, silence) in [
         (WITHOUT_TIME_LAG, Span::from_millis(1)),
         (WITH_TIME_LAG, Span::from_millis(241)),
@@ -258,7 +258,7 @@ fn rung(line: &LadderLine) -> String {
 }
 
 #[test]
-fn a_long_ladder_is_folded_and_loses_no_packet() {
+fn ladder_long_folded_without_losing_packets() {
     // 300 segments flow, 100 are lost, 100 more arrive.
     let (lost, survivor, end) = (1 + 300 * MSS, 1 + 400 * MSS, 1 + 500 * MSS);
     let text = format!(
@@ -284,7 +284,7 @@ fn a_long_ladder_is_folded_and_loses_no_packet() {
 }
 
 #[test]
-fn probes_are_told_from_timeouts() {
+fn probes_distinguished_from_timeouts() {
     for (text, expected) in [
         (PROBE_WITH_NEW_DATA, vec![Timer::Probe]),
         (PROBE_WITH_OLD_DATA, vec![Timer::Probe]),

@@ -1,4 +1,4 @@
-//! Packets as observers are told of them, without a capture.
+//! Packet events for observers, without a capture.
 
 use tcplab_units::{Instant, Offset};
 use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};

@@ -1,4 +1,4 @@
-//! The short way of packets in passing says what the long way says.
+//! Compares the fast path of plain packets with the slow path.
 //!
 //! It is taken only where nobody wants to be told of packets: so what is compared is all else that
 //! a sink is told, with the sums of each connection.
@@ -15,7 +15,7 @@ use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
-/// Writes down what it is told.
+/// Records what it receives.
 #[derive(Debug, Default)]
 struct AckEffect(String);
 
@@ -110,7 +110,7 @@ fn next_move() -> impl Strategy<Value = Move> {
 #[derive(Debug, Clone, Copy)]
 struct End {
     next: u64,
-    /// What the other end was told to have arrived.
+    /// The cumulative ACK so far.
     acked: u64,
     id: u16,
 }
@@ -189,7 +189,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn says_the_same(
+    fn fast_path_same_results(
         moves in prop::collection::vec(next_move(), 1..120),
         (opened, clocks, ids) in (prop::bool::weighted(0.8), any::<bool>(), any::<bool>()),
     ) {

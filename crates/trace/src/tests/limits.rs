@@ -126,27 +126,27 @@ fn mostly(shares: &LimitShares, limit: Limit) {
 }
 
 #[test]
-fn a_congestion_window_below_what_the_path_carries() {
+fn limit_congestion_window() {
     // 10 segments in 20 ms are 5.8 Mbit/s of 50.
     mostly(&IDEAL.shares(), Limit::Congestion);
 }
 
 #[test]
-fn the_same_window_if_it_is_the_receivers() {
+fn limit_receive_window() {
     // 114 × 128 bytes hold ten segments.
     let shares = Ideal { window: |_| 40, advertised: 114, ..IDEAL }.shares();
     mostly(&shares, Limit::ReceiveWindow);
 }
 
 #[test]
-fn the_same_window_if_it_is_the_senders_buffer() {
+fn limit_send_buffer() {
     // A third of the buffer has to be free before the writer is woken (`sk_stream_write_space`).
     let shares = Ideal { window: |_| 40, buffer: Some((8, 12)), ..IDEAL }.shares();
     mostly(&shares, Limit::SendBuffer);
 }
 
 #[test]
-fn a_queue_that_stands() {
+fn limit_path_standing_queue() {
     // 20 ms at 50 Mbit/s hold 86 segments.
     let shares = Ideal { window: |_| 150, segments: 8_000, ..IDEAL }.shares();
     mostly(&shares, Limit::Path);
@@ -154,7 +154,7 @@ fn a_queue_that_stands() {
 }
 
 #[test]
-fn slow_start_until_the_path_is_full() {
+fn limit_slow_start_then_path() {
     let flow = flow(&Ideal { window: |acked| (10 + acked).min(120), ..IDEAL }.text());
     holds_together(&flow);
     for p in &flow.limits {
@@ -168,7 +168,7 @@ fn slow_start_until_the_path_is_full() {
 }
 
 #[test]
-fn pacing_at_the_paths_rate_is_no_idle_application() {
+fn limit_path_pacing_not_application() {
     // 1.4 ms for a segment on the link and at the sender; every fourth one is answered twice.
     let paced = Ideal { window: |_| 40, spacing: 1_400, pacing: 1_400, segments: 600, ..IDEAL };
     let shares = paced.shares();
@@ -177,7 +177,7 @@ fn pacing_at_the_paths_rate_is_no_idle_application() {
 }
 
 #[test]
-fn an_application_that_writes_in_its_own_time() {
+fn limit_application() {
     let mut text = format!("{OPENED}\n");
     for write in 0..40_u64 {
         let (at, start) = (100_000 + write * 37_000, 1 + write * 3_000);
@@ -192,7 +192,7 @@ fn an_application_that_writes_in_its_own_time() {
 }
 
 #[test]
-fn a_closed_window_until_it_opens() {
+fn limit_receive_window_while_zero() {
     let text = format!(
         "{OPENED}
          0.030 > 1:5793
@@ -211,7 +211,7 @@ fn a_closed_window_until_it_opens() {
 }
 
 #[test]
-fn a_writer_that_is_late_when_the_window_opens() {
+fn limit_application_after_window_update() {
     let text = format!(
         "{OPENED}
          0.030 > 1:5793
@@ -224,7 +224,7 @@ fn a_writer_that_is_late_when_the_window_opens() {
 }
 
 #[test]
-fn waiting_for_a_timer() {
+fn limit_timeout() {
     let text = format!(
         "{OPENED}
          0.030 > 1:14481
@@ -241,7 +241,7 @@ fn waiting_for_a_timer() {
 }
 
 #[test]
-fn a_loss_until_it_is_repaired() {
+fn limit_congestion_during_recovery() {
     let text = format!(
         "{OPENED}
          0.030 > 1:14481
@@ -263,7 +263,7 @@ fn a_loss_until_it_is_repaired() {
 }
 
 #[test]
-fn beside_the_receiver_the_window_is_seen_a_round_trip_later() {
+fn limit_receive_window_at_receiver() {
     // The same exchange as it passes the receiver: its acknowledgements leave at once, and what
     // they prompt arrives 20 ms later.
     let mut text = "0.000 > S
@@ -285,7 +285,7 @@ fn beside_the_receiver_the_window_is_seen_a_round_trip_later() {
 }
 
 #[test]
-fn a_direction_without_data_says_nothing() {
+fn limits_none_without_data() {
     let connection = connection(&IDEAL.text());
     assert!(connection.reverse.limits.is_empty());
     assert_eq!(connection.reverse.shares, LimitShares::default());
@@ -304,7 +304,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_comes_each_moment_counts_once(steps in steps(), away in any::<bool>()) {
+    fn limits_cover_time_exactly_once(steps in steps(), away in any::<bool>()) {
         let halves = if away { "0.0001 < S\n0.0201 > ack 1" } else { "0.020 < S\n0.0201 > ack 1" };
         let mut text = format!("0.000 > S\n{halves}\n");
         let (mut now, mut high, mut una) = (30_000, 0_u64, 0_u64);
@@ -327,7 +327,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clock_that_jumps_is_survived(
+    fn limits_clock_jumps_no_panic(
         times in proptest::collection::vec(0_u64..1 << 60, 200), away in any::<bool>(),
     ) {
         let halves = if away { "0.0001 < S" } else { "0.020 < S" };

@@ -188,7 +188,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn exactly_what_the_path_dropped() {
+fn losses_match_dropped_packets() {
     for (name, text, expected) in CASES {
         let flow = after_handshake(text);
         assert_eq!(lost(&flow), *expected, "{name}");
@@ -196,7 +196,7 @@ fn exactly_what_the_path_dropped() {
 }
 
 #[test]
-fn without_sack_duplicates_tell() {
+fn without_sack_duplicate_acks_are_evidence() {
     let flow = flow(
         "0.000 > S nosack
          0.010 < S nosack
@@ -218,7 +218,7 @@ fn without_sack_duplicates_tell() {
 }
 
 #[test]
-fn without_sack_there_is_no_probe() {
+fn without_sack_no_tail_loss_probe() {
     // The only outstanding segment is retransmitted: with SACK a probe, without it a timeout.
     for (sack, probes) in [("", 1), (" nosack", 0)] {
         let flow = flow(&format!(
@@ -238,7 +238,7 @@ fn without_sack_there_is_no_probe() {
 }
 
 #[test]
-fn without_sack_a_segment_resent_twice_was_resent_by_the_timer() {
+fn without_sack_second_retransmission_by_timer() {
     let flow = flow(
         "0.000 > S nosack
          0.010 < S nosack
@@ -265,7 +265,7 @@ fn without_sack_a_segment_resent_twice_was_resent_by_the_timer() {
 }
 
 #[test]
-fn a_go_back_n_sender_is_not_accused_of_losses_it_did_not_suffer() {
+fn go_back_n_sender_no_false_losses() {
     // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the
     // sender goes on to repeat what had arrived; the acknowledgement for all of it is on its way.
     let flow = flow(

@@ -114,7 +114,7 @@ fn a_loss_at_the_wrap() {
 }
 
 #[test]
-fn the_same_ends_again_and_again() {
+fn reused_endpoints_separate_connections() {
     let mut packets = Vec::new();
     for round in 0..50_u64 {
         let mut next =
@@ -202,7 +202,7 @@ fn a_clock_set_back() {
 }
 
 #[test]
-fn time_that_runs_backwards_all_the_way() {
+fn time_running_backwards_noted() {
     let mut packets = drill(TRANSFER, 1_000);
     let count = packets.len() as u64;
     for (packet, number) in packets.iter_mut().zip(0..) {
@@ -218,7 +218,7 @@ fn time_that_runs_backwards_all_the_way() {
 }
 
 #[test]
-fn times_from_one_end_of_the_clock_to_the_other() {
+fn extreme_times_no_overflow() {
     for order in [[0, u64::MAX], [u64::MAX, 0]] {
         let mut packets = drill(TRANSFER, 1_000);
         for (packet, at) in packets.iter_mut().zip(order.into_iter().cycle()) {
@@ -260,7 +260,7 @@ fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
 }
 
 #[test]
-fn a_clock_that_is_set_makes_no_pause() {
+fn clock_set_ahead_makes_no_stall() {
     let whole = &with_a_clock_set(0.0, false).connections[0].forward.stalls.len();
     for by in [-60.0, -3.0, 5.0, 600.0] {
         let trace = with_a_clock_set(by, false);
@@ -279,7 +279,7 @@ fn a_clock_that_is_set_makes_no_pause() {
 }
 
 #[test]
-fn hours_that_passed_are_a_pause() {
+fn real_pause_is_kept() {
     let trace = with_a_clock_set(600.0, true);
     assert!(trace.notes.is_empty(), "{:?}", trace.notes);
     let connection = &trace.connections[0];
@@ -289,7 +289,7 @@ fn hours_that_passed_are_a_pause() {
 }
 
 #[test]
-fn one_frame_with_a_wrong_time_does_not_set_the_clock() {
+fn single_wrong_time_does_not_set_clock() {
     let mut packets = drill(TRANSFER, 1_000);
     for packet in &mut packets {
         packet.time_ns += 10_000_000_000;

@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn a_capture_cut_short_at_any_packet() {
+fn capture_cut_at_any_packet_consistent() {
     let packets = drill(TRANSFER, 1_000);
     for len in 0..=packets.len() {
         check(&analyze(&packets[..len]));
@@ -132,7 +132,7 @@ fn a_capture_cut_short_at_any_packet() {
 }
 
 #[test]
-fn a_number_from_elsewhere_is_noted_and_changes_nothing() {
+fn foreign_sequence_number_noted_and_ignored() {
     let mut packets = drill(TRANSFER, 1_000);
     let plain = analyze(&packets);
     let mut stray = drill("0.112 > 1:1449", 0x9000_0000);

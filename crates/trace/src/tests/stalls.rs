@@ -31,7 +31,7 @@ fn add_up(flow: &Flow) {
 }
 
 #[test]
-fn none_in_a_transfer_that_moves() {
+fn stalls_none_in_steady_transfer() {
     assert_eq!(
         causes(
             "0.060 > 5793:8689
@@ -44,7 +44,7 @@ fn none_in_a_transfer_that_moves() {
 }
 
 #[test]
-fn an_application_that_writes_late_in_its_answer() {
+fn stall_sender_slow() {
     let flow = flow(&format!(
         "{OPENED}
          0.500 > 5793:8689
@@ -59,7 +59,7 @@ fn an_application_that_writes_late_in_its_answer() {
 
 /// The client asks twice; the server takes its time at first, the client after that.
 #[test]
-fn an_answer_thought_about_and_a_question_that_comes_late() {
+fn stall_sender_idle_and_no_request() {
     let connection = connection(
         "0.000 > S
          0.020 < S
@@ -75,7 +75,7 @@ fn an_answer_thought_about_and_a_question_that_comes_late() {
     );
     let of = |flow: &Flow| flow.stalls.iter().map(|s| s.cause).collect::<Vec<_>>();
     assert_eq!(of(&connection.reverse), [StallCause::NoRequest, StallCause::SenderIdle]);
-    // The same pauses, seen by who asks.
+    // These pauses, seen from the requester.
     assert_eq!(of(&connection.forward), [StallCause::SenderIdle, StallCause::NoRequest]);
 }
 
@@ -96,7 +96,7 @@ fn a_closed_window() {
 }
 
 #[test]
-fn packets_that_are_slow() {
+fn stall_packet_delay() {
     assert_eq!(
         causes(
             "0.060 > 5793:8689
@@ -107,7 +107,7 @@ fn packets_that_are_slow() {
 }
 
 #[test]
-fn a_lost_tail() {
+fn stall_tail_loss() {
     let tail = "0.060 > 5793:8689
                 0.081 < ack 7241
                 0.300 > 7241:8689
@@ -119,7 +119,7 @@ fn a_lost_tail() {
 }
 
 #[test]
-fn a_small_receive_window() {
+fn stall_small_receive_window() {
     // 23 × 128 bytes hold two segments.
     assert_eq!(
         causes(
@@ -136,7 +136,7 @@ fn a_small_receive_window() {
 }
 
 #[test]
-fn acknowledgements_that_were_lost() {
+fn stall_ack_loss() {
     assert_eq!(
         causes(
             "0.060 > 5793:14481
@@ -150,7 +150,7 @@ fn acknowledgements_that_were_lost() {
 }
 
 #[test]
-fn a_retransmission_that_was_lost() {
+fn stall_lost_retransmission() {
     assert_eq!(
         causes(
             "0.060 > 5793:8689
@@ -164,7 +164,7 @@ fn a_retransmission_that_was_lost() {
 }
 
 #[test]
-fn a_whole_window_lost() {
+fn stall_continuous_loss() {
     let lost = "0.060 > 5793:14481
                 0.300 > 5793:7241
                 0.321 < ack 7241
@@ -181,7 +181,7 @@ fn a_whole_window_lost() {
 }
 
 #[test]
-fn a_probe_with_new_data_and_nothing_lost() {
+fn stall_probe_without_loss() {
     assert_eq!(
         causes(
             "0.060 > 5793:14481
@@ -193,7 +193,7 @@ fn a_probe_with_new_data_and_nothing_lost() {
 }
 
 #[test]
-fn a_capture_that_ends_while_one_waits() {
+fn stall_unfinished_at_end_of_capture() {
     assert_eq!(
         causes(
             "0.060 > 5793:14481
@@ -204,7 +204,7 @@ fn a_capture_that_ends_while_one_waits() {
 }
 
 #[test]
-fn a_handshake_is_no_transfer() {
+fn stalls_none_in_handshake() {
     let flow = flow(
         "0.000 > S
          1.000 > S

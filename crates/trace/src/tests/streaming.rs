@@ -19,7 +19,7 @@ const CLOSED: &str = "
     0.1101 < ack 1450
     0.111 > ack 2";
 
-/// Keeps what it is told, but wants no packets.
+/// Stores everything but wants no packets.
 #[derive(Debug, Default)]
 struct Sums {
     connections: Vec<(usize, Connection)>,
@@ -75,7 +75,7 @@ fn by(port: u16, text: &str, after_ns: u64) -> Vec<Captured> {
 }
 
 #[test]
-fn echoes_soon_after_belong_to_the_connection_and_later_ones_are_counted() {
+fn closed_connection_late_packets_counted() {
     let text =
         format!("{OPENED}{CLOSED}\n1.0 < 1:2 fin\n1.9 < 1:2 fin\n3.2 < 1:2 fin\n5 < ack 1450");
     let found = sums(&drill(&text, 1_000));
@@ -85,7 +85,7 @@ fn echoes_soon_after_belong_to_the_connection_and_later_ones_are_counted() {
 }
 
 #[test]
-fn whoever_wants_packets_gets_them_to_the_end() {
+fn packet_sink_gets_packets_after_close() {
     let text = format!("{OPENED}{CLOSED}\n3.2 < 1:2 fin");
     let mut analyzer = Analyzer::new();
     feed(&mut analyzer, &drill(&text, 1_000));
@@ -96,7 +96,7 @@ fn whoever_wants_packets_gets_them_to_the_end() {
 }
 
 #[test]
-fn a_reset_ends_it_too() {
+fn reset_finishes_connection() {
     let mut packets = drill(OPENED, 1_000);
     packets.append(&mut drill("0.2 > R 1449 ack 1", 1_000));
     packets.append(&mut drill("5 < ack 1449", 1_000));
@@ -106,7 +106,7 @@ fn a_reset_ends_it_too() {
 }
 
 #[test]
-fn another_between_the_same_ends_begins_at_its_syn() {
+fn new_syn_starts_another_connection() {
     for pause in [0, 10_000_000_000] {
         let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
         let mut second = drill(OPENED, 90_000);
@@ -123,7 +123,7 @@ fn another_between_the_same_ends_begins_at_its_syn() {
 }
 
 #[test]
-fn a_syn_that_comes_again_after_the_end_is_late() {
+fn repeated_syn_after_close_is_late() {
     let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
     let mut again = drill("9.0 > S", 1_000);
     packets.append(&mut again);
@@ -132,7 +132,7 @@ fn a_syn_that_comes_again_after_the_end_is_late() {
 }
 
 #[test]
-fn few_linger_and_each_is_told_of_once_under_its_own_index() {
+fn closed_connections_reported_once() {
     let text = format!("{OPENED}{CLOSED}");
     let mut packets: Vec<Captured> =
         (0..3_000_u64).flat_map(|n| by(10_000 + n as u16, &text, n * 100_000)).collect();
@@ -151,7 +151,7 @@ fn few_linger_and_each_is_told_of_once_under_its_own_index() {
 }
 
 #[test]
-fn time_that_goes_back_holds_nothing_up() {
+fn backward_time_does_not_delay_reports() {
     let text = format!("{OPENED}{CLOSED}");
     let mut analyzer = Analyzer::with_sink(Sums::default());
     for round in 0..3_000_u64 {

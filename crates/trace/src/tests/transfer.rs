@@ -5,7 +5,7 @@ use tcplab_units::{Bytes, Span};
 use super::drill::flow;
 
 #[test]
-fn counts_where_it_passes() {
+fn transfer_counts_at_capture_point() {
     let flow = flow(
         "0.000 > S
          0.020 < S
@@ -21,7 +21,7 @@ fn counts_where_it_passes() {
 }
 
 #[test]
-fn a_syn_and_a_fin_are_no_data() {
+fn transfer_syn_and_fin_are_no_data() {
     let flow = flow(
         "0.000 > S
          0.020 < S
@@ -66,7 +66,7 @@ fn metrics_as_worked_out_by_hand() {
 }
 
 #[test]
-fn nothing_is_made_up_where_nothing_was_sent() {
+fn transfer_without_data_no_metrics() {
     let flow = flow(
         "0.000 > S
          0.020 < S
@@ -77,7 +77,7 @@ fn nothing_is_made_up_where_nothing_was_sent() {
 }
 
 #[test]
-fn a_smooth_slow_sender_does_not_tell_the_paths_capacity() {
+fn capacity_unknown_for_slow_sender() {
     let mut text = "0.000 > S\n0.020 < S\n0.0201 > ack 1\n".to_owned();
     for segment in 0..50_u64 {
         let (start, at) = (1 + segment * 1_448, 100 + segment * 10);

@@ -32,7 +32,7 @@ fn handshake_and_windows() {
 }
 
 #[test]
-fn in_mid_stream_nothing_is_presumed() {
+fn midstream_start_assumes_nothing() {
     let flow = flow(
         "0.100 > 28961:34753 every 0.001
          0.110 < ack 30409 win 500
@@ -49,7 +49,7 @@ fn in_mid_stream_nothing_is_presumed() {
 }
 
 #[test]
-fn numbers_go_on_across_the_wrap() {
+fn offsets_continue_across_wrap() {
     let text = "0.000 > S
          0.010 < S
          0.0101 > ack 1
@@ -69,7 +69,7 @@ fn numbers_go_on_across_the_wrap() {
 }
 
 #[test]
-fn flight_leaves_out_what_is_sacked() {
+fn in_flight_excludes_sacked() {
     let flow = flow(
         "0.000 > S
          0.010 < S
@@ -89,7 +89,7 @@ fn flight_leaves_out_what_is_sacked() {
 }
 
 #[test]
-fn duplicates_as_rfc_5681_has_them() {
+fn duplicate_acks_follow_rfc_5681() {
     for (name, last, duplicate) in [
         ("the same again", "0.112 < ack 1449 win 500", true),
         ("another window", "0.112 < ack 1449 win 600", false),
@@ -112,7 +112,7 @@ fn duplicates_as_rfc_5681_has_them() {
 }
 
 #[test]
-fn a_first_block_below_or_inside_the_next_is_a_dsack() {
+fn dsack_first_block_below_or_inside() {
     for (ack, dsack, sack) in [
         ("ack 5793 dsack 1-1449", Some(range(1, 1_449)), vec![]),
         (
@@ -131,7 +131,7 @@ fn a_first_block_below_or_inside_the_next_is_a_dsack() {
 }
 
 #[test]
-fn at_the_receiver_a_retransmission_is_found_and_is_no_episode() {
+fn receiver_retransmission_without_episode() {
     let connection = connection(
         "0.000 > S
          0.0001 < S
@@ -169,7 +169,7 @@ fn another_syn_is_another_connection() {
 }
 
 #[test]
-fn two_captures_can_share_a_zero() {
+fn with_epoch_captures_share_zero() {
     let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n", 1_000);
     let (zero, later) = (Span::from_secs(1).as_nanos(), Span::from_millis(1_050).as_nanos());
     let mut analyzer = Analyzer::new().with_epoch(zero);
@@ -190,7 +190,7 @@ fn two_captures_can_share_a_zero() {
 /// A segment that was cut on its way is known by its first part; the others are only remarked on.
 /// A frame that somebody passes over keeps its number.
 #[test]
-fn parts_of_segments_are_remarked_on_and_passed_over_frames_are_counted() {
+fn fragments_noted_skipped_frames_counted() {
     let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.1 > 1:1449\n", 1_000);
     let mut analyzer = Analyzer::new();
     analyzer.skip(7);

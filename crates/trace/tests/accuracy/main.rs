@@ -123,7 +123,7 @@ fn agrees_with_the_kernel(transfer: &Transfer) {
 
 /// Half-way between the narrowest link and the receiver, where both ends are as far.
 #[test]
-fn a_tap_in_the_middle_knows_that_it_is_there_and_finds_the_same() {
+fn middle_capture_point_found_same_results() {
     for transfer in corpus() {
         let least =
             found::flows(&transfer.traces[0], SENDER).filter_map(|f| f.round_trips.min).min();
@@ -151,7 +151,7 @@ fn a_tap_in_the_middle_knows_that_it_is_there_and_finds_the_same() {
 
 /// A capture point that misses frames invents nothing: no retransmission, no loss.
 #[test]
-fn what_the_capture_missed_is_neither_lost_nor_sent_again() {
+fn uncaptured_neither_lost_nor_retransmitted() {
     for transfer in corpus() {
         let whole = found::trace(&folder().join(format!("{}.snd.pcap.zst", transfer.name)));
         let path = folder().join(format!("{}.snd.pcap.zst", transfer.name));
@@ -172,7 +172,7 @@ fn what_the_capture_missed_is_neither_lost_nor_sent_again() {
 
 /// `-i any` and mirror ports write each frame twice.
 #[test]
-fn a_capture_that_holds_everything_twice_says_the_same() {
+fn doubled_capture_same_results() {
     for transfer in corpus() {
         for (end, once) in ["snd", "rcv"].iter().zip(&transfer.traces) {
             let path = folder().join(format!("{}.{end}.pcap.zst", transfer.name));

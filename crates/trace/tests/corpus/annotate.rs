@@ -9,7 +9,7 @@ use tcplab_capture::{Reader, annotate};
 use tcplab_trace::{Analyzer, Explanations};
 
 #[test]
-fn others_read_the_comments() {
+fn annotated_capture_readable_by_tshark() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let packed = folder.join("loss1_cubic.snd.pcap.zst");
     let mut capture = Vec::new();

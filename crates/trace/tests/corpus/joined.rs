@@ -42,7 +42,7 @@ const BESIDES: u64 = 2;
 
 /// What became of each packet is what the link counted, in all captures of the corpus.
 #[test]
-fn losses_are_those_of_the_link() {
+fn losses_match_link_counters() {
     // The capture, what the link dropped besides TCP each way, and what the sender's own device
     // dropped behind its capture point: the link never got it.
     for (name, besides, before) in [
@@ -85,7 +85,7 @@ fn losses_are_those_of_the_link() {
 /// The analysis of the sender's capture alone finds every loss and every repeat, and knows which
 /// of them were spurious.
 #[test]
-fn one_capture_says_what_two_show() {
+fn one_capture_agrees_with_two() {
     for (name, losses, needed, spurious) in [
         ("clean_cubic_20ms", 0, 0, 2),
         ("loss1_cubic", 33, 33, 0),

@@ -46,7 +46,7 @@ impl Comparison {
 }
 
 #[test]
-fn shares_beside_the_sender_are_those_that_its_kernel_keeps() {
+fn limit_shares_at_sender_match_kernel() {
     let mut comparison = Comparison::default();
     for name in TRANSFERS {
         let kernel = account(name);
@@ -63,9 +63,9 @@ fn shares_beside_the_sender_are_those_that_its_kernel_keeps() {
     comparison.finish();
 }
 
-/// Beside the receiver nobody can tell a full window from a full buffer that holds as much.
+/// At the receiver a full window looks like a full buffer of the same size.
 #[test]
-fn shares_beside_the_receiver_are_those_that_the_senders_kernel_keeps() {
+fn limit_shares_at_receiver_match_kernel() {
     let mut comparison = Comparison::default();
     for name in TRANSFERS {
         let kernel = account(name);
@@ -85,7 +85,7 @@ fn shares_beside_the_receiver_are_those_that_the_senders_kernel_keeps() {
 }
 
 #[test]
-fn what_the_emulated_path_did_is_what_bounded_the_transfer() {
+fn limits_match_emulated_path() {
     for (name, limit) in [
         ("app_limited", Limit::Application),
         ("clean_cubic_20ms", Limit::Path),
@@ -108,7 +108,7 @@ fn what_the_emulated_path_did_is_what_bounded_the_transfer() {
 
 /// The link carried 50 Mbit/s of IP packets: 1448 bytes of data in 1500.
 #[test]
-fn the_capacity_is_the_links() {
+fn capacity_matches_link() {
     let truth = 50e6 * 1448.0 / 1500.0;
     for name in TRANSFERS {
         for end in ["snd", "rcv"] {

@@ -32,7 +32,7 @@ const TICK: f64 = 4_000.0;
 const TOLERANCE: f64 = 200.0;
 
 #[test]
-fn round_trips_and_timeouts_are_the_kernels() {
+fn rtt_and_rto_match_kernel() {
     let (mut errors, mut backed_off) = (Vec::new(), 0);
     for name in TRANSFERS {
         let capture = Capture::read(&corpus(name, "snd.pcap.zst"));

@@ -39,7 +39,7 @@ const CASES: [Counted; 8] = [
 ];
 
 #[test]
-fn windows_and_duplicates_are_those_that_tshark_sees() {
+fn windows_and_duplicates_match_tshark() {
     for case in CASES {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
         let path = folder.join(format!("{}.snd.pcap.zst", case.name));

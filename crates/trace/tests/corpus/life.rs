@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn lives_as_tshark_shows_them() {
+fn lives_match_tshark() {
     for (name, control, data) in CASES {
         let capture = super::corpus().join(format!("{name}.pcap.zst"));
         let trace = analyze(tcplab_capture::open(capture).unwrap());

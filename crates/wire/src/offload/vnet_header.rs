@@ -1,4 +1,4 @@
-//! The header in which a kernel says what it left undone.
+//! The virtio-net header: what the kernel left to segmentation offload.
 
 /// The ten bytes that Linux puts before each packet of a TUN device or packet socket that asked
 /// for them (`struct virtio_net_hdr`; its meaning is that of the virtio specification, section

@@ -26,7 +26,8 @@ use crate::report::AppReport;
 use client::Client;
 use server::Server;
 
-/// One end of [`Datagrams`], as a state machine. A call that failed is reported with `failed`.
+/// The application at one end of [`Datagrams`], as a state machine. Report failed calls with
+/// `failed`.
 #[derive(Debug, Clone)]
 pub struct DatagramApplication(End);
 
@@ -45,8 +46,7 @@ impl DatagramApplication {
         })
     }
 
-    /// What it would do next. Asking again changes nothing that can be seen; the first time, the
-    /// call begins.
+    /// What it does next. The first call starts the operation; asking again changes nothing.
     pub fn want(&mut self, now: Instant) -> DatagramWant<'_> {
         match &mut self.0 {
             End::Client(client) => client.want(now),
@@ -87,14 +87,14 @@ impl DatagramApplication {
         }
     }
 
-    /// Nobody asks any more: a server, which would wait for ever, closes.
+    /// There are no more requests: a server, which would wait for ever, closes.
     pub fn stop(&mut self) {
         if let End::Server(server) = &mut self.0 {
             server.stop();
         }
     }
 
-    /// Its account so far.
+    /// Its report so far.
     pub fn report(&self) -> AppReport {
         match &self.0 {
             End::Client(client) => client.report(),

@@ -18,7 +18,7 @@ pub enum Role {
     Receiver,
 }
 
-/// One application's account of a trial.
+/// The report of one application on a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppReport {
     /// What it did.
@@ -76,7 +76,7 @@ pub struct AppReport {
 }
 
 impl AppReport {
-    /// The account of an application that did nothing.
+    /// The report of an application that did nothing.
     pub fn of_nothing(role: Role) -> AppReport {
         AppReport {
             role,

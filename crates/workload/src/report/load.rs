@@ -1,11 +1,11 @@
-//! What came of a load.
+//! The results of a load.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
-/// What came of a load.
+/// The results of a load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadReport {
     /// Why the server could not be run here at all; nothing of what follows was then measured.

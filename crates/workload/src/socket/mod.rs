@@ -129,7 +129,7 @@ pub enum SocketError {
         objection: String,
     },
     /// It is an option of other sockets.
-    #[error("`{key}` is set on {}, not on {}", sockets(only), told(*role))]
+    #[error("`{key}` is an option of {}, not of {}", sockets(only), in_words(*role))]
     Role {
         /// The option's key.
         key: &'static str,
@@ -150,10 +150,10 @@ impl SocketError {
 }
 
 fn sockets(roles: &[SocketRole]) -> String {
-    roles.iter().map(|role| told(*role)).collect::<Vec<_>>().join(" or ")
+    roles.iter().map(|role| in_words(*role)).collect::<Vec<_>>().join(" or ")
 }
 
-fn told(role: SocketRole) -> &'static str {
+fn in_words(role: SocketRole) -> &'static str {
     match role {
         SocketRole::Client => "the client's socket (`[client] socket`)",
         SocketRole::Listener => "the listening socket (`[server] socket`)",
@@ -263,14 +263,14 @@ impl JsonSchema for SocketOptions {
         let mut refusal = generator.subschema_for::<IfRefused>();
         refusal.insert(
             "description".into(),
-            "What is done when the kernel refuses an option: `fail` (default) ends the trial with \
-             the reason, `record` writes the refusal down and goes on without the option."
+            "What to do when the kernel refuses an option: `fail` (default) ends the trial, `record` \
+             records the refusal and continues without the option."
                 .into(),
         );
         properties.insert(IF_REFUSED.into(), refusal.into());
         json_schema!({
-            "description": "Socket options; one left out keeps the system's default. \
-                            `tcplab sockopts` tells of each.",
+            "description": "Socket options; an option that is not given keeps the system's default. \
+                            `tcplab sockopts` describes each.",
             "type": "object",
             "properties": properties,
             "additionalProperties": false,
@@ -308,7 +308,7 @@ fn described(info: &OptionInfo) -> String {
         }
     }
     if info.doubled.is_some() {
-        text += " Linux keeps twice as much.";
+        text += " Linux doubles the value.";
     }
     text
 }

@@ -1,11 +1,11 @@
-//! What became of what was asked for.
+//! The outcome of setting an option.
 
 use serde::{Deserialize, Serialize};
 
 use super::option::{OptionInfo, is_of_the_machine};
 use super::value::OptionValue;
 
-/// What became of an option.
+/// The outcome of setting an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -69,10 +69,7 @@ pub fn outcome(
             return (Outcome::Doubled, Some(DOUBLED.into()));
         }
         if has == least && wanted < least {
-            return (
-                Outcome::Raised,
-                Some(format!("{DOUBLED}, and never keeps less than {least} B")),
-            );
+            return (Outcome::Raised, Some(format!("{DOUBLED}; the minimum is {least} B")));
         }
         if let Some((name, most)) = limit.filter(|(_, most)| has == most * 2 && wanted > *most) {
             return (Outcome::Clamped, Some(format!("{}; {DOUBLED}", limited(name, most))));
@@ -92,9 +89,9 @@ pub fn outcome(
 }
 
 /// Why (socket(7)).
-const DOUBLED: &str = "Linux doubles it, for the buffer holds its bookkeeping as well";
+const DOUBLED: &str = "Linux doubles the value for its bookkeeping";
 
 fn limited(name: &str, most: u64) -> String {
-    let whose = if is_of_the_machine(name) { ", one for the whole machine" } else { "" };
+    let whose = if is_of_the_machine(name) { ", machine-wide" } else { "" };
     format!("{name} = {most}{whose}")
 }

@@ -50,8 +50,8 @@ fn listeners_have_options_of_their_own() {
     let told = options.check(SocketRole::Accepted).unwrap_err().to_string();
     assert_eq!(
         told,
-        "`backlog` is set on the listening socket (`[server] socket`), not on an accepted socket \
-         (`[server] accepted`)"
+        "`backlog` is an option of the listening socket (`[server] socket`), not of an accepted \
+         socket (`[server] accepted`)"
     );
 }
 
@@ -60,8 +60,8 @@ fn what_is_written_wrongly_is_told() {
     for (options, part) in [
         (r#"{"no_delay": true}"#, "unknown field `no_delay`, expected one of `reuseaddr`"),
         (r#"{"nodelay": 1}"#, "expected a boolean"),
-        (r#"{"linger": true}"#, "say how long to linger, such as \"5 s\""),
-        (r#"{"linger": 5}"#, "expected false, or how long to linger"),
+        (r#"{"linger": true}"#, "give a time to linger, such as \"5 s\""),
+        (r#"{"linger": 5}"#, "expected false, or a time to linger"),
         (r#"{"linger": "5"}"#, "has no unit"),
         (r#"{"nodelay": true, "nodelay": true}"#, "duplicate field `nodelay`"),
         (r#"{"if_refused": "never"}"#, "unknown variant `never`, expected `fail` or `record`"),
@@ -120,14 +120,14 @@ fn what_became_of_an_option() {
     let span = |n| OptionValue::Span(Span::from_secs(n));
     for (key, asked, before, set, expected, because) in [
         ("rcvbuf", size(65_536), size(131_072), size(131_072), Outcome::Doubled, "doubles"),
-        ("rcvbuf", size(1), size(131_072), size(2_304), Outcome::Raised, "less than 2304 B"),
+        ("rcvbuf", size(1), size(131_072), size(2_304), Outcome::Raised, "the minimum is 2304 B"),
         (
             "rcvbuf",
             size(1 << 20),
             size(131_072),
             size(425_984),
             Outcome::Clamped,
-            "net.core.rmem_max = 212992, one for the whole machine",
+            "net.core.rmem_max = 212992, machine-wide",
         ),
         ("backlog", number(4096), number(0), number(128), Outcome::Clamped, "somaxconn = 128"),
         ("backlog", number(5), number(0), number(5), Outcome::AsAsked, ""),

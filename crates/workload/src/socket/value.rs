@@ -62,9 +62,9 @@ impl Kind {
             Kind::Seconds(least, most) => format!("{least} to {most} s"),
             Kind::Millis(least, most) => format!("{least} to {most} ms"),
             Kind::Micros(least, most) => format!("{least} to {most} µs"),
-            Kind::Time => "0 (for ever) or more, to the µs".into(),
+            Kind::Time => "0 (no limit) or more, in steps of 1 µs".into(),
             Kind::Linger => format!("off, or 0 to {} s", i32::MAX),
-            Kind::Rate => "0 B/s or more; all ones: no limit".into(),
+            Kind::Rate => "0 B/s or more; unlimited".into(),
             Kind::Name => format!("a name of 1 to {NAME_MAX} characters"),
             Kind::Structure(name) => name.into(),
         }
@@ -223,7 +223,7 @@ impl OptionValue {
         };
         match self {
             OptionValue::Span(span) if span.as_nanos() % step != 0 => Some(format!(
-                "is {self}: the kernel counts in whole {}",
+                "is {self}: the kernel takes whole {}",
                 match step {
                     1_000_000_000 => "seconds",
                     1_000_000 => "milliseconds",
@@ -231,11 +231,11 @@ impl OptionValue {
                 }
             )),
             OptionValue::Rate(rate) if rate.bits_per_second() % 8 != 0 => {
-                Some(format!("is {self}: the kernel counts in whole bytes per second"))
+                Some(format!("is {self}: the kernel takes whole bytes per second"))
             }
             OptionValue::Name(name) if !is_name(name) => Some(format!(
-                "is `{name}`, which is not a name of a congestion control: up to {NAME_MAX} \
-                 letters, digits, `_` or `-`, such as `reno`"
+                "is `{name}`: give a name of up to {NAME_MAX} letters, digits, `_` or `-`, such as \
+                 `reno`"
             )),
             _ => None,
         }
@@ -279,7 +279,7 @@ impl<'de> DeserializeSeed<'de> for ValueOf {
             Kind::Rate => Rate::deserialize(deserializer).map(OptionValue::Rate),
             Kind::Name => String::deserialize(deserializer).map(OptionValue::Name),
             Kind::Structure(name) => {
-                Err(D::Error::custom(format!("a {name} cannot be written here")))
+                Err(D::Error::custom(format!("a {name} cannot be set in a scenario")))
             }
         }
     }
@@ -291,12 +291,12 @@ impl Visitor<'_> for LingerVisitor {
     type Value = OptionValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("false, or how long to linger, such as \"5 s\"")
+        f.write_str("false, or a time to linger, such as \"5 s\"")
     }
 
     fn visit_bool<E: Error>(self, on: bool) -> Result<OptionValue, E> {
         if on {
-            return Err(E::custom("say how long to linger, such as \"5 s\""));
+            return Err(E::custom("give a time to linger, such as \"5 s\""));
         }
         Ok(OptionValue::Flag(false))
     }

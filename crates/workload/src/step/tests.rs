@@ -44,26 +44,26 @@ fn a_step_is_written_as_it_is_read() {
 #[test]
 fn what_is_no_step_is_told() {
     for (text, told) in [
-        ("wait 3 s", "`wait 3 s` is no step of a program: there are `write AMOUNT"),
-        ("", "`` is no step of a program"),
-        ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, and it ends too"),
-        ("write 100", "`write 100`: `100` has no unit: write an amount of data as `10 MB`"),
+        ("wait 3 s", "`wait 3 s` is not a step of a program; the steps are `write AMOUNT"),
+        ("", "`` is not a step of a program"),
+        ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found the end"),
+        ("write 100", "`write 100`: `100` has no unit: give an amount of data as `10 MB`"),
         ("write 3 s", "`write 3 s`: `s` is not a unit of an amount of data"),
-        ("write 0 B", "`write 0 B` moves nothing"),
-        ("write 17 MiB", "`write 17 MiB` gives one call more than 16 MiB"),
+        ("write 0 B", "`write 0 B` moves no data"),
+        ("write 17 MiB", "`write 17 MiB` passes more than 16 MiB to one call"),
         (
             "write 1 B now",
-            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, not `now`",
+            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found `now`",
         ),
-        ("read to 5 B", "`read to 5 B`: expected `read to end [in SIZE]`, not `5`"),
+        ("read to 5 B", "`read to 5 B`: expected `read to end [in SIZE]`, found `5`"),
         ("sleep 5 B", "`sleep 5 B`: `B` is not a unit of a time span"),
         (
             "shutdown reading",
-            "`shutdown reading`: expected `shutdown read|write|both`, not `reading`",
+            "`shutdown reading`: expected `shutdown read|write|both`, found `reading`",
         ),
-        ("cork maybe", "`cork maybe`: expected `cork on|off`, not `maybe`"),
-        ("at end", "`at end`: expected `at mark`, not `end`"),
-        ("close now", "`close now`: expected `close`, not `now`"),
+        ("cork maybe", "`cork maybe`: expected `cork on|off`, found `maybe`"),
+        ("at end", "`at end`: expected `at mark`, found `end`"),
+        ("close now", "`close now`: expected `close`, found `now`"),
     ] {
         let error = text.parse::<Step>().unwrap_err().to_string();
         assert!(error.starts_with(told), "{text}: {error}");

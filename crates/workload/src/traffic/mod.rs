@@ -115,7 +115,7 @@ impl Traffic {
                 told("on_off.off", off.objection())?;
                 at_most("on_off.most", *most)?;
                 let is_still = rate.bits_per_second() == 0;
-                told("on_off.rate", is_still.then_some("is 0: there is nothing to send"))
+                told("on_off.rate", is_still.then_some("must not be 0"))
             }
             Traffic::Arrivals(Arrivals { every, size, most, .. }) => {
                 told("arrivals.every", every.objection())?;

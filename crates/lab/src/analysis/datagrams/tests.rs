@@ -49,7 +49,7 @@ fn told(row: &DatagramRow) -> String {
 }
 
 #[test]
-fn every_datagram_has_its_fate() {
+fn every_datagram_has_verdict() {
     let (_place, recording) = recorded();
     let all = read(&recording);
     let rows: Vec<String> = all.datagrams.iter().map(told).collect();
@@ -84,11 +84,11 @@ fn every_datagram_has_its_fate() {
 
 /// Where the path tells nothing, both captures say the same, but for why.
 #[test]
-fn captures_alone_tell_what_arrived() {
+fn datagrams_without_verdicts_are_matched() {
     let (_place, recording) = recorded();
     let record = recording.record().unwrap();
-    let captures = Endpoint::BOTH.map(|end| seen(&recording, &record, end).unwrap());
-    let untold = untold(&captures);
+    let captures = Endpoint::BOTH.map(|end| captured(&recording, &record, end).unwrap());
+    let untold = without_verdicts(&captures);
     let own: Vec<DatagramRow> =
         read(&recording).datagrams.into_iter().filter(|row| !row.is_copy).collect();
     assert_eq!(untold.len(), own.len());

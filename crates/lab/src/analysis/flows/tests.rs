@@ -40,7 +40,7 @@ fn jains_index_is_as_computed_by_hand() {
 }
 
 #[test]
-fn only_the_time_counts_in_which_all_are_active() {
+fn fairness_counts_common_time_only() {
     // The first has all for 5 s; then each gets the same; then the second is alone.
     let one = flow(&[(0, 5_000, 1_000), (5_000, 10_000, 500)]);
     let other = flow(&[(5_000, 10_000, 500), (10_000, 20_000, 1_000)]);
@@ -53,7 +53,7 @@ fn only_the_time_counts_in_which_all_are_active() {
 }
 
 #[test]
-fn one_flow_and_flows_that_never_meet_share_nothing() {
+fn flows_without_overlap_have_no_fairness() {
     assert_eq!(fairness(&[flow(&[(0, 1_000, 10)])]), None);
     let apart = [flow(&[(0, 1_000, 10)]), flow(&[(2_000, 3_000, 10)])];
     assert_eq!((fairness(&apart), convergence(&apart, at(2_000))), (None, None));
@@ -61,7 +61,7 @@ fn one_flow_and_flows_that_never_meet_share_nothing() {
 }
 
 #[test]
-fn convergence_is_when_shares_begin_to_stay_fair() {
+fn convergence_is_start_of_lasting_fairness() {
     // From 10 s on the second is there with a tenth, from 14 s on with 40 %: fair is within 25 %
     // and 75 %. Two seconds that begin at 13 s hold half of each: (10 + 40)/2 = 25 %.
     let flows = [
@@ -100,7 +100,7 @@ proptest! {
 
     /// Whatever the order in which ranges come, and however they overlap, each byte counts once.
     #[test]
-    fn each_byte_counts_once(ranges in prop::collection::vec((0_u64..200, 1_u64..60), 0..40)) {
+    fn duplicate_bytes_count_once(ranges in prop::collection::vec((0_u64..200, 1_u64..60), 0..40)) {
         let all: std::collections::BTreeSet<u64> =
             ranges.iter().flat_map(|(start, len)| *start..start + len).collect();
         prop_assert_eq!(super::sharing::covered(&ranges), all.len() as u64);

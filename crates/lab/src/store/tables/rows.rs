@@ -3,6 +3,7 @@
 use tcplab_quantities as q;
 use tcplab_recording::OptionRecord;
 use tcplab_results::{EndRow, EpisodeRow, FlowRow, InterruptionRow, OptionRow, Trial};
+use tcplab_scenario::metrics;
 use tcplab_table::{Kind, Value};
 use tcplab_units::Instant;
 use tcplab_workload::CallRow;
@@ -286,13 +287,13 @@ pub(super) fn flows(case: &str, trial: &Trial) -> Vec<Row> {
                 whole(flow.connections.len()),
                 flow.connections.first().map(|it| it.start_s).into(),
                 flow.bytes().into(),
-                flow.median("transfer_time").into(),
-                flow.median("goodput").into(),
-                flow.median("response.time").into(),
-                flow.sum("retransmissions").into(),
-                flow.sum("timeouts").into(),
-                flow.sum("lost").into(),
-                flow.median("mean_rtt").into(),
+                flow.median(metrics::TRANSFER_TIME).into(),
+                flow.median(metrics::GOODPUT).into(),
+                flow.median(metrics::RESPONSE_TIME).into(),
+                flow.sum(metrics::RETRANSMISSIONS).into(),
+                flow.sum(metrics::TIMEOUTS).into(),
+                flow.sum(metrics::LOST).into(),
+                flow.median(metrics::MEAN_RTT).into(),
             ],
         )
     };

@@ -16,8 +16,8 @@ use crate::error::LabError;
 /// Gives the JSON text of a trial of the case of this name, in a line.
 type Each<'a> = dyn FnMut(&str, &Trial) -> Result<Box<RawValue>, LabError> + 'a;
 
-/// Writes the file, whole but not yet in its place. `each` is called with the trials in their order:
-/// so one of them is in memory at a time.
+/// Writes the file, whole but not yet in its place. `each` is called with the trials in order,
+/// so one trial is in memory at a time.
 ///
 /// # Errors
 /// When it cannot be written, or `each` fails.

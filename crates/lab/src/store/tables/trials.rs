@@ -53,7 +53,7 @@ impl<'a> Trials<'a> {
         let of_case = move |(index, case): (usize, &'a Case)| {
             let with_factors = move |(_, mut row, trial): (u32, Vec<Value>, Option<&Trial>)| {
                 row.extend(self.factors.cells(index).iter().cloned());
-                let value = |name: &str| trial.and_then(|it| it.metrics.value(name));
+                let value = |name: &str| trial.and_then(|it| it.metrics.value_named(name));
                 row.extend(self.metrics.iter().map(|(name, _)| Value::from(value(name))));
                 row
             };

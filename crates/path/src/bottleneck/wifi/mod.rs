@@ -126,7 +126,7 @@ impl WifiSpec {
         let most = if standard.aggregates() { BLOCK_ACK_WINDOW } else { 1 };
         let aggregate = self.aggregate.unwrap_or(most);
         if aggregate == 0 {
-            return Err(Fault::below("aggregate", "a frame has at least 1 packet"));
+            return Err(Fault::below("aggregate", "give at least 1 packet per frame"));
         }
         if aggregate > most {
             let what = match most {
@@ -210,24 +210,24 @@ impl WifiPlan {
     pub(crate) fn describe(&self) -> String {
         let WifiPlan { standard, rate, error, retries, aggregate, stations, .. } = self;
         let mut text = format!(
-            "An 802.11{standard} link sends frames at {rate} (at most {:.1} Mbit/s of full packets)",
+            "802.11{standard} link at {rate} (at most {:.1} Mbit/s with full packets)",
             self.saturation().as_mbit_f64()
         );
         if *aggregate > 1 {
             let full = Exchange::new(self).full_packets();
             let full =
                 if full < *aggregate { format!(" ({full} full ones)") } else { String::new() };
-            text += &format!(", up to {aggregate} packets{full} in each");
+            text += &format!(", up to {aggregate} packets{full} per frame");
         }
         if *stations > 0 {
             let plural = if *stations == 1 { "" } else { "s" };
-            text += &format!(", in turns with {stations} other station{plural}");
+            text += &format!(", contending with {stations} other station{plural}");
         }
         if *error != Probability::NEVER {
-            text += &format!(", of which {error} are damaged");
+            text += &format!(", {error} of packets damaged");
         }
         if *error != Probability::NEVER || *stations > 0 {
-            text += &format!(", and again up to {retries} times what fails");
+            text += &format!(", up to {retries} retries");
         }
         text
     }

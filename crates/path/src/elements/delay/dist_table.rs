@@ -19,14 +19,14 @@ pub(super) enum TableError {
     #[error("line {line}: `{entry}` is not a whole number")]
     NotANumber { line: usize, entry: String },
     #[error(
-        "line {line}: `{entry}` begins with a zero, which to netem makes it octal: write it without"
+        "line {line}: `{entry}` begins with a zero, so netem reads it as octal: remove the zero"
     )]
     Octal { line: usize, entry: String },
     #[error("line {line}: {entry} is out of range: entries are from -32768 to 32767")]
     OutOfRange { line: usize, entry: String },
     #[error("line {line}: a table has at most 16384 entries")]
     TooLong { line: usize },
-    #[error("a table without entries says nothing")]
+    #[error("the table has no entries")]
     Empty,
 }
 
@@ -87,7 +87,7 @@ mod tests {
             (b"1 - 2", "line 1: `-` is not a whole number"),
             (
                 b"1\n\n-010",
-                "line 3: `-010` begins with a zero, which to netem makes it octal: write it without",
+                "line 3: `-010` begins with a zero, so netem reads it as octal: remove the zero",
             ),
             (b"32768", "line 1: 32768 is out of range: entries are from -32768 to 32767"),
             (
@@ -95,7 +95,7 @@ mod tests {
                 "line 2: -99999999999999999999 is out of range: entries are from -32768 to 32767",
             ),
             (b"1\n2 \xff", "line 2: this is not text"),
-            (b"# nothing\n", "a table without entries says nothing"),
+            (b"# nothing\n", "the table has no entries"),
         ] {
             assert_eq!(parse(file).unwrap_err().to_string(), error);
         }

@@ -67,7 +67,7 @@ pub struct JitterTable {
 }
 
 text_or_table!(
-    JitterSpec, "Jitter", "By how much the delay differs from packet to packet.",
+    JitterSpec, "Jitter", "Jitter of the delay.",
     "a time such as \"2 ms\", or a table",
     text(Span): |text: &str| text.parse().map(JitterSpec::Uniform), table: JitterTable
 );
@@ -125,7 +125,7 @@ impl JitterTable {
     fn plan(&self) -> Result<JitterPlan, Fault> {
         let correlation = self.correlation.unwrap_or(Probability::NEVER);
         if correlation == Probability::ALWAYS {
-            let what = "a correlation of 100 % makes the jitter of all packets the same: give less";
+            let what = "a correlation of 100 % gives all packets the same jitter: give less";
             return Err(Fault::below("correlation", what));
         }
         Ok(JitterPlan { law: self.law()?, correlation, reorder: self.reorder })
@@ -143,15 +143,15 @@ impl JitterTable {
         .into_iter()
         .filter_map(|(name, is_given)| is_given.then_some(name));
         if let (Some(one), Some(other)) = (given.next(), given.next()) {
-            let what = format!("jitter has one law: leave out `{one}` or `{other}`");
+            let what = format!("give either `{one}` or `{other}`");
             return Err(Fault::below(other, what));
         }
         if self.table.is_none() && self.scale.is_some() {
-            let what = "a scale belongs to a `table`: every other law is given with its own";
+            let what = "`scale` needs `table`; other laws have their own scale";
             return Err(Fault::below("scale", what));
         }
         if self.table.is_none() && self.values.is_some() {
-            return Err(Fault::below("values", "values belong to a `table`: name the file"));
+            return Err(Fault::below("values", "`values` needs `table`: name the file"));
         }
         let law = self.uniform.map(JitterLaw::Uniform);
         let law = law.or(self.normal.map(JitterLaw::Normal));
@@ -161,14 +161,14 @@ impl JitterTable {
             (Some(law), _) => Ok(law),
             (None, Some(name)) => self.table_law(name),
             (None, None) => Err(Fault::here(
-                "jitter needs a law: one of `uniform`, `normal`, `pareto`, `pareto_normal`, `table`",
+                "no law given: add one of `uniform`, `normal`, `pareto`, `pareto_normal`, `table`",
             )),
         }
     }
 
     fn table_law(&self, name: &str) -> Result<JitterLaw, Fault> {
         let Some(scale) = self.scale else {
-            let what = "a table needs a `scale`: the time that its unit (8192) stands for";
+            let what = "`table` needs `scale`: the time that its unit (8192) stands for";
             return Err(Fault::below("table", what));
         };
         let Some(values) = &self.values else {
@@ -194,22 +194,21 @@ impl JitterPlan {
         self.law.scale().is_zero()
     }
 
-    /// Goes on from `Each packet takes 5 ms`.
+    /// Continues `Delay 5 ms`.
     pub(super) fn describe(&self) -> String {
         let mut text = String::new();
         if !self.is_even() {
             text += &format!(", {}", self.law.describe());
             if self.correlation != Probability::NEVER {
-                text += &format!(", correlated by {}", self.correlation);
+                text += &format!(", correlation {}", self.correlation);
             }
         }
-        let order =
-            if self.reorder { "packets may overtake one another" } else { "none overtakes" };
+        let order = if self.reorder { "reordering possible" } else { "order kept" };
         text + "; " + order
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(super) struct Jitter {
     law: JitterLaw,

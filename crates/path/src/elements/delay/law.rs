@@ -97,19 +97,19 @@ impl JitterLaw {
         }
     }
 
-    /// Goes on from `Each packet takes 5 ms`.
+    /// Continues `Delay 5 ms`.
     pub(super) fn describe(&self) -> String {
         match self {
-            JitterLaw::Uniform(most) => format!("evenly up to {most} less or more"),
+            JitterLaw::Uniform(most) => format!("uniform jitter ±{most}"),
             JitterLaw::Normal(sigma) => {
-                format!("with normal jitter (standard deviation {sigma})")
+                format!("normal jitter (standard deviation {sigma})")
             }
-            JitterLaw::Pareto(scale) => format!("with Pareto jitter (scale {scale})"),
+            JitterLaw::Pareto(scale) => format!("Pareto jitter (scale {scale})"),
             JitterLaw::ParetoNormal(scale) => {
-                format!("with jitter a quarter normal and three quarters Pareto (scale {scale})")
+                format!("jitter ¼ normal, ¾ Pareto (scale {scale})")
             }
             JitterLaw::Table(TableLaw { name, scale, .. }) => {
-                format!("with jitter from the table `{name}` (scale {scale})")
+                format!("jitter from the table `{name}` (scale {scale})")
             }
         }
     }

@@ -33,7 +33,7 @@ pub enum DelaySpec {
 
 text_or_table!(
     DelaySpec, "Delay",
-    "How long a packet takes: that of the moment it enters, where it changes with time.",
+    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
     "a time such as \"5 ms\", or a table of steps",
     text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
 );
@@ -105,11 +105,11 @@ impl DelayPlan {
             DelaySpec::Schedule(schedule) => schedule.describe(),
         };
         let jitter = self.jitter.as_ref().map(JitterPlan::describe).unwrap_or_default();
-        format!("Each packet takes {delay}{jitter}.")
+        format!("Delay {delay}{jitter}.")
     }
 }
 
-/// At work.
+/// The element at work.
 #[derive(Debug)]
 pub(crate) struct Delay {
     spec: DelaySpec,

@@ -55,7 +55,7 @@ text_or_table!(
     DropSpec, "Drop", "Packets to drop.",
     "a table such as { kind = \"syn\", nth = [1] }, or a list of them",
     text(String): |text: &str| Err::<DropSpec, String>(format!(
-        "`{text}` does not tell which: write a table such as {{ kind = \"syn\", nth = [1] }}"
+        "`{text}` is not enough: give a table such as {{ kind = \"syn\", nth = [1] }}"
     )),
     table: DropRule, list: list
 );
@@ -124,8 +124,8 @@ impl DropRule {
         let DropRule { kind, bytes, nth, probability } = self;
         if *self == DropRule::default() {
             return Err(Fault::here(
-                "a rule without a condition drops every packet: give one of `kind`, `bytes`, \
-                 `nth` and `probability`, or write `blackhole = \"0 s\"`",
+                "this rule has no condition: add one of `kind`, `bytes`, `nth` and `probability`, or \
+                 write `blackhole = \"0 s\"`",
             ));
         }
         Ok(RulePlan {
@@ -140,13 +140,13 @@ impl DropRule {
 fn byte_range(text: &str) -> Result<(u64, u64), Fault> {
     let Some((start, end)) = range(text) else {
         let what = format!(
-            "`{text}` is not a range of bytes: write the first and the one beyond the last, as \
+            "`{text}` is not a range of bytes: write first..end, end not included, such as \
              `10000..11448`"
         );
         return Err(Fault::below("bytes", what));
     };
     if start >= end {
-        let what = format!("the bytes {text} are none: the end, not included, must be larger");
+        let what = format!("the range {text} is empty: the end, not included, must be larger");
         return Err(Fault::below("bytes", what));
     }
     Ok((start, end))
@@ -154,7 +154,8 @@ fn byte_range(text: &str) -> Result<(u64, u64), Fault> {
 
 fn numbers(list: &[Nth]) -> Result<Vec<(u64, u64)>, Fault> {
     if list.is_empty() {
-        let what = "an empty list names no packet: leave `nth` out to drop all, or the rule";
+        let what =
+            "the list is empty: remove `nth` to drop all matching packets, or remove the rule";
         return Err(Fault::below("nth", what));
     }
     list.iter().map(|nth| nth.range().map_err(|what| Fault::below("nth", what))).collect()
@@ -166,16 +167,14 @@ impl Nth {
         let (from, to) = match self {
             Nth::One(number) => (*number, *number),
             Nth::Range(text) => range(text).ok_or_else(|| {
-                format!(
-                    "`{text}` is not a range of numbers: write the first and the last, as `5..8`"
-                )
+                format!("`{text}` is not a range of numbers: write first..last, such as `5..8`")
             })?,
         };
         if from == 0 {
-            return Err("packets are counted from 1: there is no packet 0".into());
+            return Err("packets are counted from 1: give 1 or more".into());
         }
         if from > to {
-            return Err(format!("the range {from}..{to} runs backwards: write `{to}..{from}`"));
+            return Err(format!("the range {from}..{to} is reversed: write `{to}..{from}`"));
         }
         Ok((from, to))
     }

@@ -37,7 +37,7 @@ pub struct BlackholeTable {
 }
 
 text_or_table!(
-    BlackholeSpec, "BlackholeFrom", "From when on everything is dropped.",
+    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
     "a time such as \"3 s\", or a table",
     text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table: BlackholeTable
 );
@@ -71,9 +71,7 @@ impl BlackholeSpec {
             }
         };
         if let Some(until) = until.filter(|until| *until <= from) {
-            let what = format!(
-                "a black hole from {from} until {until} never begins: `until` must be after `from`"
-            );
+            let what = format!("`until` ({until}) must be after `from` ({from})");
             return Err(Fault::below("until", what));
         }
         let affected = affects(swallowed, direction, table, "black hole")?;
@@ -84,8 +82,8 @@ impl BlackholeSpec {
 impl BlackholePlan {
     pub(crate) fn describe(&self) -> String {
         match self.until {
-            None => format!("From {} on, all packets are dropped.", self.from),
-            Some(until) => format!("From {} to {until}, all packets are dropped.", self.from),
+            None => format!("All packets are dropped from {} on.", self.from),
+            Some(until) => format!("All packets are dropped from {} to {until}.", self.from),
         }
     }
 }

@@ -88,7 +88,7 @@ impl InterruptionPlan {
         let lasting = self.lasting;
         match &self.times {
             InterruptionTimes::Periodic { every, offset } => {
-                format!("Every {every}, first at {offset}, all packets are dropped for {lasting}.")
+                format!("All packets are dropped for {lasting} every {every}, first at {offset}.")
             }
             InterruptionTimes::Listed { at } => {
                 let at: Vec<_> = at.iter().map(ToString::to_string).collect();
@@ -97,13 +97,13 @@ impl InterruptionPlan {
                     [others @ .., last] => format!("{} and {last}", others.join(", ")),
                     [] => "no time".into(),
                 };
-                format!("At {at}, all packets are dropped for {lasting}.")
+                format!("All packets are dropped for {lasting} at {at}.")
             }
             InterruptionTimes::Random { up, offset, .. } => {
                 let first = offset.map(|at| format!(", first at {at}")).unwrap_or_default();
                 format!(
-                    "At random{first}, {up} after the last on average, all packets are dropped for \
-                     {lasting} on average."
+                    "All packets are dropped at random times{first}: mean length {lasting}, mean \
+                     time between {up}."
                 )
             }
         }

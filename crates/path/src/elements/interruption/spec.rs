@@ -48,7 +48,7 @@ text_or_table!(
     InterruptionsSpec, "Interruptions", "Times at which all packets are dropped.",
     "a table such as { every = \"5 s\", lasting = \"200 ms\" }, or a list of them",
     text(Span): |text: &str| Err::<InterruptionsSpec, String>(format!(
-        "`{text}` does not tell when: write a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
+        "`{text}` is not enough: give a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
     )),
     table: InterruptionSpec, list: list
 );
@@ -102,13 +102,11 @@ impl InterruptionSpec {
             (None, Some(at), None) => self.listed(at)?,
             (None, None, Some(up)) => self.random(up, table, number)?,
             (None, None, None) => {
-                let what = "this interruption does not tell when: give one of `every`, `at` and \
-                            `up`";
+                let what = "no times given: add one of `every`, `at` and `up`";
                 return Err(Fault::here(what));
             }
             _ => {
-                let what = "an interruption has one of `every`, `at` and `up`: leave the others \
-                            out, or write a list of interruptions";
+                let what = "give only one of `every`, `at` and `up`, or a list of interruptions";
                 return Err(Fault::here(what));
             }
         };
@@ -119,14 +117,11 @@ impl InterruptionSpec {
     fn periodic(&self, every: Span) -> Result<InterruptionTimes, Fault> {
         let lasting = self.lasting;
         if every.is_zero() {
-            let what =
-                format!("interruptions every {every} come all at once: give a time above zero");
+            let what = format!("`every` is {every}: give a time above zero");
             return Err(Fault::below("every", what));
         }
         if lasting >= every {
-            let what = format!(
-                "interruptions lasting {lasting} every {every} never end: `lasting` must be less than `every`"
-            );
+            let what = format!("`lasting` ({lasting}) must be less than `every` ({every})");
             return Err(Fault::below("lasting", what));
         }
         Ok(InterruptionTimes::Periodic { every, offset: self.offset.unwrap_or(every) })
@@ -134,11 +129,11 @@ impl InterruptionSpec {
 
     fn listed(&self, at: &[Span]) -> Result<InterruptionTimes, Fault> {
         if self.offset.is_some() {
-            let what = "`at` tells when each starts, the first too: leave `offset` out";
+            let what = "`at` lists all start times: remove `offset`";
             return Err(Fault::below("offset", what));
         }
         if at.is_empty() {
-            let what = "an empty list tells no time: leave the interruption out";
+            let what = "the list is empty: give a time, or remove the interruption";
             return Err(Fault::below("at", what));
         }
         for pair in at.windows(2) {
@@ -147,8 +142,7 @@ impl InterruptionSpec {
             if next <= this || Instant::ZERO + next < end {
                 let end = end.since(Instant::ZERO);
                 let what = format!(
-                    "the interruption at {next} must start after the one at {this} has ended, \
-                     which is at {end}"
+                    "the interruption at {next} overlaps the one at {this}, which ends at {end}"
                 );
                 return Err(Fault::below("at", what));
             }
@@ -158,9 +152,8 @@ impl InterruptionSpec {
 
     fn random(&self, up: Span, table: Table, number: usize) -> Result<InterruptionTimes, Fault> {
         if up < LEAST_UP {
-            let what = format!(
-                "a mean of {up} between interruptions is too short: give at least {LEAST_UP}"
-            );
+            let what =
+                format!("the mean time between interruptions is {up}: give at least {LEAST_UP}");
             return Err(Fault::below("up", what));
         }
         // Named by where it stands in the path, not by the link, so that links share it.
@@ -179,9 +172,8 @@ pub(super) fn affects(
     if let Some(table) = table.direction()
         && !named.include(table)
     {
-        let what = format!(
-            "this {what} stands in the table of the {table} direction, and names the other one"
-        );
+        let what =
+            format!("this {what} is in the table of the {table} direction: remove `direction`");
         return Err(Fault::below("direction", what));
     }
     Ok(named.include(direction))

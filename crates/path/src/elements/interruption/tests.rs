@@ -211,23 +211,22 @@ fn each_form_in_words() {
     for (json, words) in [
         (
             r#"{ "interruption": { "at": ["1 s", "3.5 s", "7 s"], "lasting": "200 ms" } }"#,
-            "At 1 s, 3.5 s and 7 s, all packets are dropped for 200 ms.",
+            "All packets are dropped for 200 ms at 1 s, 3.5 s and 7 s.",
         ),
         (
             r#"{ "interruption": { "at": ["1 s"], "lasting": "200 ms" } }"#,
-            "At 1 s, all packets are dropped for 200 ms.",
+            "All packets are dropped for 200 ms at 1 s.",
         ),
         (
             r#"{ "interruption": { "up": "5 s", "lasting": "200 ms" } }"#,
-            "At random, 5 s after the last on average, all packets are dropped for 200 ms on \
-             average.",
+            "All packets are dropped at random times: mean length 200 ms, mean time between 5 s.",
         ),
         (
             r#"{ "interruption": { "up": "5 s", "lasting": "200 ms", "offset": "1 s" } }"#,
-            "At random, first at 1 s, 5 s after the last on average, all packets are dropped for \
-             200 ms on average.",
+            "All packets are dropped at random times, first at 1 s: mean length 200 ms, mean time \
+             between 5 s.",
         ),
-        (r#"{ "blackhole": "3 s" }"#, "From 3 s on, all packets are dropped."),
+        (r#"{ "blackhole": "3 s" }"#, "All packets are dropped from 3 s on."),
     ] {
         assert_eq!(link(json, Direction::Reverse).describe(), [words]);
     }

@@ -93,9 +93,9 @@ impl MtuSpec {
 
 impl MtuPlan {
     pub(crate) fn describe(&self) -> String {
-        let how = if self.answer { "and their sender is told" } else { "without a word" };
+        let how = if self.answer { "with an ICMP error" } else { "silently" };
         let size = self.size.as_u64();
-        format!("Packets above {size} B are fragmented if they allow it, or dropped {how}.")
+        format!("MTU {size} B: larger packets are fragmented if allowed, otherwise dropped {how}.")
     }
 }
 

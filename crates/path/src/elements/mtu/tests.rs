@@ -269,12 +269,12 @@ fn a_limit_in_words() {
     for (json, words) in [
         (
             r#""1400 B""#,
-            "Packets above 1400 B are fragmented if they allow it, or dropped and their sender is \
-             told.",
+            "MTU 1400 B: larger packets are fragmented if allowed, otherwise dropped with an ICMP \
+             error.",
         ),
         (
             r#"{ "size": "1280 B", "answer": false }"#,
-            "Packets above 1280 B are fragmented if they allow it, or dropped without a word.",
+            "MTU 1280 B: larger packets are fragmented if allowed, otherwise dropped silently.",
         ),
     ] {
         let spec: MtuSpec = serde_json::from_str(json).unwrap();

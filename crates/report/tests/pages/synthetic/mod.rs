@@ -9,6 +9,7 @@ use tcplab_results::{
     Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, RunWorld,
     StackUsed, Summary, Trial, TrialData, World,
 };
+use tcplab_scenario::metrics;
 use tcplab_trace::{
     Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
     Segment, SegmentKind, Stall, StallCause, Trace,
@@ -80,8 +81,8 @@ pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
             let noise = (0..4).map(|_| rng.below(1_000) as f64 / 1_000.0 - 0.5).sum::<f64>();
             let goodput =
                 4.0 + a as f64 * 0.2 * (1.0 + loss as f64) - loss as f64 * 0.5 + noise * 0.3;
-            trial.metrics.set("goodput", goodput);
-            trial.metrics.set("transfer_time", 80.0 / goodput);
+            trial.metrics.set(metrics::GOODPUT, goodput);
+            trial.metrics.set(metrics::TRANSFER_TIME, 80.0 / goodput);
             trial
         });
         let trials: Vec<Trial> = made.collect();
@@ -330,15 +331,15 @@ fn limits(flow: &mut Flow) {
     });
 }
 
-/// What the application of the client called, as its log tells it.
+/// The system calls of the client.
 fn client() -> EndRow {
     let calls = r#"[
-        { "call": "connect", "result": "ok", "count": 1, "bytes": "0 B", "began": 0,
-          "ended": 10000000, "took": "10 ms", "longest": "10 ms" },
-        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": "6.4 MB",
-          "began": 10000000, "ended": 900000000, "took": "850 ms", "longest": "20 ms" },
-        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": "0 B",
-          "began": 900000000, "ended": 900000000, "took": "0 s", "longest": "0 s" }
+        { "call": "connect", "result": "ok", "count": 1, "bytes": 0, "began_ns": 0,
+          "ended_ns": 10000000, "took_ns": 10000000, "longest_ns": 10000000 },
+        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": 6400000,
+          "began_ns": 10000000, "ended_ns": 900000000, "took_ns": 850000000, "longest_ns": 20000000 },
+        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": 0,
+          "began_ns": 900000000, "ended_ns": 900000000, "took_ns": 0, "longest_ns": 0 }
     ]"#;
     EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),
@@ -452,7 +453,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
         .metrics
         .iter()
         .map(|metric| {
-            let of = |trial: &Trial| trial.metrics.value(metric.name);
+            let of = |trial: &Trial| trial.metrics.value_named(metric.name);
             let values: Vec<f64> = trials.iter().filter_map(of).collect();
             let count = values.len();
             let mean = values.iter().sum::<f64>() / count as f64;

@@ -11,7 +11,6 @@ const MS: u64 = 1_000_000;
 const DELAY: u64 = 5 * MS;
 /// 1,514 bytes at 5 Mbit/s.
 const SERIALISATION: u64 = 2_422_400;
-const DROPPED: &str = "dropped by interruption";
 
 /// What to transfer and how.
 #[derive(Debug, Clone)]

@@ -135,11 +135,11 @@ fn impossible_flow_is_refused() {
         ("[flow.a]\ncount = 101\n", "too many equal flows"),
         ("[flow.a]\nstart = \"120 s\"\n", "starts after the end of the trial"),
         ("[flow.a]\nworkload = { connect = \"closed\" }\n", "a flow is one TCP connection"),
-        ("[flow.a]\nworkload = { upload = \"0 B\" }\n", "`upload` is 0"),
+        ("[flow.a]\nworkload = { upload = \"0 B\" }\n", "`upload` must not be 0"),
         ("[flow.a]\ntraffic = { bulk = \"upload\" }\n", "the trial would wait forever"),
         ("[flow.a]\nlasting = \"1 s\"\n", "a workload ends by itself"),
         ("[flow.a]\nclient.accepted.nodelay = true\n", "a client accepts no connections"),
-        ("[flow.a]\nserver.accepted.backlog = 3\n", "`backlog` is set on"),
+        ("[flow.a]\nserver.accepted.backlog = 3\n", "`backlog` is an option of"),
         ("[flow.a]\nstack = \"linux\"\n", "`stack`"),
         (
             "[flow.a]\n[flow.b]\ncount = 3\n\
@@ -148,7 +148,7 @@ fn impossible_flow_is_refused() {
         ),
         (
             "[flow.a]\ntraffic.on_off = { rate = \"0 bit/s\", on = \"1 s\", off = \"1 s\" }\n",
-            "`on_off.rate` is 0",
+            "`on_off.rate` must not be 0",
         ),
     ] {
         let refusal = refusal(rest);

@@ -1,8 +1,8 @@
 //! A sender with endless data and one bottleneck: just enough to see what a window does.
 //!
-//! It is no TCP: every segment is acknowledged by itself and told apart from its repetition, a
-//! loss is certain once three segments sent later have arrived, and in recovery cwnd comes down at
-//! once. So a window can be reckoned by hand.
+//! It is no TCP: every segment is acknowledged by itself and distinguished from its retransmission,
+//! a loss is certain once three segments sent later have arrived, and in recovery cwnd comes down
+//! at once. So a window can be reckoned by hand.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -119,7 +119,7 @@ impl Driver {
     ) -> Driver {
         let mut window = Window::new(MSS, 10);
         window.flight.is_cwnd_limited = true;
-        // The handshake told of the round trip.
+        // The handshake measured the RTT.
         let rtt = path.delay + path.service;
         window.rtt.srtt = Some(rtt);
         window.rtt.min_rtt = Some(rtt);
@@ -366,7 +366,7 @@ impl Driver {
         }
     }
 
-    /// Without selective acknowledgements nothing is known of what was sent: it is sent again.
+    /// Without selective acknowledgements nothing is known of what was sent: it is retransmitted.
     fn go_back(&mut self) {
         self.window.flight.in_flight -= self.dropped.len() as u32;
         self.window.delivery.lost += self.dropped.len() as u64;

@@ -93,7 +93,7 @@ fn gap_and_its_end_are_reported() {
     config.receiving.window_share = 256;
     let (mut bench, next) = settled(&config);
     let at = |n: i32| next + n * 100;
-    let mut told = |start: i32| {
+    let mut reported = |start: i32| {
         bench.hear(".", at(start), 1, 100);
         let text = bench.forget().join("; ");
         let ack = text.split(" win").next().and_then(|t| t.split("ack ").nth(1)).map(str::to_owned);
@@ -101,9 +101,9 @@ fn gap_and_its_end_are_reported() {
         (ack.map(|ack| ack.parse::<i32>().unwrap()), blocks)
     };
     let block = |from: i32, to: i32| format!("{}:{}", at(from), at(to));
-    assert_eq!(told(2), (Some(next), block(2, 3)));
-    assert_eq!(told(4), (Some(next), format!("{} {}", block(4, 5), block(2, 3))));
-    assert_eq!(told(3), (Some(next), block(2, 5)));
+    assert_eq!(reported(2), (Some(next), block(2, 3)));
+    assert_eq!(reported(4), (Some(next), format!("{} {}", block(4, 5), block(2, 3))));
+    assert_eq!(reported(3), (Some(next), block(2, 5)));
     // A duplicate: reported first, with the block it belongs to. From the fourth on they are held
     // back for a while (`tcp_comp_sack_delay_ns`), but for what was not expected.
     let twice = format!("{} {}", block(3, 4), block(2, 5));
@@ -136,8 +136,8 @@ fn old_haiku_out_of_order_ack_is_delayed() {
     assert_eq!(bench.causes[1..], [SendCause::DelayedAck]);
 }
 
-/// The window closes as the buffer fills, never shrinks, and its opening is told when it is worth
-/// it (RFC 9293 section 3.8.6.2.2).
+/// The window closes as the buffer fills, never shrinks, and its opening is announced when it is
+/// worth it (RFC 9293 section 3.8.6.2.2).
 #[test]
 fn window_follows_reader() {
     let mut config = Config::default();

@@ -55,7 +55,7 @@ fn close_by_both_at_once_ends_connection() {
     assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::TimeWait));
 }
 
-/// The FIN is repeated until it is acknowledged, and the peer's is answered in TIME-WAIT.
+/// The FIN is retransmitted until acknowledged, and the peer's is answered in TIME-WAIT.
 #[test]
 fn fin_lost_is_retransmitted() {
     let config = Config::default();
@@ -76,7 +76,7 @@ fn fin_lost_is_retransmitted() {
     assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::Closed));
 }
 
-/// RFC 2525 section 2.17: what is not read is lost, and the peer is told so.
+/// RFC 2525 section 2.17: unread data is lost, and a RST tells the peer.
 #[test]
 fn close_with_unread_data_resets() {
     let mut pair = established();

@@ -40,7 +40,7 @@ fn handshake_option_not_offered_is_not_used() {
     }
 }
 
-/// RFC 3168 section 6.1.1: who asks, who grants, and that a repeated SYN does not ask.
+/// RFC 3168 section 6.1.1: who asks, who grants, and that a retransmitted SYN does not ask.
 #[test]
 fn handshake_ecn_is_negotiated() {
     use crate::config::Ecn::{Asked, Granted, Off};
@@ -154,7 +154,7 @@ fn open_by_both_at_once_establishes() {
     assert_eq!(ends[1].read(now, &mut block), Ok(5));
 }
 
-/// A SYN that was repeated needlessly tells its round trip by its timestamp, and costs no window.
+/// A spurious retransmission of the SYN gives an RTT by its timestamp, and costs no window.
 #[test]
 fn syn_ack_after_timeout_shows_spurious_retransmission() {
     for (timestamps, cwnd) in [(true, 10), (false, 1)] {

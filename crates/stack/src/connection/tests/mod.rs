@@ -17,32 +17,8 @@ use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use super::*;
-use crate::congestion::{CongestionControl, Window};
+use crate::congestion::Reno;
 use crate::{Segment, SendCause};
-
-/// Reno: what the tests of a connection need of a congestion control.
-#[derive(Debug)]
-struct Halving;
-
-impl CongestionControl for Halving {
-    fn name(&self) -> &'static str {
-        "halving"
-    }
-
-    fn ssthresh(&mut self, _now: Instant, window: &mut Window) -> u32 {
-        (window.cwnd / 2).max(2)
-    }
-
-    fn avoid(&mut self, _now: Instant, window: &mut Window, acked: u32) {
-        if !window.is_limited() {
-            return;
-        }
-        let left = if window.in_slow_start() { window.slow_start(acked) } else { acked };
-        if left > 0 {
-            window.grow(window.cwnd, left);
-        }
-    }
-}
 
 /// Opens with sequence numbers from `initial` on, packets of 1500 bytes, IPv4.
 fn opening(initial: u32) -> Opening {
@@ -51,7 +27,7 @@ fn opening(initial: u32) -> Opening {
         timestamp_offset: initial,
         mtu: 1500,
         ip_header: 20,
-        congestion: Box::new(Halving),
+        congestion: Box::new(Reno::new()),
     }
 }
 

@@ -53,7 +53,7 @@ fn defer_accept_waits_for_data() {
     assert_eq!(bench.connection.unread().as_u64(), 100);
 }
 
-/// Where nothing is acknowledged, SYN-ACKs are repeated as ever; TCP_SYNCNT of the listening
+/// If nothing is acknowledged, SYN-ACKs are retransmitted as usual; TCP_SYNCNT of the listening
 /// socket says how often (`reqsk_timer_handler`).
 #[test]
 fn syn_retries_option_limits_syn_ack_retransmissions() {
@@ -155,7 +155,7 @@ fn receive_low_water_mark_delays_readiness() {
     assert!(!bench.connection.is_readable());
     bench.hear("P.", 300, 1, 1);
     assert!(bench.connection.is_readable());
-    // The end of the stream is always told.
+    // The end of the stream is always readable.
     let mut bench = Bench::established(&with(&[SocketOption::ReceiveLow(Bytes::new(300))]));
     bench.hear("P.", 1, 1, 10);
     assert!(!bench.connection.is_readable());

@@ -50,10 +50,10 @@ fn icmp_quoting_nothing_outstanding_is_ignored() {
 /// Linux's `min_pmtu`: below, packets lose their "don't fragment".
 #[test]
 fn icmp_below_minimum_allows_fragmentation() {
-    for told in [0, 68, 551] {
+    for reported in [0, 68, 551] {
         let mut bench = sending(&Config::default());
-        let learnt = bench.hear_too_big(1, told);
-        assert_eq!(learnt, Some(PathMtu { mtu: 552, fragments: true }), "{told}");
+        let learnt = bench.hear_too_big(1, reported);
+        assert_eq!(learnt, Some(PathMtu { mtu: 552, fragments: true }), "{reported}");
         assert!(!bench.connection.dont_fragment());
         assert_eq!(bench.connection.mss(), 512);
         assert_eq!(bench.hear_too_big(1, 400), None, "that is settled");

@@ -29,7 +29,8 @@ impl LossRecovery for Sack {
     /// section 4: IsLost); as recovery begins, the first segment is in any case.
     fn mark_more(&mut self, evidence: &mut Evidence<'_>, news: News, begins: bool) {
         let counts = self.duplicates.is_some();
-        if !news.is_duplicate && !counts && !(news.is_progress && is_far_ahead(evidence)) {
+        let far = news.is_progress && is_far_ahead(evidence);
+        if !(news.is_duplicate || counts || far) {
             return;
         }
         let above = if counts { 1 } else { evidence.reordering.segments };

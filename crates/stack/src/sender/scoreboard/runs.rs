@@ -71,8 +71,8 @@ impl Runs {
 mod tests {
     use super::*;
 
-    fn gap(start: u64, end: u64) -> Option<Block> {
-        Some(Block { start, end })
+    fn block(start: u64, end: u64) -> Block {
+        Block { start, end }
     }
 
     #[test]
@@ -80,17 +80,17 @@ mod tests {
         let mut runs = Runs::default();
         runs.insert(10, 20);
         runs.insert(30, 40);
-        assert_eq!(runs.gap(0, 50), gap(0, 10));
-        assert_eq!(runs.gap(10, 50), gap(20, 30));
+        assert_eq!(runs.gap(0, 50), Some(block(0, 10)));
+        assert_eq!(runs.gap(10, 50), Some(block(20, 30)));
         assert_eq!(runs.gap(12, 18), None);
-        assert_eq!(runs.gap(30, 50), gap(40, 50));
+        assert_eq!(runs.gap(30, 50), Some(block(40, 50)));
         runs.insert(20, 30);
-        assert_eq!(runs.0, [Block { start: 10, end: 40 }]);
+        assert_eq!(runs.0, [block(10, 40)]);
         runs.insert(40, 45);
         runs.insert(5, 10);
         assert_eq!((runs.highest(), runs.bytes()), (Some(45), 40));
         runs.forget_below(12);
-        assert_eq!(runs.0, [Block { start: 12, end: 45 }]);
+        assert_eq!(runs.0, [block(12, 45)]);
         runs.forget_below(45);
         assert_eq!(runs.highest(), None);
     }

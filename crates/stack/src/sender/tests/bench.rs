@@ -5,7 +5,7 @@ use tcplab_units::{Instant, Span};
 use super::super::interface::AckOutcome;
 use super::super::*;
 use crate::config::Host;
-use crate::congestion::State;
+use crate::congestion::{Reno, State};
 use crate::{SendCause, config};
 
 /// Data bytes of a segment on the bench.
@@ -13,28 +13,6 @@ pub(super) const MSS: u64 = 1_000;
 
 /// No segment leaves.
 pub(super) const NOTHING: [u64; 0] = [];
-
-/// Reno as the textbook has it, to have a window at all.
-#[derive(Debug)]
-pub(super) struct Textbook;
-
-impl CongestionControl for Textbook {
-    fn name(&self) -> &'static str {
-        "textbook"
-    }
-    fn ssthresh(&mut self, _now: Instant, window: &mut Window) -> u32 {
-        (window.cwnd / 2).max(2)
-    }
-    fn avoid(&mut self, _now: Instant, window: &mut Window, acked: u32) {
-        if !window.is_limited() {
-            return;
-        }
-        let left = if window.in_slow_start() { window.slow_start(acked) } else { acked };
-        if left > 0 {
-            window.grow(window.cwnd, left);
-        }
-    }
-}
 
 /// Linux's rules on a machine whose timers are exact.
 pub(super) fn exact() -> Config {
@@ -60,7 +38,7 @@ pub(super) fn agreed() -> Negotiated {
     }
 }
 
-/// A sender and its clock. Segments are told by their number, from 1; acknowledgements name the
+/// A sender and its clock. Segments are identified by number, from 1; acknowledgements name the
 /// first segment that is missing.
 pub(super) struct Bench {
     pub(super) sender: Sender,
@@ -84,9 +62,9 @@ pub(super) fn millis(n: u64) -> Span {
 impl Bench {
     /// Established at time 0, with `segments` to send.
     pub(super) fn new(config: &Config, agreed: &Negotiated, segments: u64) -> Bench {
-        let mut sender = Sender::new(config, Box::new(Textbook));
+        let mut sender = Sender::new(config, Box::new(Reno::new()));
         sender.establish(Instant::ZERO, agreed);
-        assert_eq!(sender.congestion().name(), Textbook.name());
+        assert_eq!(sender.congestion().name(), Reno::new().name());
         let stream = Stream { end: start(segments + 1), ..Stream::default() };
         Bench { sender, stream, now: Instant::ZERO, window: agreed.window, echo: None }
     }

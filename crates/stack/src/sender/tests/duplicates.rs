@@ -67,7 +67,7 @@ fn inflation_matches_rfc_5681() {
             b.leaving().len()
         })
         .collect();
-    // Duplicate 3 brings the repetition; 5 + n > 10 from the sixth on.
+    // Duplicate 3 triggers the retransmission; 5 + n > 10 from the sixth on.
     assert_eq!(sent, [0, 0, 1, 0, 0, 1, 1, 1, 1]);
     assert_eq!(b.cwnd(), 5);
     // Deflated, and grown by one for what was delivered.

@@ -36,7 +36,7 @@ fn rack_one_sack_and_quarter_rtt_triggers_repair() {
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Rack)]);
     assert_eq!(b.state(), State::Recovery);
-    // A timeout after the repetition, not after the original.
+    // A timeout after the retransmission, not after the original.
     assert_eq!(b.alarm(), Some(127 + 300));
 }
 
@@ -94,7 +94,7 @@ fn reordering_distance_becomes_threshold() {
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(2, &[(9, 9), (3, 3)]);
     b.leaving();
-    // All that was between arrives without having been sent again: eight segments late.
+    // All segments between arrive without retransmission: eight segments late.
     b.at(101).ack(10, &[]);
     assert_eq!(b.sender.figures().reordering, 8);
 }
@@ -105,7 +105,7 @@ fn retransmission_lost_is_retransmitted() {
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(1, &[(2, 4)]);
     assert!(b.sent().contains(&(1, Rack)));
-    // What was sent after the repetition arrives, the repetition does not.
+    // A segment sent after the retransmission arrives, the retransmission does not.
     b.at(110).ack(1, &[(2, 10)]);
     assert!(b.sent().iter().all(|s| s.0 > 10));
     b.at(215).ack(1, &[(2, 12)]);

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::bench::*;
 use crate::config::{Detection, Host, Nagle, Reduction, TimeoutAction, TimeoutRule};
+use crate::congestion::Reno;
 
 /// What a network does to packets, in 256ths of them.
 #[derive(Debug, Clone, Copy)]
@@ -110,14 +111,14 @@ impl World {
     }
 }
 
-/// Sends `len` bytes and a FIN through; gives how long it took and what was sent again.
+/// Sends `len` bytes and a FIN through; returns the time that took and the sender's statistics.
 fn transfer(
     config: &Config,
     agreed: &Negotiated,
     weather: Weather,
     len: u64,
 ) -> Result<(Instant, Figures), GivenUp> {
-    let mut sender = Sender::new(config, Box::new(Textbook));
+    let mut sender = Sender::new(config, Box::new(Reno::new()));
     sender.establish(Instant::ZERO, agreed);
     let mut stream = Stream { end: 1, ..Stream::default() };
     let mut receiver = Receiver { next: 1, ..Receiver::default() };

@@ -76,7 +76,7 @@ fn bad_retransmit_late_answer_slow_starts() {
     b.ack(4, &[]);
     assert_eq!(b.numbers(), [4, 5, 6, 7]);
     assert_eq!(b.cwnd(), 4);
-    // What the peer holds is not asked for: all is sent again.
+    // Go-back-N ignores what the peer holds: everything is retransmitted.
     b.at(803).ack(5, &[(7, 9)]);
     b.ack(6, &[(7, 9)]);
     let sent = b.numbers();

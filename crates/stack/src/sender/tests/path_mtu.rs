@@ -87,7 +87,7 @@ fn path_mtu_fitting_segments_stay() {
     assert_eq!(b.leaving().len(), 3);
     b.sender.set_mss(b.now, 1_000, &b.stream);
     assert_eq!((b.leaving(), b.state()), (vec![], State::Open));
-    // Of these, only the last is small enough: it is not sent again.
+    // Of these, only the last is small enough: it is not retransmitted.
     b.sender.set_mss(b.now, 500, &b.stream);
     assert_eq!(pieces(&mut b), [(1, 500), (501, 500), (1_001, 500), (1_501, 500)]);
 }

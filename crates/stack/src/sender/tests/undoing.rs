@@ -22,7 +22,7 @@ fn undo_older_timestamp_undoes_recovery() {
     // Eifel, RFC 3522: the original was echoed.
     let mut b = hasty(true);
     b.at(110).ack(5, &[]);
-    // Nothing else was sent again.
+    // Nothing else was retransmitted.
     assert_eq!(b.state(), State::Open);
     assert_eq!(b.sender.figures().undone, 1);
     assert!(b.ssthresh() > 1_000 && b.cwnd() >= 10);

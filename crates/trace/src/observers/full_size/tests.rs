@@ -42,7 +42,7 @@ fn changes(size: &FullSize) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
-fn as_agreed_or_as_seen() {
+fn full_size_from_handshake_or_data() {
     for (name, mss, payloads, expected) in [
         ("nothing told yet", None, &[][..], None),
         ("the smaller of both, less the timestamps", Some((1_460, 8_960)), &[100], Some(1_448)),
@@ -76,7 +76,7 @@ fn a_syn_without_the_option_means_its_default() {
 }
 
 #[test]
-fn smaller_for_good() {
+fn full_size_lasting_reduction_reported() {
     let full = 1_448;
     for (name, payloads, expected) in [
         ("tails and short messages", &[full, 700, full, 700, full, 700, full, 700][..], vec![]),
@@ -108,7 +108,7 @@ fn smaller_for_good() {
 }
 
 #[test]
-fn one_segment_again_and_again_is_no_size() {
+fn full_size_ignores_one_repeated_segment() {
     let mut size = after_handshake(Some((1_460, 1_460)));
     send(&mut size, &[1_448]);
     for _ in 0..10 {
@@ -121,7 +121,7 @@ fn one_segment_again_and_again_is_no_size() {
 proptest! {
     /// Sizes go down from change to change, the last is in use, and their number is bounded.
     #[test]
-    fn changes_are_a_descent(payloads in prop::collection::vec(
+    fn full_size_changes_only_decrease(payloads in prop::collection::vec(
         prop::sample::select(vec![1_448_i64, 1_348, 1_208, 700, 536, -100, 14_480]), 0..400,
     )) {
         let mut size = after_handshake(Some((1_460, 1_460)));

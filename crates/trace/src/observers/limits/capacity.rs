@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_even_rate_is_found_within_four_per_cent(rate in 10_000_u64..1_000_000_000) {
+        fn capacity_even_rate_within_four_percent(rate in 10_000_u64..1_000_000_000) {
             let mut capacity = Capacity::default();
             for _ in 0..40 {
                 capacity.extend(20_000, 20_000 * 1_000_000_000 / rate, 1448);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_compressed_and_a_third_thinned_out_do_not_matter() {
+    fn capacity_ack_compression_and_thinning_ignored() {
         let mut capacity = Capacity::default();
         for round in 0..300 {
             let nanos = [1_158_400, 300_000 + round * 1_000, 2_000_000 + round * 9_000];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_train_nothing_is_said() {
+    fn capacity_without_a_train_unknown() {
         let mut capacity = Capacity::default();
         for _ in 0..100 {
             capacity.extend(1_448, 1_000_000, 1_448);

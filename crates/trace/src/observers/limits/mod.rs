@@ -191,7 +191,7 @@ mod tests {
     use crate::observers::transfer::TransferSums;
 
     #[test]
-    fn a_direction_is_kept_in_little_memory() {
+    fn direction_state_stays_small() {
         // Without the histogram of spacings, which comes with the first train.
         let limits = size_of::<Limits>() + size_of::<Sender>();
         let others = size_of::<Stalls>() + size_of::<TransferSums>() + size_of::<Throughput>();

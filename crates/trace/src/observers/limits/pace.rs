@@ -44,13 +44,13 @@ mod tests {
     }
 
     #[test]
-    fn waits_in_proportion_to_what_was_sent_make_a_pace() {
+    fn waits_proportional_to_data_are_pacing() {
         let waits = [(1_000, 2_896), (1_010, 2_896), (500, 1_448), (990, 2_896), (1_250, 2_896)];
         assert_eq!(kept(&waits), [false, false, false, true, true]);
     }
 
     #[test]
-    fn waits_of_centuries_are_no_trouble() {
+    fn waits_of_centuries_do_not_overflow() {
         let mut pace = Pace::default();
         for _ in 0..20 {
             pace.is_kept(Span::MAX, 1);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not() {
+    fn irregular_waits_are_not_pacing() {
         let waits: Vec<(u64, u64)> = (0..40).map(|i| (1_000 + i * i * 37 % 1_900, 2_896)).collect();
         assert!(kept(&waits).iter().filter(|&&kept| kept).count() < 8);
     }

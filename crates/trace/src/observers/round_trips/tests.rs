@@ -169,7 +169,7 @@ fn samples(text: &str) -> ([u64; 3], Option<(u64, u64)>) {
 }
 
 #[test]
-fn what_is_sampled_and_what_karn_forbids() {
+fn rtt_samples_obey_karns_rule() {
     for (name, text, expected) in [
         ("the handshake alone", "", ([1, 0, 0], (20_000, 20_000))),
         (
@@ -230,7 +230,7 @@ fn what_is_sampled_and_what_karn_forbids() {
 }
 
 #[test]
-fn what_waited_for_a_hole_at_the_receiver_is_no_sample() {
+fn rtt_no_sample_of_data_above_a_gap() {
     let flow = flow(
         "0.000 > S nosack
          0.0001 < S

@@ -39,7 +39,7 @@ fn extremes_leave_out_the_handshake_and_resets() {
 }
 
 #[test]
-fn closed_windows_are_counted_once_and_timed() {
+fn zero_windows_counted_once_and_timed() {
     for (name, text, (times, together, longest)) in [
         ("never", "0.110 < ack 1449 win 12", (0, 0, 0)),
         (
@@ -72,7 +72,7 @@ fn closed_windows_are_counted_once_and_timed() {
 }
 
 #[test]
-fn a_window_is_full_when_no_full_segment_fits_any_more() {
+fn window_full_when_no_full_segment_fits() {
     // 23 * 128 = 2944 bytes: two segments and 48 bytes.
     let told = windows(
         "0.100 > 1:1449 clock 1
@@ -89,7 +89,7 @@ fn a_window_is_full_when_no_full_segment_fits_any_more() {
 }
 
 #[test]
-fn updates_tell_of_nothing_but_another_window() {
+fn window_updates_change_only_the_window() {
     for (name, last, updates) in [
         ("larger", "ack 1449 win 600", 1),
         ("smaller", "ack 1449 win 400", 1),
@@ -124,7 +124,7 @@ fn silly_windows() {
 }
 
 #[test]
-fn an_edge_that_goes_back() {
+fn window_shrunk_when_right_edge_moves_back() {
     for (name, last, shrunk) in [
         ("by what was acknowledged the window shrinks: it stays", "ack 1281 win 90", 0),
         ("by less than a unit: rounded", "ack 1300 win 89", 0),
@@ -139,7 +139,7 @@ fn an_edge_that_goes_back() {
 }
 
 #[test]
-fn probes_are_counted_and_not_taken_for_data() {
+fn zero_window_probes_not_counted_as_data() {
     let mut windows = Windows::default();
     let probe = crate::packet::Packet { payload: 1, ..packet(Instant::ZERO) };
     windows.on_send(&sent(&probe, 1, SegmentKind::WindowProbe), None);
@@ -149,7 +149,7 @@ fn probes_are_counted_and_not_taken_for_data() {
 }
 
 #[test]
-fn without_the_handshake_bytes_are_unknown_unless_data_prove_them() {
+fn window_scale_unknown_without_syn_unless_data_prove_it() {
     let unknown = flow("0.1 > 1:1449\n0.110 < ack 1449 win 500\n0.120 > 1449:2897").windows;
     assert!(!unknown.scale_known);
     assert_eq!((unknown.first, unknown.max), (None, None));
@@ -172,7 +172,7 @@ fn without_the_handshake_bytes_are_unknown_unless_data_prove_them() {
 }
 
 #[test]
-fn what_data_prove_of_a_scale() {
+fn window_scale_from_data() {
     for (name, flights, scale) in [
         ("nothing sent", &[][..], None),
         ("small flights", &[(500, 400), (500, 500)], None),

@@ -33,7 +33,7 @@ const LOSS: &str = "
 ";
 
 #[test]
-fn a_loss_and_its_repair() {
+fn explanations_loss_and_recovery() {
     let lines = explained(&drill(LOSS, 1_000));
     let said = lines.join("\n");
     let lost = lines.iter().find(|line| line.ends_with(" lost")).unwrap();
@@ -45,7 +45,7 @@ fn a_loss_and_its_repair() {
 }
 
 #[test]
-fn calm_times_have_nothing_to_say() {
+fn explanations_clean_transfer_none() {
     let calm = "
         0.000 > S
         0.010 < S
@@ -56,7 +56,7 @@ fn calm_times_have_nothing_to_say() {
 }
 
 #[test]
-fn a_window_that_closes_and_opens() {
+fn explanations_zero_window_and_update() {
     let lines = explained(&drill(
         "
         0.000 > S
@@ -73,7 +73,7 @@ fn a_window_that_closes_and_opens() {
 }
 
 #[test]
-fn reasons_name_the_frame_that_told() {
+fn explanations_name_the_evidence_frame() {
     let explanations = Explanations { lost: [123].into(), ..Explanations::default() };
     let again = |of, kind, timer, by, proof| {
         explanations.sentence(&Remark::Again { of, kind, timer, by, proof })
@@ -112,7 +112,7 @@ fn reasons_name_the_frame_that_told() {
 }
 
 #[test]
-fn others_add_what_they_know() {
+fn explanations_accept_more_sentences() {
     let mut explanations = Explanations::new();
     assert!(explanations.is_empty());
     explanations.add(4, "evidence of window-limited".to_owned());

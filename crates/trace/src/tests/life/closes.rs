@@ -86,7 +86,7 @@ fn every_kind() {
 }
 
 #[test]
-fn what_comes_after_is_counted() {
+fn packets_after_close_counted() {
     for (name, text, after) in [
         ("nothing", "", 0),
         ("the FIN again, and its answer", "0.4 < 1:2 fin acking 2\n0.41 > ack 2 at 2", 2),
@@ -102,7 +102,7 @@ fn what_comes_after_is_counted() {
 }
 
 #[test]
-fn an_rst_that_its_sender_knows_nothing_of_ends_nothing() {
+fn forged_rst_does_not_close() {
     let forged = opened(
         "0.1 < 1:1449
          0.11 < R 1449

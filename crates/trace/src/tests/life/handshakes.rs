@@ -100,7 +100,7 @@ fn round_trips() {
 }
 
 #[test]
-fn what_was_offered_and_how_often() {
+fn syn_options_and_retransmissions_recorded() {
     let seen = handshake(
         "0 > S mss 1300 win 9
          1 > S mss 536 win 9
@@ -189,7 +189,7 @@ fn fast_open() {
 }
 
 #[test]
-fn multipath_takes_two() {
+fn multipath_needs_both_ends() {
     for (text, multipath) in [
         ("0 > S option 1e040001\n0.01 < S option 1e0c00010102030405060708", true),
         ("0 > S option 1e040001\n0.01 < S", false),
@@ -201,7 +201,7 @@ fn multipath_takes_two() {
 
 /// Each option that the capture cut off is unknown; nothing is concluded from its absence.
 #[test]
-fn options_cut_off_are_unknown() {
+fn truncated_options_unknown() {
     let packets = drill("0 > S clock 1\n0.01 < S\n0.02 > ack 1\n0.03 < ack 1 win 3", 1_000);
     for kept in 40..=packets[0].bytes.len() {
         let mut analyzer = Analyzer::new();

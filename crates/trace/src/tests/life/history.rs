@@ -80,7 +80,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn as_zeek_sums_it_up() {
+fn history_matches_zeek() {
     for (name, text, state, history) in CASES {
         let found = connections(text);
         assert_eq!(found.len(), 1, "{name}");

@@ -23,7 +23,7 @@ fn two(first: &str, second: &str) -> Trace {
 }
 
 #[test]
-fn another_number_is_another_connection_the_same_is_not() {
+fn new_isn_starts_connection_same_isn_does_not() {
     for (name, text, expected) in [
         ("the SYN again", "0 > S\n1 > S\n3 > S", vec![None]),
         ("another SYN, unanswered", "0 > S\n1 > S isn 9", vec![None, Some(0)]),
@@ -84,7 +84,7 @@ fn while_it_is_open() {
 
 /// Two answers with different numbers to one SYN: the client's ACK says which one it took.
 #[test]
-fn two_servers_answer() {
+fn two_syn_acks_client_chooses() {
     let first = connections(
         "0 > S\n0.01 < S\n0.011 < S isn 3000000000\n0.02 > ack 1\n0.1 < 1:1449\n0.11 > ack 1449",
     );
@@ -103,7 +103,7 @@ fn two_servers_answer() {
 
 /// What answers a SYN and is not its answer leaves no mark on the numbers.
 #[test]
-fn a_challenge_from_before_the_capture() {
+fn challenge_ack_before_capture_ignored() {
     let found = connections(
         "0 > S
          0.01 < ack 900000000 at 800000000

@@ -145,7 +145,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn as_figure_5_has_them() {
+fn walk_matches_figure_5() {
     for (name, text, client, server) in CASES {
         let found = connections(text);
         assert_eq!(found.len(), 1, "{name}");
@@ -206,7 +206,7 @@ proptest! {
     /// Whatever is said in whatever order, no walk leaves the figure, and what is told of the life
     /// agrees with itself.
     #[test]
-    fn no_walk_leaves_the_figure(said in prop::collection::vec(0..SAID.len(), 1..16)) {
+    fn walk_any_packets_stays_in_figure_5(said in prop::collection::vec(0..SAID.len(), 1..16)) {
         let line = |(index, &said): (usize, &usize)| format!("{index} {}", SAID[said]);
         let text = said.iter().enumerate().map(line).collect::<Vec<_>>().join("\n");
         let found = connections(&text);
@@ -230,7 +230,7 @@ proptest! {
 
 /// Every subset of a life's packets, as a lossy capture might have it.
 #[test]
-fn no_loss_of_the_capture_leads_out_of_the_figure() {
+fn walk_missing_packets_stays_in_figure_5() {
     let (_, life, _, _) = CASES[3];
     let lines: Vec<&str> = life.split('\n').collect();
     for kept in 1..1_u32 << lines.len() {

@@ -36,7 +36,7 @@ fn trace(capture: &Path) -> Trace {
 }
 
 #[test]
-fn all_packets_are_read_alike_and_differences_in_judgement_are_listed() {
+fn tshark_fields_equal_and_differences_listed() {
     let Some(version) = oracle::version() else {
         eprintln!("skipped: tshark is not installed, so nothing was held against it");
         return;

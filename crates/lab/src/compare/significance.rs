@@ -9,7 +9,7 @@ use tcplab_stats::{
 };
 use tcplab_units::Rng;
 
-use super::choice::{Asked, metrics};
+use super::choice::{Asked, chosen_metrics};
 use super::error::CompareError;
 use super::sides::{Matched, Matching};
 use super::surroundings;
@@ -25,7 +25,7 @@ pub(super) fn comparison(
     let Matching { cases: matched, left_out } = matching;
     let [of_a, of_b]: [Vec<&Case>; 2] =
         [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
-    let metrics = metrics(&asked.metrics, [&of_a, &of_b])?;
+    let metrics = chosen_metrics(&asked.metrics, [&of_a, &of_b])?;
     warnings.extend(left_out);
     let (mut cases, mut tested) = (Vec::new(), Vec::new());
     for case in &matched {
@@ -78,7 +78,7 @@ fn values(
     compared: &ComparedCase,
     info: &MetricInfo,
 ) -> (Option<[Vec<Numbered>; 2]>, Option<String>) {
-    let value = |trial: &Trial| trial.metrics.value(info.name);
+    let value = |trial: &Trial| trial.metrics.value(info);
     let sides = [("A", case.a), ("B", case.b)];
     let lacking = sides.map(|(side, case)| {
         let lacking = case.trials.iter().filter(|trial| value(trial).is_none()).count();

@@ -15,7 +15,7 @@ use super::runs::{compare_levels, side};
 pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
     let has = |name: &String| {
         let mut trials = run.cases.iter().flat_map(|case| &case.trials);
-        trials.any(|trial| trial.metrics.find(name).is_some())
+        trials.any(|trial| trial.metrics.find_named(name).is_some())
     };
     let (had, lacking): (Vec<String>, Vec<String>) = compare.metrics.iter().cloned().partition(has);
     let told = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));

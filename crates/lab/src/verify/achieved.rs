@@ -19,7 +19,7 @@ use super::rounds::{FEWEST, Plan};
 const RATE_PER_MILLE: f64 = 10.0;
 /// The median of the delay's error may be this, or this share of the delay.
 const MEDIAN_BOUND: Span = Span::from_micros(100);
-/// See above, in per cent.
+/// The share of the delay, in per cent.
 const MEDIAN_SHARE: u64 = 1;
 /// Samples less likely than this do not come from the law: one right path in a thousand is blamed.
 const LEAST_P: f64 = 1.0 - CONFIDENCE;
@@ -42,10 +42,10 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
             rest.next();
         }
         let asked = &plan.asked[way];
-        let seen = Seen::of(&probes.directions[way], asked);
+        let seen = ProbeArrivals::of(&probes.directions[way], asked);
         let mut found = vec![rate(asked, train, way)];
         found.push(Some(delay(asked, &seen, bound)));
-        let source = sparse.map(|round| Seen::of(&round.directions[way], asked));
+        let source = sparse.map(|round| ProbeArrivals::of(&round.directions[way], asked));
         found.push(jitter(asked, source.as_ref().unwrap_or(&seen)));
         found.push(Some(loss(asked, &seen)));
         found.push(interruption(asked, &seen));
@@ -68,7 +68,7 @@ pub(super) fn round_trip(plan: &Plan, rounds: &[RoundRecord]) -> Option<Span> {
     let probes = rounds.first()?;
     let one_way = |(way, asked)| {
         let delays: Vec<f64> =
-            Seen::of(way, asked).delays().into_iter().map(|nanos| nanos as f64).collect();
+            ProbeArrivals::of(way, asked).delays().into_iter().map(|nanos| nanos as f64).collect();
         (delays.len() >= FEWEST as usize).then(|| tcplab_stats::median(&delays))?
     };
     let both: Option<Vec<f64>> = probes.directions.iter().zip(&plan.asked).map(one_way).collect();
@@ -76,7 +76,7 @@ pub(super) fn round_trip(plan: &Plan, rounds: &[RoundRecord]) -> Option<Span> {
 }
 
 /// The probes of one direction that say something, by number.
-struct Seen<'a> {
+struct ProbeArrivals<'a> {
     way: &'a DirectionRecord,
     /// The first arrival of each.
     first: BTreeMap<u32, &'a Arrival>,
@@ -84,16 +84,16 @@ struct Seen<'a> {
     copies: BTreeMap<u32, u64>,
     /// Arrivals whose number cannot be told any more.
     nameless: u64,
-    /// Those that were overtaken.
-    overtaken: Vec<u32>,
+    /// Those that arrived out of order.
+    out_of_order: Vec<u32>,
     /// Sent while the path was open, and not near the edge of an interruption.
     open: Vec<u32>,
 }
 
-impl<'a> Seen<'a> {
-    fn of(way: &'a DirectionRecord, asked: &Asked) -> Seen<'a> {
+impl<'a> ProbeArrivals<'a> {
+    fn of(way: &'a DirectionRecord, asked: &Asked) -> ProbeArrivals<'a> {
         let (mut first, mut copies) = (BTreeMap::new(), BTreeMap::new());
-        let (mut overtaken, mut highest, mut nameless) = (Vec::new(), None, 0);
+        let (mut out_of_order, mut highest, mut nameless) = (Vec::new(), None, 0);
         for arrival in &way.arrivals {
             let Some(number) = arrival.number else {
                 nameless += 1;
@@ -105,7 +105,7 @@ impl<'a> Seen<'a> {
             }
             first.insert(number, arrival);
             if highest.is_some_and(|highest| number < highest) {
-                overtaken.push(number);
+                out_of_order.push(number);
             }
             highest = highest.max(Some(number));
         }
@@ -116,7 +116,7 @@ impl<'a> Seen<'a> {
             })
         };
         let open = (0..).zip(&way.sent).filter(|(_, sent)| is_open(**sent)).map(|(n, _)| n);
-        Seen { way, first, copies, nameless, overtaken, open: open.collect() }
+        ProbeArrivals { way, first, copies, nameless, out_of_order, open: open.collect() }
     }
 
     /// How long each whole probe took that nothing held back, in nanoseconds.
@@ -124,7 +124,7 @@ impl<'a> Seen<'a> {
         let whole = self
             .first
             .iter()
-            .filter(|(number, arrival)| !arrival.damaged && !self.overtaken.contains(number));
+            .filter(|(number, arrival)| !arrival.damaged && !self.out_of_order.contains(number));
         whole
             .filter_map(|(number, arrival)| {
                 let sent = self.way.sent.get(*number as usize)?;
@@ -207,7 +207,7 @@ fn slope(way: &DirectionRecord, size: Bytes) -> Option<f64> {
     tcplab_stats::median(&slopes)
 }
 
-fn delay(asked: &Asked, seen: &Seen<'_>, bound: Span) -> CheckRow {
+fn delay(asked: &Asked, seen: &ProbeArrivals<'_>, bound: Span) -> CheckRow {
     let passage = asked.passage(Train::SMALLEST);
     if let Some(why) = asked.no_delay {
         return CheckRow::unknown("delay", "varying".into(), why);
@@ -236,7 +236,7 @@ fn delay(asked: &Asked, seen: &Seen<'_>, bound: Span) -> CheckRow {
     )
 }
 
-fn jitter(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
+fn jitter(asked: &Asked, seen: &ProbeArrivals<'_>) -> Option<CheckRow> {
     let plan = asked.jitter.as_ref()?;
     let text = match plan.jitter.as_ref().map(|jitter| &jitter.law) {
         Some(JitterLaw::Uniform(most)) => format!("uniform, ± {most}"),
@@ -299,7 +299,7 @@ pub(super) fn law_row(
     )
 }
 
-fn loss(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
+fn loss(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
     let share = loss_law::share(&asked.losses);
     let text = per_cent(share);
     // What is missing does not say who lost it; in virtual time the verdicts do.
@@ -338,7 +338,7 @@ pub(super) fn counted(
     )
 }
 
-fn shares(asked: &Asked, seen: &Seen<'_>) -> Vec<Option<CheckRow>> {
+fn shares(asked: &Asked, seen: &ProbeArrivals<'_>) -> Vec<Option<CheckRow>> {
     let either = |ps: &mut dyn Iterator<Item = f64>| 1.0 - ps.map(|p| 1.0 - p).product::<f64>();
     let arrived = seen.first.len() as u64;
     let row = |name, p: f64, count| {
@@ -368,7 +368,7 @@ fn shares(asked: &Asked, seen: &Seen<'_>) -> Vec<Option<CheckRow>> {
     rows
 }
 
-fn reordering(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
+fn reordering(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
     let [plan] = asked.reorderings[..] else {
         return CheckRow::unknown("reordering", "several".into(), "several hold packets back");
     };
@@ -392,7 +392,7 @@ fn reordering(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
             format!("probes come {} apart, too far to overtake", brief(Span::from_nanos(gap)));
         return CheckRow::unknown("reordering", per_cent(p), why);
     }
-    let (arrived, overtaken) = (seen.first.len() as u64, seen.overtaken.len() as u64);
+    let (arrived, out_of_order) = (seen.first.len() as u64, seen.out_of_order.len() as u64);
     let range = match plan.held_back {
         // The last ones have nobody behind them.
         HeldBack::Random(_) => {
@@ -401,11 +401,11 @@ fn reordering(asked: &Asked, seen: &Seen<'_>) -> CheckRow {
         }
         HeldBack::Every(n) => ((arrived / n).saturating_sub(2), arrived / n + 2),
     };
-    counted("reordering", per_cent(p), overtaken, arrived, range)
+    counted("reordering", per_cent(p), out_of_order, arrived, range)
 }
 
 /// How far the edges of the interruptions are from where they should be, at the worst.
-fn interruption(asked: &Asked, seen: &Seen<'_>) -> Option<CheckRow> {
+fn interruption(asked: &Asked, seen: &ProbeArrivals<'_>) -> Option<CheckRow> {
     let (next, _) = asked.blocked.first()?;
     let sent = &seen.way.sent;
     let (first, last) = (*sent.first()?, *sent.last()?);

@@ -1,6 +1,7 @@
 //! Ratios, what they would be by chance, and whether they are good enough.
 
 use tcplab_results::fidelity::{Compared, Goal, Overall};
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_stats::{median, quantile};
 use tcplab_units::Rng;
 
@@ -8,8 +9,11 @@ use super::figures::QUANTITIES;
 
 /// What is asked: a quantity, the share of cases (its quantile), and how far from 1 the ratio may
 /// be there.
-pub const GOALS: [(&str, f64, f64); 3] =
-    [("transfer_time", 0.5, 0.05), ("transfer_time", 0.9, 0.15), ("retransmissions", 0.5, 0.2)];
+pub const GOALS: [(&MetricInfo, f64, f64); 3] = [
+    (metrics::TRANSFER_TIME, 0.5, 0.05),
+    (metrics::TRANSFER_TIME, 0.9, 0.15),
+    (metrics::RETRANSMISSIONS, 0.5, 0.2),
+];
 
 /// The cases at which a summary looks.
 const MOST: f64 = 0.9;
@@ -49,7 +53,7 @@ fn apart_by_chance(values: &[f64]) -> Option<Vec<Option<f64>>> {
 /// Each quantity over all cases.
 pub(crate) fn summarise(cases: &[Compared]) -> Vec<Overall> {
     let mut summary: Vec<Overall> =
-        QUANTITIES.iter().map(|(name, _)| overall(name, cases)).collect();
+        QUANTITIES.iter().map(|figure| overall(figure.name(), cases)).collect();
     let distances: Vec<f64> = cases.iter().filter_map(|case| case.cwnd_distance).collect();
     summary.push(Overall {
         name: "cwnd_distance".into(),
@@ -102,11 +106,11 @@ fn at(apart: &[Option<f64>], share: f64) -> Option<f64> {
 
 /// The goals, and whether they are met.
 pub(crate) fn goals(summary: &[Overall]) -> Vec<Goal> {
-    let goal = |(name, share, at_most): (&str, f64, f64)| {
-        let overall = summary.iter().find(|overall| overall.name == name);
+    let goal = |(info, share, at_most): (&MetricInfo, f64, f64)| {
+        let overall = summary.iter().find(|overall| overall.name == info.name);
         let found = overall.and_then(|o| if share >= MOST { o.most } else { o.median });
         let held = found.is_some_and(|found| found <= at_most);
-        Goal { name: name.into(), quantile: share, at_most, found, held }
+        Goal { name: info.name.into(), quantile: share, at_most, found, held }
     };
     GOALS.into_iter().map(goal).collect()
 }

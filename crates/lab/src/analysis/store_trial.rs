@@ -12,7 +12,7 @@ use super::contents::Contents;
 use super::trial::examine;
 use crate::error::LabError;
 use crate::plan::{is_simulated, tcplab};
-use crate::store::{Analysed, Identity, RunDirectory};
+use crate::store::{Identity, RunDirectory, StoredTrial};
 
 /// The round trip of the idle path of a case as it was measured, if it was.
 fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
@@ -25,7 +25,7 @@ fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
 }
 
 /// Analyses the trial that was made in `stage`, and lets go of packets that are not kept.
-pub(crate) fn settle(
+pub(crate) fn analyse_and_store(
     run: &RunDirectory,
     stage: &Path,
     contents: &Contents,
@@ -37,7 +37,7 @@ pub(crate) fn settle(
     trial.has_packets = run.plan().keep.has(number) || !trial.flaws.is_empty();
     let keeps = trial.has_packets;
     let identity = run.identity(case, number);
-    RunDirectory::put_analysed(stage, &Analysed { identity, by: program(), trial })?;
+    RunDirectory::put_stored_trial(stage, &StoredTrial { identity, by: program(), trial })?;
     if !keeps {
         contents.recording.forget_packets()?;
     }
@@ -51,8 +51,8 @@ pub(crate) fn settle(
 /// When it is missing or unreadable.
 pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Trial, LabError> {
     let recording = run.recording(&case.name, number)?;
-    let known = run.analysed(&case.name, number);
-    let is_current = |known: &Analysed| known.by == program();
+    let known = run.stored_trial(&case.name, number);
+    let is_current = |known: &StoredTrial| known.by == program();
     let analysed = match known {
         Some(known) if is_current(&known) || !recording.has_packets() => known,
         known => {
@@ -65,8 +65,8 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
                 None => Identity { tcplab: String::new(), ..run.identity(case, number) },
             };
             // The values are those that the file has, so they are the same each time.
-            let analysed = Analysed { identity, by: program(), trial };
-            run.replace_analysed(&case.name, number, &analysed)?
+            let analysed = StoredTrial { identity, by: program(), trial };
+            run.replace_stored_trial(&case.name, number, &analysed)?
         }
     };
     Ok(run.placed(&case.name, number, analysed.trial))
