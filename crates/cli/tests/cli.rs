@@ -366,7 +366,7 @@ fn tc_lists_all_it_cannot_do() {
     let sides = ["--client-side", "eth1", "--server-side", "eth2"];
     let path = ["path", "tc", "-s", "mtu=1400 B", "-s", "forward.loss={every=3}"];
     let told = refusal(home.path(), &[&path[..], &sides].concat());
-    for line in ["  mtu: no qdisc drops packets", "  forward.loss.every: netem loses at random"] {
+    for line in ["  mtu: no qdisc drops packets", "  forward.loss.every: netem drops at random"] {
         assert!(told.contains(line), "{told}");
     }
     for (side, said) in [("eth2", "both sides are eth2"), ("a b", "not an interface name")] {

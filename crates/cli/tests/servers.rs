@@ -425,7 +425,10 @@ fn mistakes_are_named() {
         &["load", &format!("http://{ip}:{port}/"), "-q"],
         &["cannot connect to 127.0.0.1:", "no server listens there: start one"],
     );
-    refused(&["load", "https://127.0.0.1/"], &["`https` is not spoken here"]);
+    refused(
+        &["load", "https://127.0.0.1/"],
+        &["unsupported scheme `https`; use http:// or echo://"],
+    );
     refused(&["load", "127.0.0.1:7", "-c", "4000000000"], &["descriptors", "`ulimit -n`"]);
     refused(&["load", "127.0.0.1:7", "--rate", "0"], &["a rate is more than 0"]);
 }

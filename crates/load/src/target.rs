@@ -33,7 +33,7 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// HTTPS and others.
-    #[error("Unsupported scheme `{0}`; use http:// or echo://.")]
+    #[error("unsupported scheme `{0}`; use http:// or echo://")]
     Scheme(String),
     /// There is no port.
     #[error("{0} has no port: use HOST:PORT")]
@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(target, Target { address: address.parse().unwrap(), protocol }, "{text}");
         }
         for (text, why) in [
-            ("https://127.0.0.1/", "Unsupported scheme `https`"),
+            ("https://127.0.0.1/", "unsupported scheme `https`"),
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
             ("http://:80/", "cannot find"),

@@ -374,8 +374,11 @@ fn extended_run_equals_run_of_final_scenario() {
     fs::write(home.path().join("tiny.toml"), format!("{other}[repeat]\ntrials = 3\n")).unwrap();
     let (_, told) = extend(&["tiny.toml"]);
     assert!(told.contains("3 existing trials reused\n"), "{told}");
-    assert!(told.contains("5 trials are not: each belongs to no case of the new plan\n"), "{told}");
-    assert!(told.contains("2 trials are not: each is of another seed"), "{told}");
+    assert!(
+        told.contains("5 trials not reused: each belongs to no case of the new plan\n"),
+        "{told}"
+    );
+    assert!(told.contains("2 trials not reused: each is of another seed"), "{told}");
     let arguments = ["run", "tiny.toml", "--runs", "other"];
     assert!(command(home.path(), &arguments).status().unwrap().success());
     same(&extended, &only(&home.path().join("other/tiny")), "other levels");
@@ -574,5 +577,5 @@ fn single_trial_keeps_its_packets() {
     assert!(said.contains("no case `vegas`") && said.contains("one of: reno, cubic"), "{said}");
     let planned = ["run", "tiny.toml", "--case", "reno", "--trial", "2", "--dry-run"];
     let said = text(&command(home.path(), &planned).output().unwrap().stdout);
-    assert!(said.contains("0 trials, 1 to run") && said.contains("block 2, seed"), "{said}");
+    assert!(said.contains("0 trials; 1 to run") && said.contains("block 2, seed"), "{said}");
 }
