@@ -430,7 +430,7 @@ fn mistakes_are_named() {
         &["unsupported scheme `https`; use http:// or echo://"],
     );
     refused(&["load", "127.0.0.1:7", "-c", "4000000000"], &["descriptors", "`ulimit -n`"]);
-    refused(&["load", "127.0.0.1:7", "--rate", "0"], &["a rate is more than 0"]);
+    refused(&["load", "127.0.0.1:7", "--rate", "0"], &["the rate must be above 0"]);
 }
 
 #[test]

@@ -137,7 +137,7 @@ pub(crate) fn about(row: &Row) -> String {
 /// Such as `+12.3 %`.
 pub(crate) fn change(row: &Row) -> String {
     match row.difference {
-        d if d < 0.0 || d > 0.0 => {}
+        d if d != 0.0 => {}
         // Most trials are equal, and the others differ in one direction.
         _ if row.is_different() && row.effect < 0.0 => return "lower in few trials".into(),
         _ if row.is_different() => return "higher in few trials".into(),

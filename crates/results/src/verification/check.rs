@@ -78,11 +78,13 @@ impl CheckRow {
     }
 
     /// Declares it not measured.
+    #[must_use]
     pub fn not_measured(self, why: &str) -> CheckRow {
         CheckRow { outcome: Outcome::NotMeasured, why: why.into(), ..self }
     }
 
     /// Says which direction it is of.
+    #[must_use]
     pub fn in_direction(self, direction: Direction) -> CheckRow {
         CheckRow { direction: Some(direction), ..self }
     }

@@ -34,7 +34,7 @@ pub(super) fn serve(
         children.reap();
         match acceptor.next() {
             AcceptEvent::Connection(socket) => {
-                acceptor = carry(context, socket, acceptor, &mut children)
+                acceptor = carry(context, socket, acceptor, &mut children);
             }
             AcceptEvent::Idle => {}
             AcceptEvent::Stop => break,

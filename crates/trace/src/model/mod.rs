@@ -183,6 +183,7 @@ impl Range {
 
 /// One packet that carries data, a SYN or a FIN.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "three flags of the header, and the path's drop")]
 pub struct Segment {
     /// When it passed the capture point.
     pub at: Instant,

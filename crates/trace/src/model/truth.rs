@@ -10,10 +10,12 @@ impl Connection {
     pub fn mark_dropped(&mut self, frames: &BTreeSet<u64>) {
         let Connection { forward, reverse, .. } = self;
         for Flow { segments, acks, .. } in [forward, reverse] {
-            segments
-                .iter_mut()
-                .for_each(|segment| segment.dropped = frames.contains(&segment.frame));
-            acks.iter_mut().for_each(|ack| ack.dropped = frames.contains(&ack.frame));
+            for segment in segments {
+                segment.dropped = frames.contains(&segment.frame);
+            }
+            for ack in acks {
+                ack.dropped = frames.contains(&ack.frame);
+            }
         }
     }
 }
