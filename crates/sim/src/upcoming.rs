@@ -39,7 +39,10 @@ impl Upcoming {
 
     /// The next of the timed ones, if its time has come.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<[Host; 2]> {
-        let (_, pair) = self.timed.pop_front_if(|(start, _)| *start <= now)?;
+        if self.next_start()? > now {
+            return None;
+        }
+        let (_, pair) = self.timed.pop_front()?;
         self.awaited -= usize::from(!pair[0].is_background());
         Some(pair)
     }

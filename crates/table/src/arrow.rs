@@ -67,22 +67,22 @@ fn field<R>(column: &Column<R>) -> Field {
 /// The cells of a column; what is of another kind than the column is empty.
 fn array<R>(column: &Column<R>, rows: &[R]) -> ArrayRef {
     let values = rows.iter().map(|row| column.cells.value(row));
+    /// The cells of one kind, as that kind's array.
+    macro_rules! cells {
+        ($array:ty, $kind:ident) => {
+            Arc::new(
+                values
+                    .map(|value| if let Value::$kind(cell) = value { Some(cell) } else { None })
+                    .collect::<$array>(),
+            )
+        };
+    }
     match column.kind() {
-        Kind::Flag => Arc::new(BooleanArray::from_iter(
-            values.map(|value| if let Value::Flag(flag) = value { Some(flag) } else { None }),
-        )),
-        Kind::Whole => Arc::new(Int64Array::from_iter(
-            values.map(|value| if let Value::Whole(number) = value { Some(number) } else { None }),
-        )),
-        Kind::Wide => Arc::new(UInt64Array::from_iter(
-            values.map(|value| if let Value::Wide(number) = value { Some(number) } else { None }),
-        )),
-        Kind::Number => Arc::new(Float64Array::from_iter(
-            values.map(|value| if let Value::Number(number) = value { Some(number) } else { None }),
-        )),
-        Kind::Text => Arc::new(StringArray::from_iter(
-            values.map(|value| if let Value::Text(text) = value { Some(text) } else { None }),
-        )),
+        Kind::Flag => cells!(BooleanArray, Flag),
+        Kind::Whole => cells!(Int64Array, Whole),
+        Kind::Wide => cells!(UInt64Array, Wide),
+        Kind::Number => cells!(Float64Array, Number),
+        Kind::Text => cells!(StringArray, Text),
         Kind::Wholes => {
             let element = Field::new("element", DataType::Int64, false);
             let mut lists = ListBuilder::new(Int64Builder::new()).with_field(element);

@@ -162,6 +162,7 @@ impl Column<Vec<Value>> {
         kind: Kind,
         meaning: impl Into<Cow<'static, str>>,
     ) -> Column<Vec<Value>> {
+        #[expect(clippy::ptr_arg, reason = "it is called with the row as it is")]
         fn cell(row: &Vec<Value>, place: usize) -> Value {
             row.get(place).cloned().unwrap_or(Value::Empty)
         }

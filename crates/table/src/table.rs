@@ -144,12 +144,12 @@ fn write_line(out: &mut impl Write, cells: impl Iterator<Item = Value>) -> io::R
             out.write_all(b",")?;
         }
         match cell {
-            Value::Empty => {}
             Value::Flag(flag) => write!(out, "{flag}")?,
             Value::Whole(number) => write!(out, "{number}")?,
             Value::Wide(number) => write!(out, "{number}")?,
             Value::Number(number) if number.is_finite() => write!(out, "{number}")?,
-            Value::Number(_) => {}
+            // RFC 4180 has no infinity and no NaN.
+            Value::Empty | Value::Number(_) => {}
             Value::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
                 write!(out, "\"{}\"", text.replace('"', "\"\""))?;
             }

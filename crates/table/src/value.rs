@@ -109,12 +109,12 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
-            Value::Empty => to.serialize_none(),
             Value::Flag(flag) => to.serialize_bool(*flag),
             Value::Whole(number) => to.serialize_i64(*number),
             Value::Wide(number) => to.serialize_u64(*number),
             Value::Number(number) if number.is_finite() => to.serialize_f64(*number),
-            Value::Number(_) => to.serialize_none(),
+            // JSON has no infinity and no NaN (RFC 8259 section 6).
+            Value::Empty | Value::Number(_) => to.serialize_none(),
             Value::Text(text) => to.serialize_str(text),
             Value::Wholes(numbers) => to.collect_seq(numbers),
         }

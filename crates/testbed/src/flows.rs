@@ -15,7 +15,7 @@ pub(crate) const QUIET: Span = Span::from_millis(50);
 /// The flows of a trial, their connections, and how far these are.
 #[derive(Debug)]
 pub(crate) struct Flows {
-    flows: Vec<Flow>,
+    list: Vec<Flow>,
     names: Vec<Arc<str>>,
     /// Client and server of each flow.
     ends: Vec<[EndpointSpec; 2]>,
@@ -61,7 +61,7 @@ impl Flows {
             farewell: case
                 .links()
                 .map_or(QUIET, |links| QUIET + (links[0].delay() + links[1].delay()) * 2),
-            flows,
+            list: flows,
             planned,
         })
     }
@@ -156,7 +156,7 @@ impl Flows {
     }
 
     fn is_background(&self, planned: &PlannedConnection) -> bool {
-        self.flows[planned.flow].spec.background
+        self.list[planned.flow].spec.background
     }
 
     fn awaited(&self, planned: &PlannedConnection) -> u64 {
@@ -173,7 +173,7 @@ impl Flows {
             let start = it.start.unwrap_or_default();
             Some(ConnectionLog { ports: it.ports, start, client, server })
         };
-        let flows = self.flows.iter().enumerate().map(|(index, flow)| FlowLog {
+        let flows = self.list.iter().enumerate().map(|(index, flow)| FlowLog {
             name: flow.name.clone(),
             background: flow.spec.background,
             connections: self

@@ -122,7 +122,9 @@ fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize,
     analyzer.read(open(file)?);
     let mut connections = analyzer.finish_into().1.into_connections();
     if let Some(frames) = dropped_frames(file)? {
-        connections.iter_mut().for_each(|(_, connection)| connection.mark_dropped(&frames));
+        for (_, connection) in &mut connections {
+            connection.mark_dropped(&frames);
+        }
     }
     Ok(connections)
 }

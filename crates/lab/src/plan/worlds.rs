@@ -100,10 +100,9 @@ pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUse
 /// Where a case of a run in `world` runs.
 pub(crate) fn world_of(world: RunWorld, case: &Case) -> World {
     match world {
-        RunWorld::Kernel => World::Kernel,
         RunWorld::Simulated => World::Simulated,
         RunWorld::Both if case.is_modelled() => World::Simulated,
-        RunWorld::Both => World::Kernel,
+        RunWorld::Kernel | RunWorld::Both => World::Kernel,
     }
 }
 

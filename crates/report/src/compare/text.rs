@@ -5,7 +5,8 @@ use tcplab_results::comparison::{Comparison, Row};
 use super::words::{
     change, detectable, interval, is_quiet, median, probability, quiet, sentence, side, verdict,
 };
-use crate::grid::{Cell, Grid, Side};
+use crate::grid::Side::{Left, Right};
+use crate::grid::{Cell, Grid};
 use crate::title::title;
 
 /// The comparison as text: what A and B are, what else differs, the verdict, the rows worst first;
@@ -54,7 +55,6 @@ fn table(rows: &[&Row]) -> String {
             verdict(row),
         ]
     };
-    use Side::{Left, Right};
     let mut grid = Grid::new(&[Left, Left, Right, Right, Right, Right, Right, Right, Left]);
     grid.row(HEAD.map(Cell::new));
     for cells in rows.iter().map(row) {

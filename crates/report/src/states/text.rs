@@ -5,7 +5,8 @@ use tcplab_units::rounded::grouped;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::SampleCheck;
-use crate::grid::{Cell, Grid, Look, Side};
+use crate::grid::Side::{Left, Right};
+use crate::grid::{Cell, Grid, Look};
 
 /// The walks, edge by edge, and what is to be said of them; `checks` where samples were taken.
 pub fn walks_text(walks: &StateWalks, checks: &[SampleCheck]) -> String {
@@ -43,7 +44,6 @@ fn table(walk: &StateWalk) -> String {
     if walk.edges.is_empty() {
         return format!("  {} throughout", start.name());
     }
-    use Side::{Left, Right};
     let mut grid = Grid::new(&[Right, Left, Right, Right, Left, Left]);
     grid.row(["", "state", "since, s", "for", "by", "packet"].map(Cell::new));
     for (place, edge) in walk.edges.iter().enumerate() {

@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 12;
 /// What the page begins with.
 pub(crate) struct Question {
     /// What was varied, and by what it is judged.
-    pub(crate) question: String,
+    pub(crate) text: String,
     /// In a sentence or two; empty where there is no main metric.
     pub(crate) answer: String,
     /// The main picture, unless the trends have it.
@@ -32,7 +32,7 @@ impl Question {
     pub(crate) fn of(run: &Run, trends: Option<&Trends>) -> Question {
         let Some(info) = main_metric(run) else {
             return Question {
-                question: varied(run).map(|it| format!("{it}.")).unwrap_or_default(),
+                text: varied(run).map(|it| format!("{it}.")).unwrap_or_default(),
                 answer: String::new(),
                 figure: None,
                 are_dots: false,
@@ -49,7 +49,7 @@ impl Question {
             None => format!("Nothing varied; {judged}."),
         };
         Question {
-            question,
+            text: question,
             answer: answer(&measured, shares.as_ref()),
             figure: picture(run, &measured, factors.as_ref()).filter(|_| trends.is_none()),
             are_dots: run.cases.len() <= MOST_ROWS,

@@ -268,6 +268,7 @@ fn foreign_text_is_escaped() {
 }
 
 /// The recording of a trial without packets.
+#[expect(clippy::unnecessary_wraps, reason = "reading packets can fail")]
 pub(crate) fn no_packets(_: &Trial) -> Result<TrialData, String> {
     Ok(TrialData {
         client: tcplab_trace::Trace::default(),

@@ -54,16 +54,16 @@ impl Serialize for ConnectionJson {
         });
         let episodes =
             all.map(|(flow, number, it)| EpisodeRow { flow, number, episode: it.clone() });
-        list(&mut map, "episodes", periods::EPISODES, episodes.collect())?;
-        list(&mut map, "lost", periods::LOST, lost.collect())?;
+        list(&mut map, "episodes", periods::EPISODES, episodes)?;
+        list(&mut map, "lost", periods::LOST, lost)?;
         let stalls = flows
             .iter()
             .flat_map(|&(flow, it)| it.stalls.iter().map(move |&stall| StallRow { flow, stall }));
-        list(&mut map, "stalls", periods::STALLS, stalls.collect())?;
+        list(&mut map, "stalls", periods::STALLS, stalls)?;
         let limits = flows
             .iter()
             .flat_map(|&(flow, it)| it.limits.iter().map(move |&period| LimitRow { flow, period }));
-        list(&mut map, "limits", periods::LIMITS, limits.collect())?;
+        list(&mut map, "limits", periods::LIMITS, limits)?;
         let (mut all_segments, mut all_events) = (Vec::new(), Vec::new());
         for (id, flow) in flows {
             let (segments, events) = packets(id, flow);
@@ -74,7 +74,7 @@ impl Serialize for ConnectionJson {
         list(&mut map, "events", events::COLUMNS, all_events)?;
         let connection = self.row.number;
         let finding = |finding: &Finding| FindingRow { connection, finding: finding.clone() };
-        list(&mut map, "findings", details::FINDINGS, self.findings.iter().map(finding).collect())?;
+        list(&mut map, "findings", details::FINDINGS, self.findings.iter().map(finding))?;
         map.end()
     }
 }
@@ -96,19 +96,19 @@ impl ConnectionJson {
             map.serialize_entry(name, &Object { columns: directions::OF_ONE, row: flow })?;
         }
         let notable = flows.iter().flat_map(|(id, flow)| details::notable(*id, flow));
-        list(map, "notable", details::NOTABLE, notable.collect())?;
+        list(map, "notable", details::NOTABLE, notable)?;
         let sums = flows.iter().flat_map(|&(flow, it)| {
             it.stall_sums.iter().map(move |&sum| StallCauseRow { flow, sum })
         });
-        list(map, "stall_causes", details::STALL_CAUSES, sums.collect())?;
+        list(map, "stall_causes", details::STALL_CAUSES, sums)?;
         let smaller = flows.iter().flat_map(|&(flow, it)| {
             it.marks.mss_changes.iter().map(move |&change| MssRow { flow, change })
         });
-        list(map, "mss_changes", details::MSS_CHANGES, smaller.collect())?;
+        list(map, "mss_changes", details::MSS_CHANGES, smaller)?;
         let series = flows.iter().flat_map(|(id, flow)| details::series(*id, flow));
-        list(map, "series", details::SERIES, series.collect())?;
+        list(map, "series", details::SERIES, series)?;
         let states = details::states(self.row.number, &self.row.connection);
-        list(map, "states", details::STATES, states.collect())
+        list(map, "states", details::STATES, states)
     }
 }
 
@@ -117,8 +117,9 @@ fn list<M: SerializeMap, R>(
     map: &mut M,
     name: &'static str,
     columns: &[Column<R>],
-    rows: Vec<R>,
+    rows: impl IntoIterator<Item = R>,
 ) -> Result<(), M::Error> {
+    let rows: Vec<R> = rows.into_iter().collect();
     let objects: Vec<_> = rows.iter().map(|row| Object { columns: &columns[1..], row }).collect();
     map.serialize_entry(name, &objects)
 }

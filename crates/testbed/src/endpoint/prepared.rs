@@ -147,8 +147,8 @@ impl Prepared<'_> {
                 let (main, connections) = all.run()?;
                 let (options, listener) = (main.records, main.listener);
                 let record = EndpointRecord { options, listener, ..record };
-                let _open = (main.socket, listeners);
-                Outcome { connections, _open, ..Outcome::of(main.report, record) }
+                let open = (main.socket, listeners);
+                Outcome { connections, _open: open, ..Outcome::of(main.report, record) }
             }
             Work::Datagrams(datagrams, socket, options) => {
                 // There is nothing to be sampled.
