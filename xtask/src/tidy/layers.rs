@@ -338,6 +338,24 @@ mod tests {
     }
 
     #[test]
+    fn what_shows_results_reaches_neither_the_laboratory_nor_a_world() {
+        for shows in ["report", "table", "plot", "results"] {
+            let mut reached = vec![shows];
+            let mut at = 0;
+            while let Some(name) = reached.get(at) {
+                let layer = LAYERS.iter().find(|layer| layer.name == *name).expect("it has a row");
+                let new: Vec<&str> =
+                    layer.may_use.iter().copied().filter(|it| !reached.contains(it)).collect();
+                reached.extend(new);
+                at += 1;
+            }
+            for world in ["lab", "sim", "testbed"] {
+                assert!(!reached.contains(&world), "`{shows}` may reach `{world}`: {reached:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_dependency_outside_its_row_is_told_with_its_reason() {
         let text = "[package]\nname = \"tcplab-trace\"\n\n[dependencies]\n\
                     tcplab-wire.workspace = true\ntcplab-path.workspace = true\n";
