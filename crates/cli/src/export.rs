@@ -33,7 +33,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
             known.join(", ")
         );
     }
-    let format = arguments.format.into();
+    let format = arguments.format.map_or_else(|| format_of(arguments), Into::into);
     let place = arguments.output.clone().unwrap_or_else(|| default_output(name, format));
     let output = Output::create(&place)?;
     if !format.is_text() && output.is_terminal() {
@@ -42,6 +42,13 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
     let (rows, output) = source.write(name, format, output)?;
     commit(output, &counted(rows, "row"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// As the name of the output ends.
+fn format_of(arguments: &ExportArguments) -> Format {
+    let ending = arguments.output.as_ref().and_then(|output| output.extension());
+    let is_of = |format: &Format| ending.is_some_and(|ending| ending == format.extension());
+    Format::ALL.into_iter().find(is_of).unwrap_or(Format::Csv)
 }
 
 fn default_output(table: &str, format: Format) -> PathBuf {
@@ -56,7 +63,7 @@ fn list(tables: &Tables) -> String {
     let first = |about: &str| about.split_inclusive(". ").next().unwrap_or_default().to_owned();
     let line = |(name, about): &(String, String)| format!("{name:width$}  {}\n", first(about));
     tables.iter().map(line).collect::<String>()
-        + "\nWrite one with `--table NAME`, as `--format csv`, jsonl, parquet or arrow.\n"
+        + "\nWrite one with `--table NAME -o FILE`: FILE ends in .csv, .jsonl, .parquet or .arrow.\n"
 }
 
 /// What tables are made from.

@@ -13,9 +13,9 @@ pub(crate) struct ExportArguments {
     /// The table to write [default: list the tables]
     #[arg(long, value_name = "NAME")]
     pub(crate) table: Option<String>,
-    /// File format
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
-    pub(crate) format: Format,
+    /// File format [default: as the name of --output ends, else csv]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
     /// Write this file [default: TABLE.FORMAT here]; `-` is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
