@@ -58,5 +58,5 @@ fn model_is_not_compared_with_model() {
     fs::write(home.path().join("made.toml"), modelled).unwrap();
     let ended = tcplab(home.path(), &["fidelity", "made.toml"]);
     assert_eq!(ended.code, Some(2), "{}", ended.stdout);
-    assert!(ended.stderr.contains("has a model of a stack"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("case base uses a stack model"), "{}", ended.stderr);
 }

@@ -91,7 +91,7 @@ fn pipes_and_memory_move_bytes_without_packets() {
         assert_eq!(trial.metrics.value(metrics::PAYLOAD_INTACT), Some(1.0), "{medium}");
         assert_eq!(trial.medium.as_deref(), Some(medium));
         assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
-        let said = format!("The bytes went through {medium}, between two ends on the same host");
+        let said = format!("The data went through {medium} between two endpoints on one host");
         assert!(report.contains(&said), "{medium}");
         let recording = Recording::open(&run.directory().join(&trial.directory)).unwrap();
         let app = recording.app().unwrap();

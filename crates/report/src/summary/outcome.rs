@@ -17,7 +17,7 @@ pub(crate) fn sentences(run: &Run) -> Vec<String> {
     sentences
 }
 
-/// How many trials failed; no number below counts them.
+/// How many trials failed; no figure counts them.
 pub(crate) fn failures(run: &Run) -> Option<String> {
     let failed: usize = run.cases.iter().map(|case| case.failures.len()).sum();
     let all: usize = run.cases.iter().map(Case::count).sum();
@@ -28,8 +28,9 @@ pub(crate) fn failures(run: &Run) -> Option<String> {
         .map(|case| case.name.as_str())
         .collect();
     (failed > 0).then(|| {
+        let verb = if failed == 1 { "is" } else { "are" };
         let failed = counted(failed, "trial", "trials");
-        format!("{failed} of {all} failed and are not counted below ({}).", of.join(", "))
+        format!("{failed} of {all} failed and {verb} not counted ({}).", of.join(", "))
     })
 }
 
