@@ -261,7 +261,7 @@ fn an_annotated_copy_is_for_wireshark() {
     let comments = text(&seen.stdout);
     assert!(told.contains(&format!(", {} with comments\n", comments.lines().count())), "{told}");
     assert!(comments.contains("retransmission of #"), "{comments}");
-    assert!(comments.contains("lost on the way"), "{comments}");
+    assert!(comments.lines().any(|comment| comment == "lost"), "{comments}");
 }
 
 #[test]

@@ -33,6 +33,9 @@ pub(crate) enum Cells<R> {
     FlagIfAny(fn(&R) -> Option<bool>),
     Whole(fn(&R) -> u64),
     WholeIfAny(fn(&R) -> Option<u64>),
+    /// Identifiers of 64 bits, which nobody subtracts.
+    Wide(fn(&R) -> u64),
+    WideIfAny(fn(&R) -> Option<u64>),
     NumberIfAny(fn(&R) -> Option<f64>),
     Text(fn(&R) -> Cow<'static, str>),
     TextIfAny(fn(&R) -> Option<Cow<'static, str>>),
@@ -62,9 +65,14 @@ impl<R> Copy for Cells<R> {}
 impl<R> Cells<R> {
     pub(crate) fn may_be_empty(&self) -> bool {
         match self {
-            Cells::Flag(_) | Cells::Whole(_) | Cells::Text(_) | Cells::Wholes(_) => false,
+            Cells::Flag(_)
+            | Cells::Whole(_)
+            | Cells::Wide(_)
+            | Cells::Text(_)
+            | Cells::Wholes(_) => false,
             Cells::FlagIfAny(_)
             | Cells::WholeIfAny(_)
+            | Cells::WideIfAny(_)
             | Cells::NumberIfAny(_)
             | Cells::TextIfAny(_) => true,
             Cells::Place(_, _, kind) => *kind != Kind::Wholes,
@@ -75,6 +83,7 @@ impl<R> Cells<R> {
         match self {
             Cells::Flag(_) | Cells::FlagIfAny(_) => Kind::Flag,
             Cells::Whole(_) | Cells::WholeIfAny(_) => Kind::Whole,
+            Cells::Wide(_) | Cells::WideIfAny(_) => Kind::Wide,
             Cells::NumberIfAny(_) => Kind::Number,
             Cells::Text(_) | Cells::TextIfAny(_) => Kind::Text,
             Cells::Wholes(_) => Kind::Wholes,
@@ -88,6 +97,8 @@ impl<R> Cells<R> {
             Cells::FlagIfAny(cell) => cell(row).into(),
             Cells::Whole(cell) => Value::Whole(signed(cell(row))),
             Cells::WholeIfAny(cell) => cell(row).into(),
+            Cells::Wide(cell) => Value::Wide(cell(row)),
+            Cells::WideIfAny(cell) => cell(row).map_or(Value::Empty, Value::Wide),
             Cells::NumberIfAny(cell) => cell(row).into(),
             Cells::Text(cell) => Value::Text(cell(row)),
             Cells::TextIfAny(cell) => cell(row).into(),

@@ -160,6 +160,14 @@ fn write_cells<R, W: Write + Send>(
         Cells::WholeIfAny(cell) => {
             write_some::<Int64Type, W>(group, rows.iter().map(|row| cell(row).map(signed)))
         }
+        Cells::Wide(cell) => {
+            let numbers: Vec<i64> = rows.iter().map(|row| cell(row).cast_signed()).collect();
+            write_column::<Int64Type, W>(group, &numbers, None, None)
+        }
+        Cells::WideIfAny(cell) => write_some::<Int64Type, W>(
+            group,
+            rows.iter().map(|row| cell(row).map(u64::cast_signed)),
+        ),
         Cells::NumberIfAny(cell) => write_some::<DoubleType, W>(group, rows.iter().map(cell)),
         Cells::Flag(cell) => {
             let flags: Vec<bool> = rows.iter().map(cell).collect();

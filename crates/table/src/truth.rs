@@ -28,7 +28,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = columns! {
     FRAME Near WholeIfAny(|row| row.frame),
         "The packet's frame number in the capture of the endpoint that sent it, from 1; empty if \
          that has no such frame: the path made the packet, or the capture lost it";
-    ID Near Whole(|row| row.verdict.id);
+    ID Near Wide(|row| row.verdict.id);
     DIRECTION Few Text(|row| row.verdict.direction.name().into()),
         "Which way it went: forward (client to server) or reverse";
     SIZE_BYTES Few Whole(|row| row.verdict.size.as_u64());
@@ -41,7 +41,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = columns! {
     CAUSE Few TextIfAny(|row| row.verdict.fate.cause().map(Cause::name).map(Into::into)),
         "Why it was dropped, by a stable name such as queue-full; empty if it was not";
     DETAIL Few TextIfAny(|row| row.verdict.fate.cause().map(|cause| cause.to_string().into()));
-    ORIGIN_ID Near WholeIfAny(|row| row.verdict.origin);
+    ORIGIN_ID Near WideIfAny(|row| row.verdict.origin);
     MARKED Few Flag(|row| row.verdict.marked);
     CORRUPTED_BIT Near WholeIfAny(|row| row.verdict.corrupted.map(u64::from));
     BECAUSE Few TextIfAny(|row| row.because.clone());

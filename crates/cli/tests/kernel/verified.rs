@@ -122,7 +122,7 @@ fn run_reports_its_calibration() {
 
     let without = tcplab(home.path(), &["run", "two.toml", "--no-calibration", "--runs", "other"]);
     assert_eq!(without.code, Some(0), "{}", without.stderr);
-    assert!(without.stdout.contains("the path was not verified"), "{}", without.stdout);
+    assert!(without.stdout.contains("path not verified before the trials"), "{}", without.stdout);
 }
 
 /// Before the program runs, at the end, and in what is left: by a path of any kind.

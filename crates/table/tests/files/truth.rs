@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,11 +68,11 @@ fn expected(line: &Value) -> Value {
     let sent = |name: &str| signed(&sent(name));
     let detail = (!cause.is_null()).then(|| row(line).verdict.fate.to_string());
     json!({
-        "frame": signed(&line["frame"]), "id": signed(&line["id"]), "direction": line["direction"],
+        "frame": signed(&line["frame"]), "id": line["id"], "direction": line["direction"],
         "size_bytes": signed(&line["size_bytes"]), "entered_ns": signed(&line["entered_ns"]),
         "queued_ns": sent("queued_ns"), "began_ns": sent("began_ns"), "ended_ns": sent("ended_ns"),
         "left_ns": signed(&line["left_ns"]), "fate": fate, "cause": cause, "detail": detail,
-        "origin_id": signed(&line["origin_id"]), "marked": line["marked"] == true,
+        "origin_id": line["origin_id"], "marked": line["marked"] == true,
         "corrupted_bit": signed(&line["corrupted_bit"]), "because": line["because"],
     })
 }
@@ -94,6 +95,7 @@ fn read(file: &NamedTempFile) -> Vec<Value> {
         let value = match field {
             Field::Null => Value::Null,
             Field::Long(number) => json!(number),
+            Field::ULong(number) => json!(number),
             Field::Bool(flag) => json!(flag),
             Field::Str(text) => json!(text),
             other => panic!("`{name}` is {other:?}"),
@@ -328,7 +330,10 @@ fn pyarrow_sees_the_same_table() {
         "left_ns": edge, "fate": "delivered",
     }));
     let file = table(&log);
-    let ran = Command::new("python3").args(["-c", PYARROW]).arg(file.path()).output();
+    // `make test` installs pyarrow there, where the system has none.
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/python/bin/python");
+    let python = if tools.exists() { tools } else { "python3".into() };
+    let ran = Command::new(python).args(["-c", PYARROW]).arg(file.path()).output();
     let output = match ran {
         Err(error) if error.kind() == ErrorKind::NotFound => return skip("python3"),
         ran => ran.unwrap(),
@@ -339,11 +344,18 @@ fn pyarrow_sees_the_same_table() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
     let columns = COLUMNS.map(|name| {
-        let text = ["direction", "fate", "cause", "detail"].contains(&name);
-        json!([name, if text { "string" } else { "uint64" }, NULLABLE.contains(&name)])
+        let kind = match name {
+            "direction" | "fate" | "cause" | "detail" | "because" => "string",
+            "marked" => "bool",
+            "id" | "origin_id" => "uint64",
+            _ => "int64",
+        };
+        json!([name, kind, NULLABLE.contains(&name)])
     });
     assert_eq!(seen["columns"], json!(columns));
     let mut notes = COLUMNS.map(|name| format!("tcplab.column.{name}")).to_vec();
+    let units = COLUMNS.iter().filter(|name| name.ends_with("_ns") || name.ends_with("_bytes"));
+    notes.extend(units.map(|name| format!("tcplab.unit.{name}")));
     notes.push("tcplab.version".into());
     notes.sort();
     assert_eq!(seen["notes"], json!(notes));
