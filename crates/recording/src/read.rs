@@ -6,8 +6,9 @@ use std::io::{self, BufRead, BufReader};
 use std::iter::FusedIterator;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tcplab_path::Fate;
+use tcplab_path::{Direction, Fate};
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
@@ -44,11 +45,18 @@ impl Recording {
     /// # Errors
     /// When the ground truth cannot be read.
     pub fn dropped_frames(&self) -> Result<[BTreeSet<u64>; 2], RecordingError> {
+        /// Of a row, only this: a row as a whole is slow to read (`flatten` buffers it).
+        #[derive(Deserialize)]
+        struct Row {
+            frame: Option<u64>,
+            direction: Direction,
+            fate: Fate,
+        }
         let mut frames = [BTreeSet::new(), BTreeSet::new()];
-        for row in self.truth_rows()? {
-            let TruthRow { frame, verdict, .. } = row?;
-            if matches!(verdict.fate, Fate::Dropped(_)) {
-                frames[verdict.direction.sender() as usize].extend(frame);
+        let mut rows = self.truth_rows()?;
+        while let Some(Row { frame, direction, fate }) = rows.read()? {
+            if matches!(fate, Fate::Dropped(_)) {
+                frames[direction.sender() as usize].extend(frame);
             }
         }
         Ok(frames)
@@ -179,7 +187,7 @@ impl<F: BufRead> TruthRows<F> {
     }
 
     /// The row on the next line, if there is one.
-    fn read(&mut self) -> Result<Option<TruthRow>, RecordingError> {
+    fn read<R: DeserializeOwned>(&mut self) -> Result<Option<R>, RecordingError> {
         self.line.clear();
         let read = self.file.read_until(b'\n', &mut self.line).map_err(cannot_read(&self.path))?;
         if read == 0 {
