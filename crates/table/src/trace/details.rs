@@ -146,7 +146,7 @@ pub(super) struct StateRow {
 pub(super) const STATES: &[Column<StateRow>] = columns! {
     CONNECTION Few Whole(|row| row.connection);
     ENDPOINT Few Text(|row| row.endpoint.into());
-    STATE Few Text(|row| names::tcp_state(row.step.state).into());
+    STATE Few Text(|row| row.step.state.name().into());
     AT_NS Near Whole(|row| row.step.at.as_nanos()),
         "When the end entered it, from the trace's zero";
     FRAME Near Whole(|row| row.step.frame), "The frame at that time";

@@ -3,7 +3,7 @@
 use tcplab_findings::Severity;
 use tcplab_trace::{
     CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
-    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, TcpState, Timer,
+    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
 };
 
 pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
@@ -172,22 +172,6 @@ pub(super) fn confidence(confidence: Confidence) -> &'static str {
         Confidence::Low => "low",
         Confidence::Medium => "medium",
         Confidence::High => "high",
-    }
-}
-
-pub(super) fn tcp_state(state: TcpState) -> &'static str {
-    match state {
-        TcpState::Listen => "LISTEN",
-        TcpState::SynSent => "SYN-SENT",
-        TcpState::SynReceived => "SYN-RECEIVED",
-        TcpState::Established => "ESTABLISHED",
-        TcpState::FinWait1 => "FIN-WAIT-1",
-        TcpState::FinWait2 => "FIN-WAIT-2",
-        TcpState::CloseWait => "CLOSE-WAIT",
-        TcpState::Closing => "CLOSING",
-        TcpState::LastAck => "LAST-ACK",
-        TcpState::TimeWait => "TIME-WAIT",
-        TcpState::Closed => "CLOSED",
     }
 }
 
