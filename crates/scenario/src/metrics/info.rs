@@ -27,6 +27,11 @@ impl MetricInfo {
         self.scope == Scope::Trial && self.kind == MetricKind::Number
     }
 
+    /// It with the text of its doc comment.
+    pub(super) const fn with_meaning(self, meaning: &'static str) -> MetricInfo {
+        MetricInfo { meaning: meaning.trim_ascii_start(), ..self }
+    }
+
     /// Whether it is a detail, not one of the key metrics.
     pub fn is_detail(&self) -> bool {
         const ALONE: [&str; 6] = [
@@ -157,71 +162,58 @@ pub enum MetricKind {
 /// The types of recovery episodes, with the names of the interruption paper (sections III, IV).
 pub(super) const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
 
+/// A number that is neither better nor worse; [`MetricInfo::with_meaning`] completes it.
+const fn number(
+    name: &'static str,
+    unit: &'static str,
+    scope: Scope,
+    source: Source,
+) -> MetricInfo {
+    let (better, kind) = (Better::Neither, MetricKind::Number);
+    MetricInfo { name, unit, meaning: "", better, scope, kind, source }
+}
+
 pub(super) const fn of_trial(
     name: &'static str,
-    source: Source,
     unit: &'static str,
     better: Better,
-    meaning: &'static str,
-) -> MetricInfo {
-    MetricInfo {
-        name,
-        unit,
-        meaning,
-        better,
-        scope: Scope::Trial,
-        kind: MetricKind::Number,
-        source,
-    }
-}
-
-pub(super) const fn of_end(
-    name: &'static str,
     source: Source,
-    unit: &'static str,
-    meaning: &'static str,
 ) -> MetricInfo {
-    let (better, scope) = (Better::Neither, Scope::Endpoint);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
+    MetricInfo { better, ..number(name, unit, Scope::Trial, source) }
 }
 
-pub(super) const fn of_call(
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope, source) = (Better::Neither, Scope::Call, Source::Applications);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
+pub(super) const fn of_end(name: &'static str, unit: &'static str, source: Source) -> MetricInfo {
+    number(name, unit, Scope::Endpoint, source)
+}
+
+pub(super) const fn of_call(name: &'static str, unit: &'static str) -> MetricInfo {
+    number(name, unit, Scope::Call, Source::Applications)
+}
+
+pub(super) const fn of_request(name: &'static str, unit: &'static str) -> MetricInfo {
+    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Request, Source::Applications) }
+}
+
+pub(super) const fn of_interruption(name: &'static str, unit: &'static str) -> MetricInfo {
+    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Interruption, Source::Capture) }
+}
+
+pub(super) const fn of_episode(name: &'static str, unit: &'static str) -> MetricInfo {
+    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Episode, Source::Capture) }
+}
+
+/// Whether something is so in a trial.
+pub(super) const fn truth(name: &'static str, source: Source) -> MetricInfo {
+    MetricInfo { kind: MetricKind::Truth, ..of_trial(name, "", Better::Higher, source) }
 }
 
 pub(super) const fn words(
     name: &'static str,
-    source: Source,
     scope: Scope,
     words: &'static [&'static str],
-    meaning: &'static str,
-) -> MetricInfo {
-    let (unit, better, kind) = ("", Better::Neither, MetricKind::Text(words));
-    MetricInfo { name, unit, meaning, better, scope, kind, source }
-}
-
-pub(super) const fn of_interruption(
-    name: &'static str,
     source: Source,
-    unit: &'static str,
-    meaning: &'static str,
 ) -> MetricInfo {
-    let (better, scope, kind) = (Better::Lower, Scope::Interruption, MetricKind::Number);
-    MetricInfo { name, unit, meaning, better, scope, kind, source }
-}
-
-pub(super) const fn of_episode(
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope, source) = (Better::Lower, Scope::Episode, Source::Capture);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
+    MetricInfo { kind: MetricKind::Text(words), ..number(name, "", scope, source) }
 }
 
 /// How a connection can end, as seen in a capture.
@@ -234,17 +226,3 @@ pub const CONNECTION_ENDS: &[&str] = &[
     "unanswered",
     "open",
 ];
-
-/// Defines a list of metrics, and a constant for each of them: so none is looked up that is not in
-/// the list.
-macro_rules! define {
-    ($list:ident; $($name:ident = $info:expr;)*) => {
-        $(
-            /// One of [`METRICS`](super::METRICS).
-            pub const $name: &MetricInfo = &$info;
-        )*
-        /// These metrics, in the order of tables.
-        pub(super) const $list: &[&MetricInfo] = &[$($name),*];
-    };
-}
-pub(super) use define;
