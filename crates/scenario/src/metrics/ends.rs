@@ -1,151 +1,55 @@
 //! Metrics of endpoints.
 
-use super::info::{MetricInfo, Source, of_end};
+use super::info::define;
 
-super::info::define! {
+define! {
     OF_ENDS;
-    DATAGRAMS_SENT = of_end(
-        "datagrams.sent",
-        Source::Applications,
-        "",
-        "Datagrams that an endpoint sent.",
-    );
-    DATAGRAMS_RECEIVED = of_end(
-        "datagrams.received",
-        Source::Applications,
-        "",
-        "Datagrams that an endpoint read.",
-    );
-    DATAGRAMS_DUPLICATES = of_end(
-        "datagrams.duplicates",
-        Source::Applications,
-        "",
-        "Server: requests that it had read before. Client: as `duplicate_answers`.",
-    );
-    APP_READ = of_end(
-        "app.read",
-        Source::Applications,
-        "bytes",
-        "Bytes that an endpoint's application read.",
-    );
-    APP_WRITTEN = of_end(
-        "app.written",
-        Source::Applications,
-        "bytes",
-        "Bytes that its socket accepted.",
-    );
-    SOCKET_SNDBUF = of_end(
-        "socket.sndbuf",
-        Source::Kernel,
-        "bytes",
-        "SO_SNDBUF of its socket at close.",
-    );
-    SOCKET_RCVBUF = of_end(
-        "socket.rcvbuf",
-        Source::Kernel,
-        "bytes",
-        "SO_RCVBUF of its socket at close.",
-    );
-    SEGMENTS = of_end(
-        "segments",
-        Source::OwnCapture,
-        "segments",
-        "Segments with data that an endpoint sent, with retransmissions.",
-    );
-    SEGMENTS_NEW = of_end(
-        "segments.new",
-        Source::OwnCapture,
-        "segments",
-        "Segments with new data that an endpoint sent.",
-    );
-    SEGMENTS_URGENT = of_end(
-        "segments.urgent",
-        Source::OwnCapture,
-        "segments",
-        "Segments with URG that an endpoint sent.",
-    );
-    NAGLE_WAITS = of_end(
-        "nagle.waits",
-        Source::OwnCapture,
-        "",
-        "Small segments that Nagle's algorithm held until a delayed ACK.",
-    );
-    KEEPALIVE_PROBES = of_end(
-        "keepalive.probes",
-        Source::OwnCapture,
-        "",
-        "Keep-alive probes that an endpoint sent.",
-    );
-    KEEPALIVE_IDLE = of_end(
-        "keepalive.idle",
-        Source::OwnCapture,
-        "s",
-        "Time from the last packet to its first keep-alive probe.",
-    );
-    KEEPALIVE_SPACING = of_end(
-        "keepalive.spacing",
-        Source::OwnCapture,
-        "s",
-        "Intervals between its first ten keep-alive probes.",
-    );
-    CPU_TIME = of_end(
-        "cpu.time",
-        Source::Kernel,
-        "ms",
-        "Processor time of its application (the thread of each connection), with system calls. On the \
-         kernel only.",
-    );
-    POOL_FREE = of_end(
-        "pool.free",
-        Source::Kernel,
-        "",
+    DATAGRAMS_SENT = "datagrams.sent", "", Endpoint, Applications, Neither, "datagrams sent",
+        "Datagrams that an endpoint sent";
+    DATAGRAMS_RECEIVED = "datagrams.received", "", Endpoint, Applications, Neither,
+        "datagrams received", "Datagrams that an endpoint read";
+    DATAGRAMS_DUPLICATES = "datagrams.duplicates", "", Endpoint, Applications, Neither,
+        "duplicate datagrams",
+        "Server: requests that it had read before. Client: as `duplicate_answers`";
+    APP_READ = "app.read", "bytes", Endpoint, Applications, Neither, "application read",
+        "Bytes that an endpoint's application read";
+    APP_WRITTEN = "app.written", "bytes", Endpoint, Applications, Neither, "application written",
+        "Bytes that its socket accepted";
+    SOCKET_SNDBUF = "socket.sndbuf", "bytes", Endpoint, Kernel, Neither, "socket send buffer",
+        "SO_SNDBUF of its socket at close";
+    SOCKET_RCVBUF = "socket.rcvbuf", "bytes", Endpoint, Kernel, Neither, "socket receive buffer",
+        "SO_RCVBUF of its socket at close";
+    SEGMENTS = "segments", "segments", Endpoint, OwnCapture, Neither, quantity DATA_SEGMENTS;
+    SEGMENTS_NEW = "segments.new", "segments", Endpoint, OwnCapture, Neither, "new segments",
+        "Segments with new data that an endpoint sent";
+    SEGMENTS_URGENT = "segments.urgent", "segments", Endpoint, OwnCapture, Neither,
+        quantity URG_SEGMENTS;
+    NAGLE_WAITS = "nagle.waits", "", Endpoint, OwnCapture, Neither, quantity NAGLE_WAITS;
+    KEEPALIVE_PROBES = "keepalive.probes", "", Endpoint, OwnCapture, Neither, quantity KEEP_ALIVES;
+    KEEPALIVE_IDLE = "keepalive.idle", "s", Endpoint, OwnCapture, Neither, "keep-alive idle time",
+        "Time from the last packet to its first keep-alive probe";
+    KEEPALIVE_SPACING = "keepalive.spacing", "s", Endpoint, OwnCapture, Neither,
+        "keep-alive interval", "Intervals between its first ten keep-alive probes";
+    CPU_TIME = "cpu.time", "ms", Endpoint, Kernel, Neither, "CPU time",
+        "Processor time of its application (the thread of each connection), with system calls. On \
+         the kernel only";
+    POOL_FREE = "pool.free", "", Endpoint, Kernel, Neither, "free packet buffers, min",
         "Fewest free packet buffers of its host. Only for models that count them \
-         (`model.host.pool`).",
-    );
-    POOL_DROPPED = of_end(
-        "pool.dropped",
-        Source::Kernel,
-        "segments",
+         (`model.host.pool`)";
+    POOL_DROPPED = "pool.dropped", "segments", Endpoint, Kernel, Neither, "dropped without buffer",
         "Segments that its host dropped because no buffer was free. Only for models that count \
-         buffers.",
-    );
-    POOL_UNSENT = of_end(
-        "pool.unsent",
-        Source::Kernel,
-        "segments",
+         buffers";
+    POOL_UNSENT = "pool.unsent", "segments", Endpoint, Kernel, Neither, "not sent without buffer",
         "Segments without data, such as ACKs, that its host could not send because no buffer was \
-         free. Only for models that count buffers.",
-    );
-    SYN_WINDOW = of_end(
-        "syn.window",
-        Source::OwnCapture,
-        "bytes",
-        "Window in its SYN or SYN-ACK (never scaled).",
-    );
-    SYN_SCALE = of_end("syn.scale", Source::OwnCapture, "", "Window scale in its SYN, 0 to 14.");
-    SYN_MSS = of_end("syn.mss", Source::OwnCapture, "bytes", "MSS option in its SYN.");
-    WINDOW_MAX = of_end(
-        "window.max",
-        Source::OwnCapture,
-        "bytes",
-        "Largest window that it advertised.",
-    );
-    WINDOW_MIN = of_end(
-        "window.min",
-        Source::OwnCapture,
-        "bytes",
-        "Smallest window that it advertised, including zero windows.",
-    );
-    WINDOW_ZERO = of_end(
-        "window.zero",
-        Source::OwnCapture,
-        "",
-        "Number of zero windows that it advertised.",
-    );
-    WINDOW_ZERO_TIME = of_end(
-        "window.zero_time",
-        Source::OwnCapture,
-        "s",
-        "Total time with a zero window.",
-    );
+         free. Only for models that count buffers";
+    SYN_WINDOW = "syn.window", "bytes", Endpoint, OwnCapture, Neither, "SYN window",
+        "Window in its SYN or SYN-ACK (never scaled)";
+    SYN_SCALE = "syn.scale", "", Endpoint, OwnCapture, Neither, "SYN scale",
+        "Window scale in its SYN, 0 to 14";
+    SYN_MSS = "syn.mss", "bytes", Endpoint, OwnCapture, Neither, "SYN MSS", "MSS option in its SYN";
+    WINDOW_MAX = "window.max", "bytes", Endpoint, OwnCapture, Neither, quantity WINDOW_MAX;
+    WINDOW_MIN = "window.min", "bytes", Endpoint, OwnCapture, Neither, quantity WINDOW_MIN;
+    WINDOW_ZERO = "window.zero", "", Endpoint, OwnCapture, Neither, quantity ZERO_WINDOWS;
+    WINDOW_ZERO_TIME = "window.zero_time", "s", Endpoint, OwnCapture, Neither,
+        quantity ZERO_WINDOW_NS;
 }
