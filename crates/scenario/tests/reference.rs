@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tcplab_scenario::{METRICS, MetricInfo, MetricKind, schema};
+use tcplab_scenario::{METRICS, MetricInfo, schema};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
 
