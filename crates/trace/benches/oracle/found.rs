@@ -1,0 +1,62 @@
+//! What a program finds in a capture, in one shape for all.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+/// The TCP packets of a capture by frame, and its connections.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) packets: BTreeMap<u64, Packet>,
+    pub(crate) connections: Vec<Connection>,
+}
+
+/// One TCP packet.
+#[derive(Debug, Clone)]
+pub(crate) struct Packet {
+    /// The index of its connection.
+    pub(crate) connection: usize,
+    pub(crate) from: SocketAddr,
+    pub(crate) to: SocketAddr,
+    /// Data bytes.
+    pub(crate) bytes: u64,
+    pub(crate) is_reset: bool,
+    pub(crate) is_retransmission: bool,
+    /// What the program calls it.
+    pub(crate) name: &'static str,
+}
+
+/// Sums of one connection, in both directions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Connection {
+    /// The lower end first.
+    pub(crate) ends: [SocketAddr; 2],
+    pub(crate) first_frame: u64,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) resets: u64,
+    pub(crate) retransmissions: Vec<u64>,
+}
+
+impl Found {
+    /// Sums up the connections of packets.
+    pub(crate) fn of(packets: BTreeMap<u64, Packet>) -> Found {
+        let mut connections: BTreeMap<usize, Connection> = BTreeMap::new();
+        for (&frame, packet) in &packets {
+            let connection = connections.entry(packet.connection).or_insert_with(|| Connection {
+                ends: [packet.from.min(packet.to), packet.from.max(packet.to)],
+                first_frame: frame,
+                packets: 0,
+                bytes: 0,
+                resets: 0,
+                retransmissions: Vec::new(),
+            });
+            connection.packets += 1;
+            connection.bytes += packet.bytes;
+            connection.resets += u64::from(packet.is_reset);
+            if packet.is_retransmission {
+                connection.retransmissions.push(frame);
+            }
+        }
+        Found { packets, connections: connections.into_values().collect() }
+    }
+}

@@ -1,0 +1,126 @@
+//! The comparison as text and as JSON.
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::compare::{Comparison, Totals};
+
+/// Prints everything; whether each difference has a known reason.
+pub(crate) fn text(all: &[Comparison], version: &str, frames: usize) -> bool {
+    println!("{} captures, tcplab beside tshark {version}\n", all.len());
+    sums(all);
+    let mut kinds: BTreeMap<(&str, &str), (u64, u64, Option<&str>)> = BTreeMap::new();
+    for capture in all {
+        let mut here = std::collections::BTreeSet::new();
+        for it in &capture.differences {
+            let kind = (kind(&it.tcplab), kind(&it.tshark));
+            let row = kinds.entry(kind).or_insert((0, 0, it.reason));
+            row.0 += 1;
+            row.1 += u64::from(here.insert(kind));
+        }
+    }
+    println!("\n{:<32} {:<26} {:>8} {:>9}  why", "tcplab", "tshark", "packets", "captures");
+    for ((ours, theirs), (packets, captures, reason)) in &kinds {
+        let why = reason.unwrap_or("NOT EXPLAINED");
+        println!("{ours:<32} {theirs:<26} {packets:>8} {captures:>9}  {why}");
+    }
+    let mut complete = true;
+    for capture in all {
+        let open: Vec<_> = capture.differences.iter().filter(|it| it.reason.is_none()).collect();
+        if open.is_empty() {
+            continue;
+        }
+        complete = false;
+        println!("\n{}", capture.path.display());
+        for it in open.iter().take(frames) {
+            println!(
+                "  frame {}  {}  tcplab: {}, tshark: {}",
+                it.frame, it.ends, it.tcplab, it.tshark
+            );
+        }
+        if open.len() > frames {
+            println!("  and {} more", open.len() - frames);
+        }
+    }
+    complete
+}
+
+/// Numbers aside.
+fn kind(words: &str) -> &str {
+    words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start()
+}
+
+fn sums(all: &[Comparison]) {
+    let rows: [(&str, fn(&Totals) -> u64); 5] = [
+        ("TCP packets", |it| it.packets),
+        ("connections", |it| it.connections),
+        ("data bytes", |it| it.bytes),
+        ("retransmissions", |it| it.retransmissions),
+        ("resets", |it| it.resets),
+    ];
+    println!("{:<16} {:>14} {:>14}  differs in", "", "tcplab", "tshark");
+    for (name, of) in rows {
+        let sum =
+            |which: fn(&Comparison) -> &Totals| -> u64 { all.iter().map(|it| of(which(it))).sum() };
+        let differ = all.iter().filter(|it| of(&it.tcplab) != of(&it.tshark)).count();
+        let (ours, theirs) = (sum(|it| &it.tcplab), sum(|it| &it.tshark));
+        println!("{name:<16} {ours:>14} {theirs:>14}  {differ} captures");
+    }
+    let read: Vec<_> = all.iter().filter_map(|it| Some((it.tcplab, it.tcptrace?))).collect();
+    println!(
+        "\n{:<16} {:>14} {:>14}  in {} captures that tcptrace reads",
+        "",
+        "tcplab",
+        "tcptrace",
+        read.len()
+    );
+    let rows: [(&str, u64, u64); 3] = [
+        (
+            "connections",
+            read.iter().map(|it| it.0.connections).sum(),
+            read.iter().map(|it| it.1.connections).sum(),
+        ),
+        (
+            "data bytes",
+            read.iter().map(|it| it.0.bytes).sum(),
+            read.iter().map(|it| it.1.bytes).sum(),
+        ),
+        (
+            "retransmissions",
+            read.iter().map(|it| it.0.retransmissions).sum(),
+            read.iter().map(|it| it.1.retransmissions).sum(),
+        ),
+    ];
+    for (name, ours, theirs) in rows {
+        println!("{name:<16} {ours:>14} {theirs:>14}");
+    }
+}
+
+/// Everything, for programs.
+pub(crate) fn json(all: &[Comparison]) -> Value {
+    let totals = |it: &Totals| {
+        json!({
+            "packets": it.packets, "connections": it.connections, "data_bytes": it.bytes,
+            "retransmissions": it.retransmissions, "resets": it.resets,
+        })
+    };
+    let captures = all.iter().map(|capture| {
+        json!({
+            "capture": capture.path,
+            "tcplab": totals(&capture.tcplab),
+            "tshark": totals(&capture.tshark),
+            "tcptrace": capture.tcptrace.map(|it| json!({
+                "connections": it.connections, "data_bytes": it.bytes,
+                "retransmissions": it.retransmissions,
+            })),
+            "notes": capture.notes,
+            "differences": capture.differences.iter().map(|it| json!({
+                "frame": it.frame, "ends": it.ends, "tcplab": it.tcplab, "tshark": it.tshark,
+                "reason": it.reason,
+            })).collect::<Vec<_>>(),
+        })
+    });
+    json!({ "schema": "tcplab.oracle", "version": 1, "captures": captures.collect::<Vec<_>>() })
+}

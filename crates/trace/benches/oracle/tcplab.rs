@@ -1,0 +1,92 @@
+//! tcplab's analyser.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tcplab_trace::{SegmentKind, Trace, analyze};
+use tcplab_wire::{FrameView, LinkType, TcpFlags};
+
+use super::found::{Found, Packet};
+
+/// What tcplab finds, and its notes on the capture; none if it cannot read the file.
+pub(crate) fn find(path: &Path) -> Option<(Found, Vec<String>)> {
+    let trace = analyze(tcplab_capture::open(path).ok()?);
+    let mut packets = packets(path, &trace);
+    for (index, connection) in trace.connections.iter().enumerate() {
+        for flow in [&connection.forward, &connection.reverse] {
+            for frame in flow.acks.iter().map(|ack| ack.frame) {
+                if let Some(packet) = packets.get_mut(&frame) {
+                    packet.connection = index;
+                }
+            }
+            for segment in &flow.segments {
+                if let Some(packet) = packets.get_mut(&segment.frame) {
+                    packet.connection = index;
+                    packet.bytes = segment.payload.as_u64();
+                    packet.is_retransmission = segment.kind.is_retransmission();
+                    packet.name = name(segment.kind);
+                }
+            }
+        }
+    }
+    let notes = trace.notes.iter().map(|note| note.text.clone()).collect();
+    Some((Found::of(packets), notes))
+}
+
+/// Every TCP packet, as yet without what the analyser says of it. One that is neither data nor an
+/// acknowledgement, such as a reset, is only counted there: it belongs to the newest connection
+/// between its ends.
+fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
+    let mut between: HashMap<[SocketAddr; 2], Vec<(u64, usize)>> = HashMap::new();
+    for (index, connection) in trace.connections.iter().enumerate() {
+        let ends = in_order(connection.client, connection.server);
+        between.entry(ends).or_default().push((connection.frames.0, index));
+    }
+    let mut packets = BTreeMap::new();
+    let Ok(mut reader) = tcplab_capture::open(path) else { return packets };
+    let mut frame = 0;
+    while let Ok(Some(record)) = reader.next_record() {
+        frame += 1;
+        let (captured, len) = (record.captured.to_vec(), record.original_len);
+        let interface = record.interface as usize;
+        let Some(interface) = reader.interfaces().get(interface) else { continue };
+        let view = FrameView::new(LinkType::from_number(interface.link_type), &captured, len);
+        let Some(tcp) = view.tcp() else { continue };
+        let from = SocketAddr::new(tcp.src(), tcp.src_port());
+        let to = SocketAddr::new(tcp.dst(), tcp.dst_port());
+        let begun = between.get(&in_order(from, to)).into_iter().flatten();
+        let newest = begun.filter(|(first, _)| *first <= frame).max();
+        let Some(&(_, connection)) = newest else { continue };
+        let packet = Packet {
+            connection,
+            from,
+            to,
+            bytes: 0,
+            is_reset: tcp.flags().contains(TcpFlags::RST),
+            is_retransmission: false,
+            name: "nothing special",
+        };
+        packets.insert(frame, packet);
+    }
+    packets
+}
+
+fn in_order(one: SocketAddr, other: SocketAddr) -> [SocketAddr; 2] {
+    [one.min(other), one.max(other)]
+}
+
+fn name(kind: SegmentKind) -> &'static str {
+    match kind {
+        SegmentKind::New => "nothing special",
+        SegmentKind::FastRetransmission => "fast retransmission",
+        SegmentKind::TimeoutRetransmission => "timeout retransmission",
+        SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
+        SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::OutOfOrder => "out of order",
+        SegmentKind::NetworkDuplicate => "network duplicate",
+        SegmentKind::CaptureDuplicate => "capture duplicate",
+        SegmentKind::WindowProbe => "window probe",
+        SegmentKind::KeepAlive => "keep-alive",
+    }
+}
