@@ -28,8 +28,8 @@ mod sections;
 mod sysctl;
 
 pub use case::{
-    Case, EndpointSpec, Flow, FlowEnd, FlowSpec, LimitsSpec, PlannedConnection,
-    STANDS_FOR_THE_KERNEL, SamplingSpec, Stack,
+    Case, EndpointSpec, Flow, FlowEnd, FlowSpec, KERNEL_MODEL, LimitsSpec, PlannedConnection,
+    SamplingSpec, Stack,
 };
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
