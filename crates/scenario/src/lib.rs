@@ -14,6 +14,7 @@ mod expect;
 mod fault;
 mod file;
 mod key;
+mod located;
 mod matrix;
 pub mod metrics;
 mod operand;
