@@ -12,6 +12,12 @@ use std::time::Duration;
 use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
+
+#[path = "schemas/schema.rs"]
+mod schema;
+
+use schema::check;
 
 const TCPLAB: &str = env!("CARGO_BIN_EXE_tcplab");
 const DESIGNS: [&str; 7] =
@@ -359,6 +365,7 @@ fn load_counts_what_the_server_counts() {
         let (told, code) = load(&[&[&url[..]], &with[..], more].concat());
         assert_eq!(code, 0, "{more:?}: {told}");
         let outcome: Value = serde_json::from_str(&told).unwrap();
+        check(&LOAD_DOCUMENT, &outcome, "load");
         assert_eq!(outcome["requests"], 50, "{more:?}: {told}");
         assert_eq!(outcome["body"]["length"], 700_000, "{more:?}: {told}");
         assert_eq!(outcome["response"]["count"], 50, "{more:?}: {told}");
@@ -385,6 +392,7 @@ fn bulk_data_arrives_complete() {
         load(&[&address, "--bulk", "upload", "--duration", "0.1 s", "-c", "2", "--json", "-q"]);
     assert_eq!(code, 0, "{told}");
     let outcome: Value = serde_json::from_str(&told).unwrap();
+    check(&BULK_DOCUMENT, &outcome, "load --bulk");
     let tally = server.stop();
     assert!(tally["received"].as_u64() > Some(0), "{tally}");
     assert_eq!(tally["received"], outcome["bytes"], "{tally}");

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
 
 use crate::program::{Io, allowed, tcplab};
+use crate::schema::check;
 
 const SCENARIO: &str = r#"
 title = "Compared"
@@ -30,6 +32,7 @@ fn both_worlds_run_and_are_kept() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let text = fs::read(home.path().join("out/fidelity.json")).unwrap();
     let found: Fidelity = serde_json::from_slice(&text).unwrap();
+    check(&FIDELITY_DOCUMENT, &serde_json::from_slice(&text).unwrap(), "fidelity");
     let [case] = &found.cases[..] else { panic!("{:?}", found.cases) };
     let goodput = case.quantity("goodput").unwrap();
     // What a path of 10 Mbit/s lets through in any world, headers taken off.

@@ -35,3 +35,5 @@ mod verified;
 
 #[path = "../../../sim/tests/trials/forwarded.rs"]
 mod forwarded;
+#[path = "../schemas/schema.rs"]
+mod schema;

@@ -8,12 +8,14 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_path::{Cause, Fate};
+use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 
 use crate::frames::Tap;
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
+use crate::schema::check;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]
@@ -189,6 +191,7 @@ fn recording_of_shell_is_readable() {
         // What is told at the end is what the recording holds.
         let told: serde_json::Value =
             serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();
+        check(&TRAFFIC_DOCUMENT, &told, "shell");
         let count = |way: &str, what: &str| told["traffic"][way][what].as_u64().unwrap();
         assert_eq!(told["exit_code"], 4);
         assert_eq!(count("forward", "dropped"), lost as u64);

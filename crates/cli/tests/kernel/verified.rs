@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use tcplab_quantities::{CALIBRATION_DOCUMENT, PATH_CHECK_DOCUMENT};
 use tcplab_recording::Recording;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{Calibration, Run};
@@ -11,6 +12,7 @@ use tcplab_units::Span;
 use crate::experiment::only_entry;
 use crate::processes::{Family, Machine as Before};
 use crate::program::{Ended, command, ended, namespaces_allowed, tcplab};
+use crate::schema::check;
 
 /// The answer of `path verify --json`.
 #[derive(Debug, serde::Deserialize)]
@@ -30,6 +32,7 @@ fn verify(home: &Path) -> Answer {
         tcplab(home, &["path", "verify", "path.toml", "--duration", "1500 ms", "--json"]);
     assert!(matches!(code, Some(0 | 1)), "{stderr}");
     let answer: Answer = serde_json::from_str(&stdout).unwrap();
+    check(&PATH_CHECK_DOCUMENT, &serde_json::from_str(&stdout).unwrap(), "path verify");
     assert_eq!(code == Some(1), off(&answer).next().is_some(), "{stdout}");
     answer
 }
@@ -112,6 +115,8 @@ fn run_reports_its_calibration() {
     let read = |name: &str| fs::read(directory.join(name)).unwrap();
     let run: Run = serde_json::from_slice(&read("run.json")).unwrap();
     let calibration: Calibration = serde_json::from_slice(&read("calibration.json")).unwrap();
+    let calibration_json = serde_json::from_slice(&read("calibration.json")).unwrap();
+    check(&CALIBRATION_DOCUMENT, &calibration_json, "calibration.json");
     assert_eq!(run.calibration.as_ref(), Some(&calibration), "it survives being written and read");
     let trial = fs::read_dir(directory.join("trials")).unwrap().next().unwrap().unwrap();
     let record = Recording::open(&trial.path()).unwrap().record().unwrap();

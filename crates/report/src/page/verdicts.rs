@@ -22,7 +22,7 @@ pub(crate) struct Verdicts<'a> {
     pub(crate) name: String,
     /// How often which verdict.
     pub(crate) counts: String,
-    /// The worst in words, and what would decide the undecided.
+    /// The worst in words, and how many more trials the inconclusive ones need.
     pub(crate) remark: String,
     pub(crate) warnings: &'a [String],
     /// What the rows are levels of.
@@ -64,7 +64,7 @@ pub(crate) struct VerdictCell {
 
 impl VerdictCell {
     fn of(row: &Row) -> VerdictCell {
-        let is_identical = row.outcome == Outcome::Same { identical: true };
+        let is_identical = row.outcome == Outcome::Equivalent { identical: true };
         let [a, b] = [0, 1].map(|side| median(row, side));
         VerdictCell {
             class: row.outcome.name(),

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 pub struct MetricInfo {
     /// The name in claims and tables, such as `goodput`.
     pub name: &'static str,
+    /// The name for people, such as `transfer time`.
+    pub label: &'static str,
     /// Such as `Mbit/s`; empty for counts, truths and texts.
     pub unit: &'static str,
-    /// What it measures, in a sentence.
+    /// What it measures, without a full stop.
     pub meaning: &'static str,
     /// Which direction is better.
     pub better: Better,
@@ -19,6 +21,9 @@ pub struct MetricInfo {
     pub kind: MetricKind,
     /// Where its values come from.
     pub source: Source,
+    /// The key of the quantity that it is, perhaps in another unit; none if it is not one of a
+    /// connection or a run.
+    pub quantity: Option<&'static str>,
 }
 
 impl MetricInfo {
@@ -27,9 +32,13 @@ impl MetricInfo {
         self.scope == Scope::Trial && self.kind == MetricKind::Number
     }
 
-    /// It with the text of its doc comment.
-    pub(super) const fn with_meaning(self, meaning: &'static str) -> MetricInfo {
-        MetricInfo { meaning: meaning.trim_ascii_start(), ..self }
+    /// What it measures, and which values it has if they are not numbers, in sentences.
+    pub fn explanation(&self) -> String {
+        match self.kind {
+            MetricKind::Number => format!("{}.", self.meaning),
+            MetricKind::Truth => format!("{}. 1 is true, 0 is false.", self.meaning),
+            MetricKind::Text(words) => format!("{}. One of: {}.", self.meaning, words.join(", ")),
+        }
     }
 
     /// Whether it is a detail, not one of the key metrics.
@@ -161,60 +170,6 @@ pub enum MetricKind {
 
 /// The types of recovery episodes, with the names of the interruption paper (sections III, IV).
 pub(super) const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
-
-/// A number that is neither better nor worse; [`MetricInfo::with_meaning`] completes it.
-const fn number(
-    name: &'static str,
-    unit: &'static str,
-    scope: Scope,
-    source: Source,
-) -> MetricInfo {
-    let (better, kind) = (Better::Neither, MetricKind::Number);
-    MetricInfo { name, unit, meaning: "", better, scope, kind, source }
-}
-
-pub(super) const fn of_trial(
-    name: &'static str,
-    unit: &'static str,
-    better: Better,
-    source: Source,
-) -> MetricInfo {
-    MetricInfo { better, ..number(name, unit, Scope::Trial, source) }
-}
-
-pub(super) const fn of_end(name: &'static str, unit: &'static str, source: Source) -> MetricInfo {
-    number(name, unit, Scope::Endpoint, source)
-}
-
-pub(super) const fn of_call(name: &'static str, unit: &'static str) -> MetricInfo {
-    number(name, unit, Scope::Call, Source::Applications)
-}
-
-pub(super) const fn of_request(name: &'static str, unit: &'static str) -> MetricInfo {
-    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Request, Source::Applications) }
-}
-
-pub(super) const fn of_interruption(name: &'static str, unit: &'static str) -> MetricInfo {
-    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Interruption, Source::Capture) }
-}
-
-pub(super) const fn of_episode(name: &'static str, unit: &'static str) -> MetricInfo {
-    MetricInfo { better: Better::Lower, ..number(name, unit, Scope::Episode, Source::Capture) }
-}
-
-/// Whether something is so in a trial.
-pub(super) const fn truth(name: &'static str, source: Source) -> MetricInfo {
-    MetricInfo { kind: MetricKind::Truth, ..of_trial(name, "", Better::Higher, source) }
-}
-
-pub(super) const fn words(
-    name: &'static str,
-    scope: Scope,
-    words: &'static [&'static str],
-    source: Source,
-) -> MetricInfo {
-    MetricInfo { kind: MetricKind::Text(words), ..number(name, "", scope, source) }
-}
 
 /// How a connection can end, as seen in a capture.
 pub const CONNECTION_ENDS: &[&str] = &[

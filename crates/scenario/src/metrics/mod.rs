@@ -36,6 +36,7 @@ mod tests {
                 assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
             }
             assert!(metric.kind == MetricKind::Number || metric.unit.is_empty(), "{}", metric.name);
+            assert!(!metric.label.is_empty() && !metric.meaning.ends_with('.'), "{}", metric.name);
         }
     }
 }
