@@ -61,10 +61,12 @@ pub(crate) struct ScenarioFile {
     /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
     /// several keys together, name the factor, and give each level a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
+    #[serde(default)]
     #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     matrix: Option<serde::de::IgnoredAny>,
     /// Which combinations of the matrix are cases.
+    #[serde(default)]
     #[schemars(with = "DesignSpec")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     design: Option<serde::de::IgnoredAny>,
