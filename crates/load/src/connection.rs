@@ -104,7 +104,6 @@ impl Connection {
         }
     }
 
-    /// Closes it.
     pub(crate) fn close(&mut self) {
         self.socket = None;
         self.is_connected = false;
@@ -204,7 +203,6 @@ impl Exchange {
     }
 }
 
-/// Begins to connect.
 fn connect(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -126,7 +126,6 @@ impl Fault {
         }
     }
 
-    /// What an error of a socket means.
     pub(crate) fn of(error: Errno) -> Fault {
         match error {
             Errno::CONNREFUSED => Fault::Refused,

@@ -28,7 +28,6 @@ pub use outcome::{BodySeen, Outcome, Progress};
 pub use reference::Reference;
 pub use run::run;
 pub use target::{Protocol, Target, TargetError};
-pub use times::Summary;
 
 /// For the fuzzer: reads an answer as a client does, cut as `cuts` says, and gives the verdict.
 #[doc(hidden)]

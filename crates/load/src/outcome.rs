@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
-
-use crate::times::Summary;
+use tcplab_units::Durations;
 
 /// What came of a load. Times in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
@@ -24,15 +23,15 @@ pub struct Outcome {
     /// Connections that were made.
     pub connections: u64,
     /// From the beginning of a connection until it stands.
-    pub connect: Summary,
+    pub connect: Durations,
     /// From when a request was due (open loop), or begun, until the first byte of its answer. To
     /// make a connection for it, where that is needed, is part of it.
-    pub latency: Summary,
+    pub latency: Durations,
     /// The same until the last byte.
-    pub response: Summary,
+    pub response: Durations,
     /// Open loop: how much later than it could have been a request was sent, by the generator's
     /// own fault.
-    pub late: Summary,
+    pub late: Durations,
     /// Open loop: requests that were due and were never sent, as all connections were busy.
     pub unsent: u64,
     /// Requests that were not answered as they should be, by kind.

@@ -98,7 +98,6 @@ impl Standard {
     }
 }
 
-/// A body that is being compared.
 #[derive(Debug)]
 pub(crate) enum Comparing {
     /// It is not.
@@ -126,7 +125,6 @@ impl Comparing {
         }
     }
 
-    /// The next bytes.
     pub(crate) fn add(&mut self, bytes: &[u8], standard: &Standard) {
         let matches = |at: u64| {
             standard.reference().is_some_and(|reference| {

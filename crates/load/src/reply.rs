@@ -21,7 +21,6 @@ pub(crate) enum Kind {
     Exactly(u64),
 }
 
-/// One answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     stage: Stage,
@@ -83,7 +82,6 @@ impl Reply {
         self.length
     }
 
-    /// These bytes came.
     pub(crate) fn receive(&mut self, bytes: &[u8], standard: &Standard) -> Verdict {
         let mut rest = bytes;
         if matches!(self.stage, Stage::Head) {
@@ -96,7 +94,6 @@ impl Reply {
         self.receive_body(rest, standard)
     }
 
-    /// The connection has ended.
     pub(crate) fn end(&mut self, standard: &Standard) -> Verdict {
         match self.stage {
             Stage::Open => {

@@ -102,7 +102,6 @@ impl Counted {
     }
 }
 
-/// One thread.
 pub(crate) struct Worker<'a> {
     load: &'a Load<'a>,
     epoll: OwnedFd,

@@ -10,7 +10,6 @@ use crate::process::{self, Side};
 use crate::servers::Site;
 use crate::{Arguments, Run, say};
 
-/// A program that makes load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Generator {
     Tcplab,

@@ -22,7 +22,6 @@ pub(crate) fn is_pinned() -> bool {
     is_installed("taskset") && std::thread::available_parallelism().is_ok_and(|it| it.get() > 1)
 }
 
-/// A command on its side's processor.
 pub(crate) fn command(program: &Path, side: Side) -> Command {
     if !is_pinned() {
         return Command::new(program);
