@@ -15,16 +15,12 @@
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::Span;
 
+use crate::Rule;
 use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
 
-/// The rule's name.
-pub const NAME: &str = "not-opened";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_handshake(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("not-opened", in_handshake);
 
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
@@ -56,7 +52,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let shown = Shown::by(&connection.forward.causes.syn_retransmissions)
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions))
         .and(Shown::by_all(connection));
-    Some(shown.proves(NAME, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
 }
 
 fn sent(what: &str, count: u64, lasted: Span) -> String {

@@ -14,23 +14,17 @@
 //! **Reference.** RFC 4737; RFC 8985 section 3.3; J. Bennett et al., "Packet Reordering is Not
 //! Pathological Network Behavior".
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
+use crate::Rule;
+use crate::direction::Direction;
 use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, counted, percent};
 
-/// The rule's name.
-pub const NAME: &str = "reordering";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("reordering", in_direction);
 
 /// At least so many, and one in so many segments.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 1_000;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
@@ -55,7 +49,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(&causes.out_of_order);
     let each = direction.flow.marks.largest.as_u64();
     let cost = Cost::bytes(tcplab_units::Bytes::new(needless * each));
-    Some(shown.proves(NAME, severity, cost).saying(
+    Some(shown.proves(&RULE, severity, cost).saying(
         statement,
         "Look for multipath that splits one connection: link aggregation or routes balanced per \
          packet instead of per connection, parallel queues, radio with retransmission. RACK (on \
