@@ -8,7 +8,6 @@ mod round_trip;
 
 use crate::*;
 
-/// A record without its loan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owned {
     interface: u32,

@@ -74,7 +74,6 @@ impl<R: Read> Merged<R> {
         Some((record, &self.interfaces[interface as usize]))
     }
 
-    /// Finds the next record of a capture.
     fn fetch(&mut self, index: usize) {
         let capture = &mut self.captures[index];
         match capture.reader.locate_next() {

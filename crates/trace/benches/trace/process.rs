@@ -15,7 +15,6 @@ const TICKS: f64 = 100.0;
 /// How often memory is looked at: what is told is the kernel's own high-water mark.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a run took.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
     /// Seconds.

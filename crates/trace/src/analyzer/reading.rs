@@ -72,7 +72,6 @@ impl<S: Sink> Analyzer<S> {
     }
 }
 
-/// The comments on a record, joined.
 fn comment(record: &Record<'_>) -> Option<String> {
     let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
     comment.map(Cow::into_owned)
@@ -84,7 +83,6 @@ fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
 }
 
-/// Packets that the capture dropped.
 fn dropped(counted: &Statistics) -> u64 {
     counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
 }

@@ -81,7 +81,6 @@ impl History {
         &self.letters
     }
 
-    /// A packet with a wrong checksum.
     pub(crate) fn corrupt(&mut self, forward: bool) {
         if self.side(forward).corrupt.counts() {
             self.write('c', forward);

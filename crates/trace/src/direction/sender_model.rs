@@ -74,7 +74,6 @@ struct Moment {
     frame: u64,
 }
 
-/// A retransmission timeout.
 #[derive(Debug)]
 struct Timeout {
     /// Recovery ends when this is acknowledged.
@@ -88,7 +87,6 @@ struct Timeout {
     in_doubt: bool,
 }
 
-/// ICMP reported a packet too big.
 #[derive(Debug)]
 struct TooBig {
     frame: u64,
@@ -98,7 +96,6 @@ struct TooBig {
     point: Offset,
 }
 
-/// A retransmission to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
@@ -116,7 +113,6 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) beyond: Span,
 }
 
-/// The classification of a transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
@@ -125,7 +121,6 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
-    /// New data in order.
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,

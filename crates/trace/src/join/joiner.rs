@@ -18,7 +18,6 @@ use crate::packet::Packet;
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: CaptureTime = CaptureTime { first: i64::MAX / 2, last: i64::MIN / 2 };
 
-/// One connection at both captures.
 #[derive(Debug)]
 struct Pair {
     ends: Ends,

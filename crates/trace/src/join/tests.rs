@@ -105,8 +105,7 @@ impl World {
 }
 
 fn view((time_ns, bytes): &(u64, Vec<u8>)) -> Frame<'_> {
-    let original_len = bytes.len() as u32;
-    Frame { time_ns: *time_ns, link: LinkType::RawIp, captured: bytes, original_len, comment: None }
+    Frame::whole(*time_ns, LinkType::RawIp, bytes)
 }
 
 /// A segment and its acknowledgement every 5 ms, each delayed by what `late` says, in microseconds.

@@ -47,7 +47,6 @@ impl SackUse {
 }
 
 impl Acking {
-    /// A packet of the direction.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.kind != SegmentKind::New {
@@ -76,7 +75,6 @@ impl Acking {
         self.hole = false;
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let mut habits = AckBehaviour {
             acks: self.acks,

@@ -9,13 +9,9 @@ use crate::tests::frames::{packet, sent};
 use crate::{AckBehaviour, Flow, SegmentKind, SenderMarks};
 
 /// At the sender's capture point.
-const OPENED: &str = "0.000 > S
-    0.020 < S
-    0.0201 > ack 1\n";
+const OPENED: &str = "open 0.020\n";
 /// At the receiver's.
-const BESIDE_RECEIVER: &str = "0.000 > S
-    0.0001 < S
-    0.020 > ack 1\n";
+const BESIDE_RECEIVER: &str = "open 0.0001 0.020\n";
 
 fn acking(text: &str) -> AckBehaviour {
     flow(&format!("{OPENED}{text}")).acking
@@ -109,11 +105,7 @@ fn small_segments_in_flight() {
     for (name, text, small) in [
         ("alone", "0.1 > 1:101 clock 1", 0),
         ("after others", "0.1 > 1:101 clock 1\n0.101 > 101:201 clock 1", 1),
-        (
-            "once these are acknowledged",
-            "0.1 > 1:101 clock 1\n0.12 < ack 101\n0.121 > 101:201 clock 1",
-            0,
-        ),
+        ("after their ACK", "0.1 > 1:101 clock 1\n0.12 < ack 101\n0.121 > 101:201 clock 1", 0),
         ("a tail", "0.1 > 1:1600 clock 1", 1),
         ("sent again", "0.1 > 1:101 clock 1\n0.2 > 101:1549 clock 1\n0.9 > 1:101 clock 2", 0),
     ] {
@@ -131,10 +123,7 @@ fn nagle_against_delayed_acknowledgements() {
         ("not delayed", "0.1 > 1:101 clock 1\n0.121 < ack 101\n0.1211 > 101:201 clock 2"),
         ("sent later", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.165 > 101:201 clock 2"),
         ("a full one", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 > 101:1549 clock 2"),
-        (
-            "after an answer",
-            "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 < 1:50\n0.1602 > 101:201 clock 2",
-        ),
+        ("reply", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 < 1:50\n0.1602 > 101:201 clock 2"),
         ("while others fly", "0.1 > 1:201 clock 1\n0.160 < ack 101\n0.1601 > 201:301 clock 2"),
     ] {
         assert_eq!(marks(text).nagle_waits.count, 0, "{name}");

@@ -38,7 +38,6 @@ pub enum Fate {
     Unknown,
 }
 
-/// The most lines.
 const MOST: usize = 40;
 /// Runs up to this length are not folded.
 const SHORT: usize = 3;

@@ -57,11 +57,9 @@ impl Ends {
         }
     }
 
-    /// The lower end.
     pub(crate) fn low(&self) -> SocketAddr {
         self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)
     }
-    /// The higher end.
     pub(crate) fn high(&self) -> SocketAddr {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
     }

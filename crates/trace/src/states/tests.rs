@@ -6,7 +6,7 @@ use super::*;
 use crate::Connection;
 use crate::tests::drill::connection;
 
-const OPEN: &str = "0 > S\n0.01 < S\n0.02 > ack 1\n";
+const OPEN: &str = "open 0.01 0.02\n";
 
 /// A line for each edge: states, event, the packet's frame and flags, how it is known.
 fn told(walk: &StateWalk) -> Vec<String> {
@@ -118,7 +118,7 @@ fn states_rst_closes_both() {
 /// Beside which end a capture was taken shows in the halves of its handshake.
 #[test]
 fn states_one_capture_marks_inferred() {
-    let life = "0 > S\n0.05 < S\n0.0501 > ack 1\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
+    let life = "open 0.05\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
     let walks = StateWalks::of(&connection(life));
     assert_eq!(walks.client.seen_from, SeenFrom::Beside);
     assert_eq!(walks.server.seen_from, SeenFrom::Elsewhere);
@@ -126,7 +126,7 @@ fn states_one_capture_marks_inferred() {
     assert_eq!(told(&walks.server)[3], "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call");
     let story = walks.story().join("\n");
     assert!(story.contains("Not captured at the server"), "{story}");
-    let other_side = "0 > S\n0.0001 < S\n0.05 > ack 1\n0.1 > 1:1449\n0.1001 < ack 1449";
+    let other_side = "open 0.0001 0.05\n0.1 > 1:1449\n0.1001 < ack 1449";
     let walks = StateWalks::of(&connection(other_side));
     assert_eq!(walks.client.seen_from, SeenFrom::Elsewhere);
     assert_eq!(walks.server.seen_from, SeenFrom::Beside);

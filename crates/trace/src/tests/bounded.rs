@@ -35,13 +35,7 @@ fn take_in(analyzer: &mut Analyzer<Counts>, number: u64, step: &Step) {
 }
 
 fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
-    Frame {
-        time_ns: (number + 1) * 100_000,
-        link: LinkType::RawIp,
-        captured: bytes,
-        original_len: bytes.len() as u32,
-        comment: None,
-    }
+    Frame::whole((number + 1) * 100_000, LinkType::RawIp, bytes)
 }
 
 /// What one of the two ends sends: data (where it starts and how long), or an acknowledgement.

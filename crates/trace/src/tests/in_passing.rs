@@ -1,21 +1,18 @@
 //! Compares the fast path of plain packets with the slow path.
 //!
-//! It is taken only where nobody wants to be told of packets: so what is compared is all else that
-//! a sink is told, with the sums of each connection.
+//! It serves only sinks that want no packets; everything else that a sink receives is compared.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 use tcplab_units::Instant;
 
-use super::drill::{Captured, MSS, drill};
-use super::streaming::feed;
+use super::drill::{Captured, MSS, drill, feed};
 use crate::fast_path;
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
-/// Records what it receives.
 #[derive(Debug, Default)]
 struct AckEffect(String);
 

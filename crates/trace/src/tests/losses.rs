@@ -3,7 +3,7 @@
 use super::drill::flow;
 use crate::{EpisodeKind, Evidence, Flow};
 
-const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
+const OPEN: &str = "open 0.010\n";
 
 fn after_handshake(text: &str) -> Flow {
     flow(&format!("{OPEN}{text}"))
@@ -198,9 +198,7 @@ fn losses_match_dropped_packets() {
 #[test]
 fn without_sack_duplicate_acks_are_evidence() {
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:8689 every 0.001
          0.110 < ack 1449
          0.112 < ack 1449
@@ -240,9 +238,7 @@ fn without_sack_no_tail_loss_probe() {
 #[test]
 fn without_sack_second_retransmission_by_timer() {
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:8689 every 0.001
          0.110 < acks 1449 2897 every 0.001
          0.112 < ack 2897
@@ -269,9 +265,7 @@ fn go_back_n_sender_no_false_losses() {
     // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the
     // sender goes on to repeat what had arrived; the acknowledgement for all of it is on its way.
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:7241 every 0.001
          0.110 < ack 1449
          0.112 < ack 1449

@@ -3,9 +3,7 @@
 use super::drill::{connection, flow};
 use crate::{Flow, StallCause};
 
-const OPENED: &str = "0.000 > S
-                      0.020 < S
-                      0.0201 > ack 1
+const OPENED: &str = "open 0.020
                       0.0202 < ack 1
                       0.021 > 1:5793
                       0.041 < acks 1449 5793 every 0.0002\n";
@@ -61,9 +59,7 @@ fn stall_sender_slow() {
 #[test]
 fn stall_sender_idle_and_no_request() {
     let connection = connection(
-        "0.000 > S
-         0.020 < S
-         0.0201 > ack 1
+        "open 0.020
          0.0202 > 1:101
          0.040 < ack 101
          0.0401 < 1:2897

@@ -11,7 +11,6 @@ use tcplab_wire::{FrameView, LinkType};
 
 use crate::twins::Role;
 
-/// The trace of a capture.
 pub(crate) fn trace(capture: &Path) -> Trace {
     analyze(tcplab_capture::open(capture).unwrap())
 }

@@ -19,7 +19,6 @@ use twins::Sent;
 const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 98, 0, 1));
 const RECEIVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 98, 0, 2));
 
-/// One transfer of the corpus.
 struct Transfer {
     name: String,
     counted: Counted,

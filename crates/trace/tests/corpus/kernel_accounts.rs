@@ -174,7 +174,6 @@ fn account(name: &str) -> Account {
     latest
 }
 
-/// The number after `name`, without its unit.
 fn word(line: &str, name: &str) -> Option<f64> {
     let rest = line.split_whitespace().find_map(|word| word.strip_prefix(name))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

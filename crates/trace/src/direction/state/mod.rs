@@ -72,11 +72,9 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    /// Whether unacknowledged data are outstanding.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.board.una < self.board.high
     }
-    /// The initial sequence number, if known.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }

@@ -58,12 +58,10 @@ impl FullSize {
     pub(crate) fn bytes(&self) -> Option<u64> {
         (self.in_use > 0).then_some(u64::from(self.in_use))
     }
-    /// When and how it became smaller.
     pub(crate) fn changes(&self) -> Vec<MssChange> {
         self.changes.clone()
     }
 
-    /// A packet of the direction.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.packet.syn() {
@@ -88,7 +86,6 @@ impl FullSize {
             self.look_at_smaller(payload, *sent);
         }
     }
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.syn() {

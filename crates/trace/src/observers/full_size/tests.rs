@@ -81,19 +81,11 @@ fn full_size_lasting_reduction_reported() {
     for (name, payloads, expected) in [
         ("tails and short messages", &[full, 700, full, 700, full, 700, full, 700][..], vec![]),
         ("messages of one size, each pushed", &[full, -500, -500, -500, -500, -500], vec![]),
-        (
-            "full ones that are smaller",
-            &[full, full, 1_348, 1_348, 1_348, 1_348],
-            vec![(1_448, 1_348, 3)],
-        ),
+        ("smaller full size", &[full, full, 1_348, 1_348, 1_348, 1_348], vec![(1_448, 1_348, 3)]),
         ("with tails between", &[full, 1_348, 1_348, -20, 1_348, 1_348], vec![(1_448, 1_348, 2)]),
         ("never any larger", &[1_348, 1_348, 1_348, 1_348], vec![]),
         ("for a while", &[full, 1_348, 1_348, 1_348, 1_348, full], vec![]),
-        (
-            "searching upwards",
-            &[full, 1_000, 1_000, 1_000, 1_000, 1_200, 1_300],
-            vec![(1_448, 1_300, 2)],
-        ),
+        ("growing", &[full, 1_000, 1_000, 1_000, 1_000, 1_200, 1_300], vec![(1_448, 1_300, 2)]),
         (
             "twice",
             &[full, 1_300, 1_300, 1_300, 1_300, 500, 500, 500, 500],

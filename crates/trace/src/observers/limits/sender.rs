@@ -49,12 +49,10 @@ const LONGEST: Span = Span::from_secs(3_600);
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
 const BUSY: u64 = 85;
 
-/// A packet with data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
-    /// The end of its data.
     pub(crate) end: u64,
     pub(crate) payload: u64,
     /// Not new data in order.

@@ -14,7 +14,6 @@ pub(crate) struct Timestamps {
 }
 
 impl Timestamps {
-    /// A packet of that sender.
     #[inline(always)]
     pub(crate) fn sent(&mut self, packet: &Packet) {
         let Some((value, _)) = packet.timestamps else { return };

@@ -27,7 +27,6 @@ const LONGEST: Span = Span::from_secs(3_600);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
-/// The observer.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Stalls {

@@ -87,7 +87,6 @@ impl Windows {
         }
     }
 
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, full: Option<u64>) {
         let packet = heard.packet;
@@ -139,7 +138,6 @@ impl Windows {
         }
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let Some(last) = self.advertised else {
             flow.windows.probes = self.probes.occurrences();

@@ -9,9 +9,7 @@ use crate::tests::drill::flow;
 use crate::tests::frames::{packet, sent};
 use crate::{Flow, SegmentKind, WindowUse};
 
-const OPENED: &str = "0.000 > S
-    0.010 < S
-    0.0101 > ack 1\n";
+const OPENED: &str = "open 0.010\n";
 
 fn windows(text: &str) -> WindowUse {
     flow(&format!("{OPENED}{text}")).windows
@@ -53,11 +51,7 @@ fn zero_windows_counted_once_and_timed() {
              0.230 < ack 2897 win 0\n0.530 < ack 2897 win 12",
             (2, 400, 300),
         ),
-        (
-            "to the end of what was heard",
-            "0.110 < ack 1449 win 0\n0.3 < ack 1449 win 0",
-            (1, 190, 190),
-        ),
+        ("until the last ACK", "0.110 < ack 1449 win 0\n0.3 < ack 1449 win 0", (1, 190, 190)),
         (
             "a late one does not count",
             "0.110 < ack 1449 win 12\n0.111 < ack 1 win 0\n0.2 < ack 1449 win 12",
@@ -176,11 +170,7 @@ fn window_scale_from_data() {
     for (name, flights, scale) in [
         ("nothing sent", &[][..], None),
         ("small flights", &[(500, 400), (500, 500)], None),
-        (
-            "to the edge of scale 3, three times",
-            &[(500, 4_000), (510, 4_080), (490, 3_920)],
-            Some(3),
-        ),
+        ("edge of scale 3, three times", &[(500, 4_000), (510, 4_080), (490, 3_920)], Some(3)),
         ("twice only", &[(500, 4_000), (510, 4_080)], None),
         ("and beyond", &[(500, 4_000), (510, 4_080), (490, 3_920), (500, 4_001)], None),
         ("of two scales", &[(500, 4_000), (510, 4_080), (490, 3_920), (500, 8_000)], None),
