@@ -13,10 +13,8 @@
 
 use tcplab_trace::{Limit, StallCause};
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::part_of_time;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("application-limited", in_direction);

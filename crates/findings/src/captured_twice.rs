@@ -12,10 +12,8 @@
 //!
 //! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::counted;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("captured-twice", in_direction);

@@ -17,10 +17,8 @@
 use tcplab_trace::{CapturePoint, StallCause};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{part_of_time, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("delay-spikes", in_direction);

@@ -16,9 +16,8 @@
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::amount;
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("fast-open", in_handshake);

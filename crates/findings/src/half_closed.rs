@@ -17,9 +17,8 @@
 use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, seconds};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("half-closed", in_life);

@@ -52,7 +52,8 @@ pub mod zero_window;
 #[cfg(test)]
 mod tests;
 
-use direction::Direction;
+use direction::{Direction, is_share};
+use finding::Shown;
 pub use finding::{Cost, Finding, Severity, worst_first};
 pub use story::story;
 

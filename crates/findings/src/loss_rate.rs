@@ -19,10 +19,8 @@
 use tcplab_trace::Limit;
 use tcplab_units::{Bytes, Rate, Span};
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{number, percent, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("loss-rate", in_direction);

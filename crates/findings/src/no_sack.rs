@@ -12,10 +12,8 @@
 //!
 //! **Reference.** RFC 2018; RFC 6582 section 1; RFC 8985 section 7.1.
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("no-sack", in_direction);

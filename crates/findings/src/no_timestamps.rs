@@ -11,10 +11,8 @@
 //!
 //! **Reference.** RFC 7323 sections 3 and 4; RFC 3522.
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("no-timestamps", in_direction);

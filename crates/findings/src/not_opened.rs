@@ -3,7 +3,7 @@
 //! **What it says.** The handshake failed: no answer, a refusal, or no final ACK.
 //!
 //! **Why it matters.** Each of the three points to another place: the way there, the server's
-//! process, the way back.
+//! process, the return path.
 //!
 //! **Evidence.** The SYNs and their answers.
 //!
@@ -15,9 +15,8 @@
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("not-opened", in_handshake);

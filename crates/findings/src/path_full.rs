@@ -15,10 +15,8 @@
 
 use tcplab_trace::Limit;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{part_of_time, percent, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("path-full", in_direction);

@@ -17,10 +17,8 @@
 use tcplab_trace::{MssChange, Stall, StallCause};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, seconds};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("path-mtu", in_direction);

@@ -16,9 +16,7 @@
 
 use tcplab_trace::{Connection, Evidence};
 
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
-use crate::{Rule, Test, story};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, Test, story};
 
 /// The rule.
 pub const RULE: Rule =
@@ -28,14 +26,14 @@ fn in_connection(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in Direction::both(connection) {
         for episode in &direction.flow.episodes {
-            let told = match episode.evidence {
+            let evidence = match episode.evidence {
                 Evidence::Sack { frame }
                 | Evidence::DuplicateAcks { frame }
                 | Evidence::PacketTooBig { frame }
                 | Evidence::Timeout { frame }
                 | Evidence::Probe { frame } => frame,
             };
-            let frames = [episode.frames.0, told, episode.frames.1];
+            let frames = [episode.frames.0, evidence, episode.frames.1];
             let cost =
                 Cost { time: episode.duration(connection.last), bytes: episode.retransmitted };
             let shown = Shown::in_frames(frames, episode.first_lost_sent);

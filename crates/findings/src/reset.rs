@@ -15,9 +15,8 @@
 use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, seconds};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("reset", in_life);

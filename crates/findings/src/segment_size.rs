@@ -15,10 +15,8 @@
 use tcplab_trace::SynOptions;
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::percent;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("segment-size", in_direction);

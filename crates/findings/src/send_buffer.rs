@@ -16,10 +16,8 @@
 
 use tcplab_trace::Limit;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("send-buffer", in_direction);

@@ -13,10 +13,8 @@
 //!
 //! **Reference.** RFC 9293 section 3.8.6.2.2; RFC 813.
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("silly-window", in_direction);

@@ -17,10 +17,8 @@
 use tcplab_trace::StallCause;
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{percent, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("slow-answers", in_direction);

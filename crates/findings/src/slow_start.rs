@@ -16,10 +16,8 @@
 
 use tcplab_trace::{Limit, StallCause};
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{part_of_time, rounded, speed, times};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("slow-start", in_direction);

@@ -15,11 +15,8 @@
 
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::Shown;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("small-segments", in_direction);

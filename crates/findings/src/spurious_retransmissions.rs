@@ -16,10 +16,8 @@
 use tcplab_trace::{Flow, Segment, Spurious, Timer};
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::counted;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("spurious-retransmissions", in_direction);

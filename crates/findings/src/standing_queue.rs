@@ -17,15 +17,13 @@
 use tcplab_trace::{CapturePoint, Limit};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("standing-queue", in_direction);
 
-/// Less of a queue hurts nobody; CoDel would let 5 ms stand, a call bears about 100.
+/// A shorter queue does no harm: CoDel's target is 5 ms, a call tolerates about 100.
 const LEAST: Span = Span::from_millis(50);
 /// The path must have been full for this share of the time, per cent.
 const SHARE: u64 = 20;

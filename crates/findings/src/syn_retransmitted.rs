@@ -16,9 +16,8 @@
 use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);

@@ -15,10 +15,8 @@
 
 use tcplab_trace::{Connection, Flow, Segment, SegmentKind, Timer};
 
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, rounded, seconds, times};
-use crate::{Rule, Test};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, Test};
 
 /// The rule.
 pub const RULE: Rule =

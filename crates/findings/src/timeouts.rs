@@ -18,15 +18,13 @@
 use tcplab_trace::{StallCause, StallSum};
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("timeouts", in_direction);
 
-/// Worth telling from this share of the transfer on, per cent, or from this time on.
+/// The least share of the transfer, per cent, or the least time.
 const SHARE: u64 = 10;
 const LONG: Span = Span::from_secs(1);
 

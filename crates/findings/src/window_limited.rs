@@ -18,11 +18,9 @@
 use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::window_scaling;
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("window-limited", in_direction);

@@ -17,10 +17,8 @@
 use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("window-scaling", in_direction);

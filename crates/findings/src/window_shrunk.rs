@@ -14,10 +14,8 @@
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2.4; tcp(7) and the kernel's
 //! ip-sysctl.rst on tcp_shrink_window.
 
-use crate::Rule;
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::times;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("window-shrunk", in_direction);

@@ -14,15 +14,13 @@
 
 use tcplab_units::Span;
 
-use crate::Rule;
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("zero-window", in_direction);
 
-/// Closed for so many per cent of the transfer, or once for so long, is worth telling.
+/// The least share of the transfer, per cent, or the least single time.
 const SHARE: u64 = 5;
 const LONG: Span = Span::from_millis(200);
 

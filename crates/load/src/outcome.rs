@@ -1,4 +1,4 @@
-//! What came of a load.
+//! The results of a load.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tcplab_units::Durations;
 
-/// What came of a load. Times in nanoseconds.
+/// The results of a load. Times in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// How long was counted, without the warm-up.
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub bits_per_second: f64,
     /// Connections that were made.
     pub connections: u64,
-    /// From the beginning of a connection until it stands.
+    /// The time to connect.
     pub connect: Durations,
     /// From when a request was due (open loop), or begun, until the first byte of its answer. To
     /// make a connection for it, where that is needed, is part of it.
@@ -43,7 +43,7 @@ pub struct Outcome {
     pub processor: Duration,
     /// Threads of the generator.
     pub threads: usize,
-    /// Whether it was broken off.
+    /// Whether it was interrupted.
     pub was_stopped: bool,
     /// What makes the figures doubtful.
     pub warnings: Vec<String>,

@@ -15,12 +15,14 @@ pub(crate) struct Times {
     histogram: Histogram<u64>,
 }
 
-impl Times {
-    pub(crate) fn new() -> Times {
+impl Default for Times {
+    fn default() -> Times {
         let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS);
         Times { histogram: histogram.expect("valid bounds") }
     }
+}
 
+impl Times {
     pub(crate) fn record(&mut self, time: Duration) {
         self.histogram.saturating_record(time.as_nanos().clamp(1, LONGEST.into()) as u64);
     }
@@ -53,8 +55,8 @@ mod tests {
 
     #[test]
     fn quantiles_have_three_digits() {
-        let mut times = Times::new();
-        let mut half = Times::new();
+        let mut times = Times::default();
+        let mut half = Times::default();
         for micros in 1..=10_000_u64 {
             let part = if micros % 2 == 0 { &mut times } else { &mut half };
             part.record(Duration::from_micros(micros));
@@ -74,6 +76,6 @@ mod tests {
         ] {
             assert!((found as f64 / 1e3 / micros - 1.0).abs() < 0.001, "{found} {micros}");
         }
-        assert_eq!(Times::new().summary(), Durations::default());
+        assert_eq!(Times::default().summary(), Durations::default());
     }
 }

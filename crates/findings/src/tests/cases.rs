@@ -1,4 +1,4 @@
-//! What can happen to a transfer, as sums tell it: one case and more for each rule.
+//! Transfers as sums, at least one case for each rule.
 
 use tcplab_trace::{
     CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
@@ -59,7 +59,7 @@ pub(super) const CASES: &[Case] = &[
             c.handshake.opened = Some(at(1_040));
             c.reverse.causes.syn_retransmissions = seen(1, 3);
         },
-        // Who never answered has a rule of its own.
+        // A rule of its own covers no answer.
         silent: &[|c| c.handshake.opened = None],
     },
     Case {
@@ -172,7 +172,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)],
         silent: &[
             |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
-            // A client that takes its time.
+            // A slow client.
             |c| std::mem::swap(&mut c.forward, &mut c.reverse),
         ],
     },
@@ -195,7 +195,7 @@ pub(super) const CASES: &[Case] = &[
             lose(&mut c.forward, 69);
             c.forward.transfer.goodput = Some(mbit(4));
         },
-        // So fast with so many losses: it does not go by them.
+        // Too fast for loss-based congestion control.
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
             |c| c.forward.causes.spurious_by_dsack = seen(65, 1_100),
@@ -257,12 +257,12 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.lost_retransmissions = seen(6, 1_050)],
     },
     Case {
-        name: "lost-retransmissions, by no chance",
+        name: "lost-retransmissions, no coincidence",
         fires: |c| {
             lose(&mut c.forward, 1_400);
             c.forward.causes.lost_retransmissions = seen(700, 1_050);
         },
-        // A fifth is lost, so a fifth of what is sent again.
+        // A fifth is lost, also of the retransmissions.
         silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
     },
     Case {
@@ -307,7 +307,7 @@ pub(super) const CASES: &[Case] = &[
             c.forward.totals.data_segments = 83_000;
             c.forward.marks.small_in_flight = 80_000;
         },
-        // Nobody writes faster than the acknowledgements come.
+        // The application writes no faster than ACKs arrive.
         silent: &[|c| c.forward.marks.small_in_flight = 90],
     },
     Case {
@@ -347,7 +347,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.server.mss = Some(1_380)],
     },
     Case {
-        name: "path-mtu, told",
+        name: "path-mtu, ICMP",
         fires: |c| c.forward.marks.mss_changes = vec![smaller()],
         silent: &[|c| c.forward.marks.mss_changes.clear()],
     },
@@ -362,7 +362,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "standing-queue",
         fires: |c| queue(&mut c.forward, 310, 450),
-        // Half of the samples know of no queue: something else is late at times.
+        // Half of the samples show no queue: something else is late at times.
         silent: &[
             |c| queue(&mut c.forward, 45, 450),
             |c| c.forward.capture_point = CapturePoint::Middle,
@@ -377,7 +377,7 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
-        name: "reordering, needless retransmissions",
+        name: "reordering, spurious retransmissions",
         fires: |c| {
             reorder(c);
             c.forward.causes.spurious_by_dsack = seen(5, 2_000);
@@ -385,7 +385,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.out_of_order = seen(5, 500)],
     },
     Case {
-        name: "reordering, borne",
+        name: "reordering, tolerated",
         fires: reorder,
         silent: &[|c| c.forward.causes.out_of_order = seen(NONE, 0)],
     },

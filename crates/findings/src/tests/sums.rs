@@ -1,5 +1,4 @@
-//! Every rule that works from sums: where it fires and what it says, and what must be taken away
-//! for it to be silent.
+//! Every rule on sums: where it fires, what it states, and without which condition it is silent.
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -14,13 +13,13 @@ use super::cases::CASES;
 use super::found;
 use crate::{RULES, examine};
 
-/// Something that happened to [`transfer`].
+/// A change of [`transfer`].
 pub(super) struct Case {
     /// The rule; after a comma, which of its conditions.
     pub(super) name: &'static str,
     /// Makes it happen.
     pub(super) fires: fn(&mut Connection),
-    /// And each of these takes away something that the rule needs.
+    /// Each removes a condition of the rule.
     pub(super) silent: &'static [fn(&mut Connection)],
 }
 
@@ -30,8 +29,7 @@ impl Case {
     }
 }
 
-/// 10 MB from the client in 10 s, over a path of 24 Mbit/s and 40 ms, seen beside the client:
-/// nothing to complain of, though the path would carry more.
+/// 10 MB from the client in 10 s over 24 Mbit/s and 40 ms, captured at the client: no findings.
 pub(super) fn transfer() -> Connection {
     let ends = ["10.0.0.1:40000", "10.0.0.2:443"].map(|end| end.parse::<SocketAddr>().unwrap());
     let mut connection = Connection {
@@ -100,14 +98,14 @@ pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
     }
 }
 
-/// So many sightings, one each millisecond from this one on, in frames of the same numbers.
+/// `count` occurrences, one each millisecond, in frames of the same numbers.
 pub(super) fn seen(count: u64, from: u64) -> Occurrences {
     let mut seen = Occurrences::default();
     (from..from + count).for_each(|number| seen.add(at(number), number));
     seen
 }
 
-/// So many stalls, together and at the longest of these milliseconds.
+/// `count` stalls with this total and longest time, milliseconds.
 pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> StallSum {
     let (from, until) = (at(2_000), at(2_000 + longest));
     let longest =
@@ -180,7 +178,7 @@ fn cases_without_condition_stay_silent() {
     }
 }
 
-/// What is the case in one direction is found in the other as well. Only the server answers.
+/// Rules find the same in both directions, except slow answers: only the server answers.
 #[test]
 fn cases_reversed_same_findings() {
     for case in CASES.iter().filter(|case| case.name != "slow-answers") {

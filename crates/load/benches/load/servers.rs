@@ -41,7 +41,7 @@ pub(crate) enum Served {
 pub(crate) struct Server {
     running: Running,
     address: SocketAddr,
-    /// What it says at its end would otherwise find nobody.
+    /// Kept open, so that its last output does not fail.
     _output: Option<BufReader<ChildStdout>>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     Bulk,
     /// Twice as long: memory must not grow.
     Longer,
-    /// The same on a bad path: one segment in fifty is sent again.
+    /// The same on a bad path: one segment in fifty is retransmitted.
     Foul,
     /// More than 100,000 connections.
     Connections,

@@ -68,16 +68,6 @@ impl HandshakeTracker {
             _ => None,
         }
     }
-    /// The window scales of client and server if known: only if both offered the option (RFC 7323
-    /// section 2.2).
-    pub(crate) fn shifts(&self) -> [Option<u8>; 2] {
-        let (client, server) = (&self.seen.client, &self.seen.server);
-        if client.lacks_scale() || server.lacks_scale() {
-            return [Some(0); 2];
-        }
-        let both = client.window_scale.zip(server.window_scale);
-        [both.map(|(client, _)| client), both.map(|(_, server)| server)]
-    }
     /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;

@@ -284,7 +284,7 @@ impl History {
         }
     }
 
-    /// The client sent SYN and later RST, and nothing that tells of an open connection between.
+    /// The client sent SYN and later RST, and nothing between that shows an open connection.
     fn is_syn_then_rst(&self) -> bool {
         let letters = self.letters.strip_prefix('^').unwrap_or(&self.letters);
         let between = letters.strip_prefix('S').and_then(|rest| rest.split_once('R'));

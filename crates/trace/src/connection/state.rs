@@ -283,7 +283,7 @@ impl ConnectionState {
             self.choose(rival, packet);
         }
         self.opening.follow(packet, forward);
-        self.shifts = self.opening.shifts();
+        self.shifts = self.opening.scales().unzip().into();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
             // A retransmission, not a copy: unknown which one was answered (Karn's rule).
@@ -341,7 +341,7 @@ impl ConnectionState {
             }
             (CapturePoint::Unknown, _) if holes => (CapturePoint::Receiver, Confidence::Low),
             (CapturePoint::Unknown, _) if behind => (CapturePoint::Sender, Confidence::Low),
-            told => told,
+            known => known,
         }
     }
 

@@ -177,7 +177,7 @@ pub(crate) type Forgotten = [Option<Placed>; 2];
 pub(crate) struct Table {
     entries: Vec<Entry>,
     tree: Tree,
-    /// Indices into `entries` by hash; the entry tells whether it matches.
+    /// Indices into `entries` by hash; the entry decides whether it matches.
     cache: Vec<u32>,
     /// The last index found: packets come in trains.
     latest: usize,

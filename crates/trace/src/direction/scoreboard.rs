@@ -7,7 +7,7 @@
 //! - The first acknowledgement of the range was caused by the latest transmission that can have
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
 //!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
-//!   D-SACK follows. Later ones are *surplus*: spurious, and nobody says whether they arrived.
+//!   D-SACK follows. Later ones are *surplus*: spurious, and their arrival is unknown.
 //!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
@@ -53,7 +53,7 @@ pub(crate) struct ReceivedAck<'a> {
     pub(crate) echo: Option<u32>,
 }
 
-/// The state of one direction as its acknowledgements tell it.
+/// The state of one direction, from its acknowledgements.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// Everything before this is acknowledged.

@@ -26,7 +26,7 @@ pub(crate) struct Transmission {
     pub(crate) spurious: bool,
 }
 
-/// What the acknowledgements tell of one transmission.
+/// The arrival of one transmission, by the acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// Nothing yet.
@@ -153,9 +153,9 @@ impl Log {
     /// Takes out the transmissions at the front that end at `offset` or before, where the log is
     /// plain, and tells of each and its order.
     #[inline]
-    pub(crate) fn pop_before(&mut self, offset: Offset, mut tell: impl FnMut(u64, &Transmission)) {
+    pub(crate) fn pop_before(&mut self, offset: Offset, mut each: impl FnMut(u64, &Transmission)) {
         while let Some(first) = self.entries.front().filter(|first| first.range.end <= offset) {
-            tell(self.first, first);
+            each(self.first, first);
             self.entries.pop_front();
             self.first += 1;
         }

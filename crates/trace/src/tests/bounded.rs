@@ -279,8 +279,8 @@ fn bounded_connection_flood() {
         sink.effect.sort_unstable();
         let packets = WINDOWS[1].end;
         assert_eq!(sink.effect[0], (0, 3 + packets / 8));
-        let rest = sink.effect[1..].iter().enumerate().map(|(at, told)| (at + 1, told));
-        assert!(rest.clone().all(|(place, &told)| told == (place, 1)));
+        let rest = sink.effect[1..].iter().enumerate().map(|(at, count)| (at + 1, count));
+        assert!(rest.clone().all(|(place, &count)| count == (place, 1)));
         assert_eq!(rest.count() as u64, packets - packets / 8);
     }
 }

@@ -88,7 +88,7 @@ const PROBE_WITH_NEW_DATA: &str = "
     0.181 < ack 17377
 ";
 
-/// The same where the window is full: the probe is the newest segment again.
+/// The window is full, so the probe retransmits the newest segment.
 const PROBE_WITH_OLD_DATA: &str = "
     open 0.010
     0.100 > 1:14481 every 0.001
@@ -104,7 +104,7 @@ const PROBE_WITH_OLD_DATA: &str = "
     0.181 < ack 15929
 ";
 
-/// A long interruption: a probe and two timeouts are lost before the third gets through.
+/// A long interruption: a probe and two retransmissions are lost, the third arrives.
 const BACKOFF: &str = "
     open 0.010
     0.100 > 1:14481 every 0.001
@@ -123,8 +123,8 @@ const BACKOFF: &str = "
     1.781 < ack 17377
 ";
 
-/// In front of the lossy place stands a full queue: the window is full and no acknowledgement
-/// comes for the length of the interruption, but what was queued still tells of the loss.
+/// A full queue before the interruption: no ACK arrives for its duration, then the queued segments
+/// reveal the loss.
 const SILENT_WITHOUT_TIME_LAG: &str = "
     open 0.400
     0.500 > 1:14481 every 0.010
@@ -156,7 +156,7 @@ fn paper_figures_match_snapshots() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
     // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
     // spurious ones.
-    for (name, text, kind, evidence, lost, timeouts, probes, needless) in [
+    for (name, text, kind, evidence, lost, timeouts, probes, spurious) in [
         ("figure 9", WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (7_241, 14_481, 5), 0, 0, 0),
         ("figure 10", WITH_TIME_LAG, WithTimeLag, "timeout", (7_241, 14_481, 5), 1, 0, 1),
         ("figure 11", INTERMITTENT, Intermittent, "timeout", (7_241, 14_481, 5), 4, 0, 0),
@@ -169,7 +169,7 @@ fn paper_figures_match_snapshots() {
         let [episode] = flow.episodes.as_slice() else {
             panic!("{name}: {:#?}", flow.episodes);
         };
-        let told = match episode.evidence {
+        let found_by = match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicates",
             Evidence::PacketTooBig { .. } => "icmp",
@@ -181,10 +181,10 @@ fn paper_figures_match_snapshots() {
             episode.lost.iter().map(|l| l.range.end.as_u64()).max().unwrap(),
             episode.lost.len(),
         );
-        assert_eq!((episode.kind, told, lost_range), (kind, evidence, lost), "{name}");
+        assert_eq!((episode.kind, found_by, lost_range), (kind, evidence, lost), "{name}");
         assert_eq!(
             (episode.timeouts, episode.probes, episode.spurious),
-            (timeouts, probes, needless),
+            (timeouts, probes, spurious),
             "{name}"
         );
         assert!(episode.repaired_at.is_some(), "{name}");

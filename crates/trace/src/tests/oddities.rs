@@ -258,9 +258,9 @@ fn clock_set_ahead_makes_no_stall() {
     for by in [-60.0, -3.0, 5.0, 600.0] {
         let trace = with_a_clock_set(by, false);
         check(&trace);
-        let told = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
-        let told: Vec<_> = trace.notes.iter().filter(|note| note.text == told).collect();
-        assert_eq!(told.len(), 1, "{by} s: {:?}", trace.notes);
+        let text = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
+        let notes: Vec<_> = trace.notes.iter().filter(|note| note.text == text).collect();
+        assert_eq!(notes.len(), 1, "{by} s: {:?}", trace.notes);
         let connection = &trace.connections[0];
         let took = connection.last.since(connection.first);
         assert!(took > Span::from_millis(850) && took < Span::from_millis(950), "{by} s: {took:?}");

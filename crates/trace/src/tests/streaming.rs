@@ -99,9 +99,9 @@ fn new_syn_starts_another_connection() {
         }
         packets.append(&mut second);
         let found = sums(&packets);
-        let told: Vec<_> =
+        let connections: Vec<_> =
             found.connections.iter().map(|(i, c)| (*i, c.packets, c.reuses)).collect();
-        assert_eq!(told, [(0, 9, None), (1, 5, Some(0))]);
+        assert_eq!(connections, [(0, 9, None), (1, 5, Some(0))]);
         assert_eq!(found.late, []);
     }
 }

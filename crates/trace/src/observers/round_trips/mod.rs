@@ -69,7 +69,7 @@ impl RoundTripTimes {
             self.by_timestamp += 1;
             (age, age)
         } else {
-            // Nobody knows what was answered, but Linux takes the timestamp's word for it.
+            // Ambiguous, but Linux trusts the timestamp.
             if let Some(age) = self.echoed(*heard) {
                 self.estimator.sample(age, una, heard.high);
             }

@@ -1,4 +1,4 @@
-//! What the window is counted in where no SYN was seen to tell.
+//! The window scale, inferred from data where no SYN was captured.
 
 use tcplab_units::Offset;
 

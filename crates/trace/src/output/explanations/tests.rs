@@ -14,7 +14,7 @@ fn explained(packets: &[Captured]) -> Vec<String> {
     lines
 }
 
-/// The first of ten segments is lost, SACK tells, it is retransmitted.
+/// The first of ten segments is lost, reported by SACK and retransmitted.
 const LOSS: &str = "
     0.000 > S
     0.010 < S

@@ -72,8 +72,8 @@ fn every_kind() {
         ),
     ] {
         let close = close(text).unwrap();
-        let told = (close.kind, close.by, close.frame, close.reset_by);
-        assert_eq!(told, (kind, by, frame, reset_by), "{name}");
+        let found = (close.kind, close.by, close.frame, close.reset_by);
+        assert_eq!(found, (kind, by, frame, reset_by), "{name}");
     }
     assert_eq!(close("0.1 > 1:1449\n0.11 < ack 1449"), None);
 }

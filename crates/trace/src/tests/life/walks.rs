@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{connections, walks};
 use crate::{CloseKind, StateStep};
 
-/// What happens, the packets, the client's walk, the server's.
+/// A name, the packets, the client's states, the server's.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 const CASES: &[Case] = &[
@@ -56,7 +56,7 @@ const CASES: &[Case] = &[
         "SYN-SENT 1, ESTABLISHED 3",
         "SYN-RECEIVED 2, ESTABLISHED 4",
     ),
-    ("nobody there", "0 > S\n1 > S", "SYN-SENT 1", ""),
+    ("no answer", "0 > S\n1 > S", "SYN-SENT 1", ""),
     ("refused", "0 > S\n0.01 < R 0 ack 1", "SYN-SENT 1, CLOSED 2", ""),
     (
         "refused, and accepted when asked again",
@@ -203,8 +203,7 @@ const SAID: &[&str] = &[
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Whatever is said in whatever order, no walk leaves the figure, and what is told of the life
-    /// agrees with itself.
+    /// No sequence of packets leaves the figure, and the summary of the life is consistent.
     #[test]
     fn walk_any_packets_stays_in_figure_5(said in prop::collection::vec(0..SAID.len(), 1..16)) {
         let line = |(index, &said): (usize, &usize)| format!("{index} {}", SAID[said]);
