@@ -8,6 +8,7 @@
 
 mod arrow;
 mod column;
+mod described;
 mod error;
 mod format;
 mod metadata;
@@ -20,6 +21,7 @@ mod truth;
 mod value;
 
 pub use column::Column;
+pub use described::{ColumnInfo, TableInfo, tables};
 pub use error::TableError;
 pub use format::Format;
 pub use table::Table;

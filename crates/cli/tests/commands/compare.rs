@@ -84,7 +84,7 @@ fn regression_is_found_without_false_alarms() {
     assert_eq!(code, 0, "{found}");
     for row in found["rows"].as_array().unwrap() {
         let verdict = &row["verdict"];
-        assert!(verdict["undecided"].is_object() || verdict["same"].is_object(), "{row}");
+        assert!(verdict["inconclusive"].is_object() || verdict["equivalent"].is_object(), "{row}");
     }
     let (text, code) = compare(home, &format!("{good} {good} --fail-on different"));
     assert_eq!(code, 0);

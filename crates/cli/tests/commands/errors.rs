@@ -173,7 +173,8 @@ fn damaged_runs_are_refused() {
     let home = home();
     home.write("folder/scenario.toml", SMALL);
     let plan = r#"{"name": "small", "world": "kernel", "started": "2026-11-21T20:15:00Z",
-        "seed": 1, "trials": 1, "tcplab": "0.1.0", "cases": ["another"]}"#;
+        "seed": 1, "trials": 1, "first": 1, "only": [], "warm_up": 0, "retries": 2, "keep": "all",
+        "tcplab": "0.1.0", "cases": ["another"]}"#;
     for (plan, error) in [
         ("{\"name\": \"sm", "plan.json is damaged: EOF while parsing"),
         (plan, "this version reads its scenario differently"),

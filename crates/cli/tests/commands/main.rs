@@ -12,3 +12,6 @@ mod servers;
 mod states;
 mod trace;
 mod verdicts;
+
+#[path = "../schemas/schema.rs"]
+mod schema;

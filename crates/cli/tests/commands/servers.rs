@@ -12,8 +12,10 @@ use std::time::Duration;
 use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 
 use crate::home::{Ended, Home};
+use crate::schema::check;
 
 const DESIGNS: [&str; 7] =
     ["iterative", "fork", "prefork", "thread", "thread-pool", "epoll", "io-uring"];
@@ -339,6 +341,7 @@ fn load_counts_what_the_server_counts() {
     for more in ["-c 3", "-c 3 --no-keep-alive", "--rate 1000"] {
         let outcome =
             site.json(&format!("load {url} --requests 50 --expect large --json -q {more}"));
+        check(&LOAD_DOCUMENT, &outcome, "load");
         assert_eq!(outcome["requests"], 50, "{more}: {outcome}");
         assert_eq!(outcome["body"]["length"], 700_000, "{more}: {outcome}");
         assert_eq!(outcome["response"]["count"], 50, "{more}: {outcome}");
@@ -365,6 +368,7 @@ fn bulk_data_arrives_complete() {
         let server = Server::start(&home, &format!("--service {service}")).unwrap();
         let address = server.address;
         let outcome = home.json(&format!("load {address} --bulk {bulk} --duration 0.1s --json -q"));
+        check(&BULK_DOCUMENT, &outcome, "load --bulk");
         assert!(outcome["bytes"].as_u64() > Some(0), "{service}: {outcome}");
         let tally = server.stop();
         if service == "discard" {

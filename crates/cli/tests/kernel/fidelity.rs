@@ -1,9 +1,11 @@
 //! `tcplab fidelity` compares model and kernel, and reuses existing trials.
 
+use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
 
 use crate::home::Home;
 use crate::program::{Io, allowed};
+use crate::schema::check;
 
 const SCENARIO: &str = r#"
 title = "Compared"
@@ -28,6 +30,8 @@ fn both_worlds_run_and_are_kept() {
     let result =
         || -> Fidelity { serde_json::from_slice(&home.bytes("out/fidelity.json")).unwrap() };
     let found = result();
+    let document = serde_json::from_slice(&home.bytes("out/fidelity.json")).unwrap();
+    check(&FIDELITY_DOCUMENT, &document, "fidelity");
     let [case] = &found.cases[..] else { panic!("{:?}", found.cases) };
     let goodput = case.quantity("goodput").unwrap();
     // The path of 10 Mbit/s less headers, in both worlds.

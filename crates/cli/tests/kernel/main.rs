@@ -38,3 +38,5 @@ mod home;
 
 #[path = "../../../sim/tests/trials/forwarded.rs"]
 mod forwarded;
+#[path = "../schemas/schema.rs"]
+mod schema;

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_path::{Cause, Fate};
+use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 
@@ -14,6 +15,7 @@ use crate::frames::Tap;
 use crate::home::{Home, ended};
 use crate::processes::{Family, Machine, Member, await_that};
 use crate::program::{Io, allowed, installed, namespaces_allowed};
+use crate::schema::check;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]
@@ -181,6 +183,7 @@ fn recording_of_shell_is_readable() {
         home.answer("replay seen");
         // The summary equals the recording.
         let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        check(&TRAFFIC_DOCUMENT, &told, "shell");
         let count = |way: &str, what: &str| told["traffic"][way][what].as_u64().unwrap();
         assert_eq!(told["exit_code"], 4);
         assert_eq!(count("forward", "dropped"), lost as u64);

@@ -1,5 +1,6 @@
 //! Calibrates paths before use, and refuses what this machine cannot do.
 
+use tcplab_quantities::{CALIBRATION_DOCUMENT, PATH_CHECK_DOCUMENT};
 use tcplab_recording::Recording;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{Calibration, Run};
@@ -8,6 +9,7 @@ use tcplab_units::Span;
 use crate::home::{Ended, Home, ended, names};
 use crate::processes::{Family, Machine as Before};
 use crate::program::namespaces_allowed;
+use crate::schema::check;
 
 /// The answer of `path verify --json`.
 #[derive(Debug, serde::Deserialize)]
@@ -27,6 +29,7 @@ fn verify(home: &Home) -> Answer {
     let Ended { code, stdout, stderr } = home.run(line);
     assert!(matches!(code, Some(0 | 1)), "{stderr}");
     let answer: Answer = serde_json::from_str(&stdout).unwrap();
+    check(&PATH_CHECK_DOCUMENT, &serde_json::from_str(&stdout).unwrap(), "path verify");
     assert_eq!(code == Some(1), off(&answer).next().is_some(), "{stdout}");
     answer
 }
@@ -104,6 +107,8 @@ fn run_reports_its_calibration() {
     let read = |name: &str| home.bytes(directory.join(name));
     let run: Run = serde_json::from_slice(&read("run.json")).unwrap();
     let calibration: Calibration = serde_json::from_slice(&read("calibration.json")).unwrap();
+    let calibration_json = serde_json::from_slice(&read("calibration.json")).unwrap();
+    check(&CALIBRATION_DOCUMENT, &calibration_json, "calibration.json");
     assert_eq!(run.calibration.as_ref(), Some(&calibration), "it survives being written and read");
     let trials = directory.join("trials");
     let record = Recording::open(&trials.join(&names(&trials)[0])).unwrap().record().unwrap();

@@ -1,16 +1,41 @@
 //! JSON Schemas made from examples, and values held against schemas: types, properties, items.
 
-use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
 
-/// The schema of a document of this name: what it must have is what the examples had.
-pub(crate) fn document(name: &str, example: &Value, known: Option<&Value>) -> Value {
+use serde_json::{Map, Value, json};
+use tcplab_quantities::{Document, TRACE_DOCUMENT};
+
+/// Asserts that `value` is this document and fits its schema in docs/schemas.
+///
+/// With `TCPLAB_BLESS` the schema is widened to fit first, except that of a trace, which is made
+/// from its columns.
+pub(crate) fn check(document: &Document, value: &Value, of: &str) {
+    let name = document.schema;
+    assert_eq!((&value["schema"], &value["version"]), (&name.into(), &document.version.into()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
+    let file = folder.join(format!("{name}.json"));
+    let known = fs::read(&file).ok().map(|text| serde_json::from_slice(&text).unwrap());
+    if std::env::var_os("TCPLAB_BLESS").is_some() && *document != TRACE_DOCUMENT {
+        let widened = widened(document, value, known.as_ref());
+        fs::write(&file, serde_json::to_string_pretty(&widened).unwrap() + "\n").unwrap();
+        return;
+    }
+    let known = known.unwrap_or_else(|| panic!("there is no {}", file.display()));
+    let faults = faults(&known, value, "");
+    assert!(faults.is_empty(), "{of} does not fit {name}.json: {faults:#?}");
+}
+
+/// The schema of a document: what it must have is what all examples had.
+fn widened(document: &Document, example: &Value, known: Option<&Value>) -> Value {
     let mut schema = inferred(example);
     if let Some(known) = known {
         schema = merged(known.clone(), schema);
     }
     let object = schema.as_object_mut().unwrap();
     object.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
-    object.insert("title".into(), json!(name));
+    object.insert("title".into(), json!(document.schema));
+    object.insert("description".into(), json!(document.about));
     schema
 }
 
@@ -89,7 +114,7 @@ fn merged(a: Value, b: Value) -> Value {
 }
 
 /// Where `value` does not fit.
-pub(crate) fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
+fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let Some(types) = schema.get("type") else { return Vec::new() };
     let types: Vec<&str> = match types {
         Value::String(one) => vec![one],

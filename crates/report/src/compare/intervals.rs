@@ -18,7 +18,7 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<PageFigure> {
     }
     let picture = |metric: &&str| {
         let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
-        let moves = rows.iter().any(|row| row.outcome != Outcome::Same { identical: true });
+        let moves = rows.iter().any(|row| row.outcome != Outcome::Equivalent { identical: true });
         moves.then(|| drawn(metric, &rows))
     };
     metrics.iter().filter_map(picture).collect()
@@ -34,7 +34,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
     let shown = |row: &&Row| ForestRow {
         name: row.case.clone(),
         label: match (row.outcome, row.relative(row.difference)) {
-            (Outcome::Undecided { .. } | Outcome::Same { identical: true }, _) => {
+            (Outcome::Inconclusive { .. } | Outcome::Equivalent { identical: true }, _) => {
                 name_of(row.outcome).into()
             }
             (verdict, Some(share)) if is_relative => {

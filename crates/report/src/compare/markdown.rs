@@ -16,8 +16,8 @@ pub fn markdown(found: &Comparison) -> String {
     let worst = found.rows.first().map(|row| row.outcome);
     let sign = match worst {
         Some(Outcome::Worse) => "❌",
-        Some(Outcome::Different | Outcome::Undecided { .. }) | None => "❔",
-        Some(Outcome::Better | Outcome::Same { .. }) => "✅",
+        Some(Outcome::Different | Outcome::Inconclusive { .. }) | None => "❔",
+        Some(Outcome::Better | Outcome::Equivalent { .. }) => "✅",
     };
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
     let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();

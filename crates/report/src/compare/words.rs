@@ -10,9 +10,7 @@ use crate::title::title;
 /// The name of a verdict.
 pub(crate) fn name_of(verdict: Outcome) -> &'static str {
     match verdict {
-        Outcome::Same { identical: true } => "identical",
-        Outcome::Same { identical: false } => "equivalent",
-        Outcome::Undecided { .. } => "inconclusive",
+        Outcome::Equivalent { identical: true } => "identical",
         other => other.name(),
     }
 }
@@ -25,9 +23,9 @@ pub fn sentence(found: &Comparison) -> String {
     }
     let count = |name: &str| found.count(|verdict| verdict.name() == name);
     let (worse, better) = (count("worse"), count("better"));
-    let (same, different) = (count("same"), count("different"));
-    let undecided = count("undecided");
-    let is_identical = |outcome: &Outcome| *outcome == Outcome::Same { identical: true };
+    let (equivalent, different) = (count("equivalent"), count("different"));
+    let inconclusive = count("inconclusive");
+    let is_identical = |outcome: &Outcome| *outcome == Outcome::Equivalent { identical: true };
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
         let row = found.rows.iter().find(|row| row.outcome.name() == name);
@@ -36,7 +34,7 @@ pub fn sentence(found: &Comparison) -> String {
     if found.count(is_identical) == all {
         return format!("B is identical to A in {}.", one_or_all(all, &of));
     }
-    if same == all {
+    if equivalent == all {
         return format!("B is equivalent to A in {}.", one_or_all(all, &of));
     }
     let (mut head, mut rest) = (String::new(), Vec::new());
@@ -58,25 +56,28 @@ pub fn sentence(found: &Comparison) -> String {
     if worse + different > 0 {
         add(&mut rest, better, "better");
     }
-    add(&mut rest, same, "equivalent");
-    add(&mut rest, undecided, "inconclusive");
+    add(&mut rest, equivalent, "equivalent");
+    add(&mut rest, inconclusive, "inconclusive");
     if head.is_empty() {
-        let same = if same > 0 { format!(", equivalent in {same}") } else { String::new() };
+        let others = match equivalent {
+            0 => String::new(),
+            count => format!(", equivalent in {count}"),
+        };
         let more = found.rows.iter().filter_map(|row| match row.outcome {
-            Outcome::Undecided { more, .. } => Some((more, about(row))),
+            Outcome::Inconclusive { more, .. } => Some((more, about(row))),
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
             format!(" About {} more trials needed for {about}.", many(more))
         });
-        return format!("Inconclusive in {undecided} of {of}{same}.{least}");
+        return format!("Inconclusive in {inconclusive} of {of}{others}.{least}");
     }
     let rest =
         if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
     format!("{head}.{rest}")
 }
 
-/// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 same`.
+/// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 equivalent`.
 pub fn tally(found: &Comparison) -> String {
     let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
     format!("{b} against {a}: {}", counts(found))
@@ -84,16 +85,10 @@ pub fn tally(found: &Comparison) -> String {
 
 /// The counts alone.
 pub(crate) fn counts(found: &Comparison) -> String {
-    const KINDS: [(&str, &str); 5] = [
-        ("better", "better"),
-        ("worse", "worse"),
-        ("different", "different"),
-        ("same", "equivalent"),
-        ("undecided", "inconclusive"),
-    ];
-    let count = |(kind, label): &(&str, &str)| {
+    const KINDS: [&str; 5] = ["better", "worse", "different", "equivalent", "inconclusive"];
+    let count = |kind: &&str| {
         let count = found.count(|verdict| verdict.name() == *kind);
-        (count > 0).then(|| format!("{count} {label}"))
+        (count > 0).then(|| format!("{count} {kind}"))
     };
     let counted: Vec<String> = KINDS.iter().filter_map(count).collect();
     if counted.is_empty() {
@@ -111,11 +106,11 @@ pub(crate) fn remark(found: &Comparison) -> String {
     let worst = of("worse").next().map(|row| text("Worst", row));
     let extreme = worst.or_else(|| of("better").next_back().map(|row| text("Best", row)));
     let open = found.rows.iter().filter_map(|row| match row.outcome {
-        Outcome::Undecided { more, .. } => Some((more, about(row))),
+        Outcome::Inconclusive { more, .. } => Some((more, about(row))),
         _ => None,
     });
     let open = open.min().map(|(more, about)| {
-        let which = match found.count(|it| matches!(it, Outcome::Undecided { .. })) {
+        let which = match found.count(|it| matches!(it, Outcome::Inconclusive { .. })) {
             1 => "Inconclusive",
             _ => "First of the inconclusive ones",
         };
@@ -155,12 +150,12 @@ pub(crate) fn verdict(row: &Row) -> String {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),
         Outcome::Different => "different".into(),
-        Outcome::Same { identical: true } => "identical".into(),
-        Outcome::Same { identical: false } => format!("equivalent within {}", threshold(row)),
-        Outcome::Undecided { more, too_few: false } => {
+        Outcome::Equivalent { identical: true } => "identical".into(),
+        Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
+        Outcome::Inconclusive { more, too_few: false } => {
             format!("inconclusive: about {} more needed", many(more))
         }
-        Outcome::Undecided { more, too_few: true } => {
+        Outcome::Inconclusive { more, too_few: true } => {
             let [a, b] = row.trials();
             let have = if row.is_paired {
                 counted(a, "pair", "pairs")
@@ -262,7 +257,7 @@ pub(crate) fn good(row: &Row) -> &'static str {
 
 /// Rows without a difference, which tables leave out.
 pub(super) fn is_quiet(row: &Row) -> bool {
-    matches!(row.outcome, Outcome::Same { .. })
+    matches!(row.outcome, Outcome::Equivalent { .. })
 }
 
 /// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is

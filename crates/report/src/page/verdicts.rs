@@ -57,7 +57,7 @@ pub(crate) struct VerdictCell {
 
 impl VerdictCell {
     fn of(row: &Row) -> VerdictCell {
-        let is_identical = row.outcome == Outcome::Same { identical: true };
+        let is_identical = row.outcome == Outcome::Equivalent { identical: true };
         let [a, b] = [0, 1].map(|side| median(row, side));
         VerdictCell {
             class: row.outcome.name(),

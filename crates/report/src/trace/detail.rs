@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use tcplab_findings::{Finding, story};
+use tcplab_quantities as q;
 use tcplab_trace::{
     Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
     SynOptions,
@@ -139,7 +140,15 @@ fn options(out: &mut String, handshake: &Handshake, look: Look) {
         return;
     }
     let mut grid = Grid::new(&OPTION_COLUMNS);
-    grid.head(&["", "MSS", "scale", "SACK", "timestamps", "window"]);
+    let columns = [
+        q::CLIENT_MSS_BYTES,
+        q::CLIENT_WINDOW_SCALE,
+        q::CLIENT_SACK_PERMITTED,
+        q::CLIENT_TIMESTAMPS,
+        q::CLIENT_SYN_WINDOW_BYTES,
+    ];
+    let [mss, scale, sack, timestamps, window] = columns.map(|it| it.label_under("client's"));
+    grid.head(&["", mss, scale, sack, timestamps, window]);
     for (end, options) in [("client", &handshake.client), ("server", &handshake.server)] {
         grid.row(option_row(end, options));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tcplab_findings::Finding;
+use tcplab_quantities as q;
 use tcplab_trace::{ConnectionState, Limit};
 use tcplab_units::Bytes;
 use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
@@ -104,8 +105,11 @@ pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look
 fn table(rows: &[&Row], look: Look) -> Grid {
     use Side::{Left, Right};
     let mut grid = Grid::new(&[Right, Left, Left, Right, Right, Right, Right, Left]);
-    grid.head(&["#", "client", "state", "sent", "goodput", "RTT min", "retrans", "largest limit"]);
-    grid.head(&["", "server", "", "received", "", "median", "%", "longest stall"]);
+    let [client, server] = [q::CLIENT_ADDRESS.label, q::SERVER_ADDRESS.label];
+    let [data_rate, rtt] = [q::GOODPUT.label, q::RTT_MIN.label];
+    let median = q::RTT_MEDIAN.label_under("RTT");
+    grid.head(&["#", client, q::STATE.label, "sent", data_rate, rtt, "retrans", "largest limit"]);
+    grid.head(&["", server, "", "received", "", median, "%", "longest stall"]);
     for row in rows {
         let (state, style) = state(row.state);
         let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };

@@ -1,6 +1,7 @@
 //! Several flows, on the page of their trial: what each got, and when.
 
 use tcplab_plot::{Chart, Figure, Series, View, chart};
+use tcplab_quantities::{self as q, Quantity};
 use tcplab_results::{FlowRow, Trial};
 use tcplab_scenario::metrics;
 use tcplab_units::rounded::{figures, grouped};
@@ -26,16 +27,16 @@ pub(crate) struct FlowLine {
 }
 
 /// The columns for a flow.
-pub(crate) const COLUMNS: [&str; 9] = [
-    "connections",
-    "start, s",
-    "received, bytes",
-    "transfer time, s",
-    "goodput, Mbit/s",
-    "response time, ms",
-    "retransmissions",
-    "timeouts",
-    "lost",
+pub(crate) const COLUMNS: [Quantity; 9] = [
+    q::CONNECTIONS,
+    q::START_SECONDS,
+    q::TRANSFERRED_BYTES,
+    q::TRANSFER_TIME_SECONDS,
+    q::GOODPUT_MBIT_PER_SECOND,
+    q::RESPONSE_TIME_MS,
+    q::RETRANSMISSIONS,
+    q::TIMEOUTS,
+    q::LOST_SEGMENTS,
 ];
 
 impl FlowsView {

@@ -331,17 +331,33 @@ fn limits(flow: &mut Flow) {
 }
 
 fn client() -> EndRow {
-    let calls = r#"[
-        { "call": "connect", "result": "ok", "count": 1, "bytes": 0, "began_ns": 0,
-          "ended_ns": 10000000, "took_ns": 10000000, "longest_ns": 10000000 },
-        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": 6400000,
-          "began_ns": 10000000, "ended_ns": 900000000, "took_ns": 850000000, "longest_ns": 20000000 },
-        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": 0,
-          "began_ns": 900000000, "ended_ns": 900000000, "took_ns": 0, "longest_ns": 0 }
-    ]"#;
+    let call = |call: &str,
+                asked: &str,
+                result: &str,
+                count: u64,
+                bytes: u64,
+                [began, ended, took, longest]: [u64; 4]| {
+        serde_json::json!({
+            "call": call, "asked": asked, "about": "", "result": result, "count": count,
+            "bytes": bytes, "began_ns": began, "ended_ns": ended, "took_ns": took,
+            "longest_ns": longest, "connection": 0, "scattered": false,
+        })
+    };
+    let calls = serde_json::Value::from(vec![
+        call("connect", "", "ok", 1, 0, [0, 10_000_000, 10_000_000, 10_000_000]),
+        call(
+            "write",
+            "64 kB",
+            "ok",
+            100,
+            6_400_000,
+            [10_000_000, 900_000_000, 850_000_000, 20_000_000],
+        ),
+        call("<i>read", "", "ECONNRESET", 1, 0, [900_000_000, 900_000_000, 0, 0]),
+    ]);
     EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),
-        calls: serde_json::from_str(calls).expect("a log"),
+        calls: serde_json::from_value(calls).expect("a log"),
         response_times_ms: vec![],
         request_tries: vec![],
         metrics: vec![],
