@@ -47,7 +47,7 @@ quantities! {
         "Tail loss probes that repeat data (RFC 8985 section 7)";
     TAIL_LOSS_PROBES_NEW_DATA = "tail_loss_probes_new_data", None, "tail loss probes, new data",
         "Tail loss probes with new data (RFC 8985 section 7)";
-    TIMEOUTS = "timeouts", None, "retransmission timeouts",
+    TIMEOUTS = "timeouts", None, "timeouts",
         "Retransmissions by the retransmission timer (RFC 6298)",
         wireshark "tcp.analysis.rto";
     BACKOFF_MAX = "backoff_max", None, "timeouts in a row",
@@ -165,9 +165,9 @@ quantities! {
          receiver's capture point";
     ACK_DELAY_MAX = "ack_delay_max_ns", Nanoseconds, "ACK delay max",
         "The longest delay of such an acknowledgement (RFC 9293 section 3.8.6.3: below 500 ms)";
-    PSH_SEGMENTS = "psh_segments", None, "PSH", "Segments with PSH",
+    PSH_SEGMENTS = "psh_segments", None, "segments with PSH", "Segments with PSH",
         tcptrace "pushed data pkts", wireshark "tcp.flags.push";
-    URG_SEGMENTS = "urg_segments", None, "URG", "Segments with URG",
+    URG_SEGMENTS = "urg_segments", None, "segments with URG", "Segments with URG",
         tcptrace "urgent data pkts", wireshark "tcp.flags.urg";
     KEEP_ALIVES = "keep_alives", None, "keep-alives",
         "Keep-alive probes (RFC 9293 section 3.8.4)", wireshark "tcp.analysis.keep_alive";

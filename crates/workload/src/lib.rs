@@ -38,7 +38,6 @@ mod medium;
 mod payload;
 mod program;
 mod report;
-mod serde_skip;
 mod socket;
 mod spec;
 mod step;

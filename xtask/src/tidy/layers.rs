@@ -49,7 +49,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "workload", may_use: &["units"], why: "an application sees a byte stream" },
     Layer {
         name: "recording",
-        may_use: &["units", "capture", "path", "workload"],
+        may_use: &["units", "quantities", "capture", "path", "workload"],
         why: "a recording is what both worlds leave, so it knows neither",
     },
     Layer {

@@ -23,12 +23,14 @@ pub(crate) use selection::check_flow;
 /// Stands for a metric relative to another case's.
 const RATIO: MetricInfo = MetricInfo {
     name: "the ratio",
+    label: "ratio",
     unit: "",
-    meaning: "A metric divided by that of another case.",
+    meaning: "A metric divided by that of another case",
     better: Better::Neither,
     scope: Scope::Trial,
     kind: MetricKind::Number,
     source: Source::Applications,
+    quantity: None,
 };
 
 /// A claim about a metric. It is evaluated case by case, over the values of all trials of the case

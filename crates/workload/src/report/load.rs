@@ -9,7 +9,6 @@ use tcplab_units::{Durations, Span};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadReport {
     /// Why the server could not be run here at all; nothing of what follows was then measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impossible: Option<String>,
     /// How long was counted.
     #[serde(rename = "elapsed_ns", with = "tcplab_units::number")]

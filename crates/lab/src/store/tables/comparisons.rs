@@ -47,12 +47,8 @@ pub(crate) fn write(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
     let rows = run.comparisons.iter().flat_map(|found| found.rows.iter().map(|it| line(found, it)));
     let table: String = std::iter::once(row(COLUMNS)).chain(rows).collect();
     directory.replace(CSV, table.as_bytes())?;
-    let document = serde_json::json!({
-        "schema": COMPARISONS_DOCUMENT.schema,
-        "version": COMPARISONS_DOCUMENT.version,
-        "comparisons": run.comparisons,
-    });
-    directory.replace(JSON, &to_json(&document))?;
+    let comparisons = serde_json::json!({ "comparisons": run.comparisons });
+    directory.replace(JSON, &to_json(&COMPARISONS_DOCUMENT.of(comparisons)))?;
     Ok(())
 }
 
@@ -60,8 +56,8 @@ fn line(found: &Comparison, it: &Row) -> String {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let [a, b] = it.trials().map(|count| count.to_string());
     let (identical, more) = match it.outcome {
-        Outcome::Same { identical } => (identical, String::new()),
-        Outcome::Undecided { more, .. } => (false, more.to_string()),
+        Outcome::Equivalent { identical } => (identical, String::new()),
+        Outcome::Inconclusive { more, .. } => (false, more.to_string()),
         Outcome::Worse | Outcome::Better | Outcome::Different => (false, String::new()),
     };
     row([

@@ -60,7 +60,9 @@ pub(super) const PER_TRIAL: &[PerTrial] = &[
     },
     PerTrial {
         name: FLOWS,
-        about: "A row for each flow, where the scenario has flows.",
+        about: "A row for each flow, where the scenario has flows. Times, goodput and RTT are medians of \
+                its connections or requests, retransmissions, timeouts and losses are sums; a cell \
+                is empty where there is none.",
         columns: rows::FLOWS,
         rows: rows::flows,
     },

@@ -266,7 +266,7 @@ pub(super) const FLOWS: &[(q::Quantity, Kind)] = &[
     (q::CONNECTIONS, Kind::Whole),
     (q::START_SECONDS, Kind::Number),
     (q::TRANSFERRED_BYTES, Kind::Whole),
-    (q::TRANSFER_SECONDS, Kind::Number),
+    (q::TRANSFER_TIME_SECONDS, Kind::Number),
     (q::GOODPUT_MBIT_PER_SECOND, Kind::Number),
     (q::RESPONSE_TIME_MS, Kind::Number),
     (q::RETRANSMISSIONS, Kind::Number),
