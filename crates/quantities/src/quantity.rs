@@ -83,7 +83,7 @@ impl Quantity {
         }
     }
 
-    /// Its label below a heading that says its first or last words: `min`, of `RTT min` below `RTT`.
+    /// Its label below a heading that has its first or last words: `min` of `RTT min` below `RTT`.
     pub fn label_under(&self, heading: &str) -> &'static str {
         let without = self.label.strip_prefix(heading).or(self.label.strip_suffix(heading));
         without.map_or(self.label, str::trim)

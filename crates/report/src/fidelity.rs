@@ -92,7 +92,7 @@ fn name(case: &Compared) -> String {
     format!("{} {}", case.scenario, case.case)
 }
 
-/// Case, kernel's transfer time, its noise, ratios, distance of the windows' curves.
+/// One column for each.
 fn head() -> [String; 9] {
     let [time, goodput, resent, timeouts, trip] = SHOWN.map(|(info, _)| info.label.to_owned());
     let (first, noise) = ("kernel time".into(), "noise".into());
@@ -125,7 +125,7 @@ fn rows(found: &Fidelity) -> Vec<Vec<String>> {
     found.cases.iter().map(row).collect()
 }
 
-/// The medians of each cause that either world has.
+/// Causes with a median above zero in either world.
 fn causes(case: &Compared) -> Option<String> {
     let one = |quantity: &tcplab_results::fidelity::Quantity| {
         let cause = quantity.name.strip_prefix("cause.")?.replace('_', " ");
@@ -168,7 +168,6 @@ fn sentence(goal: &Goal) -> String {
     format!("{quantity} within {} in the {of}: {found}", share(Some(goal.at_most)))
 }
 
-/// Per cent.
 fn share(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
 }

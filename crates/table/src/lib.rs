@@ -21,7 +21,7 @@ mod truth;
 mod value;
 
 pub use column::Column;
-pub use described::{ColumnInfo, TableInfo, tables};
+pub use described::{ColumnInfo, TableInfo};
 pub use error::TableError;
 pub use format::Format;
 pub use table::Table;
@@ -30,3 +30,18 @@ pub use trace::{
 };
 pub use truth::write_truth;
 pub use value::{Kind, Value};
+
+/// The tables of a trace and of a path.
+pub fn tables() -> Vec<TableInfo> {
+    let of = |table: &TraceTable| TableInfo {
+        name: table.name(),
+        about: table.about(),
+        columns: table.columns(),
+    };
+    let path = TableInfo {
+        name: "path",
+        about: "A row for each packet on the path of a trial: what the path did to it.",
+        columns: described::described(truth::COLUMNS),
+    };
+    TraceTable::ALL.iter().map(of).chain([path]).collect()
+}

@@ -6,7 +6,8 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use tcplab_quantities::TRACE_DOCUMENT;
 
-use crate::described::{ColumnInfo, TableInfo, tables};
+use crate::described::{ColumnInfo, TableInfo};
+use crate::tables;
 use crate::trace::{TraceTable, explained};
 
 #[test]

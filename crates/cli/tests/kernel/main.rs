@@ -33,6 +33,9 @@ mod tshark;
 mod unprivileged;
 mod verified;
 
+#[path = "../commands/home.rs"]
+mod home;
+
 #[path = "../../../sim/tests/trials/forwarded.rs"]
 mod forwarded;
 #[path = "../schemas/schema.rs"]

@@ -25,7 +25,7 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<PageFigure> {
 }
 
 fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
-    // Shares where every case has one.
+    // In percent where every case has a value other than zero.
     let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
     let scaled = |row: &Row, amount: f64| match row.relative(amount) {
         Some(share) if is_relative => share * 100.0,

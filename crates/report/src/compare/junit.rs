@@ -82,7 +82,7 @@ fn details(row: &Row) -> String {
     )
 }
 
-/// Line ends do not survive in an attribute.
+/// An attribute cannot hold line breaks.
 fn attribute(text: &str) -> String {
     escape(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }

@@ -8,7 +8,6 @@ use tcplab_scenario::Threshold;
 use super::words::remark;
 use super::{compare_page, compare_text, junit, markdown, sentence, tally};
 
-/// A row of values around these medians.
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
     let difference = medians[1] - medians[0];
     let is_sure = matches!(outcome, Outcome::Worse | Outcome::Better | Outcome::Different);
@@ -111,7 +110,7 @@ fn foreign_names_are_escaped() {
     assert!(!xml.contains("<script"), "{xml}");
     let text = markdown(&found);
     assert!(!text.contains("<script") && text.contains("a\\|b &lt;script&gt;"), "{text}");
-    // Seven columns in the table that is seen, ten in the one that unfolds.
+    // The visible table has seven columns, the folded one ten.
     let bars = text.lines().filter(|line| line.starts_with("| a"));
     let bars: Vec<usize> = bars.map(|l| l.replace("\\|", "").matches('|').count()).collect();
     assert_eq!(bars, [8, 11], "{text}");

@@ -7,7 +7,7 @@ use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signe
 
 use crate::title::title;
 
-/// The name of a verdict for people.
+/// The name of a verdict.
 pub(crate) fn name_of(verdict: Outcome) -> &'static str {
     match verdict {
         Outcome::Equivalent { identical: true } => "identical",
@@ -83,7 +83,7 @@ pub fn tally(found: &Comparison) -> String {
     format!("{b} against {a}: {}", counts(found))
 }
 
-/// The same without who is against whom.
+/// The counts alone.
 pub(crate) fn counts(found: &Comparison) -> String {
     const KINDS: [&str; 5] = ["better", "worse", "different", "equivalent", "inconclusive"];
     let count = |kind: &&str| {
@@ -98,7 +98,7 @@ pub(crate) fn counts(found: &Comparison) -> String {
     counted.join(", ")
 }
 
-/// The worst, else the best; and how many more trials an inconclusive row needs.
+/// The worst row, else the best, and how many trials would decide an inconclusive one.
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
     let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
@@ -133,7 +133,7 @@ pub(crate) fn about(row: &Row) -> String {
 pub(crate) fn change(row: &Row) -> String {
     match row.difference {
         d if d != 0.0 => {}
-        // Most trials are equal, and the others differ in one direction.
+        // Most trials are equal; the others differ in one direction.
         _ if row.is_different() && row.effect < 0.0 => return "lower in few trials".into(),
         _ if row.is_different() => return "higher in few trials".into(),
         _ => return "no difference".into(),
@@ -145,7 +145,6 @@ pub(crate) fn change(row: &Row) -> String {
     signed(row.difference, &size)
 }
 
-/// A verdict with what it rests on.
 pub(crate) fn verdict(row: &Row) -> String {
     match row.outcome {
         Outcome::Worse => "worse".into(),
@@ -168,12 +167,11 @@ pub(crate) fn verdict(row: &Row) -> String {
     }
 }
 
-/// More than anybody will run is not head to the last one.
+/// Nobody runs so many that the last digit matters.
 fn many(more: usize) -> String {
     if more > 9_999 { "more than 10,000".into() } else { decimal(more as f64, 0) }
 }
 
-/// What is not worth calling a difference.
 pub(crate) fn threshold(row: &Row) -> String {
     match row.threshold {
         Threshold::Share(share) => short_percent(share),
@@ -186,19 +184,17 @@ fn short_percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A share in percent, one or two decimals.
+/// With one or two decimals.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = if value.abs() < 10.0 { 2 } else { 1 };
     format!("{} %", decimal(value, decimals))
 }
 
-/// A median with its unit.
 pub(crate) fn median(row: &Row, side: usize) -> String {
     with_unit(row.medians[side], &row.unit)
 }
 
-/// The difference in the metric's unit, with its sign.
 pub(crate) fn difference(row: &Row) -> String {
     let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
     let text = if row.difference.fract() == 0.0 || error == 0.0 {
@@ -209,12 +205,11 @@ pub(crate) fn difference(row: &Row) -> String {
     signed(row.difference, format!("{text} {}", row.unit).trim_end())
 }
 
-/// The difference as a share of A's median, with its sign.
 pub(crate) fn relative(row: &Row) -> String {
     row.relative(row.difference).map_or_else(|| "–".into(), signed_percent)
 }
 
-/// Its interval, as a share where there is one.
+/// As a share where A's median is not zero.
 pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
     match (row.relative(low), row.relative(high)) {
@@ -229,12 +224,10 @@ pub(crate) fn interval(row: &Row) -> String {
     }
 }
 
-/// `+12.3 %`.
 pub(crate) fn signed_percent(share: f64) -> String {
     signed(share, &percent(share.abs()))
 }
 
-/// A probability.
 pub(super) fn probability(p: f64) -> String {
     match p {
         p if p < 0.0001 => "< 0.0001".into(),
@@ -243,19 +236,17 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// What could have been found.
+/// The minimum detectable difference.
 pub(super) fn detectable(row: &Row) -> String {
     let Some(amount) = row.detectable else { return "–".into() };
     row.relative(amount).map_or_else(|| with_unit(amount, &row.unit), percent)
 }
 
-/// How many trials, and whether in pairs.
 pub(super) fn trials(row: &Row) -> String {
     let [a, b] = row.trials();
     if row.is_paired { counted(a, "pair", "pairs") } else { format!("{a} and {b}") }
 }
 
-/// Which way is good, in words.
 pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
         Better::Lower => "lower is better",
@@ -264,7 +255,7 @@ pub(crate) fn good(row: &Row) -> &'static str {
     }
 }
 
-/// What is left out of tables: rows in which nothing was shown to differ.
+/// Rows without a difference, which tables leave out.
 pub(super) fn is_quiet(row: &Row) -> bool {
     matches!(row.outcome, Outcome::Equivalent { .. })
 }
@@ -294,7 +285,6 @@ pub(super) fn quiet(found: &Comparison) -> Vec<String> {
     groups.iter().map(line).collect()
 }
 
-/// A side with where it came from.
 pub(super) fn side(found: &Comparison, index: usize) -> String {
     let side = &found.sides[index];
     match &found.by {

@@ -13,18 +13,17 @@ use super::numbers::{UNKNOWN, or_unknown, span};
 use super::row::{Row, RowDirection, Summary, is_failed};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
-/// Retransmission ratios from which a cell is marked: as unusual, as bad.
+/// Cells with larger ratios are marked: unusual, bad.
 const RETRANSMISSION_RATIOS: [f64; 2] = [0.01, 0.05];
-/// Under the table, so many statements of a rule are enough.
+/// More statements of a rule are only counted.
 const OF_EACH_RULE: usize = 2;
-/// Columns that go where there is no room for all, the least missed first.
+/// Columns to drop where there is no room, the least important first.
 const SPARE: [usize; 2] = [GOODPUT, ROUND_TRIP];
 const GOODPUT: usize = 4;
 const ROUND_TRIP: usize = 5;
 
-/// The capture, its connections sorted by the time they lost ([`Row::lost_by`]), at most `top` of
-/// them, and what was found out about the worst few. Two lines for each connection: what the
-/// client sent above, what the server sent below.
+/// The capture, at most `top` connections by lost time ([`Row::lost_by`]), and the findings on the
+/// worst few. Two lines for each connection: the client's data above, the server's below.
 pub fn summary_text(
     head: &CaptureHead,
     summary: &Summary,
@@ -75,7 +74,7 @@ pub fn summary_text(
     out
 }
 
-/// The first few of each rule.
+/// The first findings of each rule.
 fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let few = |finding: &&Finding| {
@@ -86,7 +85,7 @@ fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
     findings.iter().filter(few).collect()
 }
 
-/// Each finding as a paragraph, with the frames that prove it.
+/// A paragraph for each finding, with the frames that prove it.
 pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look) {
     for finding in findings {
         let mut text = finding.statement.clone();
@@ -141,7 +140,7 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             grid.drop_column(column);
         }
         if column == GOODPUT && grid.width() > look.width {
-            // The other one has moved up by one.
+            // The column has moved by one.
             grid.drop_column(ROUND_TRIP - 1);
             break;
         }

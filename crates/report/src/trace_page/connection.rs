@@ -16,15 +16,14 @@ use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
 use crate::trial::stalls::Stalls;
 
-/// The most episodes with a ladder, the costliest ones.
+/// The longest episodes have a ladder.
 const MOST_EPISODES: usize = 12;
-/// Throughput is counted over a part of the time, but never over less than this.
+/// Throughput is counted over a part of the time, at least this long.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
-/// Seen before and after what a button leads to.
+/// Margin around the time that a button shows.
 const MARGIN: Span = Span::from_millis(50);
 
-/// One connection as shown.
 pub(crate) struct ConnectionView {
     pub(crate) id: String,
     pub(crate) number: usize,
@@ -46,7 +45,6 @@ pub(crate) struct DirectionView {
     pub(crate) more_episodes: usize,
 }
 
-/// An episode as shown.
 pub(crate) struct EpisodeView {
     pub(crate) number: usize,
     pub(crate) kind: &'static str,
@@ -105,7 +103,7 @@ impl DirectionView {
     }
 }
 
-/// The right edge of the graphs; never the left one.
+/// The right edge of the graphs, never equal to the left one.
 fn end_of(connection: &Connection) -> Instant {
     connection.last.max(connection.first + Span::from_millis(1))
 }
@@ -138,7 +136,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
                 unit: "kB",
                 right: None,
                 series: &windows,
-                // A window far above what is in flight limits nothing.
+                // A window far above the data in flight limits nothing.
                 at_most: Some(flying * 3.0).filter(|most| *most > 0.0),
             },
             view,
@@ -154,7 +152,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             view,
         ),
     ];
-    // Beside the receiver there are none to be seen.
+    // A capture point at the receiver sees none.
     let trips = [round_trips(flow)];
     if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {
         let chart_of_trips =
@@ -189,7 +187,6 @@ fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// How it ended, in a word or two.
 pub(super) fn ending(connection: &Connection) -> &'static str {
     let Some(close) = connection.life.close else { return "open" };
     match (close.kind, close.by) {
