@@ -1,13 +1,16 @@
 //! From a captured frame to what it carries.
 
 use crate::ip::{IpPacket, protocol};
-use crate::link::Carried;
-use crate::{Anomaly, LinkType, TcpPacket};
+use crate::link::{Carried, Headers};
+use crate::{Anomaly, LinkType, TcpPacket, tunnel};
+
+/// The most tunnels inside one another.
+const TUNNELS: usize = 8;
 
 /// The contents of a captured frame.
 #[derive(Debug, Clone, Copy)]
 pub enum FrameView<'a> {
-    /// A TCP segment, or the first fragment of one.
+    /// A TCP segment, or the first fragment of one; in a tunnel, the innermost.
     Tcp(TcpPacket<'a>),
     /// An IP packet of another protocol, or a fragment that does not hold the TCP header.
     Ip(IpPacket<'a>),
@@ -53,22 +56,25 @@ impl<'a> FrameView<'a> {
     pub(crate) fn look(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         // Some captures claim less than they contain.
         let wire_len = original_len.max(captured.len() as u32);
-        let ip = match link.open(captured, wire_len) {
+        let (at, version) = match link.open(captured, wire_len) {
             Err(anomaly) => return FrameView::Anomalous { anomaly, ip: None },
             Ok(Carried::Other { protocol }) => return FrameView::NotIp { protocol },
-            Ok(Carried::Ip { at, version }) => {
-                IpPacket::look(&captured[at..], wire_len - at as u32, version)
-            }
+            Ok(Carried::Ip { at, version }) => (at, version),
         };
-        match ip {
+        let rest = captured.get(at..).unwrap_or_default();
+        match IpPacket::look(rest, wire_len.saturating_sub(at as u32), version) {
             Err(anomaly) => FrameView::Anomalous { anomaly, ip: None },
-            Ok(ip) if ip.protocol() != protocol::TCP || ip.fragment().offset > 0 => {
-                FrameView::Ip(ip)
-            }
-            Ok(ip) => match TcpPacket::look(ip) {
-                Ok(tcp) => FrameView::Tcp(tcp),
-                Err(anomaly) => FrameView::Anomalous { anomaly, ip: Some(ip) },
-            },
+            Ok(ip) => FrameView::of_ip(innermost(ip)),
+        }
+    }
+
+    fn of_ip(ip: IpPacket<'a>) -> FrameView<'a> {
+        if ip.protocol() != protocol::TCP || ip.fragment().offset > 0 {
+            return FrameView::Ip(ip);
+        }
+        match TcpPacket::look(ip) {
+            Ok(tcp) => FrameView::Tcp(tcp),
+            Err(anomaly) => FrameView::Anomalous { anomaly, ip: Some(ip) },
         }
     }
 
@@ -106,6 +112,23 @@ impl<'a> FrameView<'a> {
             FrameView::Anomalous { anomaly, .. } => Some(*anomaly),
         }
     }
+}
+
+/// The IP packet inside all tunnels; the packet itself if it is none, or if what is inside cannot be
+/// read.
+fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
+    let mut ip = outer;
+    // More are no network's, and each costs time.
+    for _ in 0..TUNNELS {
+        let headers = Headers { bytes: ip.bytes(), wire_len: ip.total_len(), at: ip.header_len() };
+        let Some(Carried::Ip { at, version }) = tunnel::inner(&ip, headers) else { break };
+        let Some(rest) = ip.bytes().get(at..) else { break };
+        match IpPacket::look(rest, ip.total_len().saturating_sub(at as u32), version) {
+            Ok(inner) => ip = inner,
+            Err(_) => break,
+        }
+    }
+    ip
 }
 
 /// The TCP/IP packet of the most common frame: IPv4 without options or fragments, in an Ethernet

@@ -11,8 +11,18 @@ pub mod protocol {
     pub const ICMP: u8 = 1;
     /// Transmission Control Protocol.
     pub const TCP: u8 = 6;
+    /// IPv4 in IP (RFC 2003).
+    pub const IPV4: u8 = 4;
     /// User Datagram Protocol.
     pub const UDP: u8 = 17;
+    /// IPv6 in IP (RFC 2473, RFC 4213).
+    pub const IPV6: u8 = 41;
+    /// Generic Routing Encapsulation (RFC 2784).
+    pub const GRE: u8 = 47;
+    /// Ethernet in IP (RFC 3378).
+    pub const ETHER_IP: u8 = 97;
+    /// MPLS in IP (RFC 4023).
+    pub const MPLS: u8 = 137;
     /// Internet Control Message Protocol of IPv6 (RFC 4443).
     pub const ICMPV6: u8 = 58;
 }

@@ -22,6 +22,7 @@ mod options;
 mod repr;
 mod sequence;
 mod tcp;
+mod tunnel;
 mod udp;
 
 #[cfg(test)]

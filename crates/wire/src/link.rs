@@ -1,4 +1,4 @@
-//! Link headers.
+//! What stands before the IP header.
 
 use crate::Anomaly;
 use crate::anomaly::Layer;
@@ -10,18 +10,32 @@ use crate::ip::cut_or_short;
 pub enum LinkType {
     /// BSD loopback: four bytes of address family in the byte order of the capturing host.
     Null,
-    /// Ethernet, with any number of VLAN tags, a PPPoE session, or MPLS labels.
+    /// Ethernet, with tags (802.1Q, 802.1ad, 802.1ah), SNAP, a PPPoE session, or MPLS labels.
     Ethernet,
+    /// PPP, with or without the HDLC address.
+    Ppp,
+    /// PPP or Cisco HDLC in HDLC-like framing.
+    PppHdlc,
+    /// PPPoE: the session header, without Ethernet.
+    Pppoe,
     /// An IP packet without any link header; the version is seen from its first byte.
     RawIp,
+    /// Cisco HDLC.
+    CiscoHdlc,
+    /// 802.11; data in clear text only.
+    Wifi,
     /// OpenBSD loopback: four bytes of address family in network byte order.
     Loop,
     /// Linux "any" device, first form: 16 bytes.
     LinuxSll,
+    /// 802.11 behind a radiotap header.
+    Radiotap,
     /// An IPv4 packet without any link header.
     Ipv4,
     /// An IPv6 packet without any link header.
     Ipv6,
+    /// Linux netfilter's log: attributes, one of them the packet.
+    Nflog,
     /// Linux "any" device, second form: 20 bytes.
     LinuxSll2,
     /// Any other, by its number.
@@ -34,12 +48,19 @@ impl LinkType {
         match number {
             0 => LinkType::Null,
             1 => LinkType::Ethernet,
+            9 => LinkType::Ppp,
+            50 => LinkType::PppHdlc,
+            51 => LinkType::Pppoe,
             // 12 and 14 are what BSDs wrote before 101 was agreed on.
             12 | 14 | 101 => LinkType::RawIp,
+            104 => LinkType::CiscoHdlc,
+            105 => LinkType::Wifi,
             108 => LinkType::Loop,
             113 => LinkType::LinuxSll,
+            127 => LinkType::Radiotap,
             228 => LinkType::Ipv4,
             229 => LinkType::Ipv6,
+            239 => LinkType::Nflog,
             276 => LinkType::LinuxSll2,
             other => LinkType::Other(other),
         }
@@ -49,11 +70,18 @@ impl LinkType {
         match self {
             LinkType::Null => 0,
             LinkType::Ethernet => 1,
+            LinkType::Ppp => 9,
+            LinkType::PppHdlc => 50,
+            LinkType::Pppoe => 51,
             LinkType::RawIp => 101,
+            LinkType::CiscoHdlc => 104,
+            LinkType::Wifi => 105,
             LinkType::Loop => 108,
             LinkType::LinuxSll => 113,
+            LinkType::Radiotap => 127,
             LinkType::Ipv4 => 228,
             LinkType::Ipv6 => 229,
+            LinkType::Nflog => 239,
             LinkType::LinuxSll2 => 276,
             LinkType::Other(number) => number,
         }
@@ -61,36 +89,44 @@ impl LinkType {
 
     /// Looks behind the link header of a frame of which `bytes` were kept and `wire_len` sent.
     pub(crate) fn open(self, bytes: &[u8], wire_len: u32) -> Result<Carried, Anomaly> {
-        let need = |n: usize| {
-            let cut = cut_or_short(Layer::Link, bytes.len(), wire_len, n);
-            if bytes.len() < n { Err(cut) } else { Ok(()) }
-        };
+        let mut headers = Headers { bytes, wire_len, at: 0 };
         match self {
-            LinkType::RawIp => Ok(Carried::Ip { at: 0, version: None }),
-            LinkType::Ipv4 => Ok(Carried::Ip { at: 0, version: Some(4) }),
-            LinkType::Ipv6 => Ok(Carried::Ip { at: 0, version: Some(6) }),
+            LinkType::RawIp => Ok(headers.ip(None)),
+            LinkType::Ipv4 => Ok(headers.ip(Some(4))),
+            LinkType::Ipv6 => Ok(headers.ip(Some(6))),
             LinkType::Null | LinkType::Loop => {
-                need(4)?;
-                Ok(of_family(self, [bytes[0], bytes[1], bytes[2], bytes[3]]))
+                let family = headers.take()?;
+                Ok(headers.of_family(self, family))
             }
-            LinkType::Ethernet => {
-                need(14)?;
-                behind_tags(bytes, wire_len, 12, 14)
-            }
+            LinkType::Ethernet => headers.ethernet(),
             LinkType::LinuxSll => {
-                need(16)?;
-                behind_tags(bytes, wire_len, 14, 16)
+                let [.., high, low] = headers.take::<16>()?;
+                headers.typed(u16::from_be_bytes([high, low]))
             }
             LinkType::LinuxSll2 => {
-                need(20)?;
-                behind_tags(bytes, wire_len, 0, 20)
+                let [high, low, ..] = headers.take::<20>()?;
+                headers.typed(u16::from_be_bytes([high, low]))
             }
+            LinkType::Ppp => headers.ppp(),
+            LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => headers.cisco_hdlc(),
+            LinkType::PppHdlc => headers.ppp(),
+            LinkType::CiscoHdlc => headers.cisco_hdlc(),
+            LinkType::Pppoe => headers.pppoe(),
+            LinkType::Wifi => headers.wifi(),
+            LinkType::Radiotap => {
+                // Version, padding, and the length in little-endian order.
+                let [_, _, low, high] = headers.take()?;
+                headers.at = usize::from(u16::from_le_bytes([low, high])).max(headers.at);
+                headers.wifi()
+            }
+            LinkType::Nflog => headers.nflog(),
             LinkType::Other(number) => Err(Anomaly::UnknownLinkType(number)),
         }
     }
 }
 
 /// What a link header says it carries.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Carried {
     /// An IP packet, beginning `at` bytes into the frame; of this version, if the header says.
     Ip { at: usize, version: Option<u8> },
@@ -98,82 +134,182 @@ pub(crate) enum Carried {
     Other { protocol: u32 },
 }
 
+/// The smallest `EtherType`; below, the field is a length (IEEE 802.3 section 3.2.6).
+const LEAST_TYPE: u16 = 0x600;
 /// IEEE 802.1Q, 802.1ad, and the number that vendors used for stacked tags before 802.1ad.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// IEEE 802.1ah: the service tag, then the Ethernet header of the customer.
+const BACKBONE: u16 = 0x88e7;
+/// IEEE 802.1BR and Cisco's VN-tag: four bytes more than a VLAN tag has for itself.
+const PORT_TAGS: [u16; 2] = [0x893f, 0x8926];
+/// Cisco FabricPath: two bytes, then the Ethernet header inside.
+const FABRIC_PATH: u16 = 0x8903;
+/// Ethernet inside (GRE, Geneve: transparent Ethernet bridging).
+const ETHERNET: u16 = 0x6558;
 const PPPOE_SESSION: u16 = 0x8864;
-const MPLS_UNICAST: u16 = 0x8847;
+pub(crate) const MPLS_UNICAST: u16 = 0x8847;
 const MPLS_MULTICAST: u16 = 0x8848;
 
-/// Reads the `EtherType` at `type_at` and, while it announces a VLAN tag, the one behind the tag.
-fn behind_tags(
-    bytes: &[u8],
-    wire_len: u32,
-    mut type_at: usize,
-    mut payload_at: usize,
-) -> Result<Carried, Anomaly> {
-    loop {
-        let ether_type = u16::from_be_bytes([bytes[type_at], bytes[type_at + 1]]);
-        match ether_type {
-            0x0800 => return Ok(Carried::Ip { at: payload_at, version: Some(4) }),
-            0x86dd => return Ok(Carried::Ip { at: payload_at, version: Some(6) }),
-            tag if TAGS.contains(&tag) => {
-                type_at = payload_at + 2;
-                payload_at += 4;
-                if bytes.len() < payload_at {
-                    return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, payload_at));
+/// The headers of a frame, read one after the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Headers<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) wire_len: u32,
+    /// Where the next one begins.
+    pub(crate) at: usize,
+}
+
+impl Headers<'_> {
+    /// The next `N` bytes.
+    pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Anomaly> {
+        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk());
+        let end = self.at + N;
+        let short = || cut_or_short(Layer::Link, self.bytes.len(), self.wire_len, end);
+        let taken = *taken.ok_or_else(short)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    pub(crate) fn ip(self, version: Option<u8>) -> Carried {
+        Carried::Ip { at: self.at, version }
+    }
+
+    pub(crate) fn ethernet(&mut self) -> Result<Carried, Anomaly> {
+        let [.., high, low] = self.take::<14>()?;
+        self.typed(u16::from_be_bytes([high, low]))
+    }
+
+    /// What an `EtherType` announces.
+    pub(crate) fn typed(&mut self, mut ether_type: u16) -> Result<Carried, Anomaly> {
+        loop {
+            let next = match ether_type {
+                0x0800 => return Ok(self.ip(Some(4))),
+                0x86dd => return Ok(self.ip(Some(6))),
+                tag if TAGS.contains(&tag) => self.take::<4>()?.last_chunk().copied(),
+                tag if PORT_TAGS.contains(&tag) => self.take::<6>()?.last_chunk().copied(),
+                BACKBONE => self.take::<18>()?.last_chunk().copied(),
+                FABRIC_PATH => self.take::<16>()?.last_chunk().copied(),
+                ETHERNET => self.take::<14>()?.last_chunk().copied(),
+                PPPOE_SESSION => return self.pppoe(),
+                MPLS_UNICAST | MPLS_MULTICAST => return self.labels(),
+                length if length < LEAST_TYPE => return self.llc(length),
+                other => return Ok(Carried::Other { protocol: u32::from(other) }),
+            };
+            ether_type = u16::from_be_bytes(next.expect("each is longer"));
+        }
+    }
+
+    /// IEEE 802.2: SNAP (RFC 1042) or IP by itself; `length` is what stood for a type.
+    fn llc(&mut self, length: u16) -> Result<Carried, Anomaly> {
+        let other = Carried::Other { protocol: u32::from(length) };
+        match self.take() {
+            Ok([0xaa, 0xaa, 0x03]) => match self.take()? {
+                // RFC 1042, and 802.1H's bridge tunnel.
+                [0, 0, 0 | 0xf8, high, low] => {
+                    let ether_type = u16::from_be_bytes([high, low]);
+                    // Else a frame might be a length behind a length for ever.
+                    if ether_type < LEAST_TYPE { Ok(other) } else { self.typed(ether_type) }
                 }
-            }
-            PPPOE_SESSION => return behind_pppoe(bytes, wire_len, payload_at),
-            MPLS_UNICAST | MPLS_MULTICAST => return behind_labels(bytes, wire_len, payload_at),
-            other => return Ok(Carried::Other { protocol: u32::from(other) }),
+                _ => Ok(other),
+            },
+            Ok([0x06, 0x06, 0x03]) => Ok(self.ip(Some(4))),
+            _ => Ok(other),
         }
     }
-}
 
-/// RFC 2516 section 4: six bytes, then PPP's protocol number in two (RFC 1661 section 2; numbers
-/// of RFC 1332 and RFC 5072).
-fn behind_pppoe(bytes: &[u8], wire_len: u32, at: usize) -> Result<Carried, Anomaly> {
-    let payload_at = at + 8;
-    if bytes.len() < payload_at {
-        return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, payload_at));
+    /// RFC 2516 section 4: six bytes, then PPP.
+    fn pppoe(&mut self) -> Result<Carried, Anomaly> {
+        self.take::<6>()?;
+        self.ppp()
     }
-    Ok(match u16::from_be_bytes([bytes[at + 6], bytes[at + 7]]) {
-        0x0021 => Carried::Ip { at: payload_at, version: Some(4) },
-        0x0057 => Carried::Ip { at: payload_at, version: Some(6) },
-        _ => Carried::Other { protocol: u32::from(PPPOE_SESSION) },
-    })
-}
 
-/// RFC 3032 section 2.1: four bytes a label, the last one marked. What is behind it is not said; IP
-/// shows by its version.
-fn behind_labels(bytes: &[u8], wire_len: u32, mut at: usize) -> Result<Carried, Anomaly> {
-    loop {
-        let Some(label) = bytes.get(at..at + 4) else {
-            return Err(cut_or_short(Layer::Link, bytes.len(), wire_len, at + 4));
+    /// RFC 1661 section 2, perhaps with the address and control of RFC 1662 section 3.1; numbers of
+    /// RFC 1332, RFC 5072 and RFC 3032. A protocol number may be compressed to one byte.
+    pub(crate) fn ppp(&mut self) -> Result<Carried, Anomaly> {
+        if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(&[0xff, 0x03])) {
+            self.at += 2;
+        }
+        let [first] = self.take()?;
+        let number = if first & 1 == 1 {
+            u16::from(first)
+        } else {
+            u16::from_be_bytes([first, self.take::<1>()?[0]])
         };
-        at += 4;
-        if label[2] & 1 == 0 {
-            continue;
+        match number {
+            0x0021 => Ok(self.ip(Some(4))),
+            0x0057 => Ok(self.ip(Some(6))),
+            0x0281 => self.labels(),
+            _ => Ok(Carried::Other { protocol: u32::from(PPPOE_SESSION) }),
         }
-        return Ok(match bytes.get(at).map(|first| first >> 4) {
-            Some(version @ (4 | 6)) => Carried::Ip { at, version: Some(version) },
-            _ => Carried::Other { protocol: u32::from(MPLS_UNICAST) },
-        });
     }
-}
 
-/// `AF_INET` is 2 everywhere; `AF_INET6` is 10 on Linux, 24 on NetBSD and OpenBSD, 28 on FreeBSD
-/// and 30 on Darwin.
-fn of_family(link: LinkType, field: [u8; 4]) -> Carried {
-    let big = u32::from_be_bytes(field);
-    // The host that captured is not known; families are small numbers, so the order shows.
-    let family = match link {
-        LinkType::Null if big > 0xffff => u32::from_le_bytes(field),
-        _ => big,
-    };
-    match family {
-        2 => Carried::Ip { at: 4, version: Some(4) },
-        10 | 24 | 28 | 30 => Carried::Ip { at: 4, version: Some(6) },
-        protocol => Carried::Other { protocol },
+    fn cisco_hdlc(&mut self) -> Result<Carried, Anomaly> {
+        let [_, _, high, low] = self.take()?;
+        self.typed(u16::from_be_bytes([high, low]))
+    }
+
+    /// RFC 3032 section 2.1: four bytes a label, the last one marked. What is behind it is not
+    /// said; IP shows by its version.
+    pub(crate) fn labels(&mut self) -> Result<Carried, Anomaly> {
+        while self.take::<4>()?[2] & 1 == 0 {}
+        Ok(match self.bytes.get(self.at).map(|first| first >> 4) {
+            Some(version @ (4 | 6)) => self.ip(Some(version)),
+            _ => Carried::Other { protocol: u32::from(MPLS_UNICAST) },
+        })
+    }
+
+    /// IEEE 802.11 section 9.3.2: data in clear text; of an aggregate, its first frame.
+    pub(crate) fn wifi(&mut self) -> Result<Carried, Anomaly> {
+        const DATA: u8 = 0x08;
+        const WITHOUT_DATA: u8 = 0x40;
+        const QOS: u8 = 0x80;
+        let [control, flags, ..] = self.take::<24>()?;
+        let is_protected = flags & 0x40 != 0;
+        if control & 0x0f != DATA || control & WITHOUT_DATA != 0 || is_protected {
+            return Ok(Carried::Other { protocol: 0 });
+        }
+        if flags & 3 == 3 {
+            self.take::<6>()?;
+        }
+        if control & QOS != 0 {
+            let is_aggregate = self.take::<2>()?[0] & 0x80 != 0;
+            if flags & 0x80 != 0 {
+                self.take::<4>()?;
+            }
+            if is_aggregate {
+                self.take::<14>()?;
+            }
+        }
+        self.llc(0)
+    }
+
+    /// Four bytes, then attributes: length and type in the byte order of the host that captured,
+    /// here little-endian, each to a multiple of four bytes; the packet is number 9.
+    fn nflog(&mut self) -> Result<Carried, Anomaly> {
+        self.take::<4>()?;
+        loop {
+            let [l0, l1, k0, k1] = self.take()?;
+            if u16::from_le_bytes([k0, k1]) == 9 {
+                return Ok(self.ip(None));
+            }
+            let length = usize::from(u16::from_le_bytes([l0, l1]));
+            self.at += length.saturating_sub(4).next_multiple_of(4);
+        }
+    }
+
+    /// `AF_INET` is 2 everywhere; `AF_INET6` is 10 on Linux, 24 on NetBSD and OpenBSD, 28 on FreeBSD
+    /// and 30 on Darwin.
+    fn of_family(self, link: LinkType, field: [u8; 4]) -> Carried {
+        let big = u32::from_be_bytes(field);
+        // The host that captured is not known; families are small numbers, so the order shows.
+        let family = match link {
+            LinkType::Null if big > 0xffff => u32::from_le_bytes(field),
+            _ => big,
+        };
+        match family {
+            2 => self.ip(Some(4)),
+            10 | 24 | 28 | 30 => self.ip(Some(6)),
+            protocol => Carried::Other { protocol },
+        }
     }
 }
