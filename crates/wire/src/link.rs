@@ -14,6 +14,8 @@ pub enum LinkType {
     Ethernet,
     /// PPP, with or without the HDLC address.
     Ppp,
+    /// FDDI.
+    Fddi,
     /// PPP or Cisco HDLC in HDLC-like framing.
     PppHdlc,
     /// PPPoE: the session header, without Ethernet.
@@ -49,6 +51,7 @@ impl LinkType {
             0 => LinkType::Null,
             1 => LinkType::Ethernet,
             9 => LinkType::Ppp,
+            10 => LinkType::Fddi,
             50 => LinkType::PppHdlc,
             51 => LinkType::Pppoe,
             // 12 and 14 are what BSDs wrote before 101 was agreed on.
@@ -71,6 +74,7 @@ impl LinkType {
             LinkType::Null => 0,
             LinkType::Ethernet => 1,
             LinkType::Ppp => 9,
+            LinkType::Fddi => 10,
             LinkType::PppHdlc => 50,
             LinkType::Pppoe => 51,
             LinkType::RawIp => 101,
@@ -108,6 +112,8 @@ impl LinkType {
                 headers.typed(u16::from_be_bytes([high, low]))
             }
             LinkType::Ppp => headers.ppp(),
+            // ANSI X3.139: frame control and two addresses.
+            LinkType::Fddi => headers.take::<13>().and_then(|_| headers.llc(0)),
             LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => headers.cisco_hdlc(),
             LinkType::PppHdlc => headers.ppp(),
             LinkType::CiscoHdlc => headers.cisco_hdlc(),

@@ -5,6 +5,7 @@ mod android;
 mod frames;
 mod never_panics;
 mod round_trip;
+mod tunnels;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,0 +1,174 @@
+//! Tunnels, and the links that carry IP behind more than one header.
+
+use super::*;
+
+/// A header in hexadecimal, spaces between its parts.
+fn header(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    digits.chunks(2).map(byte).collect()
+}
+
+/// An IPv4 packet of `protocol` from 192.0.2.1 to 192.0.2.2.
+fn outer(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let total = (20 + payload.len()) as u16;
+    let mut packet = header("4500 0000 0001 0000 40 00 0000 c0000201 c0000202");
+    packet[2..4].copy_from_slice(&total.to_be_bytes());
+    packet[9] = protocol;
+    packet.extend_from_slice(payload);
+    packet
+}
+
+/// A UDP datagram to `port`.
+fn udp(port: u16, payload: &[u8]) -> Vec<u8> {
+    let mut datagram =
+        [49_152_u16, port, 8 + payload.len() as u16, 0].map(u16::to_be_bytes).concat();
+    datagram.extend_from_slice(payload);
+    outer(protocol::UDP, &datagram)
+}
+
+fn behind(text: &str, packet: &[u8]) -> Vec<u8> {
+    [&header(text), packet].concat()
+}
+
+const MACS: &str = "020202020202 020202020202";
+/// Ethernet, then IPv4.
+const ETHERNET: &str = "020202020202 020202020202 0800";
+
+fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
+    let syn = &LINUX_SYN[..];
+    let bridged = behind(ETHERNET, syn);
+    let tagged = behind(&format!("{MACS} 8100 0007 0800"), syn);
+    let gre = |text: &str, inner: &[u8]| outer(protocol::GRE, &behind(text, inner));
+    let snap = behind("aaaa03 000000 0800", syn);
+    vec![
+        ("IPv4 in IP", outer(protocol::IPV4, syn)),
+        ("IPv4 in IPv4 in IPv4", outer(protocol::IPV4, &outer(protocol::IPV4, syn))),
+        ("GRE", gre("0000 0800", syn)),
+        ("GRE, checksum, key, sequence", gre("b000 0800 00000000 00000001 00000002", syn)),
+        ("GRE, bridged", gre("2000 6558 00000001", &bridged)),
+        ("GRE, MPLS", gre("0000 8847 00010140", syn)),
+        ("PPTP", gre("3001 880b 00400001 00000001", &behind("ff03 0021", syn))),
+        ("PPTP, acknowledgment", gre("3081 880b 00400001 00000001 00000002", &behind("21", syn))),
+        ("ERSPAN I", gre("0000 88be", &bridged)),
+        ("ERSPAN II", gre("1000 88be 00000001 1001000100000000", &bridged)),
+        ("ERSPAN III", gre("1000 22eb 00000001 200100010000000000000000", &tagged)),
+        (
+            "ERSPAN III, more",
+            gre("1000 22eb 00000001 200100010000000000000001 0102030405060708", &bridged),
+        ),
+        ("Ethernet in IP", outer(protocol::ETHER_IP, &behind("3000", &bridged))),
+        ("MPLS in IP", outer(protocol::MPLS, &behind("00010040 00020140", syn))),
+        ("VXLAN", udp(4789, &behind("0800 0000 000001 00", &bridged))),
+        ("VXLAN, Linux's first port", udp(8472, &behind("0800 0000 000001 00", &tagged))),
+        ("VXLAN-GPE", udp(4790, &behind("0c00 0001 000001 00", syn))),
+        ("Geneve", udp(6081, &behind("0000 6558 000001 00", &bridged))),
+        ("Geneve, options", udp(6081, &behind("0240 0800 000001 00 0102800100000000", syn))),
+        ("GTP-U", udp(2152, &behind("30ff 0000 00000001", syn))),
+        ("GTP-U, sequence", udp(2152, &behind("32ff 0000 00000001 0001 00 00", syn))),
+        ("GTP-U, extension", udp(2152, &behind("36ff 0000 00000001 0001 00 c0 01 0904 00", syn))),
+        ("GRE in UDP", udp(4754, &behind("0000 0800", syn))),
+        ("MPLS in UDP", udp(6635, &behind("00010140", syn))),
+        ("L2TP", udp(1701, &behind("4802 0000 00010001 00000000 ff03 0021", syn))),
+        ("GRE, Aruba's 802.11", gre("0000 8200", &wifi("0801 0000", "", &snap))),
+    ]
+}
+
+/// A frame of 802.11 with three addresses; `qos`: what follows them.
+fn wifi(control: &str, qos: &str, rest: &[u8]) -> Vec<u8> {
+    behind(&format!("{control} 020202020202 020202020202 020202020202 0000 {qos}"), rest)
+}
+
+#[test]
+fn tunnel_innermost_packet_is_read() {
+    for (name, packet) in tunnels() {
+        let view = FrameView::of_packet(&packet);
+        let tcp = view.tcp().unwrap_or_else(|| panic!("{name}: {view:?}"));
+        assert_eq!((tcp.src_port(), tcp.dst_port()), (52_188, 5_201), "{name}");
+        assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{name}");
+        assert_eq!(tcp.ip().bytes(), LINUX_SYN, "{name}");
+    }
+}
+
+#[test]
+fn tunnel_cut_shows_the_outer_packet() {
+    for (name, packet) in tunnels() {
+        for kept in 20..packet.len() - LINUX_SYN.len() {
+            let view = FrameView::new(LinkType::RawIp, &packet[..kept], packet.len() as u32);
+            let ip = view.ip().unwrap_or_else(|| panic!("{name}, {kept} bytes: {view:?}"));
+            assert_ne!(ip.protocol(), protocol::TCP, "{name}, {kept} bytes");
+        }
+    }
+}
+
+#[test]
+fn tunnel_other_content_is_the_outer_packet() {
+    let arp = behind(&format!("{MACS} 0806"), &[0; 28]);
+    for (name, packet) in [
+        ("VXLAN without a network", udp(4789, &behind("0000 0000 000001 00", &LINUX_SYN))),
+        ("VXLAN with ARP", udp(4789, &behind("0800 0000 000001 00", &arp))),
+        ("Geneve of a later version", udp(6081, &behind("4000 0800 000001 00", &LINUX_SYN))),
+        ("GTP-U echo", udp(2152, &header("3201 0004 00000000 0001 00 00"))),
+        ("L2TP control", udp(1701, &header("c802 000c 00010000 00000000"))),
+        ("DNS", udp(53, &LINUX_SYN)),
+        ("GRE with routing", outer(protocol::GRE, &behind("4000 0800 00000000", &LINUX_SYN))),
+        ("no extension's length", udp(2152, &behind("34ff 0000 00000001 0001 00 c0 00", &[0; 60]))),
+    ] {
+        let view = FrameView::of_packet(&packet);
+        let src = view.ip().unwrap_or_else(|| panic!("{name}: {view:?}")).src();
+        assert_eq!(src, IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), "{name}");
+    }
+}
+
+#[test]
+fn tunnels_without_end_are_read_in_bounded_time() {
+    let mut packet = LINUX_SYN.to_vec();
+    for _ in 0..100 {
+        packet = outer(protocol::IPV4, &packet);
+    }
+    let view = FrameView::of_packet(&packet);
+    assert!(view.tcp().is_none() && view.ip().is_some(), "{view:?}");
+}
+
+#[test]
+fn link_headers_in_a_row_lead_to_ip() {
+    let syn = &LINUX_SYN[..];
+    let snap = behind("aaaa03 000000 0800", syn);
+    for (name, link, frame) in [
+        ("802.3, SNAP", 1, behind(&format!("{MACS} 0044"), &snap)),
+        ("802.3, LLC", 1, behind(&format!("{MACS} 003f 060603"), syn)),
+        ("802.1ah", 1, behind(&format!("{MACS} 88e7 00000001 {MACS} 0800"), syn)),
+        (
+            "802.1ad, 802.1ah",
+            1,
+            behind(&format!("{MACS} 88a8 0001 88e7 00000001 {MACS} 0800"), syn),
+        ),
+        ("VN-tag", 1, behind(&format!("{MACS} 8926 00000000 0800"), syn)),
+        ("FabricPath", 1, behind(&format!("{MACS} 8903 0001 {MACS} 8100 0007 0800"), syn)),
+        ("PPP", 9, behind("ff03 0021", syn)),
+        ("PPP, compressed", 9, behind("21", syn)),
+        ("FDDI", 10, behind(&format!("50 {MACS}"), &snap)),
+        ("PPP in HDLC", 50, behind("ff03 0021", syn)),
+        ("Cisco HDLC", 50, behind("0f00 0800", syn)),
+        ("PPPoE", 51, behind("1100 0001 003e 0021", syn)),
+        ("Cisco HDLC", 104, behind("8f00 0800", syn)),
+        ("802.11", 105, wifi("0801 0000", "", &snap)),
+        ("802.11, QoS", 105, wifi("8802 0000", "0000", &snap)),
+        ("802.11, aggregate", 105, wifi("8802 0000", &format!("8000 {MACS} 0044"), &snap)),
+        ("802.11, bridge", 105, wifi("0803 0000", "020202020202", &snap)),
+        (
+            "radiotap",
+            127,
+            [header("0000 0a00 00000000 0000"), wifi("0801 0000", "", &snap)].concat(),
+        ),
+        ("NFLOG", 239, behind("0200 0000 0800 0100 08000300 0500 0a00 00000000 4000 0900", syn)),
+        ("LLC behind Linux's header", 113, behind("0000 0001 0006 020202020202 0000 0004", &snap)),
+    ] {
+        let view = FrameView::new(LinkType::from_number(link), &frame, frame.len() as u32);
+        let tcp = view.tcp().unwrap_or_else(|| panic!("{name}: {view:?}"));
+        assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{name}");
+    }
+    let protected = wifi("0841 0000", "", &snap);
+    let view = FrameView::new(LinkType::Wifi, &protected, protected.len() as u32);
+    assert!(matches!(view, FrameView::NotIp { .. }), "{view:?}");
+}
