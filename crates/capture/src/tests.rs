@@ -4,6 +4,7 @@ mod broken;
 mod by_hand;
 mod compressed;
 mod merged;
+mod other_formats;
 mod round_trip;
 
 use crate::*;

@@ -153,3 +153,44 @@ fn tshark_sees_nanoseconds_in_the_older_format() {
     let Some(seen) = output("tshark", &arguments, file.path()) else { return };
     assert_eq!(seen, "1700000000.123456789;60;52188\n");
 }
+
+/// Frames of Ethernet with a SYN, so many microseconds apart.
+fn ethernet() -> Vec<u8> {
+    let mut writer = PcapWriter::new(Vec::new(), 1, 0).unwrap();
+    for number in 0..5_u64 {
+        let mut frame = [&[2; 12][..], &[0x08, 0x00], &SYN].concat();
+        frame[14 + 5] = number as u8;
+        let time = UnixTime::from_nanos(1_700_000_000_125_000_000 + number * 250_001_000);
+        writer.write_packet(time, &frame, frame.len() as u32).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+#[test]
+fn other_formats_written_by_editcap_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original.pcap");
+    std::fs::write(&original, ethernet()).unwrap();
+    let read = |path: &Path, unit: u64| -> Vec<(u64, Vec<u8>, u32)> {
+        let mut reader = tcplab_capture::open(path).unwrap();
+        let mut records = Vec::new();
+        while let Some(record) = reader.next_record().unwrap() {
+            let nanos = record.time.unwrap().as_nanos();
+            records.push((nanos / unit, record.captured.to_vec(), record.original_len));
+        }
+        records
+    };
+    let formats = ["modpcap", "nokiapcap", "rh6_1pcap", "suse6_3pcap", "snoop", "netmon2"];
+    for (format, unit) in formats.map(|it| (it, 1_000)).into_iter().chain([("netmon1", 1_000_000)])
+    {
+        let file = folder.path().join(format);
+        let to = file.to_str().unwrap();
+        // editcap names the input first, so the option stands for it.
+        let ran = Command::new("editcap").arg("-F").arg(format).arg(&original).arg(to).status();
+        match ran {
+            Err(error) if error.kind() == ErrorKind::NotFound => return skip("editcap"),
+            ran => assert!(ran.unwrap().success(), "{format}"),
+        }
+        assert_eq!(read(&file, unit), read(&original, unit), "{format}");
+    }
+}

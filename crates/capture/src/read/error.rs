@@ -16,7 +16,7 @@ pub enum ReadError {
         /// What the system says.
         source: io::Error,
     },
-    /// It is neither pcapng nor pcap.
+    /// It is of no format that is known.
     #[error("not a capture: {}", no_capture(begins))]
     NotACapture {
         /// Its first bytes, at most four.
@@ -71,7 +71,7 @@ impl ReadError {
 fn no_capture(begins: &[u8]) -> String {
     match begins {
         [] => "it is empty".into(),
-        _ => format!("it begins with {begins:02x?}, which neither pcapng nor pcap does"),
+        _ => format!("it begins with {begins:02x?}, which no format of captures does"),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Reading captures.
 
+mod erf;
 mod error;
 mod interfaces;
 mod location;
 mod merged;
+mod netmon;
 mod pcap;
 mod pcapng;
+mod snoop;
 mod window;
 
 use std::fs::File;
@@ -20,7 +23,8 @@ use location::RecordLocation;
 pub use merged::Merged;
 use window::Window;
 
-/// Reads a capture, pcapng or pcap, in either byte order, record by record.
+/// Reads a capture, record by record: pcapng or pcap in either byte order and all their variants,
+/// snoop, Network Monitor, ERF.
 ///
 /// ```
 /// # fn count(file: &[u8]) -> Result<u64, tcplab_capture::ReadError> {
@@ -44,6 +48,9 @@ pub struct Reader<R> {
 enum Format {
     Pcap(pcap::Layout),
     Pcapng(pcapng::Section),
+    Snoop,
+    NetMon(netmon::Layout),
+    Erf(erf::Links),
 }
 
 impl Reader<File> {
@@ -96,6 +103,9 @@ impl<R: Read> Reader<R> {
         let found = match &mut self.format {
             Format::Pcap(layout) => layout.find_record(&mut self.window),
             Format::Pcapng(section) => section.find_record(&mut self.window, &mut self.found),
+            Format::Snoop => snoop::find_record(&mut self.window, &mut self.found),
+            Format::NetMon(layout) => layout.find_record(&mut self.window),
+            Format::Erf(links) => links.find_record(&mut self.window, &mut self.found),
         };
         match found {
             Ok(Some(location)) => {
@@ -146,8 +156,16 @@ impl Format {
         if let Some(section) = pcapng::Section::detect(window)? {
             return Ok(Some(Format::Pcapng(section)));
         }
-        let Some((layout, interface)) = pcap::Layout::detect(window)? else { return Ok(None) };
-        found.add(interface);
-        Ok(Some(Format::Pcap(layout)))
+        if let Some((layout, interface)) = pcap::Layout::detect(window)? {
+            found.add(interface);
+            return Ok(Some(Format::Pcap(layout)));
+        }
+        if snoop::detect(window, found)? {
+            return Ok(Some(Format::Snoop));
+        }
+        if let Some(layout) = netmon::Layout::detect(window, found)? {
+            return Ok(Some(Format::NetMon(layout)));
+        }
+        Ok(erf::detect(window)?.map(Format::Erf))
     }
 }

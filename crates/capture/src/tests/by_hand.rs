@@ -220,11 +220,11 @@ fn a_file_that_is_no_capture_is_refused_by_name() {
         (&b""[..], "not a capture: it is empty"),
         (
             b"GIF89a",
-            "not a capture: it begins with [47, 49, 46, 38], which neither pcapng nor pcap does",
+            "not a capture: it begins with [47, 49, 46, 38], which no format of captures does",
         ),
         (
             b"\n\r\r\n the rest",
-            "not a capture: it begins with [0a, 0d, 0d, 0a], which neither pcapng nor pcap does",
+            "not a capture: it begins with [0a, 0d, 0d, 0a], which no format of captures does",
         ),
         (b"\x1f\x8b\x08\0", "compressed with gzip: decompress it first"),
         (b"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it first"),
