@@ -276,7 +276,7 @@ fn recommendations(
             );
             paragraph(&mut text, "   expected", 13, &line);
         }
-        paragraph(&mut text, "   basis", 13, &one.basis);
+        paragraph(&mut text, "   basis", 13, one.basis);
     }
     if advice.is_empty() {
         text += "\nNo recommendations: the settings are as good as the formulas allow.\n";

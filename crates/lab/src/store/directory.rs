@@ -136,10 +136,7 @@ impl RunDirectory {
     }
 
     /// The environment as it was written down at the start.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
+    pub(crate) fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
         let file = self.path.join(ENVIRONMENT);
         let text = fs::read(&file).map_err(LabError::file("read", &file))?;
         let read: EnvironmentFile<'_> = serde_json::from_slice(&text)
@@ -148,21 +145,18 @@ impl RunDirectory {
     }
 
     /// What was found before the trials, if that was looked for.
-    pub fn calibration(&self) -> Option<Calibration> {
+    pub(crate) fn calibration(&self) -> Option<Calibration> {
         let text = fs::read(self.path.join(CALIBRATION)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
     /// Writes down what was found before the trials.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn set_calibration(&self, calibration: &Calibration) -> Result<(), LabError> {
         self.replace(CALIBRATION, &to_json(&CALIBRATION_DOCUMENT.of(calibration))).map(drop)
     }
 
     /// Whether the trial is there, whole, or known to fail.
-    pub fn has_trial(&self, case: &str, number: u32) -> bool {
+    pub(crate) fn has_trial(&self, case: &str, number: u32) -> bool {
         let place = self.path.join(trial_directory(case, number));
         is_failed(&place) || is_whole(&place)
     }
@@ -176,10 +170,7 @@ impl RunDirectory {
     }
 
     /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
+    pub(crate) fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
         let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
         if stage.exists() {
             fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
@@ -189,10 +180,7 @@ impl RunDirectory {
     }
 
     /// Puts a finished trial in its place.
-    ///
-    /// # Errors
-    /// When it is not whole or cannot be moved.
-    pub fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
+    pub(crate) fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
         Recording::open(stage)?;
         let target = self.path.join(trial_directory(case, number));
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
@@ -200,10 +188,7 @@ impl RunDirectory {
 
     /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what
     /// was wrong with it. It is not analysed.
-    ///
-    /// # Errors
-    /// When it cannot be moved.
-    pub fn set_aside(
+    pub(crate) fn set_aside(
         &self,
         stage: &Path,
         case: &str,
@@ -219,9 +204,6 @@ impl RunDirectory {
     }
 
     /// Puts a trial that is not counted into `warm-up/`, in the place of one of before.
-    ///
-    /// # Errors
-    /// When it cannot be moved.
     pub(crate) fn keep_warm_up(
         &self,
         stage: &Path,
@@ -238,7 +220,7 @@ impl RunDirectory {
     }
 
     /// How often the trial was put aside.
-    pub fn flawed(&self, case: &str, number: u32) -> u32 {
+    pub(crate) fn flawed(&self, case: &str, number: u32) -> u32 {
         let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
         (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
     }
@@ -269,9 +251,6 @@ impl RunDirectory {
     }
 
     /// Removes a trial; half of it never stands in its place.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
         let place = self.path.join(trial_directory(case, number));
         let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
@@ -363,10 +342,7 @@ impl RunDirectory {
     }
 
     /// Writes a file of the run with what `write` writes, whole or not at all.
-    ///
-    /// # Errors
-    /// As for [`RunDirectory::replace`].
-    pub fn replace_by(
+    pub(crate) fn replace_by(
         &self,
         name: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
