@@ -1,20 +1,18 @@
 //! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_quantities::{CALIBRATION_DOCUMENT, PLAN_DOCUMENT};
+use tcplab_quantities::CALIBRATION_DOCUMENT;
 use tcplab_recording::Recording;
 use tcplab_results::Calibration;
 use tcplab_scenario::Scenario;
 
-use super::arrangement;
+use super::arrangement::{self, Target};
 use super::files::{
-    ENVIRONMENT, EnvironmentFile, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh,
-    lock, newest, read_plan, read_scenario, replace_in, trial_directory,
+    ENVIRONMENT, EnvironmentFile, FLAWED, PARTIAL, PLAN, RUN, TRIALS, fresh, lock, newest,
+    read_plan, read_scenario, replace_in, trial_directory,
 };
 use super::trial_files::{is_failed, is_whole};
 use crate::error::LabError;
@@ -68,17 +66,8 @@ impl RunDirectory {
     fn write_initial_files(&self, environment: &[(String, String)]) -> Result<(), LabError> {
         let trials = self.path.join(TRIALS);
         fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
-        self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
-        let files = self.scenario.files.iter();
-        let files: BTreeMap<&String, Cow<'_, str>> =
-            files.map(|(name, content)| (name, String::from_utf8_lossy(content))).collect();
-        if !files.is_empty() {
-            self.replace(FILES, &to_json(&files))?;
-        }
-        self.replace(ENVIRONMENT, &EnvironmentFile::json(environment))?;
-        // Last, for it makes this a run.
-        self.replace(PLAN, &to_json(&PLAN_DOCUMENT.of(&self.plan)))?;
-        Ok(())
+        let environment = environment.to_vec();
+        Target::of(self.plan.clone(), &self.scenario, environment).write(&self.path)
     }
 
     /// Opens an existing run; an extension that was begun is finished first.
@@ -338,15 +327,6 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written; what stood there before still does.
     pub fn replace(&self, name: &str, content: &[u8]) -> Result<PathBuf, LabError> {
-        self.replace_by(name, |out| out.write_all(content))
-    }
-
-    /// Writes a file of the run with what `write` writes, whole or not at all.
-    pub(crate) fn replace_by(
-        &self,
-        name: &str,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<PathBuf, LabError> {
-        replace_in(&self.path, name, write)
+        replace_in(&self.path, name, content)
     }
 }

@@ -49,7 +49,7 @@ impl RunDirectory {
     ) -> Result<StoredTrial, LabError> {
         let text = in_a_line(&TRIAL_DOCUMENT.of(analysed));
         let name = format!("{}/{TRIAL}", trial_directory(case, number));
-        replace_in(self.path(), &name, |out| std::io::Write::write_all(out, &text))?;
+        replace_in(self.path(), &name, &text)?;
         Ok(serde_json::from_slice(&text).expect("what was written can be read"))
     }
 
