@@ -123,8 +123,7 @@ const BACKOFF: &str = "
     1.781 < ack 17377
 ";
 
-/// A full queue before the interruption: no ACK arrives for its duration, then the queued segments
-/// reveal the loss.
+/// A full queue before the interruption: no ACK for its duration, then it reveals the loss.
 const SILENT_WITHOUT_TIME_LAG: &str = "
     open 0.400
     0.500 > 1:14481 every 0.010
@@ -154,8 +153,7 @@ fn cleaned(text: &str) -> String {
 #[test]
 fn paper_figures_match_snapshots() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
-    // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
-    // spurious ones.
+    // Name, packets, kind, evidence, lost range and packets, timeouts, probes, spurious.
     for (name, text, kind, evidence, lost, timeouts, probes, spurious) in [
         ("figure 9", WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (7_241, 14_481, 5), 0, 0, 0),
         ("figure 10", WITH_TIME_LAG, WithTimeLag, "timeout", (7_241, 14_481, 5), 1, 0, 1),

@@ -13,8 +13,7 @@ use crate::{Confidence, Flow, Limit, LimitShares, SegmentKind};
 const OPENED: &str = "open 0.020
                       0.0202 < ack 1";
 
-/// A sender on a path that never loses: what its congestion window, its buffer, its receiver and
-/// the narrowest link allow.
+/// A sender on a path without loss, limited by windows, buffer and the narrowest link.
 struct Ideal {
     segments: u64,
     /// The congestion window, by how many segments were acknowledged.
@@ -262,8 +261,7 @@ fn limit_congestion_during_recovery() {
 
 #[test]
 fn limit_receive_window_at_receiver() {
-    // The same exchange as it passes the receiver: its acknowledgements leave at once, and what
-    // they prompt arrives 20 ms later.
+    // The same at the receiver: ACKs leave at once, the reaction arrives 20 ms later.
     let mut text = "open 0.0001 0.0201\n".to_owned();
     for round in 0..50_u64 {
         for segment in 0..10 {

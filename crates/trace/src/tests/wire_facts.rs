@@ -170,8 +170,7 @@ fn with_epoch_captures_share_zero() {
     assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
 
-/// A segment that was cut on its way is known by its first part; the others are only remarked on.
-/// A frame that somebody passes over keeps its number.
+/// Only first fragments are analysed; skipped frames keep their numbers.
 #[test]
 fn fragments_noted_skipped_frames_counted() {
     let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
@@ -194,8 +193,7 @@ fn fragments_noted_skipped_frames_counted() {
     assert_eq!(frames, [2, 5]);
 }
 
-/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, as printed there but
-/// for the Ethernet header.
+/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, without Ethernet.
 const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x45, 0x00, 0x00, 0x34, 0x38, 0xe5, 0x40, 0x00, 0x40, 0x06, 0x7f, 0xbf, 0xc0, 0xa8, 0x00, 0x6a,
     0xc0, 0xa8, 0x00, 0x65, 0xa1, 0x99, 0x22, 0x6b, 0x2e, 0x46, 0x64, 0x28, 0x9b, 0x5e, 0xec, 0x7e,
@@ -203,9 +201,7 @@ const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x08, 0x52, 0xbe, 0x21,
 ];
 
-/// The text says that it is packet 4, behind the handshake and nothing else: so the next byte has
-/// the number behind the SYN's, and the keep-alive is one below it. Without the handshake it is an
-/// acknowledgement like others.
+/// By the text it is packet 4, after the handshake; alone it is an ordinary ACK.
 #[test]
 fn the_documented_keep_alive_is_one_below_the_next_byte() {
     let (client, server) = (Ipv4Addr::new(192, 168, 0, 106), Ipv4Addr::new(192, 168, 0, 101));

@@ -36,8 +36,7 @@ fn truth(name: &str) -> [[u64; 2]; 2] {
     })
 }
 
-/// Each host sent two packets besides TCP, which the captures do not hold; the link's counters
-/// include them.
+/// Each host sent two packets besides TCP, which only the link's counters include.
 const BESIDES: u64 = 2;
 
 /// What became of each packet is what the link counted, in all captures of the corpus.
@@ -82,8 +81,7 @@ fn losses_match_link_counters() {
     }
 }
 
-/// The analysis of the sender's capture alone finds every loss and every repeat, and knows which
-/// of them were spurious.
+/// The analysis of the sender's capture finds every loss, retransmission and spurious one.
 #[test]
 fn one_capture_agrees_with_two() {
     for (name, losses, needed, spurious) in [

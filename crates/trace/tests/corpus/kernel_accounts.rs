@@ -74,8 +74,7 @@ fn limit_shares_at_receiver_match_kernel() {
         let kept = shares.of(Limit::ReceiveWindow) + shares.of(Limit::SendBuffer);
         let kernels = 100.0 * (kernel.receive_window + kernel.send_buffer) / kernel.busy;
         comparison.row(name, "window or buffer", 100.0 * kept.as_secs_f64() / busy, kernels);
-        // The machine itself stood still in this one: the sender heard acknowledgements half a
-        // second after they had left.
+        // The machine stalled: ACKs reached the sender half a second late.
         if name != "ackloss30" {
             comparison.row(name, "busy", 100.0 * busy / total, kernels_busy(&kernel, total));
         }

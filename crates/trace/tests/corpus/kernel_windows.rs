@@ -1,5 +1,4 @@
-//! Windows and duplicates in captures of the kernel's TCP, against what tshark 4.0.17 counts and
-//! where that can be explained.
+//! Windows and duplicate ACKs in captures of the kernel's TCP, against tshark 4.0.17.
 
 use std::path::Path;
 

@@ -3,8 +3,7 @@
 
 use tcplab_trace::{CloseKind, Connection, ConnectionState, HandshakeKind, analyze};
 
-/// A capture: its file, and of its two connections (control, data) the history and the frame of
-/// the first FIN or RST.
+/// A capture and, of its control and data connections, history and frame of the first FIN or RST.
 type Case = (&'static str, (&'static str, u64), (&'static str, u64));
 
 const CASES: &[Case] = &[
@@ -39,10 +38,9 @@ fn lives_match_tshark() {
         for connection in [first, second] {
             assert_eq!(connection.handshake.kind, HandshakeKind::ThreeWay, "{name}");
         }
-        // The program that received was stopped with data on their way to it: FIN, then RST for
-        // each that came; but in one, RST at once, for there were data that it had not read. All
-        // 26,064 bytes that only the RST acknowledges had been left lying (tshark: 31,362,270 is
-        // acknowledged after 31,336,206).
+        // The receiving program was stopped with data in flight: FIN, then an RST for each segment;
+        // in one an RST at once, for 26,064 unread bytes, which only the RST acknowledges (tshark:
+        // 31,362,270 is acknowledged after 31,336,206).
         let close = second.life.close.unwrap();
         let (kind, unread) = match *name {
             "clean_cubic_20ms.rcv" | "clean_cubic_20ms.snd" => (CloseKind::Reset, Some(26_064)),

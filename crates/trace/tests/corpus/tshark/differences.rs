@@ -31,8 +31,7 @@ pub(super) struct Differences {
     duplicates: Pairs,
     /// Segments and acknowledgements that both call the same.
     alike: [u64; 2],
-    /// Each host of each capture: what its kernel counted, and of the packets that it sent, as the
-    /// capture point beside it saw them, we and tshark.
+    /// Each host of each capture: retransmissions by its kernel, by us and by tshark.
     sent_again: Vec<(String, [u64; 3])>,
 }
 
