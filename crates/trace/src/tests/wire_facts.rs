@@ -203,39 +203,27 @@ const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
 
 /// By the text it is packet 4, after the handshake; alone it is an ordinary ACK.
 #[test]
-fn the_documented_keep_alive_is_one_below_the_next_byte() {
-    let (client, server) = (Ipv4Addr::new(192, 168, 0, 106), Ipv4Addr::new(192, 168, 0, 101));
-    let syn = TcpRepr {
-        src_port: 41_369,
-        dst_port: 8_811,
-        seq: SeqNumber::new(0x2e46_6428),
-        flags: TcpFlags::SYN,
-        window: 14_600,
-        window_scale: Some(6),
-        ..TcpRepr::default()
-    };
-    let syn_ack = TcpRepr {
-        src_port: 8_811,
-        dst_port: 41_369,
-        seq: SeqNumber::new(0x9b5e_ec7d),
-        ack: SeqNumber::new(0x2e46_6429),
-        flags: TcpFlags::SYN | TcpFlags::ACK,
-        ..syn
-    };
-    let ack = TcpRepr {
-        seq: SeqNumber::new(0x2e46_6429),
-        ack: SeqNumber::new(0x9b5e_ec7e),
-        flags: TcpFlags::ACK,
-        window_scale: None,
-        ..syn
-    };
-    let packet = |tcp: &TcpRepr, src, dst| {
-        tcp.to_packet(&Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into(), &[])
+fn documented_keep_alive_one_below_next_byte() {
+    let client = (Ipv4Addr::new(192, 168, 0, 106), 41_369);
+    let server = (Ipv4Addr::new(192, 168, 0, 101), 8_811);
+    let packet = |from: (Ipv4Addr, u16), to: (Ipv4Addr, u16), seq, ack, flags: TcpFlags| {
+        let tcp = TcpRepr {
+            src_port: from.1,
+            dst_port: to.1,
+            seq: SeqNumber::new(seq),
+            ack: SeqNumber::new(ack),
+            flags,
+            window: 14_600,
+            window_scale: flags.contains(TcpFlags::SYN).then_some(6),
+            ..TcpRepr::default()
+        };
+        let ip = Ipv4Repr { src: from.0, dst: to.0, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        tcp.to_packet(&ip.into(), &[])
     };
     let handshake = [
-        packet(&syn, client, server),
-        packet(&syn_ack, server, client),
-        packet(&ack, client, server),
+        packet(client, server, 0x2e46_6428, 0, TcpFlags::SYN),
+        packet(server, client, 0x9b5e_ec7d, 0x2e46_6429, TcpFlags::SYN | TcpFlags::ACK),
+        packet(client, server, 0x2e46_6429, 0x9b5e_ec7e, TcpFlags::ACK),
     ];
     let kinds = |before: &[Vec<u8>]| {
         let times = [0, 100_000, 200_000, 7_200_000_000_000];

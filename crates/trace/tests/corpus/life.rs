@@ -1,5 +1,4 @@
-//! How the connections of the corpus lived: what the analyser says of each against what was worked
-//! out from tshark's fields (flags, numbers, lengths, windows) by the meaning of Zeek's letters.
+//! Zeek's states and histories of the corpus, worked out from tshark's fields by Zeek's rules.
 
 use tcplab_trace::{CloseKind, Connection, ConnectionState, HandshakeKind, analyze};
 
@@ -28,8 +27,7 @@ const CASES: &[Case] = &[
 #[test]
 fn lives_match_tshark() {
     for (name, control, data) in CASES {
-        let capture = super::corpus().join(format!("{name}.pcap.zst"));
-        let trace = analyze(tcplab_capture::open(capture).unwrap());
+        let trace = analyze(super::capture(name));
         let [first, second] = trace.connections.as_slice() else {
             panic!("{name}: {} connections", trace.connections.len());
         };
@@ -46,11 +44,8 @@ fn lives_match_tshark() {
             "clean_cubic_20ms.rcv" | "clean_cubic_20ms.snd" => (CloseKind::Reset, Some(26_064)),
             _ => (CloseKind::ResetAfterFin, None),
         };
-        assert_eq!(
-            (close.kind, close.unread.map(tcplab_units::Bytes::as_u64)),
-            (kind, unread),
-            "{name}"
-        );
+        let found = close.unread.map(tcplab_units::Bytes::as_u64);
+        assert_eq!((close.kind, found), (kind, unread), "{name}");
     }
 }
 
