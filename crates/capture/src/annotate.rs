@@ -149,7 +149,7 @@ impl<R: Read, W: Write, C: FnMut(u64) -> Option<String>> Blocks<'_, R, W, C> {
         let (records, at) = (self.copied.packets, self.at);
         let damaged = |damage| ReadError::Damaged { records, at, damage };
         let unreadable = |source| ReadError::Io { records, source };
-        // The first four bytes of a section's body tell its byte order.
+        // The first four bytes of a section's body show its byte order.
         block.resize(BEFORE + 4, 0);
         match fill(&mut self.source, block).map_err(unreadable)? {
             0 => return Ok(false),
@@ -157,10 +157,10 @@ impl<R: Read, W: Write, C: FnMut(u64) -> Option<String>> Blocks<'_, R, W, C> {
             _ => {}
         }
         if endian.u32_at(block, 0) == Some(kind::SECTION) {
-            let told = [Endian::Little, Endian::Big]
+            let found = [Endian::Little, Endian::Big]
                 .into_iter()
                 .find(|endian| endian.u32_at(block, BEFORE) == Some(BYTE_ORDER_MAGIC));
-            *endian = told.ok_or_else(|| damaged(Damage::ByteOrder))?;
+            *endian = found.ok_or_else(|| damaged(Damage::ByteOrder))?;
         }
         let len = endian.u32_at(block, 4).unwrap_or_default();
         if !((BEFORE + AFTER) as u32..=LONGEST_BLOCK).contains(&len) || !len.is_multiple_of(4) {

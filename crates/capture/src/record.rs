@@ -34,6 +34,13 @@ pub struct Statistics {
     pub dropped_by_os: Option<u64>,
 }
 
+impl Statistics {
+    /// Packets dropped by the interface and the operating system.
+    pub fn all_dropped(&self) -> u64 {
+        self.dropped.unwrap_or(0).saturating_add(self.dropped_by_os.unwrap_or(0))
+    }
+}
+
 /// The direction of a packet at its interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {

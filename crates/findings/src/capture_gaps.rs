@@ -14,19 +14,11 @@
 //! **Reference.** pcap(3) on `ps_drop`; V. Paxson, "Automated Packet Trace Analysis of TCP
 //! Implementations", section 3.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, percent, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "capture-gaps";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("capture-gaps", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
@@ -45,7 +37,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(missed.as_u64(), all),
     );
     let shown = Shown::by(&causes.acked_not_captured);
-    Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture again with a larger buffer and a shorter snapshot length (`tcpdump -B 65536 -s \
          128`), on an idle host, at a point that all packets pass.",

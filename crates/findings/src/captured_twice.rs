@@ -12,19 +12,11 @@
 //!
 //! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::counted;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "captured-twice";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("captured-twice", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let copies = &direction.flow.causes.capture_duplicates;
@@ -37,7 +29,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         direction.sender,
     );
     let shown = Shown::by(copies);
-    Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture on one interface, not on all (`-i any` sees a packet on the bridge and on its \
          port); mirror one direction of a port, not both; or run `editcap -d` first.",

@@ -17,19 +17,14 @@
 use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Span;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, seconds};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "half-closed";
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("half-closed", in_life);
 
 /// Who has not closed after this long may not mean to.
 const PATIENCE: Span = Span::from_secs(1);
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_life(connection).into_iter().collect()
-}
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     let close = connection.life.close.filter(|close| close.kind == CloseKind::HalfClosed)?;
@@ -50,5 +45,5 @@ fn in_life(connection: &Connection) -> Option<Finding> {
          close-wait`.",
     );
     let shown = Shown::in_frames([close.frame, connection.frames.1], close.at);
-    Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(statement, remedy))
 }

@@ -14,26 +14,19 @@
 //! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", section 3.
 
-use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "lost-retransmissions";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction);
 
 /// At least so many, and one in so many retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
 /// So many times the share of losses among all segments: what chance does not explain.
 const ODD: u64 = 2;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
@@ -53,7 +46,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&causes.lost_retransmissions);
     let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Look for outages (handover, radio, a route that flaps) and for policers, which drop \
          above a rate where a shaper would queue; pacing at the sender (`tc qdisc … fq`, BBR) \

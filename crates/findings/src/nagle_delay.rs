@@ -15,26 +15,19 @@
 //! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application
 //! Performance Pitfalls and TCP's Nagle Algorithm".
 
-use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "nagle-delay";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("nagle-delay", in_direction);
 
 /// Fewer may be chance.
 const LEAST: u64 = 3;
-/// Worth telling from this share of the transfer on, per cent, or from this time on.
+/// The least share of the transfer, per cent, or the least time.
 const SHARE: u64 = 5;
 const LONG: Span = Span::from_millis(500);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let marks = &direction.flow.marks;
@@ -55,5 +48,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          TCP_CORK), or set TCP_NODELAY there.",
     );
     let shown = Shown::by(waits);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
 }

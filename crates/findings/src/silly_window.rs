@@ -13,22 +13,14 @@
 //!
 //! **Reference.** RFC 9293 section 3.8.6.2.2; RFC 813.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "silly-window";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("silly-window", in_direction);
 
 /// Fewer do no harm.
 const LEAST: u64 = 3;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -48,5 +40,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          buffer of several segments (SO_RCVBUF).",
     );
     let shown = Shown::by(&windows.silly_windows);
-    Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

@@ -13,16 +13,13 @@
 //!
 //! **Reference.** RFC 896; RFC 9293 section 3.7.4.
 
-use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::Shown;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "small-segments";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("small-segments", in_direction);
 
 /// At least so many small ones with others in flight, and half of all.
 const LEAST: u64 = 100;
@@ -30,11 +27,6 @@ const LEAST: u64 = 100;
 const PART: u64 = 3;
 /// The least headers of a packet: IPv4 and TCP without options, bytes.
 const HEADERS: u64 = 40;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (totals, marks) = (&direction.flow.totals, &direction.flow.marks);
@@ -62,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         amount(wasted),
     );
     let shown = Shown::by_all(direction.connection);
-    Some(shown.proves(NAME, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
 }
 
 /// What fits: as both ends agreed, or the largest that was seen.

@@ -16,16 +16,11 @@
 use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "syn-retransmitted";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_handshake(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);
 
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
@@ -62,5 +57,5 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
     let cost = Cost::time(took.saturating_sub(round_trip));
     let shown = repeats.or(Shown::by_all(connection));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -15,24 +15,18 @@
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et
 //! al., "Automatic TCP Buffer Tuning".
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::window_scaling;
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "window-limited";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("window-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 20;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -62,7 +56,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let remedy = remedy(direction, largest, needed);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(full)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(full)).saying(statement, remedy))
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {

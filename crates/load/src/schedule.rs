@@ -20,12 +20,10 @@ impl Schedule {
         Schedule { begin, interval: interval * threads as f64, next: 0 }
     }
 
-    /// When the next one is due.
     pub(crate) fn due(&self) -> Instant {
         self.begin + Duration::from_nanos((self.interval * self.next as f64).round() as u64)
     }
 
-    /// It was sent.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
     }

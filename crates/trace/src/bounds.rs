@@ -3,7 +3,6 @@
 //!
 //! Normal captures stay far below. Beyond a bound the oldest entry is dropped, and a note says so.
 
-/// An upper bound.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound(usize);
 

@@ -14,7 +14,6 @@ pub(crate) fn is_enabled() -> bool {
     true
 }
 
-/// The result of `work` without fast paths.
 #[cfg(test)]
 pub(crate) fn disabled<T>(work: impl FnOnce() -> T) -> T {
     DISABLED.set(true);

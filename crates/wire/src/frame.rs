@@ -50,7 +50,6 @@ impl<'a> FrameView<'a> {
         }
     }
 
-    /// Reads any frame.
     pub(crate) fn look(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         // Some captures claim less than they contain.
         let wire_len = original_len.max(captured.len() as u32);

@@ -226,7 +226,7 @@ fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     }
     let total_len = match u16::from_be_bytes(array(bytes, 2)) {
         0 => wire_len,
-        told => u32::from(told),
+        len => u32::from(len),
     };
     if total_len < header as u32 {
         return Err(Anomaly::TooShort { layer: Layer::Ip, len: total_len, needed: header as u32 });
@@ -254,7 +254,7 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     }
     let total_len = match u16::from_be_bytes(array(bytes, 4)) {
         0 => wire_len,
-        told => HEADER as u32 + u32::from(told),
+        len => HEADER as u32 + u32::from(len),
     };
     let packet = without_padding(bytes, total_len);
     let mut found = IpPacket {

@@ -1,4 +1,4 @@
-//! What stands before the IP header.
+//! Link headers.
 
 use crate::Anomaly;
 use crate::anomaly::Layer;

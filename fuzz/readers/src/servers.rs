@@ -5,7 +5,6 @@ use std::sync::Arc;
 use tcplab_load::foreign::verdict;
 use tcplab_servers::{After, Body, Files, Found, Http, Missing, Moment, Output, Service};
 
-/// One file.
 struct Page;
 
 impl Files for Page {

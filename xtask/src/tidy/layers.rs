@@ -35,8 +35,8 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "load",
-        may_use: &[],
-        why: "whoever measures servers has nothing in common with them",
+        may_use: &["units"],
+        why: "a load generator shares no code with the servers that it measures",
     },
     Layer { name: "wire", may_use: &[], why: "packets are bytes" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },

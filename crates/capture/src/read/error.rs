@@ -110,7 +110,7 @@ impl fmt::Display for Damage {
             Damage::Version(major) => write!(f, "a section in version {major} of the format"),
             Damage::Overfull => write!(f, "a block too short for what it should hold"),
             Damage::UnknownInterface(id) => {
-                write!(f, "a packet of interface {id}, of which nothing was told")
+                write!(f, "a packet of interface {id}, which was not described")
             }
         }
     }

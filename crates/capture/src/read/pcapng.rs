@@ -15,7 +15,6 @@ const EMPTY_BLOCK: u32 = 12;
 const BEFORE_BODY: usize = 8;
 const AFTER_BODY: usize = 4;
 
-/// The section being read.
 #[derive(Debug)]
 pub(super) struct Section {
     endian: Endian,
@@ -248,7 +247,6 @@ impl<'a> Body<'a> {
 const MICROSECONDS: u8 = 6;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// The time stamps of an interface.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     tick: Tick,

@@ -20,7 +20,6 @@ impl<R> Window<R> {
     pub(super) fn new(source: R) -> Window<R> {
         Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0 }
     }
-    /// The stream.
     pub(super) fn source(&self) -> &R {
         &self.source
     }

@@ -21,7 +21,7 @@ const MAGIC: usize = 4;
 const CHUNK: usize = 128 << 10;
 
 /// Opens the capture at `path`, whatever its name: pcapng or pcap, as it is or compressed with
-/// gzip or zstd, which its first bytes tell. `-` is standard input.
+/// gzip or zstd, by its first bytes. `-` is standard input.
 ///
 /// # Errors
 /// If it cannot be read, or is not a capture.

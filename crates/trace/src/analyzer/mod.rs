@@ -32,7 +32,6 @@ use remarks::Remarks;
 /// How long a closed connection stays tracked after its last packet: a FIN whose ACK was lost is
 /// retransmitted within a second.
 const LINGER: Span = Span::from_secs(1);
-/// The most closed connections tracked.
 const LINGERING: usize = 1_024;
 /// The most open connections tracked by default, about 7 kB each.
 const OPEN: usize = 1 << 17;
@@ -41,7 +40,6 @@ const OPEN: usize = 1 << 17;
 /// multiples of times then fit into 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
-/// A closed connection that is still tracked.
 #[derive(Debug)]
 struct Lingering {
     /// The time of its last known packet.
@@ -158,7 +156,6 @@ impl<S: Sink> Analyzer<S> {
         self.unusual(frame, at);
     }
 
-    /// A frame that is not plain TCP.
     #[inline(never)]
     fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
@@ -496,7 +493,6 @@ impl Collector {
         &mut self.flows[id.connection][usize::from(!id.forward)]
     }
 
-    /// The connections with all their packets.
     fn into_connections(mut self) -> Vec<Connection> {
         self.flows.resize_with(self.connections.len(), Default::default);
         let fill = |(mut connection, [forward, reverse]): (Connection, [Flow; 2])| {

@@ -58,21 +58,18 @@ impl<S: Sink> Analyzer<S> {
             self.packet(&Frame { time_ns, link, captured, original_len, comment });
         }
         for (index, counted) in reader.statistics().iter().enumerate() {
-            let lost = counted.as_ref().map_or(0, dropped);
+            let lost = counted.as_ref().map_or(0, Statistics::all_dropped);
             if lost > 0 {
                 let name = reader.interfaces().get(index).and_then(|i| i.name.clone());
                 let name = name.unwrap_or_else(|| index.to_string());
-                let text = format!(
-                    "interface {name} dropped {lost} packets: they are not in the \
-                                    capture"
-                );
+                let text =
+                    format!("interface {name} dropped {lost} packets: they are not in the capture");
                 self.note(Note { frame: None, text });
             }
         }
     }
 }
 
-/// The comments on a record, joined.
 fn comment(record: &Record<'_>) -> Option<String> {
     let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
     comment.map(Cow::into_owned)
@@ -82,9 +79,4 @@ fn comment(record: &Record<'_>) -> Option<String> {
 fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
     let new = reader.interfaces().iter().skip(links.len());
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
-}
-
-/// Packets that the capture dropped.
-fn dropped(counted: &Statistics) -> u64 {
-    counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
 }

@@ -13,7 +13,6 @@ use super::unread::UnreadEstimate;
 use crate::packet::Packet;
 use crate::{Close, CloseKind, TcpState};
 
-/// The states of both endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct EndpointStates {
     client: EndpointState,
@@ -29,7 +28,6 @@ pub(crate) struct EndpointStates {
     calm: bool,
 }
 
-/// The state of one endpoint.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct EndpointState {
@@ -63,7 +61,6 @@ struct Reset {
 }
 
 impl EndpointStates {
-    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {

@@ -6,7 +6,6 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
-/// The handshake in progress.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
 pub(crate) struct HandshakeTracker {
@@ -26,7 +25,6 @@ pub(crate) struct HandshakeTracker {
     server_went_on: bool,
 }
 
-/// The SYN of one endpoint.
 #[derive(Debug, Default)]
 struct Offer {
     flags: TcpFlags,
@@ -53,7 +51,6 @@ impl HandshakeTracker {
             ..HandshakeTracker::default()
         }
     }
-    /// The handshake so far.
     pub(crate) fn seen(&self) -> &Handshake {
         &self.seen
     }
@@ -71,16 +68,6 @@ impl HandshakeTracker {
             _ => None,
         }
     }
-    /// The window scales of client and server if known: only if both offered the option (RFC 7323
-    /// section 2.2).
-    pub(crate) fn shifts(&self) -> [Option<u8>; 2] {
-        let (client, server) = (&self.seen.client, &self.seen.server);
-        if client.lacks_scale() || server.lacks_scale() {
-            return [Some(0); 2];
-        }
-        let both = client.window_scale.zip(server.window_scale);
-        [both.map(|(client, _)| client), both.map(|(_, server)| server)]
-    }
     /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
@@ -88,7 +75,6 @@ impl HandshakeTracker {
         client.seen && server.seen && (lacks(client) || lacks(server))
     }
 
-    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         if packet.rst() {
             // RFC 9293 section 3.10.7.3: an RST that does not acknowledge the SYN does not count.

@@ -81,7 +81,6 @@ impl History {
         &self.letters
     }
 
-    /// A packet with a wrong checksum.
     pub(crate) fn corrupt(&mut self, forward: bool) {
         if self.side(forward).corrupt.counts() {
             self.write('c', forward);
@@ -285,7 +284,7 @@ impl History {
         }
     }
 
-    /// The client sent SYN and later RST, and nothing that tells of an open connection between.
+    /// The client sent SYN and later RST, and nothing between that shows an open connection.
     fn is_syn_then_rst(&self) -> bool {
         let letters = self.letters.strip_prefix('^').unwrap_or(&self.letters);
         let between = letters.strip_prefix('S').and_then(|rest| rest.split_once('R'));

@@ -54,7 +54,6 @@ pub(crate) struct ConnectionState {
     pub(crate) lingers: bool,
 }
 
-/// The result of a packet.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct PacketOutcome {
@@ -63,7 +62,6 @@ pub(crate) struct PacketOutcome {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
-    /// It duplicates an earlier packet.
     pub(crate) copy: bool,
     /// Its sequence number is outside the connection's range.
     pub(crate) out_of_place: bool,
@@ -81,7 +79,6 @@ impl PacketOutcome {
 }
 
 impl ConnectionState {
-    /// A connection starting with `packet`.
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
         let from_server = packet.syn() && packet.ack.is_some();
         let (client, server) =
@@ -160,7 +157,6 @@ impl ConnectionState {
         flow.told_too_big(moment, seq, mtu);
     }
 
-    /// Whether the client sent it.
     #[inline]
     pub(crate) fn is_forward(&self, packet: &Packet) -> bool {
         packet.from_low == self.client_is_low
@@ -202,7 +198,6 @@ impl ConnectionState {
         true
     }
 
-    /// Analyses the next packet of the connection.
     pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
@@ -288,7 +283,7 @@ impl ConnectionState {
             self.choose(rival, packet);
         }
         self.opening.follow(packet, forward);
-        self.shifts = self.opening.shifts();
+        self.shifts = self.opening.scales().unzip().into();
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
             // A retransmission, not a copy: unknown which one was answered (Karn's rule).
@@ -346,7 +341,7 @@ impl ConnectionState {
             }
             (CapturePoint::Unknown, _) if holes => (CapturePoint::Receiver, Confidence::Low),
             (CapturePoint::Unknown, _) if behind => (CapturePoint::Sender, Confidence::Low),
-            told => told,
+            known => known,
         }
     }
 

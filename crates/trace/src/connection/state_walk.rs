@@ -68,7 +68,6 @@ impl Walk {
     pub(crate) fn state(&self) -> Option<TcpState> {
         self.states().last().copied()
     }
-    /// Whether it was ever in `state`.
     pub(crate) fn was(&self, state: TcpState) -> bool {
         self.states().contains(&state)
     }

@@ -39,7 +39,6 @@ pub(crate) struct Entry {
     looked: u64,
 }
 
-/// A connection and its place.
 type Placed = (usize, Box<ConnectionState>);
 
 /// What is known of a connection without state.
@@ -97,7 +96,6 @@ impl Entry {
     pub(crate) fn put_aside(&mut self, earlier: Option<Placed>) -> Option<Placed> {
         std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
     }
-    /// Whether it is open.
     fn is_open(&self) -> bool {
         matches!(self.rest, Rest::Syns(_)) || self.state.as_ref().is_some_and(|it| !it.lingers)
     }
@@ -179,7 +177,7 @@ pub(crate) type Forgotten = [Option<Placed>; 2];
 pub(crate) struct Table {
     entries: Vec<Entry>,
     tree: Tree,
-    /// Indices into `entries` by hash; the entry tells whether it matches.
+    /// Indices into `entries` by hash; the entry decides whether it matches.
     cache: Vec<u32>,
     /// The last index found: packets come in trains.
     latest: usize,
@@ -260,7 +258,6 @@ impl Table {
         None
     }
 
-    /// The entry at an index.
     #[inline]
     pub(crate) fn at(&mut self, at: usize) -> &mut Entry {
         &mut self.entries[at]
@@ -300,7 +297,6 @@ impl Table {
     }
 }
 
-/// An open connection.
 #[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
 enum Live {
     Begun(Box<ConnectionState>),

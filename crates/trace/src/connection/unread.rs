@@ -28,7 +28,6 @@ pub(crate) struct UnreadEstimate {
 }
 
 impl UnreadEstimate {
-    /// Sets its window scale and MSS.
     pub(crate) fn set_scale(&mut self, scale: u8, mss: Option<u16>) {
         self.scale = Some(scale);
         self.mss = mss;

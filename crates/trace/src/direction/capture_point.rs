@@ -82,7 +82,6 @@ impl Distances {
         if forward { self.client.least } else { self.server.least }
     }
 
-    /// The path's RTT.
     pub(crate) fn round_trip(&self) -> Option<Span> {
         Some(self.client.least? + self.server.least?)
     }

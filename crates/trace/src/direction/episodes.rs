@@ -274,12 +274,12 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
     let later = |timer: Timer| context.timer_after(order, timer);
     let (probe, timeout) = (later(Timer::Probe), later(Timer::Retransmission));
     let after = marks.partition_point(|mark| mark.position <= order);
-    let told = marks[after..]
+    let mark = marks[after..]
         .iter()
         .take_while(|mark| mark.una <= transmission.range.start)
         .find(|mark| mark.tells_of(order));
     let unaided = |mark: &AckMark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
-    let probe = probe.filter(|&probe| !told.is_some_and(|mark| unaided(mark, probe)));
+    let probe = probe.filter(|&probe| !mark.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
         (Some(probe), Some(timeout)) if timeout.0 < probe.0 => Some(timeout),
         (probe, timeout) => probe.or(timeout),
@@ -291,7 +291,7 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
         };
         (evidence, sent.at, order)
     };
-    match (told, timer) {
+    match (mark, timer) {
         (Some(mark), timer) if timer.is_none_or(|(_, sent)| mark.at <= sent.at) => {
             let frame = mark.frame;
             let evidence = match mark {

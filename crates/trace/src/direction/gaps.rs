@@ -22,7 +22,6 @@ pub(crate) struct Gap {
     pub(crate) revealed_by: SendStamp,
 }
 
-/// The gaps of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceGaps {
     /// Ordered; they neither overlap nor touch.
@@ -33,7 +32,6 @@ pub(crate) struct SequenceGaps {
     pub(crate) gave_up: bool,
 }
 
-/// Acknowledged but not captured.
 #[derive(Debug, Default)]
 struct NotCaptured {
     awaited: VecDeque<(Range, Instant, u64)>,
@@ -46,7 +44,6 @@ impl SequenceGaps {
         self.open.is_empty()
     }
 
-    /// The gaps that begin before `offset`.
     pub(crate) fn count_before(&self, offset: Offset) -> u32 {
         if self.open.is_empty() {
             return 0;
@@ -63,7 +60,6 @@ impl SequenceGaps {
         }
     }
 
-    /// The first gap that `range` overlaps.
     pub(crate) fn first_overlapping(&self, range: Range) -> Option<Gap> {
         let index = self.open.partition_point(|gap| gap.range.end <= range.start);
         self.open.get(index).filter(|gap| gap.range.overlaps(range)).copied()
@@ -78,7 +74,6 @@ impl SequenceGaps {
             .sum()
     }
 
-    /// `range` was captured.
     pub(crate) fn fill(&mut self, range: Range) {
         let mut index = self.open.partition_point(|gap| gap.range.end <= range.start);
         while let Some(&gap) = self.open.get(index).filter(|gap| gap.range.overlaps(range)) {

@@ -57,18 +57,14 @@ pub(crate) struct Classifier {
     lost_before_capture: u32,
 }
 
-/// Counts of classifications.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
-    /// Out-of-order packets.
     pub(crate) out_of_order: u64,
-    /// Retransmissions of originals not captured.
     pub(crate) not_captured: u64,
     /// Retransmissions of captured, unacknowledged data.
     pub(crate) captured: u64,
 }
 
-/// How a packet enters the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {
     /// Seen for the first time.
@@ -79,7 +75,6 @@ pub(crate) enum LogEntry {
     NotLogged,
 }
 
-/// A packet to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
     pub(crate) packet: &'a Packet,
@@ -374,7 +369,6 @@ impl Classifier {
         })
     }
 
-    /// Follows a classified packet.
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);

@@ -7,7 +7,7 @@
 //! - The first acknowledgement of the range was caused by the latest transmission that can have
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
 //!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
-//!   D-SACK follows. Later ones are *surplus*: spurious, and nobody says whether they arrived.
+//!   D-SACK follows. Later ones are *surplus*: spurious, and their arrival is unknown.
 //!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
@@ -50,11 +50,10 @@ pub(crate) struct ReceivedAck<'a> {
     pub(crate) ack: Offset,
     pub(crate) sack: &'a [Range],
     pub(crate) dsack: Option<Range>,
-    /// The timestamp it echoes.
     pub(crate) echo: Option<u32>,
 }
 
-/// The state of one direction as its acknowledgements tell it.
+/// The state of one direction, from its acknowledgements.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// Everything before this is acknowledged.
@@ -64,7 +63,6 @@ pub(crate) struct Scoreboard {
     /// Received above `una`.
     pub(crate) sacked: Ranges,
     pub(crate) log: Log,
-    /// The smallest round trip seen.
     pub(crate) min_round_trip: Option<Span>,
     /// Transmissions before this order were looked at for being out of order.
     examined: u64,
@@ -116,7 +114,6 @@ impl Scoreboard {
         Some(youngest.at + self.latest_age + self.min_round_trip.unwrap_or_default() / 4)
     }
 
-    /// Takes in a transmission.
     pub(crate) fn sent(&mut self, mut transmission: Transmission) {
         if transmission.repeat && self.covers(transmission.range) {
             transmission.arrival = Arrival::Surplus;
@@ -125,7 +122,6 @@ impl Scoreboard {
         self.log.push(transmission);
     }
 
-    /// Takes in an acknowledgement.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
         let plain = ack.sack.is_empty() && ack.dsack.is_none() && self.sacked.is_empty();
@@ -262,7 +258,6 @@ impl Scoreboard {
         effect
     }
 
-    /// Forgets transmissions before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         self.log.forget_before(order);
     }

@@ -55,7 +55,6 @@ impl SendStamp {
     }
 }
 
-/// The origin of a duplicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DuplicatedBy {
     Network,
@@ -245,7 +244,6 @@ impl SendOrder {
         Some(Duplicate { by, of, sign, after })
     }
 
-    /// Counts a copy.
     pub(crate) fn copied(&mut self) {
         self.copies += 1;
     }

@@ -4,7 +4,6 @@ use tcplab_units::{Instant, Span};
 
 use crate::packet::Packet;
 
-/// The timestamp clock of one endpoint.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OwnClock {
     first: Option<(u32, Instant)>,
@@ -12,7 +11,6 @@ pub(crate) struct OwnClock {
 }
 
 impl OwnClock {
-    /// A packet of the endpoint.
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Instant) {
         self.first.get_or_insert((value, at));

@@ -74,7 +74,6 @@ struct Moment {
     frame: u64,
 }
 
-/// A retransmission timeout.
 #[derive(Debug)]
 struct Timeout {
     /// Recovery ends when this is acknowledged.
@@ -88,7 +87,6 @@ struct Timeout {
     in_doubt: bool,
 }
 
-/// ICMP reported a packet too big.
 #[derive(Debug)]
 struct TooBig {
     frame: u64,
@@ -98,7 +96,6 @@ struct TooBig {
     point: Offset,
 }
 
-/// A retransmission to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
@@ -116,7 +113,6 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) beyond: Span,
 }
 
-/// The classification of a transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
@@ -125,7 +121,6 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
-    /// New data in order.
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,
@@ -150,27 +145,27 @@ impl SenderModel {
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
-        told: AckEffect,
+        effect: AckEffect,
         before: Offset,
         duplicate: bool,
         board: &Scoreboard,
     ) {
         self.hears(at, frame);
-        if let Some(sample) = told.round_trip {
+        if let Some(sample) = effect.round_trip {
             // RFC 6298 section 2.3: weight one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
         if self.timeout.is_some() {
-            self.check_timeout(told, before, board);
+            self.check_timeout(effect, before, board);
         }
-        if told.advanced {
+        if effect.advanced {
             self.advanced = Some(at);
             self.duplicates = 0;
             for point in [&mut self.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
-            self.too_big.take_if(|told| told.point <= board.una);
+            self.too_big.take_if(|report| report.point <= board.una);
         }
         self.duplicates += u64::from(duplicate);
     }
@@ -186,7 +181,7 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> bool {
         self.hears(at, frame);
-        let is_news = self.too_big.as_ref().is_none_or(|told| mtu < told.mtu);
+        let is_news = self.too_big.as_ref().is_none_or(|report| mtu < report.mtu);
         if is_news {
             self.too_big = Some(Box::new(TooBig { frame, mtu, point: board.high }));
         }
@@ -201,9 +196,9 @@ impl SenderModel {
 
     /// Ends the timeout when it is over or was spurious.
     #[cold]
-    fn check_timeout(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) {
+    fn check_timeout(&mut self, effect: AckEffect, before: Offset, board: &Scoreboard) {
         let over = self.timeout.take_if(|timeout| {
-            board.una >= timeout.point || timeout.was_spurious(told, before, board)
+            board.una >= timeout.point || timeout.was_spurious(effect, before, board)
         });
         self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
@@ -273,13 +268,13 @@ impl SenderModel {
         };
         // RACK uses the time of sending, not the position: a retransmission that arrived reveals
         // earlier losses without SACK above them.
-        let told = board.sacked.end().is_some_and(|end| end > range.end)
+        let reported = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
             || by_rack();
         let silence = self.silence(at, beyond);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
-        let prompted = told && (silence.waited < LONGEST || by_rack());
+        let prompted = reported && (silence.waited < LONGEST || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK only the timer reveals a lost retransmission (RFC 6582).
         let at_edge = oldest && range.end > board.una;
@@ -288,7 +283,7 @@ impl SenderModel {
         let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
         // Triggered by an ACK without loss evidence.
-        let goes_on = below(self.spurious_until) && !told && !silent;
+        let goes_on = below(self.spurious_until) && !reported && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
@@ -298,11 +293,11 @@ impl SenderModel {
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
-            away && answered && !silent && !told && !alone && range.start > Offset::ZERO;
+            away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
         if (silent && (oldest || newest))
             || head_again
             || overdue.is_some()
-            || !(told || after_timeout || forgotten)
+            || !(reported || after_timeout || forgotten)
         {
             // A lone SYN is never probed for.
             let probe = newest
@@ -329,13 +324,13 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> Option<Classification> {
         let &RetransmittedPacket { at, frame, range, nth, beyond, .. } = again;
-        let told = self.too_big.as_ref()?;
-        let is_it = range.start < told.point && again.before? < told.frame;
+        let report = self.too_big.as_ref()?;
+        let is_it = range.start < report.point && again.before? < report.frame;
         if !is_it || self.is_silent(at, beyond) {
             return None;
         }
         let proof =
-            Proof { by: Sign::PacketTooBig, frame: Some(told.frame), nth, ..Proof::default() };
+            Proof { by: Sign::PacketTooBig, frame: Some(report.frame), nth, ..Proof::default() };
         self.last_sent = Some(Moment { at, frame });
         self.going_back = false;
         if range.start <= board.una {
@@ -494,19 +489,19 @@ impl SenderModel {
 
 impl Timeout {
     /// Whether an ACK shows that an original arrived.
-    fn was_spurious(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) -> bool {
+    fn was_spurious(&mut self, effect: AckEffect, before: Offset, board: &Scoreboard) -> bool {
         if !self.in_doubt {
             return false;
         }
         let newly = Range { start: before, end: board.una.min(self.point) };
-        if told.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
+        if effect.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
             return true;
         }
-        if told.sacked {
+        if effect.sacked {
             let original = |order: u64| {
                 order < self.order && board.log.get(order).is_some_and(|sent| !sent.repeat)
             };
-            if told.earliest_sacked.is_some_and(original) {
+            if effect.earliest_sacked.is_some_and(original) {
                 return true;
             }
             // RFC 5682 section 3.1, step 3: data sent after the timeout arrived before earlier

@@ -42,7 +42,6 @@ pub(crate) struct PendingRetransmission {
 }
 
 impl SpuriousDetector {
-    /// Whether none is pending.
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }

@@ -44,7 +44,7 @@ impl Clock {
     }
 
     /// The result, with everything subtracted before.
-    pub(crate) fn told(&self, rough: i64) -> ClockEstimate {
+    pub(crate) fn result(&self, rough: i64) -> ClockEstimate {
         let round_trip = match self.floors {
             [Some(there), Some(back)] => Some((there + back).max(0.0)),
             _ => None,

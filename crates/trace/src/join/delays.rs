@@ -12,7 +12,6 @@ const SAMPLES: usize = 2_048;
 /// The time is cut into so many parts to see how steady the least delay is.
 const PARTS: usize = 8;
 
-/// An interval of a series.
 #[derive(Debug, Clone, Copy)]
 struct Bin {
     count: u64,

@@ -148,8 +148,8 @@ impl DirectionJoiner {
             self.seen.insert(Range { start: Offset::ZERO, end: ack });
             return;
         }
-        let told = sacked.map(|(left, right)| Range { start: place(left), end: place(right) });
-        let all = std::iter::once(Range { start: Offset::ZERO, end: ack }).chain(told);
+        let blocks = sacked.map(|(left, right)| Range { start: place(left), end: place(right) });
+        let all = std::iter::once(Range { start: Offset::ZERO, end: ack }).chain(blocks);
         for range in all {
             if !self.seen.covers(range) {
                 for part in self.seen.missing(range) {

@@ -18,7 +18,6 @@ use crate::packet::Packet;
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: CaptureTime = CaptureTime { first: i64::MAX / 2, last: i64::MIN / 2 };
 
-/// One connection at both captures.
 #[derive(Debug)]
 struct Pair {
     ends: Ends,
@@ -180,7 +179,7 @@ impl Joiner {
         let clock = Clock::estimate(&sums[0], &sums[1]);
         let rough = self.rough.offset_nanos();
         let connections =
-            found.into_iter().map(|(pair, directions)| pair.told(directions, &clock)).collect();
+            found.into_iter().map(|(pair, directions)| pair.joined(directions, &clock)).collect();
         let mut notes = notes(&self.rough, &mut self.captures);
         if self.left_out > 0 {
             let (left_out, most) = (self.left_out, PAIRS.most());
@@ -198,7 +197,7 @@ impl Joiner {
         Joined {
             epoch_nanos: self.epoch,
             captures: self.captures,
-            clock: if self.rough.is_joined() { clock.told(rough) } else { clock.told(0) },
+            clock: if self.rough.is_joined() { clock.result(rough) } else { clock.result(0) },
             connections,
             notes,
         }
@@ -262,7 +261,7 @@ impl Pair {
         if to_server { [there, back] } else { [back, there] }
     }
 
-    fn told(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
+    fn joined(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
         let mut sign = 1.0;
         let [there, back] = directions.map(|(mut crossing, raw)| {
             let (slope, offset) = (clock.slope * sign, clock.offset * sign);

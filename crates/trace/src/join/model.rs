@@ -62,7 +62,7 @@ pub struct ClockEstimate {
     /// measured is less than `skew_error`.
     pub skew_ppm: f64,
     /// The skew may be wrong by so much: as the least delays of eight parts of the time vary.
-    /// None where there is too little to tell.
+    /// None with too few samples.
     pub skew_error_ppm: Option<f64>,
 }
 
@@ -107,7 +107,7 @@ pub struct Crossing {
     pub losses: Vec<Loss>,
     /// Not in the receiver's capture, and yet the receiver acknowledged them: that capture missed
     /// them. (Where several transmissions of the same data are missing, they all count here. A
-    /// missed acknowledgement cannot be told from a lost one.)
+    /// missed acknowledgement looks like a lost one.)
     pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
     pub not_captured_at_sender: u64,
@@ -210,7 +210,7 @@ pub struct DelayPoint {
     pub max: Span,
 }
 
-/// What the analysis of the sender's capture alone says, held against what both captures show.
+/// The analysis of the sender's capture alone, checked against both captures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Audit {
     /// Repeats that were needed, and were not said to be spurious.
@@ -219,7 +219,7 @@ pub struct Audit {
     pub spurious: u64,
     /// Needed, and said to be spurious: a mistake.
     pub falsely_spurious: u64,
-    /// Spurious, and nothing said so: D-SACK and timestamps do not tell of each.
+    /// Spurious, and nothing said so: D-SACK and timestamps do not report each.
     pub spurious_unreported: u64,
     /// Repeats that the analysis took for something else.
     pub retransmissions_missed: u64,

@@ -1,8 +1,8 @@
-//! What overtook what (RFC 4737).
+//! Reordering (RFC 4737).
 
 use std::collections::VecDeque;
 
-/// So far back is looked for what overtook a packet.
+/// The most packets looked back for the extent.
 pub(crate) const FARTHEST: usize = 4_096;
 
 /// The order in which packets arrive, by the order in which they were sent.

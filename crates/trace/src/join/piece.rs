@@ -18,7 +18,6 @@ pub(crate) struct Key {
     rest: u64,
 }
 
-/// A segment at one of the captures.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WireSegment {
     pub(crate) key: Key,

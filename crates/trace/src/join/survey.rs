@@ -28,7 +28,6 @@ struct SampledPacket {
     several: bool,
 }
 
-/// The sample of one capture.
 #[derive(Debug, Default)]
 struct CaptureSample {
     zeros: u32,

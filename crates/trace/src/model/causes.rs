@@ -1,6 +1,5 @@
 //! Counts of segments below the highest sequence number, by cause.
 
-use serde::Serialize;
 use tcplab_units::Bytes;
 
 use super::Occurrences;
@@ -14,7 +13,7 @@ use super::Occurrences;
 /// distinguished well, a probe from a timeout only by the remaining silence, and consecutive
 /// timeouts not at all. Data lost up to the last packet are found only where IP identifications
 /// count.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Causes {
     /// Retransmitted on three duplicate ACKs (RFC 5681 section 3.2).
     pub by_duplicate_acks: Occurrences,

@@ -1,12 +1,11 @@
 //! Windows and ACKs of the receiver; marks of the sender.
 
-use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::Occurrences;
 
 /// The advertised window and its effect on the sender.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct WindowUse {
     /// Whether the window scale is known, from the handshake or the data.
     pub scale_known: bool,
@@ -40,7 +39,7 @@ pub struct WindowUse {
 }
 
 /// The ACKs of a receiver.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AckBehaviour {
     /// Packets without data that advance the cumulative ACK.
     pub acks: u64,
@@ -60,7 +59,7 @@ pub struct AckBehaviour {
 }
 
 /// Other facts about a sender.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SenderMarks {
     /// Segments with PSH.
     pub push: u64,
@@ -88,7 +87,7 @@ pub struct SenderMarks {
 }
 
 /// A reduction of the segment size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MssChange {
     /// When the first smaller segment was sent.
     pub at: Instant,

@@ -5,7 +5,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 /// How the connection was opened.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Handshake {
     /// In which way.
     pub kind: HandshakeKind,
@@ -59,7 +59,7 @@ pub enum HandshakeKind {
 }
 
 /// The options of one SYN; all absent when the SYN was not seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "options are there or not")]
 pub struct SynOptions {
     /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
@@ -79,7 +79,7 @@ pub struct SynOptions {
 }
 
 /// TCP Fast Open as far as the handshake shows it (RFC 7413).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FastOpen {
     /// The client sent a cookie; else it asked for one, or sent data without (as Linux can).
     pub cookie_sent: bool,
@@ -92,8 +92,7 @@ pub struct FastOpen {
 }
 
 /// What the ends agreed on about explicit congestion notification.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum EcnAgreement {
     /// Not all that tells was seen.
     #[default]
@@ -109,7 +108,7 @@ pub enum EcnAgreement {
 }
 
 /// What became of the connection.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Life {
     /// In Zeek's terms (`conn_state`).
     pub state: ConnectionState,
@@ -130,8 +129,7 @@ pub struct Life {
 }
 
 /// Zeek's summary of a connection, by the names that Zeek gives (`conn_state`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConnectionState {
     /// A SYN without answer.
     S0,
@@ -198,7 +196,7 @@ pub enum CloseKind {
 }
 
 /// A state of one end, entered at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateStep {
     /// Which.
     pub state: TcpState,

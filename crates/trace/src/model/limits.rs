@@ -8,8 +8,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use super::Confidence;
 
 /// The limit of one direction's rate during a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limit {
     /// The application had no data to send: all data are sent or acknowledged, and neither window
     /// is full.
@@ -72,7 +71,7 @@ impl Limit {
 }
 
 /// Consecutive round trips with one limit, or one long wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitPeriod {
     /// The limit of most of its time.
     pub limit: Limit,
@@ -146,7 +145,7 @@ impl LimitShares {
 
 /// A stall: no progress for longer than the smaller of two smoothed RTTs and the retransmission
 /// timeout (TAPO, "Demystifying and Mitigating TCP Stalls at the Server Side", section 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
     /// The last packet before it.
     pub from: Instant,
@@ -161,8 +160,7 @@ pub struct Stall {
 }
 
 /// The cause of a stall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StallCause {
     /// The sender's application took long before its answer.
     SenderIdle,
@@ -215,7 +213,7 @@ impl StallCause {
 }
 
 /// The sums over the stalls of one cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StallSum {
     /// Which.
     pub cause: StallCause,
@@ -228,7 +226,7 @@ pub struct StallSum {
 }
 
 /// The metrics of RFC 6349 section 4 for one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Transfer {
     /// First data to the acknowledgement of the last.
     pub time: Span,
@@ -251,7 +249,7 @@ pub struct Transfer {
 }
 
 /// Data sent and acknowledged over time: intervals of equal length from the first packet on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
     /// The length of an interval; it grows with the connection so that there are at most
     /// [`Series::MOST`].

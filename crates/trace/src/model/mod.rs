@@ -31,7 +31,7 @@ use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
 /// An analysed capture.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
     /// time, or what [`with_epoch`](crate::Analyzer::with_epoch) was told.
@@ -65,7 +65,7 @@ pub struct Note {
 }
 
 /// One TCP connection.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
     /// The end that sent the first SYN, or the first packet if none was seen.
     pub client: SocketAddr,
@@ -119,7 +119,7 @@ impl Connection {
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow {
     /// The capture point relative to this direction's sender.
     pub capture_point: CapturePoint,
@@ -158,7 +158,7 @@ pub struct Flow {
 }
 
 /// A range of the stream, `start` included, `end` excluded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Range {
     /// First byte.
     pub start: Offset,
@@ -182,7 +182,7 @@ impl Range {
 }
 
 /// One packet that carries data, a SYN or a FIN.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "three flags of the header, and the path's drop")]
 pub struct Segment {
     /// When it passed the capture point.
@@ -211,13 +211,11 @@ pub struct Segment {
     pub comment: Option<String>,
     /// Whether the path dropped it: only the ground truth of a recording says so
     /// ([`Connection::mark_dropped`]).
-    #[serde(skip)]
     pub dropped: bool,
 }
 
 /// Why a segment was sent, as far as this capture point shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentKind {
     /// Data not seen before.
     New,
@@ -263,7 +261,7 @@ impl SegmentKind {
 }
 
 /// The evidence for the kind of a segment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
     /// The kind of evidence.
     pub by: Sign,
@@ -280,8 +278,7 @@ pub struct Proof {
 }
 
 /// Kinds of evidence for a segment's kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Sign {
     /// It needs no proof.
     #[default]
@@ -315,11 +312,9 @@ pub enum Sign {
 }
 
 /// The evidence that a retransmission was spurious.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spurious {
     /// A D-SACK (RFC 2883) in this frame.
-    #[serde(rename = "dsack")]
     DSack {
         /// Its frame.
         frame: u64,
@@ -349,8 +344,7 @@ pub enum Confidence {
 }
 
 /// A timer at the sender that runs out and sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Timer {
     /// The tail loss probe's (RFC 8985 section 7): one new segment, or the newest one again.
     Probe,
@@ -359,8 +353,7 @@ pub enum Timer {
 }
 
 /// The place of the capture relative to a direction's sender.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum CapturePoint {
     /// Unknown; treated as at the sender.
     #[default]
@@ -374,7 +367,7 @@ pub enum CapturePoint {
 }
 
 /// One packet seen as an acknowledgement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ack {
     /// When it passed the capture point.
     pub at: Instant,
@@ -396,7 +389,6 @@ pub struct Ack {
     pub comment: Option<String>,
     /// Whether the path dropped it: only the ground truth of a recording says so
     /// ([`Connection::mark_dropped`]).
-    #[serde(skip)]
     pub dropped: bool,
 }
 
@@ -416,7 +408,7 @@ impl Flow {
 }
 
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
     /// The kind, of the three of the interruption paper.
     pub kind: EpisodeKind,
@@ -458,7 +450,7 @@ impl Episode {
 }
 
 /// One lost transmission of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostSegment {
     /// What it covered.
     pub range: Range,
@@ -470,8 +462,7 @@ pub struct LostSegment {
 
 /// The three types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses
 /// Caused by Transmission Interruption", section III.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EpisodeKind {
     /// SACK evidence arrives while data still flows.
     WithoutTimeLag,
@@ -493,8 +484,7 @@ impl EpisodeKind {
 }
 
 /// The first evidence of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// An acknowledgement with SACK blocks above a gap, for data sent before the silence.
     Sack {
@@ -526,7 +516,7 @@ pub enum Evidence {
 }
 
 /// Sums over one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets with data.
     pub data_segments: u64,

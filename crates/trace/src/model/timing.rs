@@ -1,6 +1,5 @@
 //! Round trips.
 
-use serde::Serialize;
 use tcplab_units::Span;
 
 /// The RTTs of one direction's data, from its passing the capture point to the acknowledgement's.
@@ -9,7 +8,7 @@ use tcplab_units::Span;
 /// once, and acknowledged or SACKed; of data retransmitted only those whose echoed timestamp tells
 /// which transmission was answered (RFC 7323 section 4). Each acknowledgement gives one sample: of
 /// the newest data that it tells of.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RoundTrips {
     /// By cumulative acknowledgement.
     pub by_ack: u64,

@@ -10,7 +10,6 @@ use crate::{LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 pub(crate) struct SendEvent<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) range: Range,
-    /// Bytes of data.
     pub(crate) payload: u64,
     pub(crate) kind: SegmentKind,
     pub(crate) timer: Option<Timer>,
@@ -41,7 +40,6 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) dsack: Option<Range>,
     pub(crate) effect: AckEffect,
     pub(crate) duplicate: bool,
-    /// The highest byte.
     pub(crate) high: Offset,
     /// Bytes in flight after this packet.
     pub(crate) in_flight: u64,
@@ -57,7 +55,6 @@ pub(crate) enum Event {
 /// The effect of an ACK on the scoreboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AckEffect {
-    /// The cumulative ACK advanced.
     pub(crate) advanced: bool,
     /// SACK blocks reported new data.
     pub(crate) sacked: bool,

@@ -74,7 +74,6 @@ impl Marks {
         }
     }
 
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.payload > 0 {
@@ -94,7 +93,6 @@ impl Marks {
         self.freed = None;
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         flow.marks = SenderMarks {
             push: self.push,

@@ -131,12 +131,12 @@ fn proofs(segment: &Segment) -> Vec<String> {
         Sign::ZeroWindow => Some(seen("zero window")),
     };
     let nth = (proof.nth > 2).then(|| format!("transmission {}", proof.nth));
-    let needless = proof.spurious.map(|why| match why {
+    let spurious = proof.spurious.map(|why| match why {
         Spurious::DSack { frame } => format!("spurious (D-SACK #{frame})"),
         Spurious::Echo { frame } => format!("spurious (timestamp #{frame})"),
         Spurious::Acknowledged => "spurious (acknowledged before)".to_owned(),
     });
-    [sign, nth, needless].into_iter().flatten().collect()
+    [sign, nth, spurious].into_iter().flatten().collect()
 }
 
 fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {

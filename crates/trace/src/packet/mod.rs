@@ -45,9 +45,7 @@ pub(crate) struct Packet {
     pub(crate) multipath: bool,
     /// The checksum state; checked only for SYN, FIN and RST.
     pub(crate) checksum: ChecksumState,
-    /// The identification field of IPv4.
     pub(crate) ip_id: Option<u16>,
-    /// Time to live, or hop limit.
     pub(crate) ttl: u8,
     /// Many frames of this capture are duplicated.
     pub(crate) copies_usual: bool,
@@ -147,11 +145,9 @@ impl Packet {
         }
     }
 
-    /// The sender's address.
     pub(crate) fn src(&self) -> SocketAddr {
         if self.from_low { self.ends.low() } else { self.ends.high() }
     }
-    /// The receiver's address.
     pub(crate) fn dst(&self) -> SocketAddr {
         if self.from_low { self.ends.high() } else { self.ends.low() }
     }
@@ -168,7 +164,6 @@ impl Packet {
     pub(crate) fn is_control(&self) -> bool {
         self.flags.bits() & CONTROL != 0
     }
-    /// The sequence number after it.
     pub(crate) fn end(&self) -> SeqNumber {
         self.seq.advanced_by(self.sequence_len() as u32)
     }
@@ -186,7 +181,6 @@ impl Packet {
     }
 }
 
-/// The checksum state.
 #[cold]
 fn checksum(tcp: TcpPacket<'_>) -> ChecksumState {
     tcp.checksum_state()

@@ -94,9 +94,9 @@ impl StateWalks {
         let crossed = connection.handshake.kind == HandshakeKind::Simultaneous;
         let is_sure = |confidence| confidence >= Confidence::Medium && !crossed;
         let beside = |own: CapturePoint, own_sure, other: CapturePoint, other_sure| {
-            let told = own == CapturePoint::Sender && is_sure(own_sure);
-            let told_by_other = other == CapturePoint::Receiver && is_sure(other_sure);
-            if told || told_by_other { SeenFrom::Beside } else { SeenFrom::Elsewhere }
+            let shown = own == CapturePoint::Sender && is_sure(own_sure);
+            let shown_by_other = other == CapturePoint::Receiver && is_sure(other_sure);
+            if shown || shown_by_other { SeenFrom::Beside } else { SeenFrom::Elsewhere }
         };
         let (there, back) = (forward.capture_point_confidence, reverse.capture_point_confidence);
         let at_client = beside(forward.capture_point, there, reverse.capture_point, back);
@@ -145,7 +145,7 @@ impl StateWalks {
 }
 
 impl StateWalk {
-    /// `end` is the role it has where both are told apart; the capture may have seen it otherwise:
+    /// `end` is the role it has by the client's capture; the other capture may have seen it otherwise:
     /// each end of a simultaneous open takes itself for the first.
     fn of(
         connection: &Connection,

@@ -110,7 +110,7 @@ impl StateWalks {
     }
 
     fn inferred(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut sentences = Vec::new();
         let beside = |end| self.of_end(end).seen_from == SeenFrom::Beside;
         let unseen = match (beside(Endpoint::Client), beside(Endpoint::Server)) {
             (true, true) => None,
@@ -119,15 +119,15 @@ impl StateWalks {
             (false, false) => Some("either end"),
         };
         if let Some(unseen) = unseen {
-            told.push(format!(
+            sentences.push(format!(
                 "Not captured at {unseen}: times there are those at the capture point; arrival is \
                  inferred from the next packet sent."
             ));
         }
         for walk in self.both() {
-            told.extend(walk.missing());
+            sentences.extend(walk.missing());
         }
-        told
+        sentences
     }
 }
 

@@ -35,13 +35,7 @@ fn take_in(analyzer: &mut Analyzer<Counts>, number: u64, step: &Step) {
 }
 
 fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
-    Frame {
-        time_ns: (number + 1) * 100_000,
-        link: LinkType::RawIp,
-        captured: bytes,
-        original_len: bytes.len() as u32,
-        comment: None,
-    }
+    Frame::whole((number + 1) * 100_000, LinkType::RawIp, bytes)
 }
 
 /// What one of the two ends sends: data (where it starts and how long), or an acknowledgement.
@@ -285,8 +279,8 @@ fn bounded_connection_flood() {
         sink.effect.sort_unstable();
         let packets = WINDOWS[1].end;
         assert_eq!(sink.effect[0], (0, 3 + packets / 8));
-        let rest = sink.effect[1..].iter().enumerate().map(|(at, told)| (at + 1, told));
-        assert!(rest.clone().all(|(place, &told)| told == (place, 1)));
+        let rest = sink.effect[1..].iter().enumerate().map(|(at, count)| (at + 1, count));
+        assert!(rest.clone().all(|(place, &count)| count == (place, 1)));
         assert_eq!(rest.count() as u64, packets - packets / 8);
     }
 }

@@ -41,7 +41,7 @@ fn unnoticed(file: &[u8]) -> Vec<u64> {
     for len in 0..file.len() {
         match read(&file[..len]) {
             Ok(trace) => {
-                assert!(trace.packets >= before, "{len}: a longer file tells less");
+                assert!(trace.packets >= before, "{len}: a longer file has fewer packets");
                 before = trace.packets;
                 if trace.notes.iter().all(|note| note.text.starts_with("interface")) {
                     unnoticed.push(trace.packets);
@@ -114,7 +114,7 @@ fn compressed_every_bit_flipped_no_panic() {
         for bit in 0..file.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
             if let Ok(trace) = read(&bytes) {
-                // The checksum tells, or it was in what the format does not look at.
+                // The checksum failed, or the format ignores this bit.
                 let same = trace.connections == whole.connections;
                 unseen += usize::from(!same && trace.notes.is_empty());
             }

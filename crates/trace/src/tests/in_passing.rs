@@ -1,31 +1,28 @@
 //! Compares the fast path of plain packets with the slow path.
 //!
-//! It is taken only where nobody wants to be told of packets: so what is compared is all else that
-//! a sink is told, with the sums of each connection.
+//! It serves only sinks that want no packets; everything else that a sink receives is compared.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 use tcplab_units::Instant;
 
-use super::drill::{Captured, MSS, drill};
-use super::streaming::feed;
+use super::drill::{Captured, MSS, drill, feed};
 use crate::fast_path;
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
-/// Records what it receives.
 #[derive(Debug, Default)]
-struct AckEffect(String);
+struct Recorder(String);
 
-impl AckEffect {
+impl Recorder {
     fn note(&mut self, what: impl std::fmt::Debug) {
         let _ = writeln!(self.0, "{what:?}");
     }
 }
 
-impl Sink for AckEffect {
+impl Sink for Recorder {
     fn wants_packets(&self) -> bool {
         false
     }
@@ -56,12 +53,12 @@ impl Sink for AckEffect {
 }
 
 /// All that is found in these packets.
-fn told(packets: &[Captured]) -> String {
-    let mut analyzer = Analyzer::with_sink(AckEffect::default());
+fn results(packets: &[Captured]) -> String {
+    let mut analyzer = Analyzer::with_sink(Recorder::default());
     feed(&mut analyzer, packets);
-    let (trace, mut told) = analyzer.finish_into();
-    told.note(trace);
-    told.0
+    let (trace, mut recorder) = analyzer.finish_into();
+    recorder.note(trace);
+    recorder.0
 }
 
 /// What one end does next; the client where `client` is set.
@@ -195,7 +192,7 @@ proptest! {
     ) {
         let packets = packets(&moves, opened, clocks, ids);
         // Within all bounds: where one is met, the long way looks at less than there is.
-        let find = || told(&packets);
+        let find = || results(&packets);
         let (short, long) = (find(), fast_path::disabled(find));
         prop_assert_eq!(short, long);
     }

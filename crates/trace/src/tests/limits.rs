@@ -10,9 +10,7 @@ use super::drill::{MSS, analyze, connection, drill, flow};
 use crate::{Confidence, Flow, Limit, LimitShares, SegmentKind};
 
 /// The handshake of a path with 20 ms there and back, seen beside the client.
-const OPENED: &str = "0.000 > S
-                      0.020 < S
-                      0.0201 > ack 1
+const OPENED: &str = "open 0.020
                       0.0202 < ack 1";
 
 /// A sender on a path that never loses: what its congestion window, its buffer, its receiver and
@@ -266,10 +264,7 @@ fn limit_congestion_during_recovery() {
 fn limit_receive_window_at_receiver() {
     // The same exchange as it passes the receiver: its acknowledgements leave at once, and what
     // they prompt arrives 20 ms later.
-    let mut text = "0.000 > S
-                    0.0001 < S
-                    0.0201 > ack 1\n"
-        .to_owned();
+    let mut text = "open 0.0001 0.0201\n".to_owned();
     for round in 0..50_u64 {
         for segment in 0..10 {
             let at = 41_000 + round * 20_500 + segment * 232;

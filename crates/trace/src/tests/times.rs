@@ -66,13 +66,7 @@ fn conversations() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 fn frame(time_ns: u64, bytes: &[u8]) -> Frame<'_> {
-    Frame {
-        time_ns,
-        link: LinkType::RawIp,
-        captured: bytes,
-        original_len: bytes.len() as u32,
-        comment: None,
-    }
+    Frame::whole(time_ns, LinkType::RawIp, bytes)
 }
 
 #[test]

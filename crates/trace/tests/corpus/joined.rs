@@ -36,8 +36,8 @@ fn truth(name: &str) -> [[u64; 2]; 2] {
     })
 }
 
-/// Each host sent two packets besides TCP, which the captures do not hold. The link may have
-/// dropped some of these; so many, as its sums tell of the whole.
+/// Each host sent two packets besides TCP, which the captures do not hold; the link's counters
+/// include them.
 const BESIDES: u64 = 2;
 
 /// What became of each packet is what the link counted, in all captures of the corpus.

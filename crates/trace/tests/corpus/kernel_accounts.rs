@@ -1,6 +1,6 @@
-//! What bounded a transfer, held against what the sender's kernel wrote down meanwhile: `ss -ti`
-//! prints how long the socket was busy, and of that, how long the receiver's window or the send
-//! buffer kept it (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
+//! The limits of a transfer, compared with the sender's kernel: `ss -ti` prints the socket's busy
+//! time and the parts limited by the receive window and the send buffer (`tcpi_busy_time`,
+//! `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
 use std::io::Read;
 
@@ -10,10 +10,10 @@ use tcplab_wire::LinkType;
 
 use super::{TRANSFERS, corpus};
 
-/// As far as the shares may lie apart, in hundredths of the busy time.
+/// The largest allowed difference, per cent of the busy time.
 const APART: f64 = 5.0;
 
-/// What the kernel last said of the data connection.
+/// The kernel's last report on the data connection.
 #[derive(Debug, Default)]
 struct Account {
     /// When, nanoseconds since the Unix epoch.
@@ -146,7 +146,7 @@ fn flow(name: &str, end: &str, until: u64) -> Flow {
     connections.pop().unwrap().forward
 }
 
-/// The last word on the socket that carried most. A line with a time stands before each list.
+/// The last report on the socket that carried most. A line with a time precedes each list.
 fn account(name: &str) -> Account {
     let path = corpus().join(format!("{name}.ss.txt.gz"));
     let mut text = String::new();
@@ -174,7 +174,6 @@ fn account(name: &str) -> Account {
     latest
 }
 
-/// The number after `name`, without its unit.
 fn word(line: &str, name: &str) -> Option<f64> {
     let rest = line.split_whitespace().find_map(|word| word.strip_prefix(name))?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()

@@ -134,7 +134,7 @@ impl Capture {
         Capture { link, records }
     }
 
-    /// What the capture tells up to the packet that is the `segs_in`th to arrive at `port`.
+    /// The capture's result up to the packet that is the `segs_in`th to arrive at `port`.
     fn round_trips(&self, port: u16, segs_in: u64) -> Option<RoundTrips> {
         let arrivals = self.records.iter().enumerate().filter(|(_, r)| r.to == Some(port));
         let last = arrivals.map(|(index, _)| index).nth(segs_in as usize - 1)?;

@@ -10,7 +10,7 @@ struct Counted {
     name: &'static str,
     /// `tcp.analysis.duplicate_ack`.
     duplicates: usize,
-    /// `tcp.analysis.window_update`: also of acknowledgements that tell of data above a gap.
+    /// `tcp.analysis.window_update`: also of ACKs with new SACK blocks.
     updates: usize,
     /// Of `duplicates` those with which nothing was outstanding: D-SACKs.
     at_rest: usize,

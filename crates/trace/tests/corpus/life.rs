@@ -34,8 +34,8 @@ fn lives_match_tshark() {
         let [first, second] = trace.connections.as_slice() else {
             panic!("{name}: {} connections", trace.connections.len());
         };
-        assert_eq!(told(first), (ConnectionState::Sf, control.0, control.1), "{name}: control");
-        assert_eq!(told(second), (ConnectionState::Rstr, data.0, data.1), "{name}: data");
+        assert_eq!(summary(first), (ConnectionState::Sf, control.0, control.1), "{name}: control");
+        assert_eq!(summary(second), (ConnectionState::Rstr, data.0, data.1), "{name}: data");
         for connection in [first, second] {
             assert_eq!(connection.handshake.kind, HandshakeKind::ThreeWay, "{name}");
         }
@@ -56,7 +56,7 @@ fn lives_match_tshark() {
     }
 }
 
-fn told(connection: &Connection) -> (ConnectionState, &str, u64) {
+fn summary(connection: &Connection) -> (ConnectionState, &str, u64) {
     let life = &connection.life;
     (life.state, &life.history, life.close.map_or(0, |close| close.frame))
 }

@@ -1,4 +1,4 @@
-//! Cutting a super-packet into the segments it stands for.
+//! Cutting a super-packet into its segments.
 
 use super::{GsoType, Layout, OffloadError, VnetHeader, complete_checksum};
 

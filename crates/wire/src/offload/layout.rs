@@ -9,7 +9,7 @@ use crate::{FrameView, SeqNumber, TcpFlags, TcpPacket, protocol};
 
 /// Where a TCP header keeps its checksum.
 pub(super) const TCP_CHECKSUM: u16 = 16;
-/// The longest packet whose length an IPv4 header can tell.
+/// The longest packet that an IPv4 header's length field allows.
 const LONGEST: usize = 65_535;
 const V6_HEADER: usize = 40;
 

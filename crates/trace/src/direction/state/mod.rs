@@ -72,11 +72,9 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    /// Whether unacknowledged data are outstanding.
     pub(crate) fn is_outstanding(&self) -> bool {
         self.board.una < self.board.high
     }
-    /// The initial sequence number, if known.
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
@@ -464,8 +462,8 @@ impl DirectionState {
     fn is_duplicate(&self, packet: &Packet, ack: Offset, sack: &[Range]) -> bool {
         let outstanding = self.board.una < self.board.high;
         let same_window = self.last_window == Some(packet.window);
-        let tells = sack.iter().any(|&block| !self.board.covers(block));
-        outstanding && packet.is_bare() && ack == self.board.una && (same_window || tells)
+        let has_news = sack.iter().any(|&block| !self.board.covers(block));
+        outstanding && packet.is_bare() && ack == self.board.una && (same_window || has_news)
     }
 
     fn mark(&self, packet: &Packet, effect: &AckEffect, bare_duplicate: bool) -> AckMark {

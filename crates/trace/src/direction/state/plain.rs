@@ -59,7 +59,6 @@ impl DirectionState {
         }
     }
 
-    /// The next data.
     #[inline(never)]
     fn send(&mut self, packet: &Packet) {
         self.settled = None;

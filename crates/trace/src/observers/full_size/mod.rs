@@ -18,7 +18,7 @@ const DEFAULT: (u32, u32) = (536, 1220);
 /// As many segments of one size, each of which its sender would have filled up, say that this is
 /// all that fits.
 const CERTAIN: u8 = 4;
-/// As many changes are told.
+/// The most changes reported.
 const CHANGES: usize = 16;
 /// What fits into Ethernet's 1500 bytes with IPv4 or IPv6, with timestamps or without, and into
 /// jumbo frames of 9000: where no SYN was seen, a packet that is a multiple of one of these is
@@ -54,16 +54,14 @@ struct Run {
 }
 
 impl FullSize {
-    /// Bytes of data in a full segment; `None` before anything tells.
+    /// Bytes of data in a full segment; `None` while unknown.
     pub(crate) fn bytes(&self) -> Option<u64> {
         (self.in_use > 0).then_some(u64::from(self.in_use))
     }
-    /// When and how it became smaller.
     pub(crate) fn changes(&self) -> Vec<MssChange> {
         self.changes.clone()
     }
 
-    /// A packet of the direction.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.packet.syn() {
@@ -88,7 +86,6 @@ impl FullSize {
             self.look_at_smaller(payload, *sent);
         }
     }
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.syn() {

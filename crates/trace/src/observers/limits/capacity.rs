@@ -10,7 +10,7 @@ use tcplab_units::Rate;
 
 /// Bins in each doubling of the rate.
 const PER_OCTAVE: usize = 16;
-/// The slowest rate told apart, 2¹⁰ bytes a second; the fastest is 2³⁴.
+/// The slowest rate distinguished, 2¹⁰ bytes a second; the fastest is 2³⁴.
 const SLOWEST: u32 = 10;
 const BINS: usize = PER_OCTAVE * 24;
 

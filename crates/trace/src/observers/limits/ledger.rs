@@ -86,7 +86,6 @@ impl TimeLedger {
     pub(crate) fn until(&self) -> Instant {
         self.until
     }
-    /// Data were acknowledged.
     pub(crate) fn acked(&mut self, bytes: u64) {
         self.stretch.acked += bytes;
     }
@@ -141,7 +140,6 @@ impl TimeLedger {
         self.close(events);
     }
 
-    /// A round trip is over.
     pub(crate) fn round(&mut self, outcome: RoundOutcome, events: &mut Vec<Event>) {
         self.resolve(outcome);
         if self.stretch.shares.total() >= SHORTEST {

@@ -49,12 +49,10 @@ const LONGEST: Span = Span::from_secs(3_600);
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
 const BUSY: u64 = 85;
 
-/// A packet with data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
-    /// The end of its data.
     pub(crate) end: u64,
     pub(crate) payload: u64,
     /// Not new data in order.
@@ -126,7 +124,7 @@ pub(crate) struct Sender {
 }
 
 /// What happened since the last sending.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 struct Gap {
     from: Instant,
@@ -190,7 +188,7 @@ impl Sender {
             smoothed: reaction.min(LONGEST),
             least: None,
             heard: None,
-            gap: Gap::begin(at, 0, u64::MAX),
+            gap: Gap { from: at, room: u64::MAX, ..Gap::default() },
             pace: Pace::default(),
             round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
             capacity: Capacity::default(),
@@ -242,7 +240,8 @@ impl Sender {
         if !self.reaction.is_zero() {
             self.measure_arrival(*sent);
         }
-        self.gap = Gap::begin(sent.at, self.in_flight, self.room());
+        let room = self.room();
+        self.gap = Gap { from: sent.at, in_flight: self.in_flight, room, ..Gap::default() };
         self.gap.burst = burst;
         self.gap.recovering = self.recovery.is_some();
         self.gap.small = !sent.repeat && self.is_small(sent.payload);
@@ -555,25 +554,5 @@ impl Sender {
             Limit::Congestion
         };
         RoundOutcome { clocked, at_capacity, pacing: self.smoothed / 2 }
-    }
-}
-
-impl Gap {
-    fn begin(from: Instant, in_flight: u64, room: u64) -> Gap {
-        Gap {
-            from,
-            in_flight,
-            room,
-            recovering: false,
-            small: false,
-            burst: 0,
-            declined: false,
-            heard: None,
-            heard_frame: 0,
-            available: 0,
-            with_data: false,
-            opened: false,
-            drained: None,
-        }
     }
 }

@@ -64,7 +64,6 @@ impl Estimator {
         }
     }
 
-    /// SRTT.
     pub(crate) fn smoothed(&self) -> Span {
         Span::from_micros(self.smoothed >> 3)
     }

@@ -1,4 +1,4 @@
-//! What the window is counted in where no SYN was seen to tell.
+//! The window scale, inferred from data where no SYN was captured.
 
 use tcplab_units::Offset;
 
@@ -39,7 +39,6 @@ impl ScaleGuess {
         }
     }
 
-    /// The scale, if it is known.
     pub(crate) fn scale(&self) -> Option<u8> {
         let possible = || (self.at_least..=LARGEST).filter(|&s| self.met[usize::from(s)] > 0);
         match (possible().next(), possible().nth(1)) {

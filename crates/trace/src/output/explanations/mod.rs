@@ -179,7 +179,6 @@ impl Explanations {
     }
 }
 
-/// The cause of a retransmission.
 fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>) -> String {
     let proof = proof.map(|frame| format!(" in #{frame}")).unwrap_or_default();
     match (timer, kind, by) {

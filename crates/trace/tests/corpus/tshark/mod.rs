@@ -17,7 +17,6 @@ use differences::Differences;
 
 use super::corpus;
 
-/// All captures of the corpus, by name.
 fn captures() -> Vec<PathBuf> {
     let listed = std::fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
     let mut captures: Vec<PathBuf> =
