@@ -6,7 +6,7 @@ use crate::congestion::{AckSample, Compound, CongestionControl as _, Window};
 const RTT: Span = Span::from_millis(100);
 
 fn driver(path: Path, cwnd: u32) -> Driver {
-    Driver::with(Box::new(Compound::new()), path, |window| {
+    Driver::with(Box::new(Compound::default()), path, |window| {
         window.cwnd = cwnd;
         window.ssthresh = cwnd;
     })
@@ -76,7 +76,7 @@ fn by_hand(cwnd: u32) -> (Compound, Window) {
     let mut window = Window::new(1_000, cwnd);
     window.ssthresh = cwnd;
     window.flight.is_cwnd_limited = true;
-    let mut control = Compound::new();
+    let mut control = Compound::default();
     control.init(Instant::ZERO, &mut window);
     (control, window)
 }

@@ -6,7 +6,7 @@ use crate::congestion::Tahoe;
 #[test]
 fn tahoe_loss_restarts_from_one_segment() {
     let path = Path::endless(Span::from_millis(100));
-    let mut driver = Driver::with(Box::new(Tahoe::new()), path, |window| {
+    let mut driver = Driver::with(Box::new(Tahoe::default()), path, |window| {
         window.cwnd = 64;
         window.ssthresh = 64;
     });

@@ -199,7 +199,8 @@ fn syn_with_small_receive_buffer_has_small_window() {
     for (asked, window, scale) in [(1_024, 1_152, 0), (4_096, 2_920, 0), (65_536, 64_240, 1)] {
         let mut options = SocketOptions::of(&config);
         options.set(SocketOption::ReceiveBuffer(Bytes::new(asked)));
-        let mut connection = Connection::connect_with(Instant::ZERO, &config, &options, opening(1));
+        let mut connection =
+            Connection::connect_with(Instant::ZERO, &config, &options, opening(1), None);
         let syn = connection.poll_transmit(Instant::ZERO).unwrap().segment.header;
         assert_eq!((syn.window, syn.window_scale), (window, Some(scale)), "{asked} B");
     }

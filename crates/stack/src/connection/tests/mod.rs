@@ -27,7 +27,7 @@ fn opening(initial: u32) -> Opening {
         timestamp_offset: initial,
         mtu: 1500,
         ip_header: 20,
-        congestion: Box::new(Reno::new()),
+        congestion: Box::new(Reno::named("reno")),
     }
 }
 

@@ -62,9 +62,9 @@ pub(super) fn millis(n: u64) -> Span {
 impl Bench {
     /// Established at time 0, with `segments` to send.
     pub(super) fn new(config: &Config, agreed: &Negotiated, segments: u64) -> Bench {
-        let mut sender = Sender::new(config, Box::new(Reno::new()));
+        let mut sender = Sender::new(config, Box::new(Reno::named("reno")));
         sender.establish(Instant::ZERO, agreed);
-        assert_eq!(sender.congestion().name(), Reno::new().name());
+        assert_eq!(sender.congestion().name(), "reno");
         let stream = Stream { end: start(segments + 1), ..Stream::default() };
         Bench { sender, stream, now: Instant::ZERO, window: agreed.window, echo: None }
     }

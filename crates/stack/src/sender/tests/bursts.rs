@@ -90,7 +90,7 @@ fn fin_leaves_with_last_data() {
     b.stream.fin = true;
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 1_000, true));
-    assert_eq!(b.sender.figures().outstanding.segments, 1);
+    assert_eq!(b.sender.info().unacked, 1);
     // Alone where the data has left.
     let mut b = Bench::linux(2);
     assert_eq!(b.leaving().len(), 2);

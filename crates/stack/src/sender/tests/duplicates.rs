@@ -32,7 +32,7 @@ fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
     // All that was out when it began is there: held until something above is acknowledged.
     b.at(300).ack(13, &[]);
     assert_eq!(b.state(), State::Recovery);
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
     b.leaving();
     b.at(400).ack(14, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));

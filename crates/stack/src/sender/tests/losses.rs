@@ -58,7 +58,7 @@ fn proportional_reduction_sends_on_every_second_ack() {
         }
     }
     assert_eq!(sent, "NNR.N.N.N.N.N.N.N..");
-    assert_eq!(b.sender.figures().outstanding.segments, 29);
+    assert_eq!(b.sender.info().unacked, 29);
     // Less than the threshold is in flight: as many leave as arrive.
     for arrived in 21..=22 {
         b.at(182 + arrived).ack(1, &[(2, arrived)]);
@@ -75,8 +75,8 @@ fn hole_filled_late_widens_reordering() {
     b.ack(1, &[(2, 3)]);
     b.ack(4, &[]);
     assert_eq!(b.state(), State::Open);
-    assert_eq!(b.sender.figures().reorderings, 1);
-    assert_eq!(b.sender.figures().counters.retransmissions, 0);
+    assert_eq!(b.sender.info().reord_seen, 1);
+    assert_eq!(b.sender.info().total_retrans, 0);
     b.leaving();
     // Now three SACKs are no proof any more: time is waited for.
     b.at(101).ack(4, &[(5, 7)]);
@@ -96,7 +96,7 @@ fn reordering_distance_becomes_threshold() {
     b.leaving();
     // All segments between arrive without retransmission: eight segments late.
     b.at(101).ack(10, &[]);
-    assert_eq!(b.sender.figures().reordering, 8);
+    assert_eq!(b.sender.info().reordering, 8);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn retransmission_lost_is_retransmitted() {
     assert!(b.sent().iter().all(|s| s.0 > 10));
     b.at(215).ack(1, &[(2, 12)]);
     assert!(b.sent().contains(&(1, Rack)));
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
 }
 
 #[test]
@@ -125,17 +125,17 @@ fn sack_counting_marks_segments_with_three_above() {
     assert_eq!(b.numbers(), NOTHING);
     b.ack(1, &[(6, 6), (4, 4), (2, 2)]);
     // Three above the first; two above the third.
-    assert_eq!(b.sender.figures().outstanding.lost, 1);
+    assert_eq!(b.sender.info().lost, 1);
     assert_eq!(b.sent(), [(1, FastRetransmit)]);
     b.ack(1, &[(6, 7), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     b.ack(1, &[(6, 8), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 3);
+    assert_eq!(b.sender.info().lost, 3);
     b.leaving();
     b.at(200).ack(5, &[(6, 8)]);
     assert_eq!(b.state(), State::Recovery);
     b.leaving();
-    assert_eq!(b.sender.figures().counters.retransmissions, 3);
+    assert_eq!(b.sender.info().total_retrans, 3);
     b.at(300).ack(11, &[]);
     assert_eq!(b.state(), State::Open);
 }
@@ -146,7 +146,7 @@ fn old_ack_with_sack_still_counts() {
     assert_eq!(b.numbers().len(), 10);
     b.at(100).ack(4, &[]);
     assert_eq!(b.ack(2, &[(6, 8)]).acked, 0);
-    assert_eq!((b.sender.una(), b.sender.figures().outstanding.sacked), (start(4), 3));
+    assert_eq!((b.sender.una(), b.sender.info().sacked), (start(4), 3));
     // The window comes down with the next acknowledgement only.
     assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
     assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
@@ -164,7 +164,7 @@ fn reneging_discarded_data_is_retransmitted() {
     assert!((200..=203).contains(&alarm), "{alarm}");
     b.ring().unwrap();
     assert_eq!(b.state(), State::Loss);
-    assert_eq!(b.sender.figures().outstanding.sacked, 0);
+    assert_eq!(b.sender.info().sacked, 0);
     assert_eq!(b.numbers(), [3]);
     b.at(300).ack(4, &[]);
     assert_eq!(b.numbers(), [4, 5]);
@@ -187,7 +187,7 @@ fn sack_invalid_blocks_are_ignored() {
         b.at(100);
         b.sender.handle_ack(b.now, &ack, &b.stream);
         b.sender.audit();
-        assert_eq!(b.sender.figures().outstanding.sacked, 0);
+        assert_eq!(b.sender.info().sacked, 0);
     }
     // A part of a segment is none.
     let part = [Block { start: start(2) + 1, end: start(4) - 1 }];
@@ -201,6 +201,6 @@ fn sack_invalid_blocks_are_ignored() {
         ece: false,
     };
     b.sender.handle_ack(b.now, &ack, &b.stream);
-    assert_eq!(b.sender.figures().outstanding.sacked, 0);
+    assert_eq!(b.sender.info().sacked, 0);
     assert!(b.sent().iter().all(|s| s.1 != TailLossProbe));
 }

@@ -51,7 +51,7 @@ fn bad_retransmit_answer_within_rtt_is_spurious() {
     for lost in 2..=5 {
         time += 40;
         b.at(time).ack(lost, &[]);
-        assert_eq!((b.state(), b.sender.figures().outstanding.lost), (State::Open, 0));
+        assert_eq!((b.state(), b.sender.info().lost), (State::Open, 0));
         assert_eq!((b.cwnd(), b.ssthresh()), (10, 5));
         // One new segment leaves for the one that was acknowledged...
         let new = 9 + lost;
@@ -63,7 +63,7 @@ fn bad_retransmit_answer_within_rtt_is_spurious() {
         time = b.now.as_nanos() / 1_000_000;
         assert_eq!(b.sent(), [(lost, Timeout(1))]);
     }
-    assert_eq!(b.sender.figures().timeout.total, 5);
+    assert_eq!(b.sender.info().total_rto, 5);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn xnu_two_duplicates_start_recovery() {
     b.ack(1, &[(4, 8), (2, 2)]);
     b.ack(1, &[(4, 10), (2, 2)]);
     b.leaving();
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
     b.at(200).ack(11, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
 }

@@ -29,7 +29,7 @@ fn path_mtu_smaller_retransmits_in_pieces() {
     assert_eq!(sizes[..4], [(1, 400), (401, 400), (801, 200), (1_001, 400)]);
     assert_eq!(sizes.len(), 10, "as many as the window allows");
     assert!(again.iter().all(|sent| sent.cause == SendCause::PathMtu));
-    assert_eq!(b.sender.figures().outstanding.segments, 30);
+    assert_eq!(b.sender.info().unacked, 30);
     // It is no congestion (RFC 1191 section 6.4).
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, cwnd, ssthresh));
 }

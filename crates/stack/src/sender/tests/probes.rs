@@ -82,7 +82,7 @@ fn loss_probe_sack_starts_recovery() {
     b.at(at + 100).ack(8, &[(10, 10)]);
     // One delivered, one leaves; then in slow start.
     assert_eq!(b.sent(), [(8, Rack)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     b.at(at + 200).ack(9, &[(10, 10)]);
     assert_eq!(b.sent(), [(9, Rack)]);
 }

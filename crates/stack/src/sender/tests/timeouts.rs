@@ -135,7 +135,7 @@ fn timeout_is_followed_by_slow_start() {
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Timeout(1))]);
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, 1, 5));
-    assert_eq!(b.sender.figures().outstanding.lost, 10);
+    assert_eq!(b.sender.info().lost, 10);
     // F-RTO: an acknowledgement of progress brings new data first...
     b.at(400).ack(2, &[]);
     assert_eq!(b.sent(), [(11, New), (12, New)]);
@@ -161,8 +161,8 @@ fn timeout_originals_arriving_undo_it() {
     assert_eq!(b.sent(), [(11, New), (12, New)]);
     b.at(351).ack(3, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
-    assert_eq!(b.sender.figures().outstanding.lost, 0);
-    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.sender.info().lost, 0);
+    assert_eq!(b.sender.undo.count, 1);
     assert_eq!(b.numbers(), [13], "ten are out, and one came back");
 }
 
@@ -218,8 +218,8 @@ fn timeout_all_unsacked_marks_all_lost() {
         b.ring().unwrap();
         b.leaving();
     }
-    assert_eq!(b.sender.figures().outstanding.lost, 8);
-    assert_eq!(b.sender.figures().outstanding.sacked, 2);
+    assert_eq!(b.sender.info().lost, 8);
+    assert_eq!(b.sender.info().sacked, 2);
     let at = b.now.as_nanos() / 1_000_000;
     b.at(at + 100).ack(2, &[(9, 10)]);
     assert_eq!(b.numbers(), [2, 3]);
@@ -236,7 +236,7 @@ fn timeout_rack_spares_recent_segments() {
     // One that leaves 50 ms before the timeout may well be under way.
     assert_eq!(b.at(350).numbers(), [12]);
     b.ring().unwrap();
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     assert_eq!(b.cwnd(), 2);
 }
 
@@ -255,10 +255,7 @@ fn retransmission_joins_small_segments() {
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].start, sent[0].len), (1, 1, 900));
     // Three became one.
-    assert_eq!(
-        (b.sender.figures().outstanding.segments, b.sender.figures().outstanding.lost),
-        (4, 4)
-    );
+    assert_eq!((b.sender.info().unacked, b.sender.info().lost), (4, 4));
     b.ring().unwrap();
     assert_eq!(b.leaving()[0].len, 900);
 }

@@ -24,7 +24,7 @@ fn undo_older_timestamp_undoes_recovery() {
     b.at(110).ack(5, &[]);
     // Nothing else was retransmitted.
     assert_eq!(b.state(), State::Open);
-    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.sender.undo.count, 1);
     assert!(b.ssthresh() > 1_000 && b.cwnd() >= 10);
 }
 
@@ -34,7 +34,7 @@ fn undo_newer_timestamp_keeps_recovery() {
     b.echo = Some(100);
     b.at(200).ack(12, &[]);
     assert_eq!((b.state(), b.ssthresh(), b.cwnd()), (State::Open, 5, 6));
-    assert_eq!(b.sender.figures().undone, 0);
+    assert_eq!(b.sender.undo.count, 0);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn undo_dsack_undoes_recovery() {
     assert_eq!(b.state(), State::Recovery);
     let heard = b.at(205).ack(5, &[(1, 1)]);
     assert!(heard.dsack);
-    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.sender.undo.count, 1);
     assert!(b.ssthresh() > 1_000 && b.cwnd() >= 10);
     assert_eq!(b.state(), State::Open);
 }
@@ -62,7 +62,7 @@ fn undo_disabled_keeps_recovery() {
     b.at(100).ack(1, &[(2, 4)]);
     b.leaving();
     b.at(110).ack(12, &[(1, 1)]);
-    assert_eq!((b.sender.figures().undone, b.ssthresh()), (0, 5));
+    assert_eq!((b.sender.undo.count, b.ssthresh()), (0, 5));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn undo_unexplained_dsack_is_ignored() {
     assert_eq!(b.numbers().len(), 10);
     let heard = b.at(100).ack(3, &[(1, 1)]);
     assert!(!heard.dsack, "nothing was sent twice: the network copied it");
-    assert_eq!(b.sender.figures().dsacks, 1);
+    assert_eq!(b.sender.info().dsack_dups, 1);
 }
 
 #[test]
