@@ -6,10 +6,7 @@ use crate::congestion::{AckSample, Compound, CongestionControl as _, Window};
 const RTT: Span = Span::from_millis(100);
 
 fn driver(path: Path, cwnd: u32) -> Driver {
-    Driver::with(Box::new(Compound::default()), path, |window| {
-        window.cwnd = cwnd;
-        window.ssthresh = cwnd;
-    })
+    Driver::avoiding(Compound::default(), path, cwnd)
 }
 
 /// Without a queue: win + 1 + max(win^¾/8 − 1, 0) a round.

@@ -8,8 +8,7 @@ use crate::SocketOption;
 const DELAY: Span = Span::from_millis(5);
 
 fn established() -> Pair {
-    let config = Config::default();
-    let mut pair = Pair::new(&config, &config, DELAY).connect();
+    let mut pair = Pair::alike(&Config::default(), DELAY).connect();
     pair.run_for(Span::from_millis(100));
     pair.log.clear();
     pair
@@ -60,7 +59,7 @@ fn close_by_both_at_once_ends_connection() {
 fn fin_lost_is_retransmitted() {
     let config = Config::default();
     let mut lost = 0;
-    let mut pair = Pair::new(&config, &config, DELAY)
+    let mut pair = Pair::alike(&config, DELAY)
         .with_fate(move |_, _, segment| {
             let fin = segment.header.flags.contains(TcpFlags::FIN);
             lost += u32::from(fin);
