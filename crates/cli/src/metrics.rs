@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use tcplab_quantities::METRICS_DOCUMENT;
-use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind};
+use tcplab_scenario::{Better, METRICS, MetricInfo};
 
 use crate::arguments::MetricsArguments;
 use crate::output::{answer_or_json, listed, wrapped};
@@ -37,13 +37,8 @@ fn in_words(metric: &MetricInfo) -> String {
     let unit = (!metric.unit.is_empty()).then_some(metric.unit);
     let source = format!("from {}", metric.source.name());
     let facts: Vec<&str> = [unit, Some(&of), better, Some(&source)].into_iter().flatten().collect();
-    let words = match metric.kind {
-        MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),
-        MetricKind::Truth => " 1 is true, 0 false.".into(),
-        MetricKind::Number => String::new(),
-    };
     let mut text = format!("{:<26}{}\n", metric.name, facts.join(", "));
-    for line in wrapped(&format!("{}{words}", metric.meaning), WIDTH - 4) {
+    for line in wrapped(&metric.explanation(), WIDTH - 4) {
         text += &format!("    {line}\n");
     }
     text

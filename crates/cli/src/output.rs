@@ -45,15 +45,7 @@ pub(crate) fn answer_or_json(
 /// # Errors
 /// When it has no JSON form.
 pub(crate) fn in_document(document: &Document, value: &impl Serialize) -> Result<String> {
-    #[derive(Serialize)]
-    struct Whole<'a, T: Serialize> {
-        schema: &'a str,
-        version: u64,
-        #[serde(flatten)]
-        value: &'a T,
-    }
-    let whole = Whole { schema: document.schema, version: document.version, value };
-    Ok(serde_json::to_string_pretty(&whole)? + "\n")
+    Ok(serde_json::to_string_pretty(&document.of(value))? + "\n")
 }
 
 /// A list as an object, with this name for it.

@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tcplab_quantities::{self as q, Document};
 use tempfile::TempDir;
 
 #[path = "schemas/schema.rs"]
 mod schema;
+
+use schema::check;
 
 const SCENARIO: &str = r#"title = "Small"
 
@@ -36,6 +39,9 @@ upload = "60 kB"
 [repeat]
 trials = 3
 
+[[compare]]
+factor = "client.socket.congestion"
+
 [[expect]]
 claim  = "all arrives"
 metric = "payload_intact"
@@ -45,21 +51,52 @@ equals = true
 /// Some packets of a three-way handshake, in packetdrill's language.
 const SCRIPT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
 
-/// Commands with JSON output, and the schema of each.
-const COMMANDS: [(&str, &str); 12] = [
-    ("trace a.pcap.zst --json", "tcplab.trace"),
-    ("trace --client a.pcap.zst --server b.pcap.zst --json", "tcplab.joined-captures"),
-    ("states a.pcap.zst --connection 1 --json", "tcplab.states"),
-    ("metrics --json", "tcplab.metrics"),
-    ("scenarios --json", "tcplab.scenarios"),
-    ("path presets --json", "tcplab.paths"),
-    ("path show dsl-25 --json", "tcplab.path"),
-    ("path tc dsl-25 --client-side veth0 --server-side veth1 --json", "tcplab.tc"),
-    ("packetdrill a.pkt --json", "tcplab.packetdrill"),
-    ("run small.toml --world sim --dry-run --json", "tcplab.run-estimate"),
-    ("compare RUN --by client.socket.congestion --json", "tcplab.comparison"),
-    ("advise --rtt 40ms --rate 20Mbit/s --no-trials --json", "tcplab.advice"),
+/// Commands with JSON output, and the document that each prints.
+const COMMANDS: &[(&str, Document)] = &[
+    ("trace a.pcap.zst --json", q::TRACE_DOCUMENT),
+    ("trace --client a.pcap.zst --server b.pcap.zst --json", q::JOINED_DOCUMENT),
+    ("compare a.pcap.zst b.pcap.zst --json", q::CAPTURE_COMPARISON_DOCUMENT),
+    ("states a.pcap.zst --connection 1 --json", q::STATES_DOCUMENT),
+    ("metrics --json", q::METRICS_DOCUMENT),
+    ("scenarios --json", q::SCENARIOS_DOCUMENT),
+    ("path presets --json", q::PATHS_DOCUMENT),
+    ("path show dsl-25 --json", q::PATH_DOCUMENT),
+    ("path show bufferbloat-cured --json", q::PATH_DOCUMENT),
+    ("path show bursty-losses --json", q::PATH_DOCUMENT),
+    ("path show geo-satellite --json", q::PATH_DOCUMENT),
+    ("path show wifi-n --json", q::PATH_DOCUMENT),
+    ("path show leo-satellite --json", q::PATH_DOCUMENT),
+    ("path plot dsl-25 --json", q::PATH_OUTLOOK_DOCUMENT),
+    ("path tc dsl-25 --client-side veth0 --server-side veth1 --json", q::TC_DOCUMENT),
+    ("packetdrill a.pkt --json", q::PACKETDRILL_DOCUMENT),
+    ("run small.toml --world sim --dry-run --json", q::ESTIMATE_DOCUMENT),
+    ("run small.toml --world sim --json", q::RUN_DOCUMENT),
+    ("compare RUN --by client.socket.congestion --json", q::COMPARISON_DOCUMENT),
+    ("replay RUN/trials/TRIAL --json", q::REPLAY_DOCUMENT),
+    ("advise --rtt 40ms --rate 20Mbit/s --no-trials --json", q::ADVICE_DOCUMENT),
+    ("rfc6349 --path dsl-25 --world sim --duration 5s --json", q::RFC6349_DOCUMENT),
+    ("sockopts --json", q::SOCKET_OPTIONS_DOCUMENT),
+    ("doctor --json", q::ABILITIES_DOCUMENT),
 ];
+
+/// JSON files of a run, and what they are.
+const FILES: &[(&str, Document)] = &[
+    ("run.json", q::RUN_DOCUMENT),
+    ("plan.json", q::PLAN_DOCUMENT),
+    ("environment.json", q::ENVIRONMENT_DOCUMENT),
+];
+
+/// JSON files of a trial, and what they are.
+const TRIAL_FILES: &[(&str, Document)] = &[
+    ("trial.json", q::TRIAL_DOCUMENT),
+    ("app.json", q::APPLICATIONS_DOCUMENT),
+    ("result.json", q::RECORDING_DOCUMENT),
+];
+
+/// Scenarios of the catalogue that between them have episodes, interruptions, flows, datagrams and
+/// calls that fail.
+const SCENARIOS: &[&str] =
+    &["interruption", "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
 
 /// A directory with captures, a scenario and a run of it.
 fn home() -> (TempDir, PathBuf) {
@@ -94,31 +131,62 @@ fn output(home: &Path, arguments: &[&str]) -> Vec<u8> {
 #[test]
 fn json_of_each_command_fits_its_schema() {
     let (home, run) = home();
-    let mut documents: Vec<(Value, String, &str)> = Vec::new();
-    for (line, name) in COMMANDS {
+    let trial = fs::read_dir(run.join("trials")).unwrap().next().unwrap().unwrap().file_name();
+    let named = |line: &str| {
         let line = line.replace("RUN", &run.display().to_string());
-        let words: Vec<&str> = line.split(' ').collect();
-        let text = output(home.path(), &words);
-        let value = serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{line}: {error}"));
-        documents.push((value, line.clone(), name));
+        line.replace("TRIAL", &trial.to_string_lossy())
+    };
+    for (line, document) in COMMANDS {
+        let line = named(line);
+        let text = output(home.path(), &line.split(' ').collect::<Vec<_>>());
+        let value = serde_json::from_slice(&text);
+        check(document, &value.unwrap_or_else(|error| panic!("{line}: {error}")), &line);
     }
-    let whole = fs::read(run.join("run.json")).unwrap();
-    documents.push((serde_json::from_slice(&whole).unwrap(), "run.json".into(), "tcplab.run"));
-    for (value, line, name) in documents {
-        assert_eq!(value["schema"], *name, "{line}");
-        assert!(value["version"].is_u64(), "{line}");
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
-        let file = folder.join(format!("{name}.json"));
-        if std::env::var_os("TCPLAB_BLESS").is_some() && name != "tcplab.trace" {
-            let known = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-            let text =
-                serde_json::to_string_pretty(&schema::document(name, &value, known.as_ref()));
-            fs::write(&file, text.unwrap() + "\n").unwrap();
+}
+
+#[test]
+fn json_files_of_runs_fit_their_schemas() {
+    let (home, small) = home();
+    check_file(&small.join("comparisons.json"), &q::COMPARISONS_DOCUMENT);
+    for scenario in SCENARIOS {
+        let line = ["run", scenario, "--world", "sim", "--quick", "--runs", "catalogue"];
+        output(home.path(), &line);
+    }
+    let entries = |place: &Path| -> Vec<PathBuf> {
+        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let runs = entries(&home.path().join("catalogue")).into_iter().flat_map(|of| entries(&of));
+    for run in runs.chain([small]) {
+        for (name, document) in FILES {
+            check_file(&run.join(name), document);
         }
-        let text = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let wanted: Value = serde_json::from_slice(&text).unwrap();
-        let faults = schema::faults(&wanted, &value, "");
-        assert!(faults.is_empty(), "{line} does not fit {name}.json: {faults:#?}");
+        for trial in entries(&run.join("trials")) {
+            for (name, document) in TRIAL_FILES {
+                check_file(&trial.join(name), document);
+            }
+        }
+    }
+}
+
+fn check_file(file: &Path, document: &Document) {
+    let of = file.display();
+    let text = fs::read(file).unwrap_or_else(|error| panic!("{of}: {error}"));
+    let value = serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{of}: {error}"));
+    check(document, &value, &of.to_string());
+}
+
+/// docs/formats.md lists each document with its schema and version.
+#[test]
+fn page_of_formats_lists_all_documents() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let page = fs::read_to_string(docs.join("formats.md")).unwrap();
+    for Document { schema, version, about } in q::DOCUMENTS {
+        let name = match docs.join(format!("schemas/{schema}.json")).exists() {
+            true => format!("[`{schema}`](schemas/{schema}.json)"),
+            false => format!("`{schema}`"),
+        };
+        let row = format!("| {name} | {version} | {about} |");
+        assert!(page.contains(&row), "docs/formats.md lacks this row: {row}");
     }
 }
 

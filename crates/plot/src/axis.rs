@@ -28,7 +28,7 @@ impl Axis {
         if low > 0.0 && high / low >= DECADES {
             return Axis { low: low / 1.1, high: high * 1.1, is_log: true };
         }
-        // What all have in common is not stretched until it looks like a difference.
+        // Small relative differences must not look large.
         let size = high.abs().max(low.abs());
         let room = (high - low).max(if size > 0.0 { size * 0.01 } else { 1.0 });
         let (from, until) = (low - room * 0.06, high + room * 0.06);
@@ -44,7 +44,7 @@ impl Axis {
         (value - self.low) / (self.high - self.low)
     }
 
-    /// Marks and the numbers beside them, about `most`.
+    /// Ticks with their labels, about `most`.
     pub(crate) fn marks(self, most: usize) -> Vec<(f64, String)> {
         if !self.is_log {
             let ticks = Ticks::between(self.low, self.high, most);

@@ -9,7 +9,7 @@ use crate::view::{Unit, View};
 
 /// Pixels of a row: its name, and below that its bars.
 const ROW: i64 = 30;
-/// Where its bars lie within a row, from its top.
+/// Height of a bar's middle in its row.
 const MIDDLE: f64 = 0.74;
 
 /// What to draw.
@@ -19,7 +19,7 @@ pub struct Bars<'a> {
     pub title: &'a str,
     /// The names of the rows, from the top.
     pub rows: &'a [String],
-    /// Each layer's CSS class, what it means, and its bars; the lowermost first.
+    /// Each layer's CSS class, label and bars; the lowermost first.
     pub layers: &'a [(&'static str, &'static str, Vec<Bar>)],
 }
 
@@ -30,7 +30,7 @@ pub struct Bar {
     pub row: usize,
     /// Its beginning.
     pub from: Instant,
-    /// Its end: a bar without length is seen all the same.
+    /// Its end; a bar without length is visible too.
     pub until: Instant,
 }
 
@@ -92,7 +92,7 @@ mod tests {
         assert!(figure.svg.contains(r#"data-rows="client read|server &lt;close&gt;""#));
         assert!(figure.svg.contains(">server &lt;close&gt;</text>"), "{}", figure.svg);
         assert!(figure.svg.contains("client read from 0.010 s to 0.030 s; "), "{}", figure.svg);
-        // What is nowhere needs no legend.
+        // An empty layer needs no legend.
         assert_eq!(figure.legend.len(), 1);
     }
 }

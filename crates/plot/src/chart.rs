@@ -16,7 +16,7 @@ pub struct Chart<'a> {
     pub title: &'a str,
     /// The values' unit.
     pub unit: &'a str,
-    /// The same values in another unit, on the right: how many of it one is, and its name.
+    /// A second unit on the right: how many of it make one, and its name.
     pub right: Option<(f64, &'a str)>,
     /// The lines, the lowermost first.
     pub series: &'a [Series],
@@ -26,7 +26,7 @@ pub struct Chart<'a> {
 
 /// Pixels.
 const HEIGHT: i64 = 132;
-/// An eighth of a pixel: closer points of a line are thinned to their extremes.
+/// An eighth of a pixel: closer points are thinned to their extremes.
 const FINENESS: i64 = 8;
 
 /// Draws lines over time. The axis starts at zero.

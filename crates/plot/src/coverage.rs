@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use tcplab_trace::Range;
 
-/// A set of bytes, as disjoint ranges that do not touch.
+/// A set of bytes as disjoint ranges that do not touch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Coverage {
-    /// Start to end.
     ranges: BTreeMap<u64, u64>,
 }
 
 impl Coverage {
-    /// Adds a range; answers which parts of it are new.
+    /// Adds a range; returns the parts that are new.
     pub(crate) fn add(&mut self, range: Range) -> Vec<(u64, u64)> {
         let (mut start, mut end) = (range.start.as_u64(), range.end.as_u64());
         let mut new = Vec::new();

@@ -2,7 +2,7 @@
 
 use tcplab_units::rounded::decimal;
 
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
 /// Pixels.
 const WIDTH: f64 = 900.0;
@@ -10,9 +10,9 @@ const NAMES: f64 = 380.0;
 const ROW: f64 = 16.0;
 const HEAD: f64 = 22.0;
 const MARGIN: f64 = 14.0;
-/// The ratios at both edges; what lies beyond is drawn at the edge, as an arrowhead.
+/// The ratios at both edges; values beyond are arrowheads at the edge.
 const EDGES: (f64, f64) = (0.5, 2.0);
-/// Where the axis is marked.
+/// Ticks of the axis.
 const MARKS: [f64; 7] = [0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0];
 
 /// A row of dots.
@@ -22,7 +22,7 @@ pub struct Dots {
     pub name: String,
     /// CSS class and ratio of each dot.
     pub values: Vec<(&'static str, f64)>,
-    /// How far chance alone takes a ratio; drawn as a bar around 1.
+    /// The distance from 1 that chance explains; drawn as a bar around 1.
     pub noise: Option<f64>,
 }
 
@@ -40,23 +40,23 @@ pub fn dots(label: &str, rows: &[Dots], within: f64) -> String {
             r#"<rect class="{class}" x="{from:.1}" y="{top:.1}" width="{wide:.1}" height="{tall:.1}"/>"#
         )
     };
-    put(&mut svg, &bar("within", within, HEAD, height - HEAD - MARGIN));
+    svg.push_str(&bar("within", within, HEAD, height - HEAD - MARGIN));
     for mark in MARKS {
         let (x, until) = (x(mark), height - MARGIN);
         let text = decimal(mark, 2);
         let text = text.trim_end_matches('0').trim_end_matches('.');
-        put(&mut svg, &format!(r#"<path class="rule" d="M{x:.1} {HEAD}V{until}"/>"#));
-        put(&mut svg, &format!(r#"<text x="{x:.1}" y="14">{text}</text>"#));
+        svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} {HEAD}V{until}"/>"#));
+        svg.push_str(&format!(r#"<text x="{x:.1}" y="14">{text}</text>"#));
     }
     for (index, row) in rows.iter().enumerate() {
         let middle = HEAD + (index as f64 + 0.5) * ROW;
         let (name, baseline) = (escape(&row.name), middle + 4.0);
-        put(&mut svg, &format!(r#"<text class="name" x="0" y="{baseline}">{name}</text>"#));
+        svg.push_str(&format!(r#"<text class="name" x="0" y="{baseline}">{name}</text>"#));
         if let Some(noise) = row.noise {
-            put(&mut svg, &bar("interval", noise, middle - 4.0, 8.0));
+            svg.push_str(&bar("interval", noise, middle - 4.0, 8.0));
         }
         for (class, ratio) in row.values.iter().filter(|(_, ratio)| *ratio >= 0.0) {
-            put(&mut svg, &dot(class, *ratio, middle));
+            svg.push_str(&dot(class, *ratio, middle));
         }
     }
     svg.push_str("</svg>");

@@ -1,13 +1,13 @@
 //! A picture and the numbers in it.
 
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
-/// A picture with what it shows as a table, for those who would rather have the numbers.
+/// A picture with its numbers as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
-    /// One `<svg>` element, complete in itself but for the style sheet.
+    /// One `<svg>` element that needs the style sheet only.
     pub svg: String,
-    /// Comma-separated values (RFC 4180), the names of the columns first.
+    /// Comma-separated values (RFC 4180) with the names of the columns.
     pub csv: String,
 }
 
@@ -30,12 +30,12 @@ fn field(text: &str) -> String {
     }
 }
 
-/// A number for [`csv`]; nothing of what is no number.
+/// A number for [`csv`]; empty if it is not finite.
 pub fn csv_number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }
 }
 
-/// The beginning of a scene: its kind, its size in pixels, and what it shows.
+/// The first tag of a scene: kind, size in pixels, label.
 pub(crate) fn opening(kind: &str, (width, height): (f64, f64), label: &str) -> String {
     format!(
         r#"<svg class="scene {kind}" viewBox="0 0 {width} {height}" role="img" aria-label="{0}"><title>{0}</title>"#,
@@ -45,12 +45,15 @@ pub(crate) fn opening(kind: &str, (width, height): (f64, f64), label: &str) -> S
 
 /// Text of a class at a place.
 pub(crate) fn text(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
-    put(svg, &format!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}">{}</text>"#, escape(text)));
+    svg.push_str(&format!(
+        r#"<text class="{class}" x="{x:.1}" y="{y:.1}">{}</text>"#,
+        escape(text)
+    ));
 }
 
 /// A path of a class.
 pub(crate) fn path(svg: &mut String, class: &str, d: &str) {
-    put(svg, &format!(r#"<path class="{class}" d="{d}"/>"#));
+    svg.push_str(&format!(r#"<path class="{class}" d="{d}"/>"#));
 }
 
 #[cfg(test)]

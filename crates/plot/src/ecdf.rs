@@ -3,7 +3,6 @@
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -12,9 +11,9 @@ const LEFT: f64 = 42.0;
 const RIGHT: f64 = 14.0;
 const KEY_ROW: f64 = 17.0;
 const FOOT: f64 = 40.0;
-/// Lines with a colour each; the others share the last one and are dashed.
+/// Lines with a colour each; others share the last one and are dashed.
 const COLOURS: usize = 7;
-/// Names take so much at most.
+/// Longer names are cut.
 const NAMES_MOST: f64 = 160.0;
 
 /// One picture.
@@ -33,11 +32,11 @@ pub struct Ecdf<'a> {
 pub struct EcdfLine {
     /// What it is of.
     pub name: String,
-    /// In any order; what is not finite is left out.
+    /// In any order; values that are not finite are left out.
     pub values: Vec<f64>,
 }
 
-/// Draws a step for each value, joined where they are closer than a quarter of a pixel.
+/// Draws a step for each value, joined if closer than a quarter of a pixel.
 pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
     let lines: Vec<Vec<f64>> = scene.lines.iter().map(sorted).collect();
     let axis = Axis::over(lines.iter().flatten().copied());
@@ -60,7 +59,7 @@ pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
     text(&mut svg, "over", (f64::midpoint(LEFT, right), bottom + 35.0), scene.values);
     for (index, values) in lines.iter().enumerate().filter(|(_, values)| !values.is_empty()) {
         let d = steps(values, x, y, right);
-        put(&mut svg, &format!(r#"<g class="{}"><path class="line" d="{d}"/></g>"#, class(index)));
+        svg.push_str(&format!(r#"<g class="{}"><path class="line" d="{d}"/></g>"#, class(index)));
     }
     svg.push_str(&keys);
     svg.push_str("</svg>");
@@ -99,7 +98,7 @@ fn steps(values: &[f64], x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64, right: 
     d
 }
 
-/// The names above the picture, and where the picture begins.
+/// The names above the picture, and its upper edge.
 fn keys(scene: &Ecdf<'_>) -> (String, f64) {
     let mut svg = String::new();
     let (mut x, mut y) = (0.0, 12.0);
@@ -110,7 +109,7 @@ fn keys(scene: &Ecdf<'_>) -> (String, f64) {
             if x > 0.0 && x + wide > WIDTH {
                 (x, y) = (0.0, y + KEY_ROW);
             }
-            put(&mut svg, &format!(r#"<g class="{}">"#, class(index)));
+            svg.push_str(&format!(r#"<g class="{}">"#, class(index)));
             path(&mut svg, "line", &format!("M{x:.1} {:.1}h16", y - 4.0));
             text(&mut svg, "name", (x + 21.0, y), &name);
             svg.push_str("</g>");

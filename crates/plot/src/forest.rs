@@ -1,7 +1,7 @@
 //! Intervals under one another, on one axis with zero in it: which are surely on one side.
 
 use crate::scale::Ticks;
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
 /// Pixels.
 const WIDTH: f64 = 900.0;
@@ -18,15 +18,15 @@ const MARKS: usize = 7;
 pub struct ForestRow {
     /// What it is about.
     pub name: String,
-    /// What is label beside it.
+    /// The label beside it.
     pub label: String,
     /// CSS class.
     pub class: &'static str,
-    /// The likeliest value.
+    /// The estimate.
     pub value: f64,
     /// Its confidence interval, if known.
     pub interval: Option<(f64, f64)>,
-    /// What is too little to matter, on either side of zero.
+    /// The equivalence margin, on either side of zero.
     pub margin: f64,
 }
 
@@ -43,12 +43,9 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
         let top = HEAD + index as f64 * ROW;
         let (from, until) = (axis.x(-row.margin), axis.x(row.margin));
         let wide = until - from;
-        put(
-            &mut svg,
-            &format!(
-                r#"<rect class="within" x="{from:.1}" y="{top}" width="{wide:.1}" height="{ROW}"/>"#
-            ),
-        );
+        svg.push_str(&format!(
+            r#"<rect class="within" x="{from:.1}" y="{top}" width="{wide:.1}" height="{ROW}"/>"#
+        ));
     }
     let marks = Ticks::between(axis.low, axis.high, MARKS);
     for mark in &marks.at {
@@ -56,11 +53,11 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
         let class = if mark.abs() < 1e-9 { "zero" } else { "rule" };
         let sign = if *mark > 1e-9 { "+" } else { "" };
         let text = format!("{sign}{} {unit}", marks.label(*mark));
-        put(&mut svg, &format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
-        put(
-            &mut svg,
-            &format!(r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#, text.trim_end()),
-        );
+        svg.push_str(&format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
+        svg.push_str(&format!(
+            r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#,
+            text.trim_end()
+        ));
     }
     for (index, row) in rows.iter().enumerate() {
         drawn(&mut svg, row, &axis, HEAD + (index as f64 + 0.5) * ROW);
@@ -72,31 +69,27 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
 fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
     let baseline = middle + 4.0;
     let (name, label) = (escape(&row.name), escape(&row.label));
-    put(
-        svg,
-        &format!(
-            r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
-            row.class
-        ),
-    );
+    svg.push_str(&format!(
+        r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
+        row.class
+    ));
     if let Some((low, high)) = row.interval {
         let (from, until) = (axis.x(low), axis.x(high));
-        put(svg, &format!(r#"<path class="line" d="M{from:.1} {middle}H{until:.1}"/>"#));
+        svg.push_str(&format!(r#"<path class="line" d="M{from:.1} {middle}H{until:.1}"/>"#));
         for (end, x, way) in [(low, from, 6.0), (high, until, -6.0)] {
             if end < axis.low || end > axis.high {
-                put(svg, &format!(r#"<path class="tip" d="M{x:.1} {middle}l{way} -4v8z"/>"#));
+                svg.push_str(&format!(r#"<path class="tip" d="M{x:.1} {middle}l{way} -4v8z"/>"#));
             } else {
-                put(svg, &format!(r#"<path class="line" d="M{x:.1} {}v8"/>"#, middle - 4.0));
+                svg.push_str(&format!(r#"<path class="line" d="M{x:.1} {}v8"/>"#, middle - 4.0));
             }
         }
     }
     let at = axis.x(row.value);
-    put(svg, &format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
+    svg.push_str(&format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
     let x = WIDTH - TOLD + 14.0;
-    put(svg, &format!(r#"<text class="label" x="{x}" y="{baseline}">{label}</text></g>"#));
+    svg.push_str(&format!(r#"<text class="label" x="{x}" y="{baseline}">{label}</text></g>"#));
 }
 
-/// The values at both edges.
 struct Axis {
     low: f64,
     high: f64,

@@ -1,21 +1,20 @@
 //! The frame around a plane: axes and the names of the interruptions.
 
 use crate::scale::{Scale, Ticks, byte_unit};
-use crate::svg::{escape, put};
+use crate::svg::escape;
 use crate::view::{Band, Unit};
 
-/// Pixels: where the plane lies in its graph.
+/// Pixels: the plane's place in its graph.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) left: i64,
     pub(crate) top: i64,
     pub(crate) across: i64,
     pub(crate) height: i64,
-    /// Of the whole graph.
     pub(crate) width: i64,
 }
 
-/// The part of the plane that is seen: seconds, and values in the axis's unit.
+/// The visible part of the plane: seconds, and values in the axis's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
     pub(crate) from: f64,
@@ -31,12 +30,12 @@ impl Window {
     }
 }
 
-/// Pixels a mark needs beside it: of time, of value.
+/// Pixels that a tick needs: of time, of value.
 const TIME_ROOM: i64 = 64;
 const VALUE_ROOM: i64 = 28;
-/// More marks of value than this are a ladder.
+/// More ticks of value are too dense.
 const MOST_VALUES: i64 = 8;
-/// Pixels of a letter, about.
+/// About the pixels of a letter.
 const LETTER: f64 = 6.2;
 
 impl Frame {
@@ -57,7 +56,7 @@ impl Frame {
         self.bottom() as f64 - (value - low) / (high - low).max(1e-300) * self.height as f64
     }
 
-    /// The nested `<svg>` of the plane, still open.
+    /// The plane's nested `<svg>`, not closed.
     pub(crate) fn plane(&self, view_box: &str) -> String {
         format!(
             concat!(
@@ -73,7 +72,7 @@ impl Frame {
         )
     }
 
-    /// Marks, their numbers, the units.
+    /// Ticks, labels and units.
     pub(crate) fn axes(
         &self,
         svg: &mut String,
@@ -81,27 +80,27 @@ impl Frame {
         unit: &Unit,
         right: Option<(f64, &str)>,
     ) {
-        put(svg, r#"<g class="ticks">"#);
+        svg.push_str(r#"<g class="ticks">"#);
         self.times(svg, window, true);
         let name = self.values(svg, window, unit);
         if let Some((factor, _)) = right {
             self.others(svg, window, factor);
         }
-        put(svg, "</g>");
+        svg.push_str("</g>");
         let y = self.top - 10;
-        put(svg, &format!(r#"<text class="unit" x="0" y="{y}">{}</text>"#, escape(name)));
+        svg.push_str(&format!(r#"<text class="unit" x="0" y="{y}">{}</text>"#, escape(name)));
         if let Some((_, unit)) = right {
             let (x, unit) = (self.right() + 8, escape(unit));
-            put(svg, &format!(r#"<text class="far unit" x="{x}" y="{y}">{unit}</text>"#));
+            svg.push_str(&format!(r#"<text class="far unit" x="{x}" y="{y}">{unit}</text>"#));
         }
     }
 
-    /// Marks and their numbers of one of several stacked frames; only the last one has the times.
+    /// Ticks and labels of one of several stacked frames; the last one has the times.
     pub(crate) fn stacked_axes(&self, svg: &mut String, window: &Window, unit: &Unit, last: bool) {
-        put(svg, r#"<g class="ticks">"#);
+        svg.push_str(r#"<g class="ticks">"#);
         self.times(svg, window, last);
         self.values(svg, window, unit);
-        put(svg, "</g>");
+        svg.push_str("</g>");
     }
 
     fn times(&self, svg: &mut String, window: &Window, with_labels: bool) {
@@ -110,20 +109,17 @@ impl Frame {
             Ticks::between(window.from, window.until, (self.across / TIME_ROOM).max(2) as usize);
         for at in &times.at {
             let (x, label) = (self.x(*at, window), times.label(*at));
-            put(svg, &format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
+            svg.push_str(&format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
             if with_labels {
-                put(
-                    svg,
-                    &format!(
-                        r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#,
-                        bottom + 16
-                    ),
-                );
+                svg.push_str(&format!(
+                    r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#,
+                    bottom + 16
+                ));
             }
         }
     }
 
-    /// The left axis; answers its unit's name.
+    /// The left axis; returns its unit's name.
     fn values<'a>(&self, svg: &mut String, window: &Window, unit: &'a Unit) -> &'a str {
         let most = (self.height / VALUE_ROOM).clamp(2, MOST_VALUES) as usize;
         let (size, name) = match unit {
@@ -138,20 +134,23 @@ impl Frame {
         let values = Ticks::between(low, high, most);
         for at in &values.at {
             let (y, label) = (self.y(*at, low, high), values.label(*at));
-            put(svg, &format!(r#"<path d="M{} {y:.1}H{}"/>"#, self.left, self.right()));
+            svg.push_str(&format!(r#"<path d="M{} {y:.1}H{}"/>"#, self.left, self.right()));
             let (x, y) = (self.left - 8, y + 4.0);
-            put(svg, &format!(r#"<text class="value" x="{x}" y="{y:.1}">{label}</text>"#));
+            svg.push_str(&format!(r#"<text class="value" x="{x}" y="{y:.1}">{label}</text>"#));
         }
         name
     }
 
-    /// The names of rows, each at the top of its row.
+    /// At the top of each row.
     fn names(&self, svg: &mut String, window: &Window, names: &[String]) {
         for (index, name) in names.iter().enumerate() {
             let top = self.y((names.len() - index) as f64, window.low, window.high);
             let (x, y) = (self.left + 4, top + 14.0);
-            put(svg, &format!(r#"<path d="M{} {top:.1}H{}"/>"#, self.left, self.right()));
-            put(svg, &format!(r#"<text class="row" x="{x}" y="{y:.1}">{}</text>"#, escape(name)));
+            svg.push_str(&format!(r#"<path d="M{} {top:.1}H{}"/>"#, self.left, self.right()));
+            svg.push_str(&format!(
+                r#"<text class="row" x="{x}" y="{y:.1}">{}</text>"#,
+                escape(name)
+            ));
         }
     }
 
@@ -162,13 +161,16 @@ impl Frame {
         for at in &values.at {
             let (y, label) = (self.y(*at, low, high), values.label(*at));
             let (right, x) = (self.right(), self.right() + 8);
-            put(svg, &format!(r#"<path d="M{right} {y:.1}h4"/>"#));
-            put(svg, &format!(r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#, y + 4.0));
+            svg.push_str(&format!(r#"<path d="M{right} {y:.1}h4"/>"#));
+            svg.push_str(&format!(
+                r#"<text class="other" x="{x}" y="{:.1}">{label}</text>"#,
+                y + 4.0
+            ));
         }
     }
 
-    /// The names of the interruptions above the plane: the long ones if there is room for all of
-    /// them, else the short ones as far as they do not run into another.
+    /// The names of the interruptions above the plane: the long ones if all fit, else those short
+    /// ones that do not overlap.
     pub(crate) fn band_labels(&self, svg: &mut String, window: &Window, bands: &[Band]) {
         let places: Vec<(&Band, f64)> = bands
             .iter()
@@ -189,31 +191,28 @@ impl Frame {
         let fits = long.windows(2).all(|pair| pair[0].1 <= pair[1].0)
             && long.iter().all(|(from, until)| *from >= 0.0 && *until <= self.width as f64);
         let text: fn(&Band) -> &str = if fits { |band| &band.label } else { |band| &band.short };
-        put(svg, r#"<g class="band-labels">"#);
+        svg.push_str(r#"<g class="band-labels">"#);
         let mut free_from = f64::MIN;
         for ((band, at), (from, until)) in places.iter().zip(spans(text)) {
             let hidden = if from < free_from { " hidden" } else { "" };
             if hidden.is_empty() {
                 free_from = until;
             }
-            put(
-                svg,
-                &format!(
-                    concat!(
-                        r#"<text class="band-label {}{hidden}" x="{:.1}" y="{}" data-at="{at}" "#,
-                        r#"data-long="{}" data-short="{}">{}</text>"#,
-                    ),
-                    band.class,
-                    self.x(*at, window),
-                    self.top - 8,
-                    escape(&band.label),
-                    escape(&band.short),
-                    escape(text(band)),
-                    hidden = hidden,
-                    at = at,
+            svg.push_str(&format!(
+                concat!(
+                    r#"<text class="band-label {}{hidden}" x="{:.1}" y="{}" data-at="{at}" "#,
+                    r#"data-long="{}" data-short="{}">{}</text>"#,
                 ),
-            );
+                band.class,
+                self.x(*at, window),
+                self.top - 8,
+                escape(&band.label),
+                escape(&band.short),
+                escape(text(band)),
+                hidden = hidden,
+                at = at,
+            ));
         }
-        put(svg, "</g>");
+        svg.push_str("</g>");
     }
 }

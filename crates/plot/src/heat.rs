@@ -5,7 +5,6 @@ use tcplab_units::rounded::decimal;
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, text};
 use crate::letters::{fitted, width};
-use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -14,7 +13,7 @@ const ROW: f64 = 30.0;
 const FOOT: f64 = 78.0;
 const NAMES_MOST: f64 = 150.0;
 const SCALE: (f64, f64) = (150.0, 9.0);
-/// A bar of colours has so many steps.
+/// Steps of the colour bar.
 const STEPS: usize = 30;
 
 /// One picture.
@@ -22,7 +21,7 @@ const STEPS: usize = 30;
 pub struct Heat<'a> {
     /// What it shows.
     pub title: &'a str,
-    /// What the columns are of, and the rows.
+    /// The factors of columns and rows.
     pub factors: (&'a str, &'a str),
     /// The levels from the left.
     pub columns: &'a [String],
@@ -30,7 +29,7 @@ pub struct Heat<'a> {
     pub rows: &'a [String],
     /// What was measured, with its unit.
     pub values: &'a str,
-    /// Row by row; none where nothing was run, or nothing has the metric.
+    /// Row by row; none where nothing was run or measured.
     pub cells: &'a [Vec<Option<f64>>],
 }
 
@@ -75,24 +74,21 @@ fn cell(
     };
     let (colour, ink) = shades.of(value);
     let (wide, high) = (wide - 1.0, high - 1.0);
-    put(
-        svg,
-        &format!(
-            concat!(
-                r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{}"/>"#,
-                r#"<text class="cell" x="{:.1}" y="{:.1}" fill="{}">{}</text>"#,
-            ),
-            x,
-            y,
-            wide,
-            high,
-            colour,
-            middle.0,
-            middle.1,
-            ink,
-            decimal(value, shades.decimals),
+    svg.push_str(&format!(
+        concat!(
+            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{}"/>"#,
+            r#"<text class="cell" x="{:.1}" y="{:.1}" fill="{}">{}</text>"#,
         ),
-    );
+        x,
+        y,
+        wide,
+        high,
+        colour,
+        middle.0,
+        middle.1,
+        ink,
+        decimal(value, shades.decimals),
+    ));
 }
 
 fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
@@ -105,10 +101,9 @@ fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
         let wide = SCALE.0 / STEPS as f64;
         let (x, colour) = (from + wide * step as f64, rgb(cividis(share)));
         let (w, h) = (wide + 0.3, SCALE.1);
-        put(
-            svg,
-            &format!(r#"<rect x="{x:.1}" y="{y}" width="{w:.1}" height="{h}" fill="{colour}"/>"#),
-        );
+        svg.push_str(&format!(
+            r#"<rect x="{x:.1}" y="{y}" width="{w:.1}" height="{h}" fill="{colour}"/>"#
+        ));
     }
     let end = from + SCALE.0 + 6.0;
     text(svg, "value left", (end, y + 8.0), &high);
@@ -116,7 +111,7 @@ fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
     text(svg, "unit", (unit_x, y + 8.0), &fitted(values, WIDTH - unit_x));
 }
 
-/// From values to colours.
+/// Colours for values.
 struct Shades {
     axis: Axis,
     decimals: usize,
@@ -126,7 +121,7 @@ impl Shades {
     fn over(scene: &Heat<'_>) -> Shades {
         let all = || scene.cells.iter().flatten().flatten().copied().filter(|it| it.is_finite());
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::MIN, f64::max));
-        // From the least to the most: a cell has its number, so the colours may show all they can.
+        // The whole range of colours: each cell has its number.
         let axis = match Axis::over(all()) {
             axis if low < high => Axis { low, high, ..axis },
             axis => axis,
@@ -138,7 +133,7 @@ impl Shades {
         Shades { axis, decimals: (2.0 - small).clamp(0.0, 4.0) as usize }
     }
 
-    /// The colour of a cell and that of its number.
+    /// The colour of a cell and of its number.
     fn of(&self, value: f64) -> (String, &'static str) {
         let colour = cividis(self.axis.share(value).clamp(0.0, 1.0));
         (rgb(colour), if luminance(colour) > 0.22 { "#000" } else { "#fff" })
@@ -149,9 +144,9 @@ fn rgb([r, g, b]: [u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// The colour map cividis: as light as the value is large, evenly for the eye, and the same to
-/// colour-blind readers (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The
-/// polynomials are those of d3-scale-chromatic.
+/// The colour map cividis: lightness grows evenly with the value, also for colour-blind readers
+/// (Nuñez, Anderton and Renslow, PLOS ONE 13(7), 2018). The polynomials are those of
+/// d3-scale-chromatic.
 fn cividis(t: f64) -> [u8; 3] {
     let level = |value: f64| value.round().clamp(0.0, 255.0) as u8;
     [
@@ -207,7 +202,7 @@ mod tests {
         assert!(drawn.csv.contains("<lossy>,5,\n"), "{}", drawn.csv);
     }
 
-    /// As far as the eye goes: lightness rises evenly, and numbers can be read on every colour.
+    /// Approximately: lightness rises evenly, and numbers are readable on every colour.
     #[test]
     fn colours_grow_lighter_evenly_and_numbers_are_readable_on_them() {
         let lightness = |t: f64| {

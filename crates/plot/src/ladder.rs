@@ -4,24 +4,25 @@ use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::rounded::{self, grouped};
 use tcplab_units::{Instant, Span};
 
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
-/// Pixels from the left: frame numbers and times end, lines of time, notes begin and end.
+/// Pixels from the left: right edge of frame numbers and times, lifelines, left edge of notes,
+/// width.
 const FRAMES: i64 = 56;
 const TIMES: i64 = 122;
 const SENDER: i64 = 160;
 const RECEIVER: i64 = 672;
 const NOTES: i64 = 690;
 const WIDTH: i64 = 960;
-/// How far an arrow falls on its way.
+/// Pixels by which an arrow falls.
 const FALL: i64 = 9;
-/// Heights: head, an arrow with one line of text, every further line, a fold, a silence.
+/// Heights: head, an arrow with one line of text, each further line, a fold, a silence.
 const HEAD: i64 = 34;
 const ROW: i64 = 30;
 const LINE: i64 = 14;
 const FOLD: i64 = 30;
 const SILENCE: i64 = 46;
-/// Characters that fit between the lines of time and beside them.
+/// Characters that fit between and beside the lifelines.
 const LABEL_CHARACTERS: usize = 68;
 const NOTE_CHARACTERS: usize = 40;
 /// Silence of this length at the sender's capture point is drawn as a gap.
@@ -30,17 +31,17 @@ const SILENT: Span = Span::from_millis(40);
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct LadderScene<'a> {
-    /// What it shows, for those who cannot see it.
+    /// Its title, for screen readers.
     pub title: &'a str,
-    /// Name above the left line; times are this end's.
+    /// Name above the left lifeline; times are this end's.
     pub sender: &'a str,
-    /// Name above the right line.
+    /// Name above the right lifeline.
     pub receiver: &'a str,
-    /// The TCP flow of the packets, if any: it says which are retransmissions.
+    /// The TCP flow of the packets, if any, which tells retransmissions.
     pub flow: Option<&'a Flow>,
     /// The packets in order of time.
     pub lines: &'a [LadderLine],
-    /// When the path let nothing through.
+    /// When the path was interrupted.
     pub interruptions: &'a [(Instant, Instant)],
 }
 
@@ -55,10 +56,10 @@ pub fn ladder(scene: &LadderScene<'_>) -> String {
     shade(&mut svg, scene, &rows);
     lifelines(&mut svg, &rows, height);
     for (x, name) in [(SENDER, scene.sender), (RECEIVER, scene.receiver)] {
-        put(&mut svg, &format!(r#"<text class="end" x="{x}" y="16">{}</text>"#, escape(name)));
+        svg.push_str(&format!(r#"<text class="end" x="{x}" y="16">{}</text>"#, escape(name)));
     }
-    put(&mut svg, &format!(r#"<text class="head" x="{FRAMES}" y="16">frame</text>"#));
-    put(&mut svg, &format!(r#"<text class="head" x="{TIMES}" y="16">time, s</text>"#));
+    svg.push_str(&format!(r#"<text class="head" x="{FRAMES}" y="16">frame</text>"#));
+    svg.push_str(&format!(r#"<text class="head" x="{TIMES}" y="16">time, s</text>"#));
     for row in &rows {
         match &row.what {
             What::Packet(line) => packet(&mut svg, row, line, again(scene.flow, line)),
@@ -70,11 +71,11 @@ pub fn ladder(scene: &LadderScene<'_>) -> String {
     svg
 }
 
-/// A ladder diagram that stands alone: with its own style sheet, for a file.
+/// With its own style sheet, for a file.
 pub fn ladder_svg(scene: &LadderScene<'_>) -> String {
     let drawn = ladder(scene);
     let style = format!("<style>svg {{ color-scheme: light dark; }}\n{}</style>", crate::STYLE);
-    // What follows the first tag, which is the drawing's own.
+    // The rest after the first tag.
     let (tag, rest) = drawn.split_once('>').unwrap_or((&drawn, ""));
     let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);
     format!("{tag}>{style}{rest}\n")
@@ -95,7 +96,7 @@ enum What<'a> {
 }
 
 impl Row<'_> {
-    /// Where the packet's arrow is half way.
+    /// The middle of the packet's arrow.
     fn middle(&self) -> i64 {
         self.top + self.height - FALL
     }
@@ -119,7 +120,7 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
     for line in scene.lines {
         if let Some(before) = before {
             let gap = line.at.since(before.at);
-            // Beside a fold time passes without being silent.
+            // A fold is no silence.
             if gap >= SILENT && before.folded == 0 && line.folded == 0 {
                 push(What::Silence(gap), SILENCE, vec![], vec![]);
             }
@@ -138,7 +139,6 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-/// Whether the packet repeats data.
 fn again(flow: Option<&Flow>, line: &LadderLine) -> bool {
     let Some(flow) = flow else { return false };
     let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
@@ -159,24 +159,31 @@ fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine, again: bool) {
         Fate::Lost => "lost",
         Fate::Unknown => "unknown",
     };
-    put(svg, &format!(r#"<g class="packet {class} {fate}">"#));
-    // A lost packet ends on the way in a cross, beside its label.
+    svg.push_str(&format!(r#"<g class="packet {class} {fate}">"#));
+    // The arrow of a lost packet ends in a cross.
     let (tip, y) = if lost {
         (from + (to - from) * 7 / 10, middle + FALL / 4)
     } else {
         (to, middle + FALL / 2)
     };
-    put(svg, &format!(r#"<path d="M{from} {}L{tip} {y}"/>"#, middle - FALL / 2));
+    svg.push_str(&format!(r#"<path d="M{from} {}L{tip} {y}"/>"#, middle - FALL / 2));
     if lost {
-        put(svg, &format!(r#"<path class="cross" d="M{} {}l10 10m0-10l-10 10"/>"#, tip - 5, y - 5));
+        svg.push_str(&format!(
+            r#"<path class="cross" d="M{} {}l10 10m0-10l-10 10"/>"#,
+            tip - 5,
+            y - 5
+        ));
     } else {
         let back = if line.from_sender { -9 } else { 9 };
-        put(svg, &format!(r#"<path class="tip" d="M{tip} {y}l{back}-4v8z"/>"#));
+        svg.push_str(&format!(r#"<path class="tip" d="M{tip} {y}l{back}-4v8z"/>"#));
     }
     let centre = i64::midpoint(SENDER, RECEIVER);
     for (i, label) in row.labels.iter().enumerate() {
         let y = middle - 7 - (row.labels.len() - 1 - i) as i64 * LINE;
-        put(svg, &format!(r#"<text class="label" x="{centre}" y="{y}">{}</text>"#, escape(label)));
+        svg.push_str(&format!(
+            r#"<text class="label" x="{centre}" y="{y}">{}</text>"#,
+            escape(label)
+        ));
     }
     svg.push_str("</g>");
     times(svg, line, middle);
@@ -188,18 +195,14 @@ fn fold(svg: &mut String, row: &Row<'_>, line: &LadderLine) {
     let centre = i64::midpoint(SENDER, RECEIVER);
     let class = if line.fate == Fate::Lost { "fold lost" } else { "fold" };
     let text = folded(line);
-    put(
-        svg,
-        &format!(
-            r#"<text class="{class}" x="{centre}" y="{}">{}</text>"#,
-            middle + 4,
-            escape(&text)
-        ),
-    );
+    svg.push_str(&format!(
+        r#"<text class="{class}" x="{centre}" y="{}">{}</text>"#,
+        middle + 4,
+        escape(&text)
+    ));
     notes(svg, row, middle);
 }
 
-/// `⋮ 84 more segments, lost`.
 fn folded(line: &LadderLine) -> String {
     let what = line.label.trim_start_matches(['…', '⋮', ' ']);
     let what = match what {
@@ -213,54 +216,50 @@ fn folded(line: &LadderLine) -> String {
 fn silence(svg: &mut String, row: &Row<'_>, span: Span) {
     let centre = i64::midpoint(SENDER, RECEIVER);
     let y = row.top + row.height / 2 + 6;
-    put(
-        svg,
-        &format!(
-            r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#,
-            rounded::span(span)
-        ),
-    );
+    svg.push_str(&format!(
+        r#"<text class="silence" x="{centre}" y="{y}">{} of silence</text>"#,
+        rounded::span(span)
+    ));
 }
 
 fn times(svg: &mut String, line: &LadderLine, middle: i64) {
     let y = middle - FALL / 2 + 4;
     let nanos = line.at.as_nanos();
     let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
-    // A packet that did not pass the capture point has none.
+    // A packet that was not captured has none.
     if line.frame > 0 {
-        put(svg, &format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
+        svg.push_str(&format!(r#"<text class="frame" x="{FRAMES}" y="{y}">{}</text>"#, line.frame));
     }
-    put(svg, &format!(r#"<text class="time" x="{TIMES}" y="{y}">{time}</text>"#));
+    svg.push_str(&format!(r#"<text class="time" x="{TIMES}" y="{y}">{time}</text>"#));
 }
 
 fn notes(svg: &mut String, row: &Row<'_>, middle: i64) {
     let first = middle + 4 - (row.notes.len() as i64 - 1) * LINE / 2;
     for (i, note) in row.notes.iter().enumerate() {
         let y = first + i as i64 * LINE;
-        put(svg, &format!(r#"<text class="note" x="{NOTES}" y="{y}">{}</text>"#, escape(note)));
+        svg.push_str(&format!(r#"<text class="note" x="{NOTES}" y="{y}">{}</text>"#, escape(note)));
     }
 }
 
-/// The two lines of time: whole where packets are, dotted through a silence.
+/// The two lifelines: solid at packets, dotted through a silence.
 fn lifelines(svg: &mut String, rows: &[Row<'_>], height: i64) {
     let (mut whole, mut dotted) = (String::new(), String::new());
     for x in [SENDER, RECEIVER] {
         let mut from = HEAD - 10;
         for row in rows.iter().filter(|row| matches!(row.what, What::Silence(_))) {
             let (start, end) = (row.top + 10, row.top + row.height - 4);
-            put(&mut whole, &format!("M{x} {from}V{start}"));
-            put(&mut dotted, &format!("M{x} {start}V{end}"));
+            whole.push_str(&format!("M{x} {from}V{start}"));
+            dotted.push_str(&format!("M{x} {start}V{end}"));
             from = end;
         }
-        put(&mut whole, &format!("M{x} {from}V{}", height - 4));
+        whole.push_str(&format!("M{x} {from}V{}", height - 4));
     }
-    put(svg, &format!(r#"<path class="lifeline" d="{whole}"/>"#));
+    svg.push_str(&format!(r#"<path class="lifeline" d="{whole}"/>"#));
     if !dotted.is_empty() {
-        put(svg, &format!(r#"<path class="lifeline dotted" d="{dotted}"/>"#));
+        svg.push_str(&format!(r#"<path class="lifeline dotted" d="{dotted}"/>"#));
     }
 }
 
-/// Shades what fell into an interruption.
 fn shade(svg: &mut String, scene: &LadderScene<'_>, rows: &[Row<'_>]) {
     let places = places(rows);
     for (start, end) in scene.interruptions {
@@ -272,21 +271,17 @@ fn shade(svg: &mut String, scene: &LadderScene<'_>, rows: &[Row<'_>]) {
             continue;
         }
         let (width, tall) = (RECEIVER - SENDER, bottom - top);
-        put(
-            svg,
-            &format!(
-                r#"<rect class="band" x="{SENDER}" y="{top}" width="{width}" height="{tall}"/>"#
-            ),
-        );
+        svg.push_str(&format!(
+            r#"<rect class="band" x="{SENDER}" y="{top}" width="{width}" height="{tall}"/>"#
+        ));
         let (x, y, span) = (RECEIVER - 8, bottom - 6, rounded::span(end.since(*start)));
-        put(
-            svg,
-            &format!(r#"<text class="band-label" x="{x}" y="{y}">interruption, {span}</text>"#),
-        );
+        svg.push_str(&format!(
+            r#"<text class="band-label" x="{x}" y="{y}">interruption, {span}</text>"#
+        ));
     }
 }
 
-/// Times and heights of the rows, times rising.
+/// Rising times of the rows with their heights.
 fn places(rows: &[Row<'_>]) -> Vec<(Instant, i64)> {
     let mut places: Vec<(Instant, i64)> = Vec::new();
     for row in rows {
@@ -297,8 +292,8 @@ fn places(rows: &[Row<'_>]) -> Vec<(Instant, i64)> {
     places
 }
 
-/// How far down a moment is: between two rows in proportion to time, before the first and after
-/// the last at these; nothing for a ladder without rows.
+/// The height of a moment: interpolated between rows, constant outside; none for a ladder without
+/// rows.
 fn height_of(places: &[(Instant, i64)], at: Instant) -> Option<i64> {
     let after = places.partition_point(|(time, _)| *time <= at);
     match (after.checked_sub(1).map(|before| places[before]), places.get(after)) {

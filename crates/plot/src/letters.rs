@@ -1,7 +1,7 @@
 //! The approximate width of text.
 
-/// Pixels of a letter at the size of the plots' text (11.5 px), by its kind, as Liberation Sans has
-/// them and rounded up; what is wider than most fonts need is better than what is cut off.
+/// Pixels of a letter at the size of the plots' text (11.5 px): that of Liberation Sans, rounded
+/// up, so that other fonts fit too.
 fn letter(letter: char) -> f64 {
     match letter {
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' | '—' => 10.5,
@@ -12,12 +12,11 @@ fn letter(letter: char) -> f64 {
     }
 }
 
-/// Pixels that `text` takes.
 pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(letter).sum()
 }
 
-/// `text`, or its beginning with an ellipsis where it needs more than `room` pixels.
+/// `text`, cut with an ellipsis if wider than `room` pixels.
 pub(crate) fn fitted(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();

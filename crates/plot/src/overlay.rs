@@ -11,7 +11,7 @@ use crate::view::{Unit, View};
 /// Pixels.
 const HEIGHT: i64 = 330;
 
-/// One of the two.
+/// A transfer to compare.
 #[derive(Debug, Clone, Copy)]
 pub struct OverlaidFlow<'a> {
     /// What to call it.
@@ -22,8 +22,7 @@ pub struct OverlaidFlow<'a> {
     pub began: Instant,
 }
 
-/// Draws the data of A and B over one another, retransmissions thick; for so long as the longer
-/// one took.
+/// Draws the data of A over that of B, retransmissions thick, for as long as the longer one took.
 pub fn overlay(title: &str, both: [OverlaidFlow<'_>; 2], lasting: Span) -> Figure {
     let end =
         |laid: &OverlaidFlow<'_>| laid.flow.segments.iter().map(|s| s.range.end.as_u64()).max();

@@ -7,25 +7,24 @@ use crate::frame::{Frame, Window};
 use crate::plane::Figure;
 use crate::plane::Plane;
 use crate::svg::escape;
-use crate::svg::put;
 use crate::view::Band;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
 pub struct Pane<'a> {
-    /// What it shows, for those who cannot see it.
+    /// Its title, for screen readers.
     pub title: &'a str,
     /// The plane it is a part of.
     pub plane: &'a Plane,
-    /// Its left and right edge; the plane's own by default.
+    /// Its left and right edge; by default the plane's.
     pub time: Option<(Instant, Instant)>,
-    /// Its lower and upper edge in the axis's own unit; the plane's own by default.
+    /// Its lower and upper edge in the axis's unit; by default the plane's.
     pub values: Option<(f64, f64)>,
-    /// Interruptions to be named.
+    /// Interruptions to label.
     pub bands: &'a [Band],
     /// Pixels, axes included.
     pub size: (i64, i64),
-    /// The layers themselves, from [`Figure::layers`], where the page does not hold the figure.
+    /// The layers, from [`Figure::layers`], if the page does not contain the figure.
     pub layers: Option<&'a str>,
 }
 
@@ -35,8 +34,7 @@ const RIGHT: i64 = 12;
 const TOP: i64 = 22;
 const BOTTOM: i64 = 22;
 
-/// Draws a pane; the page must hold the figure of its plane, in any place, unless it has layers of
-/// its own.
+/// Draws a pane. Without layers of its own the page must contain its plane's figure.
 pub fn pane(pane: &Pane<'_>) -> String {
     let (width, height) = pane.size;
     let scale = &pane.plane.scale;
@@ -68,10 +66,10 @@ pub fn pane(pane: &Pane<'_>) -> String {
         ((until - from) * column).max(1.0),
         ((high - low) * row).max(1.0),
     );
-    put(&mut svg, &frame.plane(&view_box));
+    svg.push_str(&frame.plane(&view_box));
     match pane.layers {
-        Some(layers) => put(&mut svg, &format!(r#"<g class="layers">{layers}</g>"#)),
-        None => put(&mut svg, &format!(r##"<use href="#{}"/>"##, escape(&pane.plane.id))),
+        Some(layers) => svg.push_str(&format!(r#"<g class="layers">{layers}</g>"#)),
+        None => svg.push_str(&format!(r##"<use href="#{}"/>"##, escape(&pane.plane.id))),
     }
     svg.push_str("</svg></svg>");
     svg

@@ -6,7 +6,6 @@ use tcplab_units::rounded::brief;
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -15,12 +14,12 @@ const LEFT: f64 = 58.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 42.0;
-/// Of the row with the key to the colours.
+/// Height of the colour key's row.
 const KEY_ROW: f64 = 18.0;
-/// Of a name beside its point, its letters' height and the room around.
+/// Height of a name beside its point, with margin.
 const NAME_HEIGHT: f64 = 13.0;
 const NAMES_MOST: f64 = 150.0;
-/// Kinds with a colour each; the others share the last one and are open.
+/// Kinds with a colour each; others share the last one and are open.
 const COLOURS: usize = 7;
 
 /// One picture.
@@ -32,18 +31,18 @@ pub struct Pareto<'a> {
     pub across: ParetoAxis<'a>,
     /// The metric upwards.
     pub up: ParetoAxis<'a>,
-    /// Names of the colours; a single empty name if there is one colour.
+    /// Names of the colours; a single empty name for one colour.
     pub kinds: &'a [String],
     /// Variants.
     pub points: &'a [ParetoPoint],
 }
 
-/// A metric that says which way is good.
+/// A metric with a better direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParetoAxis<'a> {
     /// With its unit.
     pub name: &'a str,
-    /// Whether small values are the good ones.
+    /// Whether smaller values are better.
     pub is_lower_better: bool,
 }
 
@@ -52,20 +51,20 @@ pub struct ParetoAxis<'a> {
 pub struct ParetoPoint {
     /// What it is called.
     pub name: String,
-    /// Of which kind, from 0.
+    /// Its kind, from 0.
     pub kind: usize,
-    /// What it comes to across.
+    /// The value across.
     pub across: Estimate,
-    /// And upwards.
+    /// The value upwards.
     pub up: Estimate,
 }
 
-/// A mean and the interval in which it lies.
+/// A mean with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Where it lies with 95 %.
+    /// The 95 % confidence interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -82,8 +81,8 @@ impl ParetoAxis<'_> {
     }
 }
 
-/// Which points no other beats: those of which none is at least as good in both metrics and better
-/// in one, by their means. From the best across to the best upwards.
+/// The Pareto front by means: points that no other equals in both metrics and beats in one. From
+/// the best across to the best upwards.
 pub fn front(scene: &Pareto<'_>) -> Vec<usize> {
     let worth = |point: &ParetoPoint| {
         (scene.across.worth(point.across.mean), scene.up.worth(point.up.mean))
@@ -129,11 +128,10 @@ pub fn pareto(scene: &Pareto<'_>) -> Drawn {
     Drawn { csv: csv(&columns, rows), svg }
 }
 
-/// Where values lie.
+/// The axes.
 struct Places {
     across: Axis,
     up: Axis,
-    /// Height of the key.
     key: f64,
 }
 
@@ -161,13 +159,13 @@ impl Places {
     }
 }
 
-/// What must be on an axis: all means, and of their intervals what lies no further out than half
-/// of what the means are apart: few trials give intervals so wide that nothing else could be seen.
+/// Values for an axis: all means, and their intervals up to half of the means' range, because those
+/// of few trials would hide everything else.
 fn shown(all: &[Estimate]) -> Vec<f64> {
     let means = || all.iter().map(|it| it.mean);
     let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::MIN, f64::max));
     let room = (high - low) * 0.5;
-    // What is above zero stays there, so that it may lie on a logarithmic axis.
+    // Positive values stay positive, for a logarithmic axis.
     let least = if low > 0.0 { (low - room).max(low * 0.8) } else { low - room };
     let ends = all.iter().filter_map(|it| it.interval).flat_map(|(from, until)| {
         [from.max(least), until.min(high + room)].into_iter().filter(|end| end.is_finite())
@@ -199,8 +197,7 @@ fn frame(svg: &mut String, scene: &Pareto<'_>, places: &Places) {
     text(svg, "unit", (4.0, places.key + 12.0), &label(scene.up));
 }
 
-/// Steps from one point of the front to the next: between two of them nothing is better than the
-/// better of the first.
+/// Steps along the front: between two points nothing is better than the better of the first.
 fn line(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize]) {
     let mut d = String::new();
     for index in front {
@@ -217,7 +214,7 @@ fn line(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize]) 
 fn draw(svg: &mut String, point: &ParetoPoint, places: &Places, is_front: bool) {
     let (x, y) = (places.x(point.across.mean), places.y(point.up.mean));
     let muted = if is_front { "" } else { " beaten" };
-    put(svg, &format!(r#"<g class="line-{}{muted}">"#, point.kind % COLOURS));
+    svg.push_str(&format!(r#"<g class="line-{}{muted}">"#, point.kind % COLOURS));
     let finite = |it: Option<(f64, f64)>| it.filter(|(l, h)| l.is_finite() && h.is_finite());
     if let Some((low, high)) = finite(point.across.interval) {
         path(svg, "interval", &format!("M{:.1} {y:.1}H{:.1}", places.x(low), places.x(high)));
@@ -228,16 +225,14 @@ fn draw(svg: &mut String, point: &ParetoPoint, places: &Places, is_front: bool) 
     let open = if point.kind >= COLOURS { " open" } else { "" };
     let r = if is_front { 4.5 } else { 3.2 };
     let name = crate::svg::escape(&point.name);
-    put(
-        svg,
-        &format!(
+    svg.push_str(&format!(
             r#"<circle class="mark{open}" cx="{x:.1}" cy="{y:.1}" r="{r}"><title>{name}</title></circle></g>"#
         ),
     );
 }
 
-/// The names of the points of the front, each at the first place beside its point where it covers
-/// no other name, no point and no line, or else where it covers least.
+/// The names of the front's points, each at the first place that covers no other name, point or
+/// line, else where it covers least.
 fn names(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize]) {
     let marks = scene.points.iter().filter(|point| point.is_drawn()).map(|point| {
         let (x, y) = (places.x(point.across.mean), places.y(point.up.mean));
@@ -264,14 +259,13 @@ fn names(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize])
             .min_by(|one, other| covered(one).total_cmp(&covered(other)));
         let Some(area) = best else { continue };
         let place = (area.left, area.bottom - 3.0);
-        put(svg, &format!(r#"<g class="line-{}">"#, point.kind % COLOURS));
+        svg.push_str(&format!(r#"<g class="line-{}">"#, point.kind % COLOURS));
         text(svg, "name", place, &name);
         svg.push_str("</g>");
         taken.push(area);
     }
 }
 
-/// A part of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Area {
     left: f64,
@@ -281,7 +275,7 @@ struct Area {
 }
 
 impl Area {
-    /// A line from one place to another, and a little beside it.
+    /// A line from one place to another, with a margin.
     fn along(from: (f64, f64), until: (f64, f64)) -> Area {
         Area {
             left: from.0.min(until.0) - 1.0,
@@ -291,7 +285,7 @@ impl Area {
         }
     }
 
-    /// Where a name of this width could stand, the likeliest first.
+    /// Possible places for a name of this width, the preferred first.
     fn beside((x, y): (f64, f64), wide: f64) -> Vec<Area> {
         let at = |left: f64, middle: f64| Area {
             left,
@@ -314,7 +308,7 @@ impl Area {
         across && self.top >= places.key + TOP - 8.0 && self.bottom <= places.bottom()
     }
 
-    /// Square pixels that both cover.
+    /// The common area, square pixels.
     fn shared(&self, other: &Area) -> f64 {
         let wide = self.right.min(other.right) - self.left.max(other.left);
         let high = self.bottom.min(other.bottom) - self.top.max(other.top);
@@ -322,7 +316,7 @@ impl Area {
     }
 }
 
-/// What the colours mean, in a row above the picture.
+/// The colour key, in a row above the picture.
 fn key(svg: &mut String, scene: &Pareto<'_>) {
     if scene.kinds.len() < 2 {
         return;
@@ -330,8 +324,8 @@ fn key(svg: &mut String, scene: &Pareto<'_>) {
     let mut x = 4.0;
     for (kind, name) in scene.kinds.iter().enumerate() {
         let open = if kind >= COLOURS { " open" } else { "" };
-        put(svg, &format!(r#"<g class="line-{}">"#, kind % COLOURS));
-        put(svg, &format!(r#"<circle class="mark{open}" cx="{:.1}" cy="9" r="4"/>"#, x + 4.0));
+        svg.push_str(&format!(r#"<g class="line-{}">"#, kind % COLOURS));
+        svg.push_str(&format!(r#"<circle class="mark{open}" cx="{:.1}" cy="9" r="4"/>"#, x + 4.0));
         let name = fitted(name, NAMES_MOST);
         text(svg, "name", (x + 12.0, 13.0), &name);
         svg.push_str("</g>");

@@ -2,18 +2,17 @@
 
 use std::fmt::Write as _;
 
-/// A path being drawn. Coordinates are plane units ([`crate::plane`]).
+/// A path. Coordinates are plane units ([`crate::plane`]).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PathData {
     text: String,
-    /// Where the pen is; none before the first move.
+    /// The current place; none before the first move.
     pen: Option<(i64, i64)>,
-    /// The last command letter, which SVG lets the next numbers share.
+    /// The last command letter, which the next numbers can share.
     command: char,
 }
 
 impl PathData {
-    /// Lifts the pen to a place.
     pub(crate) fn move_to(&mut self, x: i64, y: i64) {
         match self.pen {
             None => self.write('M', &[x, y]),
@@ -25,7 +24,7 @@ impl PathData {
         self.pen = Some((x, y));
     }
 
-    /// Draws to a place; moves there if nothing was drawn yet.
+    /// Draws a line; moves if nothing was drawn yet.
     pub(crate) fn line_to(&mut self, x: i64, y: i64) {
         let Some((px, py)) = self.pen else { return self.move_to(x, y) };
         match (x - px, y - py) {
@@ -43,13 +42,12 @@ impl PathData {
         self.line_to(x, if from == to { to - 1 } else { to });
     }
 
-    /// The same, of a closed shape.
+    /// The text of a closed shape.
     fn close(mut self) -> String {
         self.text.push('Z');
         self.text
     }
 
-    /// The text for the `d` attribute.
     pub(crate) fn finish(self) -> String {
         self.text
     }
@@ -70,7 +68,7 @@ impl PathData {
     }
 }
 
-/// One vertical stroke: at `x`, from `from` up to `to` (`to` ≤ `from`, since y grows downwards).
+/// A vertical stroke at `x` from `from` up to `to` (`to` ≤ `from`, since y grows downwards).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stroke {
     pub(crate) x: i64,
@@ -81,15 +79,14 @@ pub(crate) struct Stroke {
 /// The most strokes of a layer before columns widen: about 100 kB of path data.
 pub(crate) const STROKES: usize = 10_000;
 
-/// Draws `strokes` in one path, each for itself if they are no more than `budget`. Otherwise those
-/// in the same column that touch become one, and columns widen until the budget holds or a column
-/// is `widest`. Strokes that do not touch are never joined, so a hole stays a hole and nothing
-/// vanishes.
+/// Draws `strokes` as one path, separately if there are at most `budget`. Otherwise joins those in
+/// a column that touch, and widens columns until the budget suffices or a column is `widest`.
+/// Strokes that do not touch are never joined, so a hole stays a hole.
 pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize, widest: i64) -> String {
     strokes.sort_unstable();
     let mut column = 1;
     while strokes.len() > budget {
-        // What was joined in narrower columns is joined in wider ones, too.
+        // Strokes joined in narrow columns are joined in wider ones too.
         strokes = merge(&strokes, column);
         if strokes.len() <= budget || column >= widest {
             break;
@@ -108,7 +105,7 @@ fn merge(strokes: &[Stroke], column: i64) -> Vec<Stroke> {
         .iter()
         .map(|s| Stroke { x: s.x.div_euclid(column) * column + column / 2, ..*s })
         .collect();
-    // Lowest first within a column: then whatever touches comes next.
+    // Lowest first within a column, so that touching strokes are neighbours.
     by_column.sort_unstable_by_key(|s| (s.x, -s.from, s.to));
     let mut merged: Vec<Stroke> = Vec::with_capacity(by_column.len());
     for stroke in by_column {
@@ -122,9 +119,8 @@ fn merge(strokes: &[Stroke], column: i64) -> Vec<Stroke> {
     merged
 }
 
-/// A line through `points`; `None` lifts the pen. With `steps` a value holds until the next.
-/// Where points are closer than `column`, only the first, lowest, highest and last of a column
-/// are kept: peaks stay.
+/// A line through `points`, interrupted at `None`. With `steps` a value holds until the next. Of
+/// points closer than `column` the first, lowest, highest and last stay, so that peaks are kept.
 pub(crate) fn polyline(points: &[(i64, Option<i64>)], steps: bool, column: i64) -> String {
     let mut path = PathData::default();
     let mut lifted = true;
@@ -148,8 +144,8 @@ pub(crate) fn polyline(points: &[(i64, Option<i64>)], steps: bool, column: i64) 
     path.finish()
 }
 
-/// The area between two lines in which a value holds until the next, given as the value of each and
-/// where it begins; both end at `end`.
+/// The area between two step lines, given by the beginning and value of each step; both end at
+/// `end`.
 pub(crate) fn area(low: &[(i64, i64)], high: &[(i64, i64)], end: i64) -> String {
     let mut path = PathData::default();
     let Some((first, _)) = high.first() else { return String::new() };
@@ -215,7 +211,7 @@ mod tests {
             stroke(2, 50, 50), // nothing high, still seen
         ];
         assert_eq!(strokes(drawn.clone(), 10, 64), "M1 60v-10m0 40v-10m0 20v-10m1-40v-1");
-        // Too many: those that touch are joined, then columns widen; the hole is still there.
+        // Too many: those that touch are joined, then columns widen; the hole remains.
         assert_eq!(strokes(drawn.clone(), 3, 64), "M1 100v-20m0-20v-10m1 0v-1");
         assert_eq!(strokes(drawn.clone(), 2, 64), "M2 100v-20m0-20v-10");
         assert_eq!(strokes(drawn, 1, 4), "M2 100v-20m0-20v-10", "a hole is never filled");

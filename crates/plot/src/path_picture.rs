@@ -9,13 +9,13 @@ use crate::frame::{Frame, Window};
 use crate::path_data::{area, polyline};
 use crate::plane::CHART_ROWS;
 use crate::scale::Scale;
-use crate::svg::{escape, put};
+use crate::svg::escape;
 use crate::view::Unit;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
 pub struct PathPicture<'a> {
-    /// What path it is.
+    /// The name of the path.
     pub title: &'a str,
     /// From client to server.
     pub forward: &'a Outlook,
@@ -36,21 +36,21 @@ const GAP: i64 = 14;
 /// The times below the last pane.
 const BOTTOM: i64 = 28;
 const NOTE: i64 = 16;
-/// A letter, about; a little more than most have, so that nothing runs into another.
+/// About the pixels of a letter, with a margin against overlaps.
 const LETTER: f64 = 6.6;
-/// A line or a patch in front of a key's words, and the space behind them.
+/// The line or patch before a key's text, and the space after it.
 const SWATCH: f64 = 20.0;
 const APART: f64 = 18.0;
-/// Of the lanes that show when everything is lost, and what is seen of the shortest.
+/// Height of the lanes that show outages, and the least width of an outage.
 const LANE: i64 = 6;
 const SHORTEST: f64 = 2.0;
 
-/// Draws what a path will do, for a page that has the style sheet.
+/// Draws the outlook of a path, for a page with the style sheet.
 pub fn path_picture(picture: &PathPicture<'_>) -> String {
     Drawing::of(picture).svg("", "")
 }
 
-/// The same as a document of its own, on a background: light or dark as its reader prefers.
+/// As a document of its own, light or dark as the reader prefers.
 pub fn path_svg(picture: &PathPicture<'_>) -> String {
     let inside = format!(
         "<style>svg {{ color-scheme: light dark; }}\n{STYLE}</style>\
@@ -61,7 +61,7 @@ pub fn path_svg(picture: &PathPicture<'_>) -> String {
     svg
 }
 
-/// Whose curve it is.
+/// The direction of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lines {
     Both,
@@ -86,7 +86,7 @@ impl Lines {
     }
 }
 
-/// Values from an instant on, each until the next; no two successive ones are alike.
+/// Values with their beginnings; successive ones differ.
 type Steps = Vec<(Instant, f64)>;
 
 /// A part of the picture.
@@ -97,11 +97,11 @@ struct PanePlan {
     /// The lowermost first.
     shapes: Vec<Shape>,
     keys: Vec<Key>,
-    /// Instead of curves.
+    /// The text instead of curves.
     nothing: Option<&'static str>,
 }
 
-/// A line, or the area between two.
+/// A line, or the area between two lines.
 struct Shape {
     class: String,
     low: Option<Steps>,
@@ -112,7 +112,7 @@ struct Shape {
 struct Key {
     class: String,
     is_patch: bool,
-    /// Where there is room, and where there is not.
+    /// With and without enough room.
     long: String,
     short: String,
 }
@@ -190,13 +190,13 @@ impl Drawing {
         }
         for (index, note) in (0..).zip(&self.notes) {
             let y = bottom + 10 + index * NOTE;
-            put(&mut svg, &format!(r#"<text x="{MARGIN}" y="{y}">{}</text>"#, escape(note)));
+            svg.push_str(&format!(r#"<text x="{MARGIN}" y="{y}">{}</text>"#, escape(note)));
         }
         svg.push_str("</svg>");
         svg
     }
 
-    /// For those who cannot see it.
+    /// For screen readers.
     fn summary(&self) -> String {
         let panes = self.panes.iter().map(|plan| {
             let keys: Vec<&str> = plan.keys.iter().map(|key| key.long.as_str()).collect();
@@ -213,37 +213,37 @@ impl Drawing {
         let window = Window::whole(&scale);
         for (way, outages) in &self.outages {
             let class = format!("outage {}", way.class());
-            put(svg, &bars(&class, outages, frame, &window, (frame.top, frame.height)));
+            svg.push_str(&bars(&class, outages, frame, &window, (frame.top, frame.height)));
         }
         frame.stacked_axes(svg, &window, &Unit::Named(plan.unit.into()), is_last);
         let caption = format!("{}, {}", plan.name, plan.unit);
         let y = frame.top - 9;
-        put(svg, &format!(r#"<text class="unit" x="{MARGIN}" y="{y}">{caption}</text>"#));
+        svg.push_str(&format!(r#"<text class="unit" x="{MARGIN}" y="{y}">{caption}</text>"#));
         let free = MARGIN as f64 + caption.chars().count() as f64 * LETTER + APART;
         plan.legend(svg, free, y);
         if let Some(text) = plan.nothing {
             let (x, y) = (frame.left + frame.across / 2, frame.top + frame.height / 2);
-            put(svg, &format!(r#"<text class="nothing" x="{x}" y="{y}">{text}</text>"#));
+            svg.push_str(&format!(r#"<text class="nothing" x="{x}" y="{y}">{text}</text>"#));
         }
         let Scale { columns, rows, .. } = scale;
-        put(svg, &frame.plane(&format!("0 0 {columns} {rows}")));
+        svg.push_str(&frame.plane(&format!("0 0 {columns} {rows}")));
         for shape in &plan.shapes {
             let path = shape.path(&scale);
-            put(svg, &format!(r#"<path class="{}" d="{path}"/>"#, shape.class));
+            svg.push_str(&format!(r#"<path class="{}" d="{path}"/>"#, shape.class));
         }
         svg.push_str("</svg>");
         if is_last {
             for (lane, (way, outages)) in (0..).zip(&self.outages) {
                 let class = format!("outage lane {}", way.class());
                 let place = (frame.top + 2 + lane * (LANE + 2), LANE);
-                put(svg, &bars(&class, outages, frame, &window, place));
+                svg.push_str(&bars(&class, outages, frame, &window, place));
             }
         }
     }
 }
 
 impl PanePlan {
-    /// The keys, in a row that ends at the right; in short if it would begin before `from`.
+    /// A row of keys that ends at the right; short ones if it would begin before `from`.
     fn legend(&self, svg: &mut String, from: f64, y: i64) {
         let width = |text: &str| SWATCH + text.chars().count() as f64 * LETTER + APART;
         let end = (WIDTH - RIGHT) as f64 + APART;
@@ -258,9 +258,9 @@ impl PanePlan {
             } else {
                 format!("M{x:.1} {}h14", y - 4)
             };
-            put(svg, &format!(r#"<path class="key {class}" d="{swatch}"/>"#));
+            svg.push_str(&format!(r#"<path class="key {class}" d="{swatch}"/>"#));
             let (at, text_of_key) = (x + SWATCH, escape(text(key)));
-            put(svg, &format!(r#"<text x="{at:.1}" y="{y}">{text_of_key}</text>"#));
+            svg.push_str(&format!(r#"<text x="{at:.1}" y="{y}">{text_of_key}</text>"#));
             x += width(text(key));
         }
     }
@@ -282,8 +282,7 @@ impl Shape {
     }
 }
 
-/// Stretches of time as bars; those that would touch on the screen are one, and none is too thin to
-/// be seen.
+/// Periods as bars; those that would touch are joined, and each is wide enough to be seen.
 fn bars(
     class: &str,
     outages: &[Outage],
@@ -323,8 +322,8 @@ fn steps(outlook: &Outlook, value: impl Fn(&Moment) -> f64) -> Steps {
     steps
 }
 
-/// Whether two lines are the same to the eye: where both change, up to what a pixel shows, for one
-/// that changes evenly may be sampled at other instants than another.
+/// Whether two lines look the same. A line that changes evenly may be sampled at other times, so
+/// differences below a pixel do not count.
 fn alike(one: &Steps, other: &Steps) -> bool {
     if constant(one).is_some() || constant(other).is_some() {
         return one == other;
@@ -341,12 +340,12 @@ fn highest(shapes: &[Shape]) -> f64 {
     shapes.iter().flat_map(|shape| &shape.high).map(|(_, value)| *value).fold(0.0, f64::max)
 }
 
-/// What it always is.
+/// Its only value.
 fn constant(steps: &Steps) -> Option<f64> {
     if let [(_, value)] = steps.as_slice() { Some(*value) } else { None }
 }
 
-/// The name of the way and, where it fits, what it always is.
+/// The direction's name and, if it fits, its constant value.
 fn key(way: Lines, value: Option<String>) -> Key {
     let short = way.name().to_owned();
     let long = value.map_or_else(|| short.clone(), |value| format!("{short}: {value}"));
@@ -357,7 +356,7 @@ fn patch(class: &str, text: String) -> Key {
     Key { class: class.into(), is_patch: true, short: text.clone(), long: text }
 }
 
-/// No rate is below any.
+/// No rate limit is infinite.
 fn bits(rate: Option<tcplab_units::Rate>) -> f64 {
     rate.map_or(-1.0, |rate| rate.bits_per_second() as f64)
 }
@@ -501,12 +500,12 @@ fn loss_pane(ways: &[(Lines, &Outlook)], outages: &Vec<(Lines, Vec<Outage>)>) ->
             keys.push(patch(&format!("outage lane {}", way.class()), text));
         }
     }
-    // Above the line there is room for the lanes.
+    // The lanes need room above the line.
     let high = highest(&shapes) * 1.25;
     PanePlan { name: "Loss", unit: "%", high, shapes, keys, nothing: None }
 }
 
-/// In three figures, however little it is.
+/// With three figures, however small.
 fn share(per_cent: f64) -> String {
     let decimals = (2.0 - per_cent.log10().floor()).clamp(0.0, 12.0) as usize;
     let text = decimal(per_cent, decimals);
@@ -518,7 +517,7 @@ fn share(per_cent: f64) -> String {
     format!("{short} %")
 }
 
-/// How often and for how long.
+/// Number and durations.
 fn times(outages: &[Outage]) -> Option<String> {
     let spans: Vec<Span> = outages.iter().map(|it| it.until.since(it.from)).collect();
     let (first, count) = (*spans.first()?, spans.len());
@@ -531,7 +530,7 @@ fn times(outages: &[Outage]) -> Option<String> {
     })
 }
 
-/// What is to be said below the panes: of both directions, then of one, in lines that fit.
+/// The notes below the panes: of both directions, then of one, in lines that fit.
 fn notes(forward: &Outlook, reverse: &Outlook) -> Vec<String> {
     let both = forward.notes.iter().filter(|note| reverse.notes.contains(note)).cloned();
     let one = |way: Lines, here: &Outlook, there: &Outlook| {
@@ -546,7 +545,7 @@ fn notes(forward: &Outlook, reverse: &Outlook) -> Vec<String> {
     all.flat_map(|note| wrapped(&note)).collect()
 }
 
-/// In lines, broken between words but not behind a number, whose unit follows.
+/// Broken between words, but not between a number and its unit.
 fn wrapped(note: &str) -> Vec<String> {
     let most = ((WIDTH - MARGIN - RIGHT) as f64 / LETTER) as usize;
     let (mut lines, mut line, mut start) = (Vec::new(), String::new(), 0);

@@ -12,7 +12,7 @@ use crate::frame::{Frame, Window};
 use crate::path_data::PathData;
 use crate::pyramid::LayerLevels;
 use crate::scale::Scale;
-use crate::svg::{escape, put};
+use crate::svg::escape;
 use crate::view::{Unit, View};
 
 /// Rows of the plane of a chart.
@@ -32,14 +32,13 @@ pub(crate) const ACROSS: i64 = WIDTH - LEFT - RIGHT;
 pub struct Figure {
     /// What it shows.
     pub title: String,
-    /// One `<svg>` element, complete in itself but for the style sheet.
+    /// One `<svg>` element that needs the style sheet only.
     pub svg: String,
-    /// What each layer means, in the order to show.
+    /// Its layers in the order to show.
     pub legend: Vec<Key>,
     /// Its layers, for panes.
     pub plane: Plane,
-    /// The same layers at several levels of detail, where the strokes in `svg` were too many to be
-    /// drawn each for itself; a page draws these in their place.
+    /// The layers at several levels of detail, if `svg` joins strokes; a page draws these instead.
     pub levels: Vec<LayerLevels>,
 }
 
@@ -61,7 +60,7 @@ pub struct Key {
     pub label: String,
 }
 
-/// The layers of a figure, by name, and where things lie on them.
+/// The layers of a figure by name, and their scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plane {
     pub(crate) id: String,
@@ -88,20 +87,19 @@ pub(crate) struct Graph<'a> {
     /// Name of the group of layers, for panes; may be empty.
     pub(crate) id: &'a str,
     pub(crate) title: &'a str,
-    /// For those who cannot see it.
+    /// For screen readers.
     pub(crate) summary: String,
     pub(crate) view: View<'a>,
     /// In the axis's own unit.
     pub(crate) scale: Scale,
     pub(crate) unit: Unit,
-    /// How much one left unit is on the right axis, and the right unit's name.
     pub(crate) right: Option<(f64, &'a str)>,
     /// Pixels of the plane.
     pub(crate) height: i64,
     pub(crate) layers: Vec<Layer>,
 }
 
-/// Strokes of one meaning, one `<path>`.
+/// Strokes of one kind: one `<path>`.
 pub(crate) struct Layer {
     pub(crate) class: &'static str,
     pub(crate) label: String,
@@ -117,13 +115,13 @@ impl Graph<'_> {
         frame.axes(&mut svg, &window, &self.unit, self.right);
         frame.band_labels(&mut svg, &window, self.view.bands);
         let Scale { columns, rows, .. } = self.scale;
-        put(&mut svg, &frame.plane(&format!("0 0 {columns} {rows}")));
+        svg.push_str(&frame.plane(&format!("0 0 {columns} {rows}")));
         let id = if self.id.is_empty() { String::new() } else { format!(r#" id="{}""#, self.id) };
-        put(&mut svg, &format!(r#"<g class="layers"{id}>"#));
+        svg.push_str(&format!(r#"<g class="layers"{id}>"#));
         self.bands(&mut svg);
         let mut legend = Vec::new();
         for layer in self.layers.into_iter().filter(|l| !l.path.is_empty()) {
-            put(&mut svg, &format!(r#"<path class="{}" d="{}"/>"#, layer.class, layer.path));
+            svg.push_str(&format!(r#"<path class="{}" d="{}"/>"#, layer.class, layer.path));
             legend.push(Key { class: layer.class, label: layer.label });
         }
         svg.push_str("</g></svg></svg>");
@@ -155,12 +153,12 @@ impl Graph<'_> {
             },
         );
         if let Unit::Rows(names) = &self.unit {
-            put(&mut svg, &format!(r#" data-rows="{}""#, escape(&names.join("|"))));
+            svg.push_str(&format!(r#" data-rows="{}""#, escape(&names.join("|"))));
         }
         if let Some((factor, unit)) = self.right {
-            put(&mut svg, &format!(r#" data-right="{factor} {}""#, escape(unit)));
+            svg.push_str(&format!(r#" data-right="{factor} {}""#, escape(unit)));
         }
-        put(&mut svg, &format!("><title>{}</title>", escape(self.title)));
+        svg.push_str(&format!("><title>{}</title>", escape(self.title)));
         svg
     }
 
@@ -176,7 +174,7 @@ impl Graph<'_> {
         }
         let path = path.finish();
         if !path.is_empty() {
-            put(svg, &format!(r#"<path class="band" d="{path}"/>"#));
+            svg.push_str(&format!(r#"<path class="band" d="{path}"/>"#));
         }
     }
 }

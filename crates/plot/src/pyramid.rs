@@ -8,15 +8,15 @@
 
 use tcplab_units::Instant;
 
-/// Strokes or points of a tile, which is unpacked as a whole.
+/// Strokes or points of a tile, the unit of unpacking.
 const TILE: usize = 8_192;
-/// The coarsest level has so many columns or down to a quarter of these; and rows of which so many
-/// would be as high as the graph, so that a hole of half a pixel is still one.
+/// The coarsest level has at most this many columns and at least a quarter; its rows make a hole of
+/// half a pixel visible.
 const COLUMNS: u64 = 2_048;
 const ROWS: u64 = 1_024;
-/// From one level to the next.
+/// Between levels.
 const FACTOR: u64 = 4;
-/// A level that has hardly fewer strokes than the one before it is left out.
+/// A level with hardly fewer strokes than the one below is left out.
 const WORTH: f64 = 0.7;
 
 /// A layer at all its levels.
@@ -46,12 +46,12 @@ pub struct Tile {
     pub columns: (u64, u64),
     /// Strokes, or points.
     pub count: usize,
-    /// Three numbers of each stroke, two of each point, as LEB128: columns since the one before,
-    /// bytes from its end to this one's beginning (zigzag), bytes to the end; both from 0 at first.
+    /// Three numbers for each stroke, two for each point, as LEB128: columns since the previous
+    /// one, bytes from its end to this one's beginning (zigzag), bytes to the end; both start at 0.
     pub bytes: Vec<u8>,
 }
 
-/// A stroke: when, microseconds from the left edge, and the sequence numbers it covers.
+/// A stroke: microseconds from the left edge, and the sequence numbers it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
     pub(crate) x: u64,
@@ -88,13 +88,13 @@ pub(crate) fn line(class: &'static str, points: &[(u64, u64)], edges: (u64, u64)
     LayerLevels { class, is_line: true, levels: levels.collect() }
 }
 
-/// The finest level, microsecond by microsecond, and those above it.
+/// The finest level, by microseconds, and those above it.
 fn levels(
     (until, most): (u64, u64),
     marks: Vec<Mark>,
     coarser: impl Fn(&[Mark], u64, u64) -> Vec<Mark>,
 ) -> Vec<(u64, Vec<Mark>)> {
-    // Columns of one level are whole columns of the one before it.
+    // Columns of a level are whole columns of the one below.
     let widest = until.div_ceil(COLUMNS);
     let columns = (1..).map(|level| FACTOR.saturating_pow(level));
     let columns = columns.take_while(|column| *column < widest * FACTOR);
@@ -110,8 +110,7 @@ fn levels(
     levels
 }
 
-/// The strokes of each column of `column` microseconds joined where they touch, or are no further
-/// apart than `row`.
+/// The strokes in columns of `column` microseconds, joined if at most `row` apart.
 fn merged(marks: &[Mark], column: u64, row: u64) -> Vec<Mark> {
     let mut merged: Vec<Mark> = Vec::with_capacity(marks.len() / 2);
     let mut own: Vec<Mark> = Vec::new();
@@ -130,7 +129,7 @@ fn merged(marks: &[Mark], column: u64, row: u64) -> Vec<Mark> {
     merged
 }
 
-/// Of each column the first point, the lowest, the highest and the last.
+/// The first, lowest, highest and last point of each column.
 fn thinned(points: &[Mark], column: u64) -> Vec<Mark> {
     let mut kept = Vec::new();
     for together in points.chunk_by(|a, b| a.x / column == b.x / column) {
@@ -172,7 +171,7 @@ fn tile(marks: &[Mark], column: u64, rest: impl Fn(&mut Vec<u8>, &Mark, u64)) ->
     Tile { columns: (at(marks.first()), at(marks.last())), count: marks.len(), bytes }
 }
 
-/// The way from one number to another: even forward, odd back.
+/// The difference of two numbers: even if positive, odd if negative.
 fn zigzag(to: u64, from: u64) -> u64 {
     if to >= from { (to - from) * 2 } else { (from - to) * 2 - 1 }
 }

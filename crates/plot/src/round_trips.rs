@@ -8,12 +8,11 @@ use tcplab_units::{Instant, Span};
 /// Segments in flight beyond this number are not measured.
 const MOST: usize = 1 << 16;
 
-/// What is in flight, in the order of its place.
+/// Segments in flight, in the order of their data.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
     waiting: VecDeque<Waiting>,
-    /// When a hole was filled last that nothing here had covered: what was sent before, above it,
-    /// is answered late.
+    /// When a hole was last filled by data not seen here: ACKs of earlier data above it are late.
     filled: Instant,
 }
 
@@ -21,7 +20,7 @@ pub(crate) struct RoundTrips {
 struct Waiting {
     start: u64,
     end: u64,
-    /// When it was sent last.
+    /// When it was last sent.
     at: Instant,
     again: bool,
 }
@@ -46,7 +45,7 @@ impl RoundTrips {
         }
     }
 
-    /// The RTT that an acknowledgement gives, if it gives one.
+    /// The RTT that an ACK measures, if any.
     pub(crate) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
         let mut last: Option<Waiting> = None;
         let mut latest = self.filled;

@@ -14,7 +14,7 @@ pub(crate) struct Ticks {
 }
 
 impl Ticks {
-    /// At most `most` marks between `low` and `high`; one at `low` for an empty range.
+    /// At most `most` ticks between `low` and `high`; one at `low` for an empty range.
     pub(crate) fn between(low: f64, high: f64, most: usize) -> Ticks {
         let range = high - low;
         if !range.is_finite() || range <= 0.0 {
@@ -39,8 +39,7 @@ impl Ticks {
     }
 }
 
-/// The unit for marks `step` bytes apart, so that they need one decimal at most: its size in
-/// bytes and its name.
+/// The unit for ticks `step` bytes apart that needs at most one decimal: its bytes and its name.
 pub(crate) fn byte_unit(step: f64) -> (f64, &'static str) {
     match step {
         v if v >= 1e8 => (1e9, "GB"),
@@ -50,13 +49,12 @@ pub(crate) fn byte_unit(step: f64) -> (f64, &'static str) {
     }
 }
 
-/// Columns and rows of a plane stay below this: what single precision still distinguishes, which
-/// is what browsers draw with.
+/// Planes have fewer columns and rows, because browsers draw with single precision.
 pub(crate) const MOST_UNITS: i64 = 1 << 24;
 /// The finest column of a plane.
 const FINEST: Span = Span::from_micros(10);
 
-/// Where things lie on a plane of whole units: time to the right, values upwards.
+/// The scales of a plane in whole units: time to the right, values upwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     pub(crate) from: Instant,
@@ -71,8 +69,8 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// A plane from `from` to `until` or a little further, in columns of 10 µs or, for long
-    /// times, of the next 2 or 5 times a power of ten; and of `rows` rows from `low` to `high`.
+    /// A plane from `from` to `until` or a little further, in columns of 10 µs or, for long times,
+    /// of 2, 5 or 10 times as much; and of `rows` rows from `low` to `high`.
     pub(crate) fn new(from: Instant, until: Instant, low: f64, high: f64, rows: i64) -> Scale {
         let range = until.since(from).as_nanos().max(1);
         let column = (0..17)

@@ -10,17 +10,17 @@ use crate::round_trips::RoundTrips;
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// CSS class: says colour and dash.
+    /// CSS class, for colour and dash.
     pub class: &'static str,
-    /// What the legend calls it.
+    /// The name in the legend.
     pub label: String,
     /// In order of time; `None` where there is no value.
     pub points: Vec<(Instant, Option<f64>)>,
-    /// Whether a value holds until the next, instead of leading to it.
+    /// Whether a value holds until the next, else the line slopes.
     pub steps: bool,
 }
 
-/// The window that the receiver advertised, in bytes; nothing where its scale is unknown.
+/// The advertised window in bytes; empty if its scale is unknown.
 pub fn advertised_window(flow: &Flow) -> Series {
     let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
     for ack in &flow.acks {
@@ -35,8 +35,8 @@ pub fn advertised_window(flow: &Flow) -> Series {
     Series { class: "window", label: "advertised window".into(), points, steps: true }
 }
 
-/// Bytes sent and neither acknowledged nor SACKed, as they stand after each segment, and none once
-/// all are acknowledged.
+/// Bytes sent and neither acknowledged nor SACKed, after each segment; none once all are
+/// acknowledged.
 pub fn in_flight(flow: &Flow) -> Series {
     let mut points = Vec::new();
     let mut acks = flow.acks.iter().peekable();
@@ -57,8 +57,8 @@ pub fn in_flight(flow: &Flow) -> Series {
     Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
 }
 
-/// Round trips of data sent once, in ms, when the acknowledgement came; nothing where there was
-/// none for many round trips.
+/// RTTs of data sent once, in ms, at the time of the ACK; interrupted where there is none for many
+/// RTTs.
 pub fn round_trips(flow: &Flow) -> Series {
     const MANY: u64 = 8;
     let mut samples = RoundTrips::default();
@@ -80,7 +80,7 @@ pub fn round_trips(flow: &Flow) -> Series {
     Series { class: "rtt", label: "RTT".into(), points, steps: false }
 }
 
-/// Data sent per `bin`, repeats counted, in Mbit/s.
+/// Data sent per `bin`, with retransmissions, in Mbit/s.
 pub fn sent_rate(flow: &Flow, bin: Span) -> Series {
     let amounts = flow.segments.iter().map(|s| (s.at, s.payload.as_u64()));
     Series {
@@ -91,8 +91,8 @@ pub fn sent_rate(flow: &Flow, bin: Span) -> Series {
     }
 }
 
-/// Data that acknowledgements newly report as arrived, cumulatively or by SACK, per `bin`, in
-/// Mbit/s: each byte counts once, when the sender first learns of it.
+/// Data newly acknowledged or SACKed per `bin`, in Mbit/s: each byte counts once, when the sender
+/// learns of its arrival.
 pub fn delivered_rate(flow: &Flow, bin: Span) -> Series {
     let mut coverage = Coverage::default();
     let mut amounts = Vec::new();

@@ -6,7 +6,6 @@ use tcplab_units::rounded::decimal;
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::letters::{fitted, width};
-use crate::svg::put;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -14,9 +13,9 @@ const TOP: f64 = 6.0;
 const ROW: f64 = 34.0;
 const FOOT: f64 = 40.0;
 const NAMES_MOST: f64 = 170.0;
-/// Across a dot; dots as near as this are put beside one another.
+/// Width of a dot; closer dots go beside one another.
 const DOT: f64 = 5.0;
-/// From one dot to the next beside it, and so many at most before they cover one another.
+/// The distance of dots beside one another, and their number before they overlap.
 const ASIDE: f64 = 3.4;
 const MOST_ASIDE: usize = 7;
 
@@ -36,13 +35,13 @@ pub struct Spread<'a> {
 pub struct SpreadRow {
     /// What it is of.
     pub name: String,
-    /// One for each trial; what is not finite is left out.
+    /// One for each trial; values that are not finite are left out.
     pub values: Vec<f64>,
     /// The first quartile, the median, the third quartile.
     pub quartiles: Option<(f64, f64, f64)>,
     /// The median.
     pub middle: Option<f64>,
-    /// The interval in which it lies.
+    /// Its interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -73,7 +72,7 @@ pub fn spread(scene: &Spread<'_>) -> Drawn {
     Drawn { svg, csv: csv(&["name", scene.values], rows) }
 }
 
-/// What must be on the axis: the values; the interval as far as they are apart.
+/// Values for the axis; intervals only as far as the values' range.
 fn seen(row: &SpreadRow) -> impl Iterator<Item = f64> {
     let finite = || row.values.iter().copied().filter(|it| it.is_finite()).chain(row.middle);
     let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::MIN, f64::max));
@@ -87,12 +86,9 @@ fn draw(svg: &mut String, row: &SpreadRow, x: impl Fn(f64) -> f64, y: f64) {
     if let Some((low, _, high)) = row.quartiles {
         let (from, until) = (x(low), x(high));
         let (top, wide) = (y - 11.0, (until - from).max(1.0));
-        put(
-            svg,
-            &format!(
-                r#"<rect class="box" x="{from:.1}" y="{top}" width="{wide:.1}" height="22"/>"#
-            ),
-        );
+        svg.push_str(&format!(
+            r#"<rect class="box" x="{from:.1}" y="{top}" width="{wide:.1}" height="22"/>"#
+        ));
     }
     path(svg, "trials", &dots(row, &x, y));
     if let Some((low, high)) = row.interval {
@@ -106,8 +102,8 @@ fn draw(svg: &mut String, row: &SpreadRow, x: impl Fn(f64) -> f64, y: f64) {
     }
 }
 
-/// A dot for each value: strokes of no length with round ends. Those that would cover one another
-/// lie beside one another as far as there is room; what would be at the very same place is one.
+/// A dot for each value: strokes of no length with round ends. Dots that would overlap go beside
+/// one another as far as there is room; those at the same place are one.
 fn dots(row: &SpreadRow, x: impl Fn(f64) -> f64, y: f64) -> String {
     let mut places: Vec<f64> =
         row.values.iter().copied().filter(|it| it.is_finite()).map(x).collect();

@@ -6,14 +6,14 @@ use layout::{Route, StatePosition};
 use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
 use tcplab_units::rounded::grouped;
 
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
 /// What to draw.
 #[derive(Debug, Clone, Copy)]
 pub struct StateDiagram<'a> {
-    /// What it shows, for those who cannot see it, and above it.
+    /// Its title, also for screen readers.
     pub title: &'a str,
-    /// How both ends walked.
+    /// The walks of both ends.
     pub walks: &'a StateWalks,
 }
 
@@ -23,15 +23,15 @@ const HEIGHT: i64 = 950;
 const BOX: (i64, i64) = (132, 36);
 /// Between the lines of an edge's label.
 const LINE: i64 = 14;
-/// How far the walks of both ends are from the edge that they share.
+/// The distance of both ends' walks from their common edge.
 const APART: i64 = 3;
 
-/// Draws the diagram for a page that has the style sheet.
+/// Draws the diagram, for a page with the style sheet.
 pub fn state_diagram(diagram: &StateDiagram<'_>) -> String {
     draw(diagram, "", "")
 }
 
-/// The same as a document of its own, on a background: light or dark as its reader prefers.
+/// As a document of its own, light or dark as the reader prefers.
 pub fn state_diagram_svg(diagram: &StateDiagram<'_>) -> String {
     let inside = format!(
         "<style>svg {{ color-scheme: light dark; }}\n{}</style>\
@@ -78,7 +78,7 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     svg
 }
 
-/// Edges that were walked and that the figure does not draw.
+/// Walked edges that are not in the figure.
 fn beside_figure(walks: [&StateWalk; 2]) -> Vec<(TcpState, TcpState)> {
     let mut found = Vec::new();
     for edge in walks.iter().flat_map(|walk| &walk.edges) {
@@ -98,17 +98,14 @@ const WHO: [&str; 2] = ["client", "server"];
 fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
     let ((x, y), angle) = route.end();
     let path = route.path();
-    put(svg, &format!(r#"<g class="{class}"{place}><path class="line" d="{path}"/>"#));
-    put(
-        svg,
-        &format!(
-            r#"<path class="tip" transform="translate({x} {y}) rotate({angle})" d="M0 0l-9-4v8z"/></g>"#
-        ),
-    );
+    svg.push_str(&format!(r#"<g class="{class}"{place}><path class="line" d="{path}"/>"#));
+    svg.push_str(&format!(
+        r#"<path class="tip" transform="translate({x} {y}) rotate({angle})" d="M0 0l-9-4v8z"/></g>"#
+    ));
 }
 
 fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
-    put(svg, &format!(r#"<text class="title" x="16" y="28">{}</text>"#, escape(diagram.title)));
+    svg.push_str(&format!(r#"<text class="title" x="16" y="28">{}</text>"#, escape(diagram.title)));
     for (who, walk) in diagram.walks.both().into_iter().enumerate() {
         let y = 52 + who as i64 * 20;
         let class = WHO[who];
@@ -118,15 +115,15 @@ fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
             (Some(_), Some(state)) => format!("finally in {}", state.name()),
         };
         let text = format!("{class} {}: {ended}", walk.address);
-        put(
-            svg,
-            &format!(r#"<g class="walked {class}"><path class="line" d="M16 {}h22"/></g>"#, y - 4),
-        );
-        put(svg, &format!(r#"<text class="{class}" x="46" y="{y}">{}</text>"#, escape(&text)));
+        svg.push_str(&format!(
+            r#"<g class="walked {class}"><path class="line" d="M16 {}h22"/></g>"#,
+            y - 4
+        ));
+        svg.push_str(&format!(r#"<text class="{class}" x="46" y="{y}">{}</text>"#, escape(&text)));
     }
 }
 
-/// The edge in the end's colour, so far beside where it goes, to leave room for the other end's.
+/// The edge in the end's colour, shifted to leave room for the other end's.
 fn highlight(svg: &mut String, who: usize, edge: &Edge, apart: i64) {
     let Some(route) = Route::walked(edge.from, edge.to) else { return };
     let (across, down) = route.normal();
@@ -154,27 +151,27 @@ fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
     };
     let (width, height) = BOX;
     let (left, top) = (x - width / 2, y - height / 2);
-    put(
-        svg,
-        &format!(
+    svg.push_str(&format!(
             r#"<g class="{class}"><rect x="{left}" y="{top}" width="{width}" height="{height}" rx="7"/><text x="{x}" y="{}">{}</text></g>"#,
             y + 5,
             state.name()
         ),
     );
-    // A dot for each end that is there at last.
+    // A dot for each end in its last state.
     for (who, walk) in walks.into_iter().enumerate() {
         let ends_below = walk.edges.last().is_some_and(Route::ends_below);
         if walk.last() == Some(state) && ends_below == is_end {
             let dot = x - 8 + 16 * who as i64;
             let class = WHO[who];
             let bottom = y + height / 2;
-            put(svg, &format!(r#"<circle class="there {class}" cx="{dot}" cy="{bottom}" r="5"/>"#));
+            svg.push_str(&format!(
+                r#"<circle class="there {class}" cx="{dot}" cy="{bottom}" r="5"/>"#
+            ));
         }
     }
 }
 
-/// What is written beside an edge: its event, and a line for each time that it was walked.
+/// The text beside an edge: its event, and a line for each time it was walked.
 fn labels(
     svg: &mut String,
     from: TcpState,
@@ -203,13 +200,10 @@ fn labels(
     let first = y - (lines.len() as i64 - 1) * LINE / 2 + 4;
     for (index, (class, text)) in lines.iter().enumerate() {
         let y = first + index as i64 * LINE;
-        put(
-            svg,
-            &format!(
-                r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
-                escape(text)
-            ),
-        );
+        svg.push_str(&format!(
+            r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
+            escape(text)
+        ));
     }
 }
 

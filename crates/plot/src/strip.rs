@@ -3,14 +3,13 @@
 use tcplab_units::rounded::decimal;
 
 use crate::scale::Ticks;
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
 /// Pixels.
 const WIDTH: f64 = 280.0;
 const HEIGHT: f64 = 26.0;
 const MARGIN: f64 = 9.0;
-/// Of more values than this those at the same pixel are one dot: ten thousand would lie upon one
-/// another, and the strip is as large as it is wide.
+/// With more values those at the same pixel are one dot, which bounds the size.
 const MANY: usize = 200;
 
 /// The scale several strips share.
@@ -20,15 +19,14 @@ pub struct StripScale {
     high: f64,
 }
 
-/// A scale is at least so wide, as a share of its largest value: what differs by less than a
-/// small part of it must not look far apart.
+/// The least width as a share of the largest value: small relative differences must not look large.
 const LEAST_SHARE: f64 = 0.02;
-/// A scale as wide as this share of its largest value begins at zero.
+/// A scale of this share of its largest value starts at zero.
 const SHARE_FROM_ZERO: f64 = 0.4;
 
 impl StripScale {
-    /// Holds all of `values`, and of `intervals` what lies no further out than the values are
-    /// apart: few trials give intervals so wide that nothing else could be seen.
+    /// Contains all `values`, and `intervals` as far as the values' range: those of few trials are
+    /// so wide that they would hide everything else.
     pub fn over(
         values: impl IntoIterator<Item = f64>,
         intervals: impl IntoIterator<Item = (f64, f64)>,
@@ -56,7 +54,7 @@ impl StripScale {
         StripScale { low, high }
     }
 
-    /// How much of its largest value the scale spans, from 0 to 1; 1 if zero is on it.
+    /// The spanned share of the largest value, 0 to 1; 1 if zero is on the scale.
     pub fn share(self) -> f64 {
         if self.low <= 0.0 && self.high >= 0.0 {
             return 1.0;
@@ -69,8 +67,8 @@ impl StripScale {
     }
 }
 
-/// A dot per value (of very many: per pixel), a bar for the interval of the mean (with an arrowhead
-/// where it is cut), a diamond for the mean.
+/// A dot for each value (for each pixel, of very many), a bar for the interval of the mean (with an
+/// arrowhead where it is cut), a diamond for the mean.
 pub fn strip(
     label: &str,
     values: &[f64],
@@ -83,23 +81,20 @@ pub fn strip(
         r#"<svg class="strip" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{0}"><title>{0}</title>"#,
         escape(label)
     );
-    put(&mut svg, &format!(r#"<path class="rule" d="M0 {middle}H{WIDTH}"/>"#));
+    svg.push_str(&format!(r#"<path class="rule" d="M0 {middle}H{WIDTH}"/>"#));
     if let Some((low, high)) = interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
         let (from, to) = (scale.x(low).max(0.0), scale.x(high).min(WIDTH));
         let (y, width) = (middle - 6.0, (to - from).max(1.0));
-        put(
-            &mut svg,
-            &format!(
-                r#"<rect class="interval" x="{from:.1}" y="{y}" width="{width:.1}" height="12"/>"#
-            ),
-        );
+        svg.push_str(&format!(
+            r#"<rect class="interval" x="{from:.1}" y="{y}" width="{width:.1}" height="12"/>"#
+        ));
         // An arrowhead where it extends beyond the strip.
         let y = middle - 4.0;
         if scale.x(low) < 0.0 {
-            put(&mut svg, &format!(r#"<path class="cut" d="M5 {y}l-4 4 4 4"/>"#));
+            svg.push_str(&format!(r#"<path class="cut" d="M5 {y}l-4 4 4 4"/>"#));
         }
         if scale.x(high) > WIDTH {
-            put(&mut svg, &format!(r#"<path class="cut" d="M{} {y}l4 4-4 4"/>"#, WIDTH - 5.0));
+            svg.push_str(&format!(r#"<path class="cut" d="M{} {y}l4 4-4 4"/>"#, WIDTH - 5.0));
         }
     }
     let mut places: Vec<f64> =
@@ -112,14 +107,11 @@ pub fn strip(
         places.dedup();
     }
     for x in places {
-        put(&mut svg, &format!(r#"<circle class="trial" cx="{x:.1}" cy="{middle}" r="3.5"/>"#));
+        svg.push_str(&format!(r#"<circle class="trial" cx="{x:.1}" cy="{middle}" r="3.5"/>"#));
     }
     if mean.is_finite() {
         let x = scale.x(mean);
-        put(
-            &mut svg,
-            &format!(r#"<path class="mean" d="M{x:.1} {}l4 9-4 9-4-9z"/>"#, middle - 9.0),
-        );
+        svg.push_str(&format!(r#"<path class="mean" d="M{x:.1} {}l4 9-4 9-4-9z"/>"#, middle - 9.0));
     }
     svg.push_str("</svg>");
     svg
@@ -136,8 +128,8 @@ pub fn strip_axis(scale: StripScale, unit: &str) -> String {
     );
     for at in &ticks.at {
         let (x, label) = (scale.x(*at), ticks.label(*at));
-        put(&mut svg, &format!(r#"<path class="rule" d="M{x:.1} 0v4"/>"#));
-        put(&mut svg, &format!(r#"<text x="{x:.1}" y="15">{label}</text>"#));
+        svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} 0v4"/>"#));
+        svg.push_str(&format!(r#"<text x="{x:.1}" y="15">{label}</text>"#));
     }
     svg.push_str("</svg>");
     svg

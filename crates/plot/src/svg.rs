@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// `text` fit for text nodes and quoted attributes, whoever wrote it. Characters that XML does
-/// not allow at all become U+FFFD.
+/// Escapes `text` for text nodes and quoted attributes. Characters that XML forbids become U+FFFD.
 pub fn escape(text: &str) -> Cow<'_, str> {
     let special = |c: char| {
         matches!(c, '&' | '<' | '>' | '"' | '\'' | '\u{fffe}' | '\u{ffff}')
@@ -25,11 +24,6 @@ pub fn escape(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(safe)
-}
-
-/// Appends `text`.
-pub(crate) fn put(svg: &mut String, text: &str) {
-    svg.push_str(text);
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
     }
 }
 
-/// Five segments, the second and third lost; one comes back on SACK, one by timeout.
+/// Five segments, the second and third lost; one is recovered by SACK, one by timeout.
 fn small() -> Flow {
     use SegmentKind::{FastRetransmission, New, TimeoutRetransmission};
     let mut duplicate = ack(ms(480), 5, &[]);
@@ -151,7 +151,7 @@ fn a_strip_with_its_axis() {
     let scale = StripScale::over(values, [(19.35, 20.85)]);
     let svg = strip("transfer time", &values, 20.1, Some((19.35, 22.85)), scale);
     insta::assert_snapshot!(lines(&format!("{svg}{}", strip_axis(scale, "s"))));
-    // One place only, or none, must not divide by zero.
+    // A single value, or none, must not divide by zero.
     for values in [vec![], vec![4.0, 4.0], vec![0.0], vec![f64::NAN]] {
         let scale = StripScale::over(values.clone(), []);
         let svg = strip("", &values, values.first().copied().unwrap_or(f64::NAN), None, scale);
@@ -165,7 +165,7 @@ fn strips_do_not_make_much_of_little() {
     for (values, intervals, share) in [
         // Half a percent apart fills a quarter of the strip.
         (vec![16.6, 16.683], none, 0.02),
-        // A tenth apart: as wide as that, intervals included as far as they go no further out.
+        // A tenth apart: the scale is as wide, with intervals up to that width.
         (vec![300.0, 330.0], &[(290.0, 310.0)], 0.121),
         (vec![300.0, 330.0], &[(0.0, 310.0)], 0.182),
         // Three times as much: from zero.
@@ -191,7 +191,6 @@ fn a_strip_of_very_many_values_is_no_larger_than_it_is_wide() {
     assert_eq!(some, many);
 }
 
-/// The strokes of a layer: x, lower end, upper end.
 fn strokes_of(svg: &str, class: &str) -> Vec<(i64, i64, i64)> {
     let Some((_, rest)) = svg.split_once(&format!("<path class=\"{class}\" d=\"")) else {
         return vec![];
@@ -312,7 +311,7 @@ fn a_graph_of_seven_thousand_segments_stays_small() {
     let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
     let size = time_sequence("", "", &flow, &view).svg.len();
     assert!(size < 300_000, "{size} bytes");
-    // A hundred times as much data is still a page: only retransmissions add to it.
+    // Much more data still makes a small page: only retransmissions add to it.
     let mut long = busy(200_000, 2);
     long.segments.retain(|s| s.kind == SegmentKind::New);
     let view = View { from: Instant::ZERO, until: long.segments.last().unwrap().at, bands: &[] };

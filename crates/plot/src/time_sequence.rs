@@ -13,17 +13,17 @@ use crate::view::{Unit, View};
 
 /// Pixels.
 const HEIGHT: i64 = 330;
-/// Retransmissions up to so many are drawn each for itself.
+/// Up to this number, retransmissions are drawn separately.
 const REPEATS: usize = 4 * STROKES;
 
-/// Draws `flow` as captured; `title` says at which end that was, `id` names its layers for
-/// panes (letters, digits and hyphens; may be empty).
+/// Draws `flow` as captured; `title` names the capture point, `id` the layers for panes (letters,
+/// digits and hyphens; may be empty).
 pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Figure {
     let highest = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(1);
     let edge = window_edges(flow).iter().map(|(_, edge)| *edge).max().unwrap_or(0);
-    // The edge may run far ahead of the data; the data keep four fifths of the height.
+    // The window's edge may be far ahead of the data, which keep four fifths of the height.
     let high = (highest + highest / 25).max(edge.min(highest + highest / 4)) as i64;
-    // A row per byte; of so many bytes more that a graph of gigabytes has a row for several.
+    // A row for each byte; for several bytes in graphs of gigabytes.
     let bytes_per_row = (high / MOST_UNITS + 1).max(1);
     let rows = (high / bytes_per_row + 1).max(1);
     let high = (rows * bytes_per_row) as f64;
@@ -61,8 +61,7 @@ struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// The lowermost first: what was lost lies on top of the segment that was lost, which shows
-    /// beside it.
+    /// The lowermost first: a loss is above its segment and wider.
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
             AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
@@ -94,7 +93,7 @@ impl Plot<'_> {
         ]
     }
 
-    /// Whether there is more to see than the SVG shows.
+    /// Whether the SVG joins strokes.
     fn is_crowded(&self) -> bool {
         self.flow.segments.len() > STROKES || self.flow.acks.len() > STROKES
     }
@@ -181,7 +180,7 @@ impl Plot<'_> {
         self.flow.third_duplicates().map(|ack| self.level(ack)).collect()
     }
 
-    /// An acknowledgement as a stroke without height.
+    /// An ACK as a stroke without height.
     fn level(&self, ack: &tcplab_trace::Ack) -> Mark {
         Mark::new(self.scale.from, ack.at, ack.ack.as_u64(), ack.ack.as_u64())
     }
@@ -195,7 +194,7 @@ impl Plot<'_> {
         (self.scale.columns * 2 / ACROSS).max(1)
     }
 
-    /// Points of a line are kept unless there are very many; then a quarter pixel apart.
+    /// All points of a line, unless there are very many; then a quarter pixel apart.
     fn thinned(&self, points: &[(i64, Option<i64>)]) -> String {
         let column = if points.len() <= STROKES { 1 } else { self.widest() / 8 };
         polyline(points, true, column.max(1))
@@ -209,8 +208,7 @@ impl Plot<'_> {
         self.stroke(at, range.start.as_u64(), range.end.as_u64())
     }
 
-    /// Retransmissions are drawn each for itself, unless they are so many that a page draws their
-    /// levels instead.
+    /// Retransmissions are drawn separately, unless a page draws their levels instead.
     fn segments(&self, which: impl Fn(&Segment) -> bool) -> String {
         let chosen: Vec<&Segment> = self.flow.segments.iter().filter(|s| which(s)).collect();
         let budget = if chosen.iter().any(|s| repeats(s.kind)) { REPEATS } else { STROKES };
@@ -221,7 +219,7 @@ impl Plot<'_> {
         )
     }
 
-    /// Packets lost after a capture point pass it on the way out.
+    /// Packets that are lost after a capture point are captured there.
     fn lost(&self) -> &'static str {
         if self.flow.segments.iter().any(|s| s.dropped) {
             "lost on the path"
@@ -230,7 +228,7 @@ impl Plot<'_> {
         }
     }
 
-    /// What the path dropped: segments at the sender's capture point, ACKs at the receiver's.
+    /// Drops of the path: segments at the sender's capture point, ACKs at the receiver's.
     fn dropped(&self) -> String {
         let segments =
             self.flow.segments.iter().filter(|s| s.dropped).map(|s| self.range(s.at, s.range));
@@ -296,7 +294,7 @@ impl Plot<'_> {
     }
 }
 
-/// The right right edge of the window: it only moves where an acknowledgement says so.
+/// The right edge of the window, by ACKs.
 fn window_edges(flow: &Flow) -> Vec<(Instant, u64)> {
     let edge = |a: &tcplab_trace::Ack| Some((a.at, a.ack.as_u64() + a.window?.as_u64()));
     flow.acks.iter().filter_map(edge).collect()

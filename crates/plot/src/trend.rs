@@ -6,7 +6,7 @@ use tcplab_units::rounded::brief;
 use crate::axis::{Axis, DECADES};
 use crate::drawn::{csv, csv_number};
 use crate::letters::{fitted, width};
-use crate::svg::{escape, put};
+use crate::svg::escape;
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -14,18 +14,17 @@ const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 58.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 40.0;
-/// Of a letter, about.
+/// About the pixels of a letter.
 const LETTER: f64 = 6.2;
-/// From one name beside the lines to the next.
 const NAME_ROW: f64 = 14.0;
-/// From an interval to that of the next line at the same number.
+/// Between the intervals of different lines at the same level.
 const APART: f64 = 3.0;
-/// Names beside the lines take so much at most, beside what leads to them.
+/// The most pixels for names beside the lines, apart from their connectors.
 const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
 /// Levels further apart than this factor are drawn on a logarithmic axis.
 const DECADE: f64 = 10.0;
-/// Lines with a colour each; the others share the last one and are dashed.
+/// Lines with a colour each; others share the last one and are dashed.
 const COLOURS: usize = 7;
 
 /// One picture.
@@ -35,7 +34,7 @@ pub struct Trend<'a> {
     pub title: &'a str,
     /// What was varied.
     pub over: &'a str,
-    /// Its levels in rising order, and as people write them.
+    /// Its levels in rising order, as numbers and as written.
     pub levels: &'a [(f64, String)],
     /// What was measured, with its unit.
     pub values: &'a str,
@@ -55,11 +54,11 @@ pub struct TrendLine {
 /// What was measured at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrendPoint {
-    /// Which, from 0.
+    /// The index of the level.
     pub level: usize,
     /// The mean.
     pub mean: f64,
-    /// The interval in which it lies.
+    /// Its interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -68,8 +67,8 @@ pub struct TrendPoint {
 pub struct TrendScale(Axis);
 
 impl TrendScale {
-    /// Holds all means, and of their intervals what lies no further out than the means are apart:
-    /// few trials give intervals so wide that nothing else could be seen.
+    /// Contains all means, and their intervals as far as the means' range: those of few trials are
+    /// so wide that they would hide everything else.
     pub fn over<'a>(lines: impl IntoIterator<Item = &'a TrendLine>) -> TrendScale {
         let points: Vec<TrendPoint> =
             lines.into_iter().flat_map(|line| &line.points).copied().collect();
@@ -97,7 +96,7 @@ impl TrendScale {
     }
 }
 
-/// Draws the lines; `scale` as several pictures share it.
+/// Draws the lines on a `scale` that several pictures may share.
 pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
     let levels = Levels::of(trend);
     let mut svg = format!(
@@ -115,7 +114,6 @@ pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
     svg
 }
 
-/// Where the levels lie.
 struct Levels {
     x: Vec<f64>,
     right: f64,
@@ -124,7 +122,7 @@ struct Levels {
 impl Levels {
     fn of(trend: &Trend<'_>) -> Levels {
         let widest = trend.lines.iter().map(|line| width(&line.name)).fold(0.0, f64::max);
-        // A line alone needs no name.
+        // A single line needs no name.
         let last = trend.levels.last().map_or(0.0, |(_, text)| width(text) / 2.0);
         let named = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 0.0 };
         let names = named.max(last);
@@ -148,26 +146,27 @@ fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     let (right, bottom) = (levels.right, HEIGHT - BOTTOM);
     for (value, label) in scale.0.marks(6) {
         let y = scale.y(value);
-        put(svg, &format!(r#"<path class="rule" d="M{LEFT} {y:.1}H{right:.1}"/>"#));
-        put(
-            svg,
-            &format!(r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#, LEFT - 7.0, y + 4.0),
-        );
+        svg.push_str(&format!(r#"<path class="rule" d="M{LEFT} {y:.1}H{right:.1}"/>"#));
+        svg.push_str(&format!(
+            r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#,
+            LEFT - 7.0,
+            y + 4.0
+        ));
     }
     let mut free_from = f64::NEG_INFINITY;
     for (x, (_, text)) in levels.x.iter().zip(trend.levels) {
-        put(svg, &format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
+        svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
         let half = text.chars().count() as f64 * LETTER / 2.0;
         if x - half >= free_from {
             free_from = x + half + LETTER;
             let (y, text) = (bottom + 17.0, escape(text));
-            put(svg, &format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
+            svg.push_str(&format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
         }
     }
     let (middle, below) = (f64::midpoint(LEFT, right), HEIGHT - 5.0);
     let (over, values) = (escape(trend.over), escape(trend.values));
-    put(svg, &format!(r#"<text class="over" x="{middle:.1}" y="{below}">{over}</text>"#));
-    put(svg, &format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
+    svg.push_str(&format!(r#"<text class="over" x="{middle:.1}" y="{below}">{over}</text>"#));
+    svg.push_str(&format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
 }
 
 fn class(index: usize) -> String {
@@ -182,28 +181,28 @@ fn draw(
     x: impl Fn(&TrendPoint) -> f64,
     scale: TrendScale,
 ) {
-    put(svg, &format!(r#"<g class="{}">"#, class(index)));
+    svg.push_str(&format!(r#"<g class="{}">"#, class(index)));
     let points: Vec<&TrendPoint> = line.points.iter().filter(|it| it.mean.is_finite()).collect();
     let mut path = String::new();
     for point in &points {
         let letter = if path.is_empty() { 'M' } else { 'L' };
-        put(&mut path, &format!("{letter}{:.1} {:.1}", x(point), scale.y(point.mean)));
+        path.push_str(&format!("{letter}{:.1} {:.1}", x(point), scale.y(point.mean)));
     }
     if points.len() > 1 {
-        put(svg, &format!(r#"<path class="line" d="{path}"/>"#));
+        svg.push_str(&format!(r#"<path class="line" d="{path}"/>"#));
     }
     for point in &points {
         let at = x(point);
         if let Some((low, high)) = point.interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
             let (from, until) = (scale.y(low), scale.y(high));
-            put(svg, &format!(r#"<path class="interval" d="M{at:.1} {from:.1}V{until:.1}"/>"#));
+            svg.push_str(&format!(r#"<path class="interval" d="M{at:.1} {from:.1}V{until:.1}"/>"#));
         }
-        put(svg, &marker(index, at, scale.y(point.mean)));
+        svg.push_str(&marker(index, at, scale.y(point.mean)));
     }
-    put(svg, "</g>");
+    svg.push_str("</g>");
 }
 
-/// Lines are lines apart without colours, too.
+/// Distinguishes lines without colours.
 fn marker(index: usize, x: f64, y: f64) -> String {
     let shape = match index % 4 {
         0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
@@ -215,7 +214,7 @@ fn marker(index: usize, x: f64, y: f64) -> String {
     format!(r#"<path class="mark{open}" d="M{x:.1} {y:.1}{shape}"/>"#)
 }
 
-/// The name of each line beside its end, none over another.
+/// Beside the line's end, without overlaps.
 fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
     let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
     let ends = named.filter_map(|(index, line)| {
@@ -229,16 +228,18 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
         let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
         let (class, name) = (class(index), fitted(&trend.lines[index].name, NAMES_MOST));
         let name = escape(&name);
-        put(svg, &format!(r#"<g class="{class}">"#));
-        put(svg, &format!(r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#));
-        put(svg, &marker(index, until + 5.0, place));
+        svg.push_str(&format!(r#"<g class="{class}">"#));
+        svg.push_str(&format!(
+            r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#
+        ));
+        svg.push_str(&marker(index, until + 5.0, place));
         let (x, base) = (until + 13.0, place + 4.0);
-        put(svg, &format!(r#"<text class="name" x="{x:.1}" y="{base:.1}">{name}</text></g>"#));
+        svg.push_str(&format!(r#"<text class="name" x="{x:.1}" y="{base:.1}">{name}</text></g>"#));
     }
 }
 
-/// Rising heights, moved as little as it takes to be a row apart and on the picture; so many that
-/// they have no room are as far apart as there is.
+/// Rising heights, moved as little as possible to be a row apart and inside the picture; evenly
+/// spaced where they do not fit.
 fn apart(heights: &[f64]) -> Vec<f64> {
     let between = heights.len().saturating_sub(1).max(1) as f64;
     let row = NAME_ROW.min((HEIGHT - BOTTOM - TOP) / between);
@@ -255,7 +256,7 @@ fn apart(heights: &[f64]) -> Vec<f64> {
     places
 }
 
-/// The same in numbers, as comma-separated values.
+/// The numbers as comma-separated values.
 pub fn trend_csv(trend: &Trend<'_>) -> String {
     let rows = trend.lines.iter().flat_map(|line| {
         let row = |point: &TrendPoint| {
@@ -374,7 +375,7 @@ mod tests {
         );
     }
 
-    /// A name of wide letters beside the topmost line used to run out of the picture.
+    /// Regression: a wide name beside the topmost line left the picture.
     #[test]
     fn names_have_the_room_their_letters_need() {
         let lines = [line("memory", &[5.0, 9.0]), line("a name that nobody has room for", &[1.0])];

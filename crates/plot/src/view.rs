@@ -2,25 +2,25 @@
 
 use tcplab_units::Instant;
 
-/// What the left axis counts.
+/// The quantity of the left axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Bytes, shown in kB or MB as the marks need it.
+    /// Bytes, shown in kB or MB.
     Bytes,
-    /// Something of this name.
+    /// A quantity with this unit.
     Named(String),
-    /// Nothing: rows with a name each, from the top, one unit high.
+    /// Named rows from the top, each one unit high.
     Rows(Vec<String>),
 }
 
-/// What graphs of one trial have in common: the stretch of time and what happened to the path.
+/// The time and the interruptions that all graphs of a trial share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View<'a> {
     /// The left edge.
     pub from: Instant,
     /// The right edge.
     pub until: Instant,
-    /// When the path let nothing through, in order of time.
+    /// Interruptions of the path, in order of time.
     pub bands: &'a [Band],
 }
 
@@ -33,7 +33,7 @@ pub struct Band {
     pub until: Instant,
     /// The label above it: `1 without time lag`.
     pub label: String,
-    /// The same where there is no room: `1`.
+    /// A shorter one: `1`.
     pub short: String,
     /// CSS class of the label.
     pub class: &'static str,

@@ -64,10 +64,10 @@ quantities! {
     SERVER_WINDOW_SCALE = "server_window_scale", None, "server's window scale",
         "The shift in the server's SYN-ACK; empty if it had none",
         tcptrace "adv wind scale", wireshark "tcp.options.wscale.shift";
-    CLIENT_SACK_PERMITTED = "client_sack_permitted", None, "client permits SACK",
+    CLIENT_SACK_PERMITTED = "client_sack_permitted", None, "client's SACK permitted",
         "Whether the client's SYN permitted SACK", tcptrace "req sack",
         wireshark "tcp.options.sack_perm";
-    SERVER_SACK_PERMITTED = "server_sack_permitted", None, "server permits SACK",
+    SERVER_SACK_PERMITTED = "server_sack_permitted", None, "server's SACK permitted",
         "Whether the server's SYN-ACK permitted SACK", tcptrace "req sack",
         wireshark "tcp.options.sack_perm";
     CLIENT_TIMESTAMPS = "client_timestamps", None, "client's timestamps",
@@ -76,9 +76,9 @@ quantities! {
     SERVER_TIMESTAMPS = "server_timestamps", None, "server's timestamps",
         "Whether the server's SYN-ACK had timestamps", tcptrace "req 1323 ws/ts",
         wireshark "tcp.options.timestamp.tsval";
-    CLIENT_SYN_WINDOW_BYTES = "client_syn_window_bytes", Bytes, "window of the client's SYN",
+    CLIENT_SYN_WINDOW_BYTES = "client_syn_window_bytes", Bytes, "client's SYN window",
         "The window of the client's SYN, never scaled", wireshark "tcp.window_size_value";
-    SERVER_SYN_WINDOW_BYTES = "server_syn_window_bytes", Bytes, "window of the server's SYN-ACK",
+    SERVER_SYN_WINDOW_BYTES = "server_syn_window_bytes", Bytes, "server's SYN window",
         "The window of the server's SYN-ACK, never scaled", wireshark "tcp.window_size_value";
     SACK_AGREED = "sack_agreed", None, "SACK agreed", "Whether both SYNs permitted SACK",
         tcptrace "req sack", wireshark "tcp.options.sack_perm";
@@ -107,7 +107,7 @@ quantities! {
         wireshark "tcp.completeness";
     HISTORY = "history", None, "Zeek's history",
         "Zeek's history: a letter for each first of its kind, capitals for the client";
-    CLOSE = "close", None, "close",
+    CLOSE = "close", None, "ending",
         "How it was closed: graceful, simultaneous, half-closed, reset, reset-after-fin; empty if \
          it was not";
     CLOSED_BY = "closed_by", None, "closed by", "Who began to close: client or server; empty if nobody did";

@@ -47,7 +47,7 @@ quantities! {
         "Tail loss probes that repeat data (RFC 8985 section 7)";
     TAIL_LOSS_PROBES_NEW_DATA = "tail_loss_probes_new_data", None, "tail loss probes, new data",
         "Tail loss probes with new data (RFC 8985 section 7)";
-    TIMEOUTS = "timeouts", None, "retransmission timeouts",
+    TIMEOUTS = "timeouts", None, "timeouts",
         "Retransmissions by the retransmission timer (RFC 6298)",
         wireshark "tcp.analysis.rto";
     BACKOFF_MAX = "backoff_max", None, "timeouts in a row",
@@ -111,11 +111,11 @@ quantities! {
         "The largest round-trip time; empty without samples",
         tcptrace "RTT max", wireshark "tcp.analysis.ack_rtt";
     SRTT = "srtt_ns", Nanoseconds, "SRTT",
-        "The smoothed round-trip time at the end (RFC 6298); empty without samples";
+        "The smoothed round-trip time (RFC 6298), of a direction at its end; empty without samples";
     RTTVAR = "rttvar_ns", Nanoseconds, "RTTVAR",
-        "The round-trip time variation at the end (RFC 6298); empty without samples";
+        "The round-trip time variation (RFC 6298), of a direction at its end; empty without samples";
     RTO = "rto_ns", Nanoseconds, "RTO",
-        "The retransmission timeout that Linux would have at the end; empty without samples",
+        "The retransmission timeout, of a direction that of Linux at its end; empty without samples",
         wireshark "tcp.analysis.rto";
     WINDOW_SCALE_KNOWN = "window_scale_known", None, "window scale known",
         "Whether advertised windows are known in bytes",
@@ -165,9 +165,9 @@ quantities! {
          receiver's capture point";
     ACK_DELAY_MAX = "ack_delay_max_ns", Nanoseconds, "ACK delay max",
         "The longest delay of such an acknowledgement (RFC 9293 section 3.8.6.3: below 500 ms)";
-    PSH_SEGMENTS = "psh_segments", None, "PSH", "Segments with PSH",
+    PSH_SEGMENTS = "psh_segments", None, "segments with PSH", "Segments with PSH",
         tcptrace "pushed data pkts", wireshark "tcp.flags.push";
-    URG_SEGMENTS = "urg_segments", None, "URG", "Segments with URG",
+    URG_SEGMENTS = "urg_segments", None, "segments with URG", "Segments with URG",
         tcptrace "urgent data pkts", wireshark "tcp.flags.urg";
     KEEP_ALIVES = "keep_alives", None, "keep-alives",
         "Keep-alive probes (RFC 9293 section 3.8.4)", wireshark "tcp.analysis.keep_alive";

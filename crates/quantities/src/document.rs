@@ -1,9 +1,9 @@
 //! The documents that tcplab writes for programs.
 
-/// A kind of document that tcplab writes for programs: JSON, or a table.
-///
-/// Every JSON document has `schema` and `version` among its keys. Within a version, fields are only
-/// added.
+use serde::Serialize;
+
+/// A kind of JSON document. Each begins with `schema` and `version`; within a version, fields are
+/// only added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     /// Its name: the value of `schema`.
@@ -12,6 +12,20 @@ pub struct Document {
     pub version: u64,
     /// What it is, and what writes it.
     pub about: &'static str,
+}
+
+impl Document {
+    /// The document with the fields of `value`, which must be an object.
+    pub fn of<T: Serialize>(&self, value: T) -> impl Serialize {
+        #[derive(Serialize)]
+        struct Whole<T> {
+            schema: &'static str,
+            version: u64,
+            #[serde(flatten)]
+            value: T,
+        }
+        Whole { schema: self.schema, version: self.version, value }
+    }
 }
 
 macro_rules! documents {
@@ -34,6 +48,20 @@ documents! {
         "Two captures of the same connections: `tcplab trace --client A --server B --json`";
     RUN_DOCUMENT = "tcplab.run",
         "Everything about a run but its packets: `run.json`";
+    PLAN_DOCUMENT = "tcplab.plan",
+        "What a run is to do: `plan.json`";
+    ENVIRONMENT_DOCUMENT = "tcplab.environment",
+        "Where a run was made: versions, kernel, processor, settings: `environment.json`";
+    CALIBRATION_DOCUMENT = "tcplab.calibration",
+        "The paths verified before the trials: `calibration.json`";
+    TRIAL_DOCUMENT = "tcplab.trial",
+        "The results of a trial: `trial.json`";
+    FAILED_TRIAL_DOCUMENT = "tcplab.failed-trial",
+        "Why a trial failed: `failed.json`";
+    APPLICATIONS_DOCUMENT = "tcplab.applications",
+        "What both applications of a trial did: `app.json`";
+    RECORDING_DOCUMENT = "tcplab.recording",
+        "How a trial was set up, and how the kernel or simulation behaved: `result.json`";
     ESTIMATE_DOCUMENT = "tcplab.run-estimate",
         "What a run would do: `tcplab run --dry-run --json`";
     COMPARISON_DOCUMENT = "tcplab.comparison",

@@ -19,8 +19,8 @@ quantities! {
         wireshark "frame.number";
     REPAIRED_NS = "repaired_ns", Nanoseconds, "repaired",
         "When everything lost was acknowledged, from the trace's zero; empty if it never was";
-    LOST_SEGMENTS = "lost_segments", None, "lost", "Transmissions that were lost";
-    LOST_BYTES = "lost_bytes", Bytes, "lost", "Bytes that were lost";
+    LOST_SEGMENTS = "lost_segments", None, "lost segments", "Transmissions that were lost";
+    LOST_BYTES = "lost_bytes", Bytes, "lost data", "Bytes that were lost";
     PROBES = "probes", None, "probes", "Tail loss probes, those with new data included";
     SILENCE_NS = "silence_ns", Nanoseconds, "silence",
         "The longest time without data sent, up to the first retransmission: the time lag";

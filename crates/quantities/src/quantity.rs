@@ -24,12 +24,18 @@ pub enum Unit {
     None,
     /// Nanoseconds.
     Nanoseconds,
+    /// Milliseconds.
+    Milliseconds,
     /// Seconds.
     Seconds,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// Bits per second.
     BitsPerSecond,
+    /// Megabits per second.
+    MbitPerSecond,
     /// Per cent.
     Percent,
 }
@@ -40,9 +46,12 @@ impl Unit {
         match self {
             Unit::None => "",
             Unit::Nanoseconds => "ns",
+            Unit::Milliseconds => "ms",
             Unit::Seconds => "seconds",
             Unit::Bytes => "bytes",
+            Unit::BytesPerSecond => "bytes_per_second",
             Unit::BitsPerSecond => "bits_per_second",
+            Unit::MbitPerSecond => "mbit_per_second",
             Unit::Percent => "percent",
         }
     }
@@ -52,9 +61,12 @@ impl Unit {
         match self {
             Unit::None => "",
             Unit::Nanoseconds => "ns",
+            Unit::Milliseconds => "ms",
             Unit::Seconds => "s",
             Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
             Unit::BitsPerSecond => "bit/s",
+            Unit::MbitPerSecond => "Mbit/s",
             Unit::Percent => "%",
         }
     }
@@ -65,6 +77,20 @@ impl Quantity {
     pub fn name(&self) -> &'static str {
         let without = self.key.strip_suffix(self.unit.in_keys());
         without.map_or(self.key, |name| name.trim_end_matches('_'))
+    }
+
+    /// Its label with its unit, to stand above numbers: `transfer time, s`.
+    pub fn heading(&self) -> String {
+        match self.unit {
+            Unit::None => self.label.into(),
+            unit => format!("{}, {}", self.label, unit.symbol()),
+        }
+    }
+
+    /// Its label below a heading that has its first or last words: `min` of `RTT min` below `RTT`.
+    pub fn label_under(&self, heading: &str) -> &'static str {
+        let without = self.label.strip_prefix(heading).or(self.label.strip_suffix(heading));
+        without.map_or(self.label, str::trim)
     }
 }
 

@@ -29,6 +29,14 @@ fn each_label_and_meaning_is_there_once() {
 }
 
 #[test]
+fn label_under_heading_does_not_repeat_it() {
+    assert_eq!(crate::RTT_MIN.label_under("RTT"), "min");
+    assert_eq!(crate::WINDOW_FIRST.label_under("window"), "first");
+    assert_eq!(crate::SRTT.label_under("timer"), "SRTT");
+    assert_eq!(crate::TRANSFER_TIME_SECONDS.heading(), "transfer time, s");
+}
+
+#[test]
 fn a_name_is_the_key_without_its_unit() {
     assert_eq!(crate::RTT_MIN.name(), "rtt_min");
     assert_eq!(crate::BYTES_IN_FLIGHT_MAX.name(), "bytes_in_flight_max");

@@ -30,8 +30,8 @@ quantities! {
         "What would have been acknowledged at the rate of before, less what was; empty if not known";
     REPAIRED = "repaired", None, "repaired", "Whether everything lost was acknowledged in the end";
     CALL = "call", None, "call", "The call of the application";
-    ASKED = "asked", None, "asked", "The call's argument, if it is not a size";
-    ASKED_BYTES = "asked_bytes", Bytes, "asked", "The call's argument, if it is a size";
+    ASKED = "asked", None, "arguments", "The call's argument, if it is not a size";
+    ASKED_BYTES = "asked_bytes", Bytes, "size asked for", "The call's argument, if it is a size";
     RESULT = "result", None, "result", "What the call returned: ok, end, or an error";
     CALL_CONNECTION = "call_connection", None, "connection",
         "The connection of the application, from 1";
@@ -47,12 +47,12 @@ quantities! {
     REQUESTED = "requested", None, "requested", "What the scenario asks for; empty if it is words";
     REQUESTED_TEXT = "requested_text", None, "requested",
         "What the scenario asks for, in words; empty if it is a number, or nothing";
-    BEFORE = "before", None, "before", "The value before it was set; empty if it is words";
-    BEFORE_TEXT = "before_text", None, "before", "The value before it was set, if it is words";
-    SET = "set", None, "set", "The value after it was set; empty if it is words";
-    SET_TEXT = "set_text", None, "set", "The value after it was set, if it is words";
-    CONNECTED = "connected", None, "connected", "The value once connected; empty if it is words";
-    CONNECTED_TEXT = "connected_text", None, "connected",
+    BEFORE = "before", None, "before setting", "The value before it was set; empty if it is words";
+    BEFORE_TEXT = "before_text", None, "before setting", "The value before it was set, if it is words";
+    SET = "set", None, "after setting", "The value after it was set; empty if it is words";
+    SET_TEXT = "set_text", None, "after setting", "The value after it was set, if it is words";
+    CONNECTED = "connected", None, "when connected", "The value once connected; empty if it is words";
+    CONNECTED_TEXT = "connected_text", None, "when connected",
         "The value once connected, if it is words";
     EFFECTIVE = "effective", None, "effective", "The value at the end; empty if it is words";
     EFFECTIVE_TEXT = "effective_text", None, "effective", "The value at the end, if it is words";
@@ -62,12 +62,12 @@ quantities! {
     FLOW = "flow", None, "flow", "The flow's name";
     BACKGROUND = "background", None, "background", "Whether the trial did not wait for its end";
     CONNECTIONS = "connections", None, "connections", "How many connections it has";
-    TRANSFER_SECONDS = "transfer_seconds", Seconds, "transfer time",
-        "Transfer time: the median of its connections; empty if there is none";
-    GOODPUT_MBIT_PER_SECOND = "goodput_mbit_per_second", None, "goodput",
-        "Goodput, Mbit/s: the median of its connections; empty if there is none";
-    RESPONSE_TIME_MS = "response_time_ms", None, "response time",
-        "Response time, ms: the median of its requests; empty if there is none";
-    MEAN_RTT_MS = "mean_rtt_ms", None, "mean RTT",
-        "Mean RTT, ms: the median of its connections; empty if there is none";
+    TRANSFER_TIME_SECONDS = "transfer_time_seconds", Seconds, "transfer time",
+        "Time from the call of connect() until the receiver has read the last byte";
+    GOODPUT_MBIT_PER_SECOND = "goodput_mbit_per_second", MbitPerSecond, "goodput",
+        "Payload divided by transfer time";
+    RESPONSE_TIME_MS = "response_time_ms", Milliseconds, "response time",
+        "Time from the start of a request until its response was read";
+    MEAN_RTT_MS = "mean_rtt_ms", Milliseconds, "mean RTT",
+        "Mean of the samples of the sender's smoothed RTT";
 }

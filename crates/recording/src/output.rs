@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tcplab_quantities::Document;
 
 use crate::RecordingError;
 
@@ -53,10 +54,12 @@ impl Write for Output {
 pub(crate) fn write_json(
     directory: &Path,
     name: &str,
+    document: &Document,
     value: &impl Serialize,
 ) -> Result<(), RecordingError> {
     let mut output = Output::create(directory, name)?;
-    let mut text = serde_json::to_vec_pretty(value).expect("plain data has a JSON form");
+    let mut text =
+        serde_json::to_vec_pretty(&document.of(value)).expect("plain data has a JSON form");
     text.push(b'\n');
     output.put(&text)?;
     output.sync()

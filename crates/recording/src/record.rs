@@ -18,11 +18,9 @@ pub struct AppLog {
     /// The end that accepted.
     pub server: AppReport,
     /// The result of the load, if the workload is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadReport>,
     /// The flows, if they are named: `client` and `server` are then those of the first that is not
     /// in the background.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowLog>,
 }
 
@@ -32,7 +30,6 @@ pub struct FlowLog {
     /// Its name in the scenario.
     pub name: String,
     /// Whether the trial did not wait for its end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// Its connections in the order in which they began.
     pub connections: Vec<ConnectionLog>,
@@ -84,7 +81,6 @@ pub struct TrialRecord {
     /// The seed of this trial.
     pub seed: u64,
     /// The path between the endpoints, complete.
-    #[serde(default)]
     pub path: PathSpec,
     /// The zero of all its times: nanoseconds since the Unix epoch.
     #[serde(rename = "zero_unix_ns")]
@@ -130,13 +126,11 @@ pub struct EndpointRecord {
     /// The options of its connected socket: asked for and read back.
     pub options: Vec<OptionRecord>,
     /// Those of the socket that the server listened on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub listener: Vec<OptionRecord>,
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     #[serde(with = "tcplab_units::text")]
     pub sysctls: BTreeMap<String, String>,
     /// The buffers that all its connections share, of a model that counts them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolRecord>,
 }
 
@@ -154,36 +148,31 @@ pub struct PoolRecord {
 }
 
 /// A socket option of one socket: asked for, and read back at several times.
-///
-/// Older recordings have `name`, `requested` and `effective` only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord {
     /// As in the scenario, such as `rcvbuf`.
     pub name: String,
     /// As in the man page, such as `SO_RCVBUF`.
-    #[serde(default)]
     pub option: String,
     /// As in the scenario, of an accepted socket perhaps for the one that listens; none where it
     /// was left to the system.
-    #[serde(default, with = "tcplab_units::text")]
+    #[serde(with = "tcplab_units::text")]
     pub requested: Option<String>,
     /// Before anything was set: on a fresh socket, or as `accept` gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
+    #[serde(with = "tcplab_units::text")]
     pub before: Option<String>,
     /// When all was set, before connecting or listening.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
+    #[serde(with = "tcplab_units::text")]
     pub set: Option<String>,
     /// When it was connected, or listened.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "tcplab_units::text")]
+    #[serde(with = "tcplab_units::text")]
     pub connected: Option<String>,
     /// At the end of the trial.
     #[serde(with = "tcplab_units::text")]
     pub effective: String,
     /// Whether the request was met.
-    #[serde(default)]
     pub outcome: Outcome,
     /// Why, in a sentence: the sysctl with its value, the error of the refusal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }
 
@@ -197,7 +186,7 @@ impl OptionRecord {
     }
 }
 
-/// How the world behaved. What older recordings lack reads as zero.
+/// How the world behaved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorldRecord {
     /// `kernel` or `sim`.
@@ -210,32 +199,27 @@ pub struct WorldRecord {
     pub scheduling: String,
     /// Packets are handed over this much before they are due, to compensate for the cost of reading
     /// and writing them; captures have the times of the hand-over.
-    #[serde(default, rename = "lead_ns", with = "tcplab_units::number")]
+    #[serde(rename = "lead_ns", with = "tcplab_units::number")]
     pub lead: Span,
     /// How long before a packet was due the thread that moves frames began to poll.
-    #[serde(default, rename = "spin_ns", with = "tcplab_units::number")]
+    #[serde(rename = "spin_ns", with = "tcplab_units::number")]
     pub spin: Span,
     /// How late packets were handed over.
     pub lateness: Lateness,
     /// How long packets may have waited in a device before the path saw them.
-    #[serde(default)]
     pub ring_wait: RingWait,
     /// Frames that the world itself lost, outside the path: should be none.
     pub device_drops: u64,
     /// Frames missing in the captures, because writing could not keep up.
-    #[serde(default)]
     pub capture_drops: u64,
     /// Verdicts missing in the ground truth, because writing could not keep up.
-    #[serde(default)]
     pub verdict_drops: u64,
     /// Samples that could not be taken in time.
     pub samples_missed: u64,
     /// How the thread that moves frames was scheduled.
-    #[serde(default)]
     pub mover: MoverRecord,
     /// Of a path made by netem: how it differs from the one asked for, by key. Of a path used
     /// without a trial: what this machine cannot model.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
@@ -251,7 +235,7 @@ pub struct Lateness {
     #[serde(rename = "p99_ns", with = "tcplab_units::number")]
     pub p99: Span,
     /// The 99.9th percentile.
-    #[serde(default, rename = "p999_ns", with = "tcplab_units::number")]
+    #[serde(rename = "p999_ns", with = "tcplab_units::number")]
     pub p999: Span,
     /// The maximum.
     #[serde(rename = "max_ns", with = "tcplab_units::number")]
@@ -290,7 +274,6 @@ pub struct MoverRecord {
     /// path, sets the pace.
     pub busy: f64,
     /// That share in the busiest second.
-    #[serde(default)]
     pub busiest: f64,
     /// How long it was ready to run and did not get a processor, in all.
     #[serde(rename = "starved_ns", with = "tcplab_units::number")]

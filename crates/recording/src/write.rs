@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tcplab_path::Verdict;
+use tcplab_quantities::{APPLICATIONS_DOCUMENT, RECORDING_DOCUMENT};
 use tcplab_units::{Endpoint, Instant};
 
 use crate::capture::{Captured, EndCapture};
@@ -237,9 +238,9 @@ impl RecordingWriter {
         samples.sync()?;
         flow_samples.into_values().try_for_each(Output::sync)?;
         if let Some(app) = app {
-            write_json(&directory, APP_FILE, app)?;
+            write_json(&directory, APP_FILE, &APPLICATIONS_DOCUMENT, app)?;
         }
-        write_json(&directory, RESULT_FILE, record)?;
+        write_json(&directory, RESULT_FILE, &RECORDING_DOCUMENT, record)?;
         Output::create(&directory, DONE_FILE)?.sync()
     }
 

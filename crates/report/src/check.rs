@@ -5,14 +5,12 @@ use tcplab_results::verification::{CheckRow, Outcome, PathCheck};
 
 use crate::grid::{Cell, Grid, Side};
 
-/// A row as it is shown.
 pub(crate) struct Line {
     pub(crate) sign: char,
     pub(crate) quantity: String,
     pub(crate) asked: String,
     pub(crate) achieved: String,
     pub(crate) why: String,
-    /// The CSS class of its verdict.
     pub(crate) class: &'static str,
     pub(crate) verdict: &'static str,
 }
@@ -51,7 +49,7 @@ pub fn check_table(rows: &[CheckRow]) -> String {
     grid.plain()
 }
 
-/// How the paths of a run were verified: a line for each where all is well, the table where not.
+/// A line for a verified path, a table for one that is off.
 pub(crate) fn verified(calibration: &Calibration) -> String {
     let mut text = String::new();
     let several = calibration.paths.len() > 1;
@@ -68,9 +66,8 @@ pub(crate) fn verified(calibration: &Calibration) -> String {
     text
 }
 
-/// A path as the page shows it.
 pub(crate) struct Verified {
-    /// The variants that have it; empty where all have the same.
+    /// The variants of this path; empty where all have it.
     pub(crate) of: String,
     pub(crate) is_good: bool,
     pub(crate) in_short: String,
@@ -93,12 +90,12 @@ impl Verified {
     }
 }
 
-/// The rows of a path, and that of the machine's timers, which hold for all.
+/// With the machine's timers, which all paths share.
 fn with_timer(calibration: &Calibration, path: &PathCheck) -> Vec<CheckRow> {
     std::iter::once(&calibration.timer).chain(&path.rows).cloned().collect()
 }
 
-/// How much was found to be as asked, and what was not measured.
+/// Such as `5 as configured, 1 off; not measured: delay`.
 fn in_short(rows: &[CheckRow]) -> String {
     let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let mut text = format!("{} as configured", count(Outcome::Ok));

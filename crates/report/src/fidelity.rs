@@ -3,19 +3,20 @@
 use askama::Template;
 use tcplab_plot::{Dots, dots};
 use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall};
+use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_stats::median;
 
 use crate::grid::{Cell, Grid, Side};
 use crate::html::assets::{STYLES, THEME};
 use crate::html::error::ReportError;
 
-/// What the tables show: name, heading, decimals of the medians.
-const SHOWN: [(&str, &str, usize); 5] = [
-    ("transfer_time", "transfer time", 3),
-    ("goodput", "goodput", 2),
-    ("retransmissions", "retransmissions", 1),
-    ("timeouts", "timeouts", 1),
-    ("mean_rtt", "mean RTT", 1),
+/// What the tables show, and the decimals of the medians.
+const SHOWN: [(&MetricInfo, usize); 5] = [
+    (metrics::TRANSFER_TIME, 3),
+    (metrics::GOODPUT, 2),
+    (metrics::RETRANSMISSIONS, 1),
+    (metrics::TIMEOUTS, 1),
+    (metrics::MEAN_RTT, 1),
 ];
 
 /// The comparison as text: ratios by case, by cause where there is one, the summary, the goals.
@@ -91,9 +92,9 @@ fn name(case: &Compared) -> String {
     format!("{} {}", case.scenario, case.case)
 }
 
-/// Case, kernel's transfer time, its noise, ratios, distance of the windows' curves.
+/// One column for each.
 fn head() -> [String; 9] {
-    let [time, goodput, resent, timeouts, trip] = SHOWN.map(|(_, title, _)| title.to_owned());
+    let [time, goodput, resent, timeouts, trip] = SHOWN.map(|(info, _)| info.label.to_owned());
     let (first, noise) = ("kernel time".into(), "noise".into());
     ["case".into(), first, time, noise, goodput, resent, timeouts, trip, "cwnd".into()]
 }
@@ -112,9 +113,9 @@ fn rows(found: &Fidelity) -> Vec<Vec<String>> {
         let time = case.quantity("transfer_time");
         let first = time.and_then(|time| median(&time.kernel));
         let mut row = vec![name(case), first.map_or("-".into(), |time| format!("{time:.3} s"))];
-        for (quantity, _, decimals) in SHOWN {
-            row.push(cell(case, quantity, decimals.clamp(2, 3)));
-            if quantity == "transfer_time" {
+        for (info, decimals) in SHOWN {
+            row.push(cell(case, info.name, decimals.clamp(2, 3)));
+            if info == metrics::TRANSFER_TIME {
                 row.push(share(time.and_then(|time| time.noise)));
             }
         }
@@ -124,10 +125,11 @@ fn rows(found: &Fidelity) -> Vec<Vec<String>> {
     found.cases.iter().map(row).collect()
 }
 
-/// The medians of each cause that either world has.
+/// Causes with a median above zero in either world.
 fn causes(case: &Compared) -> Option<String> {
     let one = |quantity: &tcplab_results::fidelity::Quantity| {
-        let cause = quantity.name.strip_prefix("cause.")?.replace('_', " ");
+        let key = quantity.name.strip_prefix("cause.")?;
+        let cause = tcplab_quantities::all().find(|it| it.key == key).map_or(key, |it| it.label);
         let (kernel, model) = (median(&quantity.kernel)?, median(&quantity.model)?);
         (kernel > 0.0 || model > 0.0).then(|| format!("{cause} {kernel} > {model}"))
     };
@@ -167,7 +169,6 @@ fn sentence(goal: &Goal) -> String {
     format!("{quantity} within {} in the {of}: {found}", share(Some(goal.at_most)))
 }
 
-/// Per cent.
 fn share(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{:.1} %", value * 100.0))
 }

@@ -17,23 +17,22 @@ impl Default for Look {
     }
 }
 
-/// What a piece of text is.
+/// The look of a piece of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Style {
     #[default]
     Plain,
-    /// A heading.
     Strong,
-    /// Of less interest.
+    /// Less important.
     Dim,
-    /// Worth a look.
+    /// Unusual.
     Odd,
-    /// What hurts.
+    /// Bad.
     Bad,
 }
 
 impl Look {
-    /// `text` so that it looks like `style`; nothing in it can steer the terminal.
+    /// Control characters are replaced, so that no text can steer the terminal.
     pub(crate) fn paint(self, text: &str, style: Style) -> String {
         let text = harmless(text);
         let code = match style {
@@ -50,13 +49,12 @@ impl Look {
         }
     }
 
-    /// A heading on a line of its own.
     pub(crate) fn heading(self, out: &mut String, text: &str) {
         let _ = writeln!(out, "{}", self.paint(text, Style::Strong));
     }
 
-    /// A paragraph, broken between words, `first` before its first line and as much room before
-    /// the others.
+    /// A paragraph, broken between words; `first` comes before its first line, equal indentation
+    /// before the others.
     pub(crate) fn paragraph(self, out: &mut String, first: &str, text: &str) {
         let indent = first.chars().count();
         let width = self.width.saturating_sub(indent).max(20);
@@ -71,7 +69,6 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// A cell of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -93,14 +90,14 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// Where a column's text stands.
+/// The side at which a column's text is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// A table whose columns are as wide as they need to be.
+/// A table with columns as wide as needed.
 #[derive(Debug, Default)]
 pub(crate) struct Grid {
     sides: Vec<Side>,
@@ -117,7 +114,6 @@ impl Grid {
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
-    /// A row of column names.
     pub(crate) fn head(&mut self, names: &[&str]) {
         self.row(names.iter().map(|name| Cell::styled(*name, Style::Dim)));
     }
@@ -133,13 +129,11 @@ impl Grid {
         (0..self.sides.len()).map(width).collect()
     }
 
-    /// How wide it is with all its columns.
     pub(crate) fn width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + widths.len().saturating_sub(1) * GAP.len()
     }
 
-    /// Without one of its columns.
     pub(crate) fn drop_column(&mut self, column: usize) {
         self.sides.remove(column);
         for row in &mut self.rows {
@@ -149,15 +143,14 @@ impl Grid {
         }
     }
 
-    /// The table as text of any width, without colours.
+    /// For any width, without colours.
     pub(crate) fn plain(&self) -> String {
         let mut text = String::new();
         self.write(&mut text, 0, Look { width: usize::MAX, colours: false });
         text
     }
 
-    /// Writes it, each line behind `indent` columns of nothing; the last column is cut where it
-    /// would not fit.
+    /// Indents each line, and cuts the last column where it does not fit.
     pub(crate) fn write(&self, out: &mut String, indent: usize, look: Look) {
         let widths = self.widths();
         let last = widths.len().saturating_sub(1);

@@ -11,8 +11,8 @@ use tcplab_trace::{Connection, StateWalks};
 pub use samples::{Differing, SampleCheck, check_samples};
 pub use text::walks_text;
 
-/// The walks of the connection that carries a trial's transfer, or of the one of that place in the
-/// client's capture; and the connection as captured there. None if there is none.
+/// The walks of the connection with the trial's transfer, or of the one with that number in the
+/// client's capture; and that connection. None if there is none.
 pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connection, StateWalks)> {
     let size = |c: &&Connection| c.forward.totals.unique + c.reverse.totals.unique;
     let here = match place {
@@ -23,7 +23,7 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
     let ends = [here.client, here.server];
     let is_same = |c: &&Connection| ends == [c.client, c.server] || ends == [c.server, c.client];
     let same = |c: &Connection| is_same(&c);
-    // The same addresses may be used again: the first of these here is the first there.
+    // Ports may be reused: the n-th such connection here is the n-th there.
     let earlier = data.client.connections.iter().take_while(|c| c.frames != here.frames);
     let nth = earlier.filter(|c| same(c)).count();
     let walks = match data.server.connections.iter().filter(is_same).nth(nth) {
@@ -33,7 +33,7 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
     Some((here, walks))
 }
 
-/// The picture of a trial's walks, for its page; none if it has no connection.
+/// None without a connection.
 pub(crate) fn picture(data: &TrialData) -> Option<(String, Vec<String>)> {
     let (_, walks) = walks_of_trial(data, None)?;
     let title = "States of both endpoints (RFC 9293, figure 5)";

@@ -14,14 +14,13 @@ use crate::summary::worlds::{self, VariantStacks};
 use crate::title::title;
 use crate::trial::warnings::warnings_of;
 
-/// Columns of the terminal; a wider table continues below.
+/// A wider table continues below.
 const WIDTH: usize = 100;
-/// Between columns.
 const GAP: &str = "  ";
 
-/// The run as text: metrics by variant, those to look up only with `details`; recovery episodes by
-/// type, claims. Every line ends in
-/// `\n`; columns are aligned for a fixed-width font and fit in 100 as long as the names do.
+/// The run as text: metrics by variant (all with `details`), recovery episodes by type, claims.
+/// Every line ends in `\n`; columns are aligned for a fixed-width font and fit in 100 unless names
+/// are long.
 pub fn text_table(run: &Run, details: bool) -> String {
     let mut text = String::new();
     worlds(run, &mut text);
@@ -73,14 +72,14 @@ pub fn text_table(run: &Run, details: bool) -> String {
         None if run.world.is_simulated() || !run.has_path() => {}
         None => line(&mut text, "! path not verified before the trials"),
     }
-    // There is nothing between what was asked and what happens.
+    // A simulated path needs no calibration.
     if run.world.is_simulated() || worlds::differ(run) {
         line(&mut text, "✓ path exact (simulated)");
     }
     text
 }
 
-/// Where each variant ran: a line where it is the same for all, a table where not.
+/// A line where all variants ran in the same world, else a table.
 fn worlds(run: &Run, text: &mut String) {
     let places = worlds::places(run);
     if let Some(world) = worlds::everywhere(&places) {
@@ -108,7 +107,6 @@ fn worlds(run: &Run, text: &mut String) {
     }
 }
 
-/// How many trials a variant has, of how many that were tried, and how many of them are flawed.
 fn trials(case: &Case) -> String {
     let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
     let count = match case.failures.len() {
@@ -118,7 +116,7 @@ fn trials(case: &Case) -> String {
     if flawed > 0 { format!("{count} ({flawed} flagged)") } else { count }
 }
 
-/// The trials that failed, each with its reason, and why there are so many of all.
+/// Failed trials with their reasons, and why this many ran.
 fn missing(run: &Run, text: &mut String) {
     for sentence in failures(run).into_iter().chain(stopping(run)) {
         text.push('\n');
@@ -140,7 +138,7 @@ fn missing(run: &Run, text: &mut String) {
     }
 }
 
-/// The verdicts of each comparison that the scenario asks for, the worst first.
+/// The comparisons of the scenario, worst first.
 fn comparisons(run: &Run, text: &mut String) {
     for found in &run.comparisons {
         text.push('\n');
@@ -170,12 +168,12 @@ fn comparisons(run: &Run, text: &mut String) {
     }
 }
 
-/// The most trials whose warnings are printed,
+/// The most trials whose warnings are printed.
 const MAX_TRIALS: usize = 8;
-/// and the most warnings of each; the report has all.
+/// The most warnings of a trial; the report has all.
 const MAX_OF_EACH: usize = 8;
 
-/// What made trials less than perfect, trial by trial: flawed ones first.
+/// By trial, flawed ones first.
 fn warnings(run: &Run, text: &mut String) {
     let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
     let mut imperfect: Vec<_> = trials
@@ -202,14 +200,13 @@ fn warnings(run: &Run, text: &mut String) {
     }
 }
 
-/// Columns under one name, never parted.
+/// Columns under one name, kept together.
 struct Group {
     columns: Vec<Column>,
-    /// Text stands at the left of its column, numbers at the right.
+    /// Whether text is aligned left, else right.
     left: bool,
 }
 
-/// A name, a unit or what the number is, and a cell per variant.
 struct Column {
     name: String,
     unit: String,
@@ -228,7 +225,6 @@ impl Column {
 }
 
 impl Group {
-    /// What the name of the first column stands above: all of them.
     fn width(&self) -> usize {
         let gaps = (self.columns.len() - 1) * GAP.len();
         let columns = self.columns.iter().map(Column::width).sum::<usize>() + gaps;
@@ -236,7 +232,7 @@ impl Group {
     }
 }
 
-/// A metric's columns: the means with their uncertainty, and the deviations where there are any.
+/// Means with their uncertainty, and deviations if there are any.
 fn group(run: &Run, block: &Block) -> Group {
     let row = |case: &str| block.rows.iter().find(|row| row.case == case);
     let spread = |case: &str| row(case).and_then(|row| row.spread.as_ref());
@@ -260,7 +256,7 @@ fn group(run: &Run, block: &Block) -> Group {
     Group { columns, left: false }
 }
 
-/// Tables of as many groups as fit beside the first ones.
+/// Each table has the first groups and as many others as fit.
 fn tables<'a>(first: &'a [Group], groups: &'a [Group]) -> Vec<Vec<&'a Group>> {
     let width = |table: &[&Group]| -> usize {
         table.iter().map(|g| g.width()).sum::<usize>() + (table.len().max(1) - 1) * GAP.len()
@@ -324,7 +320,7 @@ fn episodes(run: &Run, text: &mut String) {
 }
 
 fn line(text: &mut String, line: &str) {
-    // A control character in a claim must not control the terminal.
+    // A control character in a claim must not steer the terminal.
     text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
     text.push('\n');
 }

@@ -16,7 +16,6 @@ pub struct EndRow {
     /// How long each of its requests took, milliseconds.
     pub response_times_ms: Vec<f64>,
     /// How often each of its requests was sent, where they are datagrams.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub request_tries: Vec<usize>,
     /// Other metrics of this end; some have several values.
     pub metrics: Vec<Metric>,

@@ -11,7 +11,6 @@ pub struct FlowRow {
     /// Its name in the scenario.
     pub name: String,
     /// Whether the trial did not wait for its end.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// Its connections in the order in which they began.
     pub connections: Vec<FlowConnectionRow>,
@@ -33,7 +32,6 @@ pub struct FlowConnectionRow {
     /// The metrics of a trial that belong to one connection.
     pub metrics: Vec<Metric>,
     /// How long each of its requests took, milliseconds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_times_ms: Vec<f64>,
 }
 

@@ -20,52 +20,33 @@ pub struct Trial {
     /// Recovery episodes of the transfer's direction.
     pub episodes: Vec<EpisodeRow>,
     /// Interruptions of the path during the transfer, and what they cost.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interruptions: Vec<InterruptionRow>,
     /// Statements about it with their evidence.
     pub findings: Vec<FindingRow>,
     /// What each end did, the client first. Runs of older versions do not say.
-    #[serde(default)]
     pub ends: Vec<EndRow>,
     /// How the connection ended. See `ends`.
-    #[serde(default)]
     pub ending: Option<Ending>,
     /// What came of the load, where the workload is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Box<LoadReport>>,
     /// Socket options worth telling: asked for, or changed while it ran.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<OptionRow>,
     /// How its path misbehaved beyond the stated bounds; nothing if it is good.
-    #[serde(default)]
     pub flaws: Vec<String>,
     /// How often it was run before and put aside as flawed.
-    #[serde(default)]
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,
     /// What its bytes went through, where that was not TCP, such as `a pipe`: then there are no
     /// packets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<String>,
     /// Whether its captures, samples and path's log were kept. Where they were not, what is in
     /// memory of it are metrics and remarks; its directory, `run.json` and the tables have it all.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub has_packets: bool,
     /// What came of each flow, where there are several; everything else is about the first that is
     /// not in the background. If that has several connections, the metrics are their medians, and
     /// what the capture shows is of the first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowRow>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
-fn is_true(truth: &bool) -> bool {
-    *truth
 }
 
 impl Trial {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tcplab_scenario::{METRICS, MetricInfo, MetricKind, schema};
+use tcplab_scenario::{METRICS, MetricInfo, schema};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
 
@@ -25,7 +25,7 @@ const METRICS_INTRODUCTION: &str = "\
 Claims (`[[expect]]`), plots (`[[plot]]`), `tcplab compare`, tables and reports use these names.
 This page is generated from the one list behind them (`TCPLAB_BLESS=1 cargo test -p tcplab-scenario`).
 
-*better*: the better direction. *per*: what has a value. *source*: where the value comes from. A trial lacks a metric that it
+*quantity*: the [quantity](quantities.md) that it is, perhaps in another unit, from which label and meaning come. *better*: the better direction. *per*: what has a value. *source*: where the value comes from. A trial lacks a metric that it
 cannot have: one that needs a bottleneck, the kernel, or an RTT sample, where there is none.
 
 ";
@@ -48,18 +48,19 @@ fn pages_equal_types() {
 
 fn metrics_page() -> String {
     let mut page = METRICS_INTRODUCTION.to_owned();
-    page += "| metric | unit | better | per | source | meaning |\n|---|---|---|---|---|---|\n";
+    page += "| metric | label | unit | better | per | source | quantity | meaning |\n\
+             |---|---|---|---|---|---|---|---|\n";
     for metric in METRICS {
-        let MetricInfo { name, unit, better, scope, source, meaning, kind } = metric;
-        let words = match kind {
-            MetricKind::Text(words) => format!(" One of: {}.", words.join(", ")),
-            MetricKind::Truth => " 1 is true, 0 is false.".into(),
-            MetricKind::Number => String::new(),
-        };
-        let (better, scope, source) = (better.name(), scope.name(), source.name());
+        let MetricInfo { name, label, unit, better, scope, source, .. } = metric;
+        let quantity = metric.quantity.map(|key| format!("[`{key}`](quantities.md#{key})"));
         let _ = writeln!(
             page,
-            "| `{name}` | {unit} | {better} | {scope} | {source} | {meaning}{words} |"
+            "| <a id=\"{name}\"></a>`{name}` | {label} | {unit} | {} | {} | {} | {} | {} |",
+            better.name(),
+            scope.name(),
+            source.name(),
+            quantity.unwrap_or_default(),
+            metric.explanation(),
         );
     }
     page

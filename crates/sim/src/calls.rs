@@ -41,6 +41,11 @@ impl Host {
     }
 
     fn call(&mut self, now: Instant) -> Done {
+        let sleeps = self.connection.as_ref().is_some_and(Connection::awaits_space);
+        if sleeps && self.calls.timeouts[1].is_none() {
+            // A blocked write sleeps until the socket wakes it.
+            return Done::Waits(None);
+        }
         match self.application.want(now) {
             Want::Nothing => {
                 self.calls.is_over = true;
@@ -137,7 +142,6 @@ impl Host {
         let Want::Write { bytes, more, urgent } = self.application.want(now) else {
             return Done::Waits(None);
         };
-        // A blocked write sleeps until the socket wakes it.
         let taken = if connection.awaits_space() {
             Err(WriteError::WouldBlock)
         } else if let Some(zeros) = &self.zeros {

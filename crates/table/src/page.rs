@@ -1,52 +1,18 @@
-//! The pages that explain tables and quantities, made from their definitions.
+//! The page and the schema of tables, made from their definitions.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use tcplab_quantities::{TOPICS, TRACE_DOCUMENT};
+use tcplab_quantities::TRACE_DOCUMENT;
 
-use crate::column::Column;
+use crate::described::{ColumnInfo, TableInfo};
+use crate::tables;
 use crate::trace::{TraceTable, explained};
-use crate::truth;
-
-/// A column without its rows.
-pub(crate) struct Described {
-    name: String,
-    kind: &'static str,
-    may_be_empty: bool,
-    meaning: String,
-}
-
-pub(crate) fn described<R>(columns: &[Column<R>]) -> Vec<Described> {
-    let of = |column: &Column<R>| Described {
-        name: column.name().to_owned(),
-        kind: column.kind().name(),
-        may_be_empty: column.may_be_empty(),
-        meaning: column.meaning().to_owned(),
-    };
-    columns.iter().map(of).collect()
-}
-
-/// Each table: its name, what its rows are, its columns.
-fn tables() -> Vec<(&'static str, &'static str, Vec<Described>)> {
-    let of = |table: &TraceTable| (table.name(), table.about(), table.columns());
-    let path = "A row for each packet on the path of a trial: what the path did to it.";
-    let mut tables: Vec<_> = TraceTable::ALL.iter().map(of).collect();
-    tables.push(("path", path, described(&Cow::Borrowed(truth::COLUMNS))));
-    tables
-}
 
 #[test]
 fn the_page_of_tables_lists_their_columns() {
     assert_page("tables.md", &tables_page());
-}
-
-#[test]
-fn the_page_of_quantities_lists_all_of_them() {
-    assert_page("quantities.md", &quantities_page());
 }
 
 #[test]
@@ -67,8 +33,8 @@ fn assert_page(name: &str, page: &str) {
 }
 
 /// The schema of these columns, whose names begin with this prefix, as an object.
-fn object_schema(columns: &[Described], prefix: &str, skipped: usize) -> Value {
-    let of = |column: &Described| {
+fn object_schema(columns: &[ColumnInfo], prefix: &str, skipped: usize) -> Value {
+    let of = |column: &ColumnInfo| {
         let kind = match column.kind {
             "text" => "string",
             "list of integers" => "array",
@@ -90,8 +56,8 @@ fn object_schema(columns: &[Described], prefix: &str, skipped: usize) -> Value {
 fn trace_schema() -> Value {
     let all = TraceTable::Connections.columns();
     let of_direction =
-        |it: &Described| it.name.starts_with("forward_") || it.name.starts_with("reverse_");
-    let (both, own): (Vec<Described>, Vec<Described>) = all.into_iter().partition(of_direction);
+        |it: &ColumnInfo| it.name.starts_with("forward_") || it.name.starts_with("reverse_");
+    let (both, own): (Vec<ColumnInfo>, Vec<ColumnInfo>) = all.into_iter().partition(of_direction);
     let mut connection = object_schema(&own, "", 0);
     let direction = object_schema(&both, "forward_", 0);
     let mut add = |name: &str, schema: Value| {
@@ -133,7 +99,7 @@ fn trace_schema() -> Value {
 }
 
 fn tables_page() -> String {
-    let mut page = "# The tables of a trace and of a path\n\nMade from the definitions that write \
+    let mut page = "# The tables of a trace, a path and a socket\n\nMade from the definitions that write \
                     them (`TCPLAB_BLESS=1 cargo test -p tcplab-table`). [formats.md](formats.md) \
                     lists the formats and promises that columns stay; \
                     [quantities.md](quantities.md) has the quantities.\n\n\
@@ -150,10 +116,10 @@ fn tables_page() -> String {
                     capture, those of other tables when they are complete. `connection` and \
                     `direction` join the tables, `frame` joins them with Wireshark.\n"
         .to_owned();
-    for (name, about, columns) in tables() {
+    for TableInfo { name, about, columns } in tables() {
         writeln!(page, "\n## {name}\n\n{about}\n\n| column | type | meaning |\n|---|---|---|")
             .unwrap();
-        for Described { name, kind, may_be_empty, meaning } in columns {
+        for ColumnInfo { name, kind, may_be_empty, meaning } in columns {
             let empty = if may_be_empty { " or empty" } else { "" };
             writeln!(page, "| `{name}` | {kind}{empty} | {meaning} |").unwrap();
         }
@@ -163,59 +129,6 @@ fn tables_page() -> String {
              is the client, `b` the server.\n\n| column | meaning |\n|---|---|\n";
     for (name, doc) in explained() {
         writeln!(page, "| `{name}` | {doc} |").unwrap();
-    }
-    page
-}
-
-/// The tables that have each column; those of both directions stand for it without a prefix.
-fn places() -> BTreeMap<String, Vec<&'static str>> {
-    let mut places: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
-    for (table, _, columns) in tables() {
-        for column in columns {
-            let name = column.name.trim_start_matches("forward_").trim_start_matches("reverse_");
-            let tables = places.entry(name.to_owned()).or_default();
-            if !tables.contains(&table) {
-                tables.push(table);
-            }
-        }
-    }
-    places
-}
-
-fn quantities_page() -> String {
-    let mut page =
-        "# Quantities\n\nWhat tcplab counts, measures and names, each once. The name is \
-                    the key in JSON, CSV, Parquet and Arrow; the label is what terminal and pages \
-                    show. tcptrace's and Wireshark's names are given for comparison: theirs is the \
-                    nearest, not always the same. This page is made from the definitions \
-                    (`TCPLAB_BLESS=1 cargo test -p tcplab-table`); [tables.md](tables.md) has the \
-                    columns of each table, [metrics.md](metrics.md) the metrics of a trial.\n"
-            .to_owned();
-    let places = places();
-    for (topic, list) in TOPICS {
-        writeln!(
-            page,
-            "\n## {topic}\n\n| name | label | meaning | unit | tables | tcptrace | Wireshark |\n\
-             |---|---|---|---|---|---|---|"
-        )
-        .unwrap();
-        for it in *list {
-            let tables = places.get(it.key).map(|tables| tables.join(", ")).unwrap_or_default();
-            let code = |text: &str| {
-                if text.is_empty() { String::new() } else { format!("`{text}`") }
-            };
-            writeln!(
-                page,
-                "| `{}` | {} | {} | {} | {tables} | {} | {} |",
-                it.key,
-                it.label,
-                it.meaning,
-                it.unit.symbol(),
-                it.tcptrace,
-                code(it.wireshark),
-            )
-            .unwrap();
-        }
     }
     page
 }

@@ -145,9 +145,9 @@ pub(crate) enum FailOn {
 impl FailOn {
     pub(crate) fn fails(self, outcome: Outcome) -> bool {
         match (self, outcome) {
-            (FailOn::Never, _) | (_, Outcome::Same { .. }) => false,
+            (FailOn::Never, _) | (_, Outcome::Equivalent { .. }) => false,
             (_, Outcome::Worse)
-            | (FailOn::Inconclusive, Outcome::Undecided { .. })
+            | (FailOn::Inconclusive, Outcome::Inconclusive { .. })
             | (FailOn::Different, Outcome::Better | Outcome::Different) => true,
             _ => false,
         }
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn equivalent_verdict_never_fails() {
-        let same = Outcome::Same { identical: false };
-        let undecided = Outcome::Undecided { more: 3, too_few: false };
+        let same = Outcome::Equivalent { identical: false };
+        let inconclusive = Outcome::Inconclusive { more: 3, too_few: false };
         for (fail_on, expected) in [
             (FailOn::Worse, [true, false, false, false]),
             (FailOn::Inconclusive, [true, true, false, false]),
             (FailOn::Different, [true, false, true, false]),
             (FailOn::Never, [false; 4]),
         ] {
-            let found = [Outcome::Worse, undecided, Outcome::Better, same]
+            let found = [Outcome::Worse, inconclusive, Outcome::Better, same]
                 .map(|verdict| fail_on.fails(verdict));
             assert_eq!(found, expected, "{fail_on:?}");
         }

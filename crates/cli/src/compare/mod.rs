@@ -75,7 +75,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     let both = Opened::new(places)?;
     let mut cases: Vec<&Row> = Vec::new();
     for row in &found.rows {
-        if row.outcome == (Outcome::Same { identical: true }) && !cases.is_empty() {
+        if row.outcome == (Outcome::Equivalent { identical: true }) && !cases.is_empty() {
             continue;
         }
         if !cases.iter().any(|known| known.case == row.case) {

@@ -27,12 +27,8 @@ pub(super) fn whole(files: Files<'_>, connection: Option<usize>, place: &Path) -
     }
     files.finish(&connections)?;
     let json = connections.into_iter().map(|(index, it)| ConnectionJson::new(index, it));
-    let whole = Whole {
-        schema: TRACE_DOCUMENT.schema,
-        version: TRACE_DOCUMENT.version,
-        capture: Capture::new(&head.names, &trace),
-        connections: json.collect(),
-    };
+    let whole = TRACE_DOCUMENT
+        .of(Whole { capture: Capture::new(&head.names, &trace), connections: json.collect() });
     let mut out = Output::create(place)?;
     serde_json::to_writer(&mut out, &whole).map_err(io::Error::from)?;
     out.write_all(b"\n")?;
@@ -53,8 +49,6 @@ const UNHEARD: &str = "cannot write to standard output";
 
 #[derive(Serialize)]
 struct Whole<'a> {
-    schema: &'static str,
-    version: u64,
     capture: Capture<'a>,
     connections: Vec<ConnectionJson>,
 }

@@ -1,7 +1,6 @@
 //! Datagrams on the kernel and in virtual time: equal seeds give equal losses and answers, and an
 //! independent reader accepts the packets.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,8 +8,9 @@ use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 use tcplab_workload::DatagramReport;
 
-use crate::experiment::{Experiment, only_entry};
-use crate::program::{Io, installed, tcplab};
+use crate::experiment::Experiment;
+use crate::home::Home;
+use crate::program::{Io, installed};
 
 const SCENARIO: &str = r#"
 title = "Datagrams"
@@ -49,12 +49,10 @@ equals   = true
 #[test]
 fn both_worlds_lose_and_answer_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    assert!(ended.stdout.contains("no TCP connection: the endpoints exchanged UDP datagrams"));
-    let modelled = only_entry(&home.path().join("runs/made"));
+    let home = Home::with("made.toml", SCENARIO);
+    let text = home.answer("run made.toml --world sim");
+    assert!(text.contains("no TCP connection: the endpoints exchanged UDP datagrams"));
+    let modelled = home.only("runs/made");
     for trial in experiment.trials() {
         let own = Recording::open(&modelled.join(&trial.row.directory)).unwrap();
         let app = own.app().unwrap();

@@ -1,6 +1,5 @@
 //! Runs a scenario and reads its files.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use tcplab_path::{Cause, Direction, Fate};
@@ -8,10 +7,10 @@ use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow, capture_file};
 use tcplab_results::{Run, Trial};
 use tcplab_units::Endpoint;
 use tcplab_workload::Role;
-use tempfile::TempDir;
 
 use crate::frames::{Sent, Tap};
-use crate::program::{Ended, Io, allowed, tcplab};
+use crate::home::{Ended, Home};
+use crate::program::{Io, allowed};
 
 /// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
 /// queue holds all that the receiver's window lets in flight.
@@ -36,28 +35,26 @@ upload = "100 kB"
 trials = 1
 "#;
 
-/// Runs a scenario that starts as [`TINY`] does, in that place.
-pub(crate) fn tiny(home: &Path, rest: &str, options: &[&str]) -> Ended {
-    fs::write(home.join("tiny.toml"), format!("{TINY}{rest}")).unwrap();
-    let mut arguments = vec!["run", "tiny.toml", "--no-calibration"];
-    arguments.extend(options);
-    tcplab(home, &arguments)
+/// Runs [`TINY`] and `rest`.
+pub(crate) fn tiny(home: &Home, rest: &str, options: &str) -> Ended {
+    home.write("tiny.toml", format!("{TINY}{rest}"));
+    home.run(&format!("run tiny.toml --no-calibration {options}"))
 }
 
 /// A finished run.
 #[derive(Debug)]
 pub(crate) struct Experiment {
-    home: TempDir,
+    home: Home,
     directory: PathBuf,
     run: Run,
 }
 
-/// What a failed test judged is worth a look.
+/// The run of a failed test stays.
 impl Drop for Experiment {
     #[expect(clippy::print_stderr, reason = "for whoever looks into the failure")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.home.disable_cleanup(true);
+            self.home.0.disable_cleanup(true);
             eprintln!("the run is kept in {}", self.directory.display());
         }
     }
@@ -69,14 +66,21 @@ impl Experiment {
         if !allowed(io) {
             return None;
         }
-        let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("made.toml"), scenario).unwrap();
-        let ended =
-            tcplab(home.path(), &["run", "made.toml", "--no-calibration", "--io", io.name()]);
-        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-        let directory = only_entry(&home.path().join("runs/made"));
-        let run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
+        let home = Home::with("made.toml", scenario);
+        home.answer(&format!("run made.toml --no-calibration --io {}", io.name()));
+        let directory = home.only("runs/made");
+        let run = serde_json::from_slice(&home.bytes(directory.join("run.json"))).unwrap();
         Some(Experiment { home, directory, run })
+    }
+
+    /// Where the run was started, with the scenario in `made.toml`.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// What `run.json` says.
+    pub(crate) fn result(&self) -> &Run {
+        &self.run
     }
 
     /// Where the run is.
@@ -89,14 +93,6 @@ impl Experiment {
         let trials = self.run.cases.iter().flat_map(|case| &case.trials);
         trials.map(|row| Recorded::read(&self.directory, row)).collect()
     }
-}
-
-/// The one thing in a directory.
-pub(crate) fn only_entry(directory: &Path) -> PathBuf {
-    let entries: Vec<PathBuf> =
-        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert_eq!(entries.len(), 1, "{}: {entries:?}", directory.display());
-    entries.into_iter().next().unwrap()
 }
 
 /// A trial's recording, and what the run says of it.

@@ -6,9 +6,10 @@ use std::fs;
 use tcplab_recording::{FlowLog, Recording};
 use tcplab_units::Endpoint;
 
-use crate::experiment::{Experiment, Recorded, only_entry};
+use crate::experiment::{Experiment, Recorded};
 use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};
-use crate::program::{Io, tcplab};
+use crate::home::Home;
+use crate::program::Io;
 
 const SCENARIO: &str = r#"
 title = "Several flows"
@@ -133,11 +134,9 @@ fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
 
 /// The same in virtual time: the same connections from the same seeds.
 fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let run = only_entry(&home.path().join("runs/made"));
+    let home = Home::with("made.toml", SCENARIO);
+    home.answer("run made.toml --world sim");
+    let run = home.only("runs/made");
     assert_eq!(fs::read_to_string(run.join("flows.csv")).unwrap().lines().count(), 5);
     let own = Recording::open(&run.join(&trial.row.directory)).unwrap().app().unwrap();
     // How many of those in the background begin before the others are done is the world's affair.

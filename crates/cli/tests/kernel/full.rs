@@ -1,11 +1,9 @@
 //! A limit on file sizes, which fails like a full disk and needs no privileges.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use crate::experiment::only_entry;
-use crate::program::{Ended, ended, namespaces_allowed, tcplab};
+use crate::home::{Ended, Home, ended};
+use crate::program::namespaces_allowed;
 
 const SCENARIO: &str = r#"
 title = "Small"
@@ -20,16 +18,22 @@ upload = "20 kB"
 trials = 1
 "#;
 
-/// A run that may write this much into each file.
-fn limited(home: &Path, bytes: u64) -> Ended {
-    fs::write(home.join("small.toml"), SCENARIO).unwrap();
+/// The error of a run that may write this much into each file, with these parts.
+fn limited(home: &Home, bytes: u64, parts: &[&str]) {
+    home.write("small.toml", SCENARIO);
     // POSIX counts in blocks of 512 bytes.
     let line = format!(
         "ulimit -f {} && exec '{}' run small.toml",
         bytes.div_ceil(512),
         env!("CARGO_BIN_EXE_tcplab")
     );
-    ended(Command::new("sh").args(["-c", &line]).env("POSIXLY_CORRECT", "1").current_dir(home))
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &line]).env("POSIXLY_CORRECT", "1").current_dir(home.path(""));
+    let Ended { code, stderr, .. } = ended(&mut shell);
+    assert_eq!(code, Some(2), "{stderr}");
+    for part in parts.iter().chain(&["try: raise the limit on the size of files"]) {
+        assert!(stderr.contains(part), "`{part}` is missing: {stderr}");
+    }
 }
 
 #[test]
@@ -37,13 +41,9 @@ fn in_a_trial() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let run = limited(home.path(), 12_000);
-    assert_eq!(run.code, Some(2), "{}", run.stderr);
-    for part in [".pcapng: File too large", "try: raise the limit on the size of files"] {
-        assert!(run.stderr.contains(part), "`{part}` is missing: {}", run.stderr);
-    }
-    assert!(!home.path().join("runs").exists(), "a run without any trial");
+    let home = Home::new();
+    limited(&home, 12_000, &[".pcapng: File too large"]);
+    assert!(!home.exists("runs"), "a run without any trial");
 }
 
 #[test]
@@ -51,21 +51,13 @@ fn in_the_report() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let run = limited(home.path(), 50_000);
-    assert_eq!(run.code, Some(2), "{}", run.stderr);
-    for part in [
-        "report.html: File too large",
-        "try: raise the limit on the size of files",
-        "all trials are done; resume with: tcplab run --resume runs/small/",
-    ] {
-        assert!(run.stderr.contains(part), "`{part}` is missing: {}", run.stderr);
-    }
-    let directory = only_entry(&home.path().join("runs/small"));
+    let home = Home::new();
+    let resume = "all trials are done; resume with: tcplab run --resume runs/small/";
+    limited(&home, 50_000, &["report.html: File too large", resume]);
+    let directory = home.only("runs/small");
     for file in ["run.json", "report.html", ".partial-report.html"] {
         assert!(!directory.join(file).exists(), "{file} looks as if it were whole");
     }
-    let resumed = tcplab(home.path(), &["run", "--resume"]);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    home.answer("run --resume");
     assert!(directory.join("run.json").exists() && directory.join("report.html").exists());
 }

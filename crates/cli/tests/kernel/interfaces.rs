@@ -1,13 +1,12 @@
 //! `tcplab bridge`, between two veth pairs in three namespaces.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use tcplab_path::{Cause, Fate};
 use tcplab_recording::Recording;
 
-use crate::program::{ended, installed, namespaces_allowed, tcplab};
+use crate::home::{Home, ended};
+use crate::program::{installed, namespaces_allowed};
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 /// Left and right have an interface each, whose other ends are `wa` and `wb` here.
@@ -55,7 +54,7 @@ wait $bridge
 promiscuous
 "#;
 
-/// The end of each interface is told before anything is done with it.
+/// Before anything is done with an interface.
 const REFUSALS: &str = r#"
 refused() { code=0; "$TCPLAB" bridge - "$@" --duration 1s || code=$?; test $code = 2; }
 refused wa wa
@@ -79,36 +78,35 @@ fn able() -> bool {
 }
 
 /// In a namespace of its own, where this user may do everything.
-fn here(home: &Path, traffic: &str) -> Command {
+fn here(home: &Home, traffic: &str) -> Command {
     let mut unshare = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         unshare.args(["--user", "--map-root-user"]);
     }
-    unshare.args(["--net", "sh", "-c", &script(traffic)]).current_dir(home);
+    unshare.args(["--net", "sh", "-c", &script(traffic)]).current_dir(home.path(""));
     unshare.env("TCPLAB", env!("CARGO_BIN_EXE_tcplab"));
     unshare
 }
 
-fn passes(home: &Path, mut bridged: Command) {
+fn passes(home: &Home, mut bridged: Command) {
     let sent: Vec<u8> = (0..1_000_000_u32).map(|n| (n % 251) as u8).collect();
-    fs::write(home.join("sent"), sent).unwrap();
-    let run = ended(&mut bridged);
-    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    // Both delays, and those of ARP before; and nothing else of the interface has changed.
-    let (_, times) = run.stdout.split_once("rtt min/avg/max/mdev = ").unwrap();
+    home.write("sent", sent);
+    let text = ended(&mut bridged).answer("the bridge");
+    // Both delays, and those of ARP before; the interface is as it was.
+    let (_, times) = text.split_once("rtt min/avg/max/mdev = ").unwrap();
     let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
-    assert!((40.0..60.0).contains(&shortest), "{}", run.stdout);
-    assert!(run.stdout.trim_end().ends_with("promiscuity 0"), "{}", run.stdout);
+    assert!((40.0..60.0).contains(&shortest), "{text}");
+    assert!(text.trim_end().ends_with("promiscuity 0"), "{text}");
 
-    let recording = Recording::open(&home.join("seen")).unwrap();
+    let recording = Recording::open(&home.path("seen")).unwrap();
     assert_eq!(recording.record().unwrap().client.address, "wa");
     let truth = recording.truth().unwrap();
     let lost = truth.iter().filter(|row| row.verdict.fate == Fate::Dropped(Cause::Loss)).count();
     assert!(lost > 0);
-    // Of ARP there are verdicts, and no frames.
+    // ARP has verdicts and no frames.
     let arp = truth.iter().filter(|row| row.frame.is_none()).count();
     assert!(arp > 0 && arp < 20, "{arp}");
-    if let Some(theirs) = crate::tshark::frames(&home.join("seen/client.pcapng")) {
+    if let Some(theirs) = crate::tshark::frames(&home.path("seen/client.pcapng")) {
         let came = |row: &&tcplab_recording::TruthRow| {
             row.frame.is_some()
                 && (row.verdict.direction == tcplab_path::Direction::Forward
@@ -123,8 +121,8 @@ fn bridge_forwards_everything() {
     if !able() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    passes(home.path(), here(home.path(), TRAFFIC));
+    let home = Home::new();
+    passes(&home, here(&home, TRAFFIC));
 }
 
 #[test]
@@ -133,10 +131,10 @@ fn bridge_in_user_namespace() {
     if !able() {
         return;
     }
-    let mut bridged = as_nobody(home.path(), "unshare");
+    let mut bridged = as_nobody(&home, "unshare");
     bridged.args(["--user", "--map-root-user", "--net", "sh", "-c", &script(TRAFFIC)]);
-    bridged.env("TCPLAB", home.path().join("tcplab"));
-    passes(home.path(), bridged);
+    bridged.env("TCPLAB", home.path("tcplab"));
+    passes(&home, bridged);
 }
 
 #[test]
@@ -144,8 +142,8 @@ fn impossible_bridge_is_refused_and_disturbance_reported() {
     if !able() || !installed(&["setpriv"]) {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let run = ended(&mut here(home.path(), REFUSALS));
+    let home = Home::new();
+    let run = ended(&mut here(&home, REFUSALS));
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     for said in [
         "wa cannot be bridged with itself",
@@ -163,8 +161,5 @@ fn impossible_bridge_is_refused_and_disturbance_reported() {
 
 #[test]
 fn impossible_path_is_refused_first() {
-    let home = tempfile::tempdir().unwrap();
-    let run = tcplab(home.path(), &["bridge", "dsl-26", "a", "b"]);
-    assert_eq!(run.code, Some(2));
-    assert!(run.stderr.contains("did you mean `dsl-25`?"), "{}", run.stderr);
+    Home::new().refuses(&[("bridge dsl-26 a b", "did you mean `dsl-25`?")]);
 }

@@ -14,8 +14,9 @@ use tcplab_results::Run;
 use tcplab_units::{Endpoint, Rng};
 
 use crate::frames::Tap;
+use crate::home::{Ended, Home, names};
 use crate::processes::{Family, Machine, await_that};
-use crate::program::{command, ended, namespaces_allowed, tcplab};
+use crate::program::namespaces_allowed;
 
 /// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"
@@ -66,7 +67,7 @@ const MOMENTS: [Moment; 5] = [
 
 /// A run under way, in a directory of its own.
 struct Underway<'h> {
-    home: &'h Path,
+    home: &'h Home,
     child: Child,
     family: Family,
     before: Machine,
@@ -74,8 +75,8 @@ struct Underway<'h> {
 }
 
 impl<'h> Underway<'h> {
-    fn start(home: &'h Path, mut command: Command, name: String) -> Underway<'h> {
-        fs::write(home.join("short.toml"), SCENARIO).unwrap();
+    fn start(home: &'h Home, mut command: Command, name: String) -> Underway<'h> {
+        home.write("short.toml", SCENARIO);
         let family = Family::of(&mut command, &name);
         let before = Machine::now();
         command.args(["run", "short.toml", "--no-calibration"]).process_group(0);
@@ -84,12 +85,12 @@ impl<'h> Underway<'h> {
     }
 
     fn run_directory(&self) -> Option<PathBuf> {
-        newest(&self.home.join("runs/short"), |_| true)
+        newest(&self.home.path("runs/short"), |_| true)
     }
 
     /// Waits until it happens, or the program has ended.
     fn await_event(&mut self, event: Event) {
-        let runs = self.home.join("runs/short");
+        let runs = self.home.path("runs/short");
         let happened = || {
             let trials = newest(&runs, |_| true).unwrap_or_default().join("trials");
             let staged = || newest(&trials, |name| name.starts_with(".partial-"));
@@ -107,15 +108,10 @@ impl<'h> Underway<'h> {
 
 /// The last entry by name that fits.
 fn newest(directory: &Path, fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let entries = fs::read_dir(directory).ok()?.flatten();
-    entries.map(|entry| entry.path()).filter(|path| fits(&file_name(path))).max()
+    names(directory).into_iter().rfind(|name| fits(name)).map(|name| directory.join(name))
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// Strikes at each moment, then looks around and goes on with the run.
+/// Strikes at each moment, then looks for leftovers and resumes the run.
 fn survives(signal: Signal, whole_group: bool) {
     if !namespaces_allowed() {
         return;
@@ -123,26 +119,26 @@ fn survives(signal: Signal, whole_group: bool) {
     let mut random = Rng::new(1, &format!("{signal:?}"));
     let mut namespaces = 0;
     for (index, moment) in MOMENTS.into_iter().enumerate() {
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         let wait = Duration::from_millis(random.below(moment.within));
         let name = format!("{signal:?} {wait:?} after {:?} ({index})", moment.after);
-        let program = command(home.path(), &[]);
-        namespaces += struck(home.path(), program, name, moment.after, wait, |child| {
+        let program = home.command("");
+        namespaces += struck(&home, program, name, moment.after, wait, |child| {
             let pid = Pid::from_child(child);
-            // It may have come to its end just before.
+            // It may have ended just before.
             let _ = if whole_group {
                 kill_process_group(pid, signal)
             } else {
                 kill_process(pid, signal)
             };
         });
-        gone_on_with(home.path());
+        is_resumed(&home);
     }
-    assert!(namespaces > 0, "no strike came while there was something to leave behind");
+    assert!(namespaces > 0, "no strike hit a run with namespaces");
 }
 
 /// One strike while namespaces are there, and nothing left of it.
-pub(crate) fn killed_in_transfer(home: &Path, program: Command) {
+pub(crate) fn killed_in_transfer(home: &Home, program: Command) {
     let (name, wait) = ("killed in the transfer".to_owned(), Duration::from_millis(20));
     let own = struck(home, program, name, Event::TransferBegun, wait, |child| {
         kill_process(Pid::from_child(child), Signal::KILL).unwrap();
@@ -153,7 +149,7 @@ pub(crate) fn killed_in_transfer(home: &Path, program: Command) {
 
 /// Strikes, and looks whether anything is left. Gives how many namespaces the run had until then.
 fn struck(
-    home: &Path,
+    home: &Home,
     program: Command,
     name: String,
     event: Event,
@@ -166,23 +162,22 @@ fn struck(
     let had = run.family.namespaces();
     strike(&run.child);
     let Underway { child, family, before, name, .. } = run;
-    let output = child.wait_with_output().unwrap();
+    let Ended { code, stderr, .. } = child.wait_with_output().unwrap().into();
     family.is_gone(&name, &before, &had);
-    let said = String::from_utf8(output.stderr).unwrap();
-    match output.status.code() {
+    match code {
         // By the signal itself, or finished just before.
         None | Some(0) => {}
-        Some(2) => assert!(said.contains("tcplab run --resume"), "{name}: {said}"),
-        Some(code) => panic!("{name}: exit code {code}: {said}"),
+        Some(2) => assert!(stderr.contains("tcplab run --resume"), "{name}: {stderr}"),
+        Some(code) => panic!("{name}: exit code {code}: {stderr}"),
     }
-    if let Some(run) = newest(&home.join("runs/short"), |_| true) {
-        whatever_looks_whole_is(&name, &run);
+    if let Some(run) = newest(&home.path("runs/short"), |_| true) {
+        finished_files_are_whole(&name, &run);
     }
     had.difference(&before.namespaces).count()
 }
 
-/// No name that a finished file or trial has stands for half of one.
-fn whatever_looks_whole_is(name: &str, run: &Path) {
+/// No incomplete file or trial has a final name.
+fn finished_files_are_whole(name: &str, run: &Path) {
     let text = |file: &str| fs::read_to_string(run.join(file)).ok();
     for file in ["plan.json", "environment.json", "run.json"] {
         if let Some(text) = text(file) {
@@ -211,30 +206,25 @@ fn whatever_looks_whole_is(name: &str, run: &Path) {
     }
 }
 
-/// Trials in their places.
+/// Finished trials.
 fn whole_trials(run: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(run.join("trials")).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(|path| !file_name(path).starts_with('.')).collect()
+    let whole = names(&run.join("trials")).into_iter().filter(|name| !name.starts_with('.'));
+    whole.map(|name| run.join("trials").join(name)).collect()
 }
 
 /// The run is finished as if nothing had happened; or it had not begun, and says so.
-fn gone_on_with(home: &Path) {
-    let run = newest(&home.join("runs/short"), |_| true);
+fn is_resumed(home: &Home) {
+    let run = newest(&home.path("runs/short"), |_| true);
     let Some(run) = run.filter(|run| run.join("plan.json").exists()) else {
-        let resumed = tcplab(home, &["run", "--resume"]);
-        assert_eq!(resumed.code, Some(2));
-        assert!(resumed.stderr.contains("no unfinished run below"), "{}", resumed.stderr);
-        return;
+        return home.refuses(&[("run --resume", "no unfinished run below")]);
     };
     let kept = whole_trials(&run);
     let digest = |trial: &PathBuf| fs::read(trial.join("result.json")).unwrap();
     let before: Vec<Vec<u8>> = kept.iter().map(digest).collect();
-    let resume = ["run", "--no-calibration", "--resume", run.to_str().unwrap()];
-    let resumed = tcplab(home, &resume);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    home.answer(&format!("run --no-calibration --resume {}", run.display()));
     assert_eq!(kept.iter().map(digest).collect::<Vec<_>>(), before, "finished trials stay");
     assert_eq!(whole_trials(&run).len(), TRIALS);
-    whatever_looks_whole_is("resumed", &run);
+    finished_files_are_whole("resumed", &run);
     let result: Run = serde_json::from_slice(&fs::read(run.join("run.json")).unwrap()).unwrap();
     assert_eq!(result.cases.iter().map(|case| case.trials.len()).sum::<usize>(), TRIALS);
     for place in [run.clone(), run.join("trials")] {
@@ -258,47 +248,43 @@ fn sigint_leaves_nothing() {
     survives(Signal::INT, true);
 }
 
-/// The trial is run again, and what is left of it stands aside with the reason.
+/// The trial is retried; what it left is put aside with the reason.
 #[test]
 fn death_of_trial_process_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
     for event in [Event::TransferBegun, Event::TrialKept] {
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         let name = format!("a trial's process dies after {event:?}");
-        let mut run = Underway::start(home.path(), command(home.path(), &[]), name);
+        let mut run = Underway::start(&home, home.command(""), name);
         run.await_event(event);
         assert!(await_that(|| run.family.helper().is_some_and(|helper| helper.kill())));
         let Underway { child, family, before, name, .. } = run;
-        let output = child.wait_with_output().unwrap();
+        let Ended { code, stderr, .. } = child.wait_with_output().unwrap().into();
         family.is_gone(&name, &before, &BTreeSet::new());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{name}: {said}");
+        assert_eq!(code, Some(0), "{name}: {stderr}");
         for part in ["the process of the trial", "ended early (signal: 9", "retrying"] {
-            assert!(said.contains(part), "{name}: `{part}` is missing: {said}");
+            assert!(stderr.contains(part), "{name}: `{part}` is missing: {stderr}");
         }
-        let directory = newest(&home.path().join("runs/short"), |_| true).unwrap();
+        let directory = newest(&home.path("runs/short"), |_| true).unwrap();
         let aside = newest(&directory.join("flawed"), |_| true).unwrap();
         assert!(fs::read_to_string(aside.join("flaws.json")).unwrap().contains("ended early"));
-        gone_on_with(home.path());
+        is_resumed(&home);
     }
 }
 
-/// Two at once in one run: the second must not touch it.
 #[test]
 fn second_tcplab_in_same_run_is_refused() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let mut run = Underway::start(home.path(), command(home.path(), &[]), "two at once".into());
+    let home = Home::new();
+    let mut run = Underway::start(&home, home.command(""), "two at once".into());
     run.await_event(Event::TrialBegun);
     let directory = run.run_directory().unwrap();
-    let second =
-        ended(&mut command(home.path(), &["run", "--resume", directory.to_str().unwrap()]));
-    assert_eq!(second.code, Some(2), "{}", second.stderr);
-    assert!(second.stderr.contains("is locked by another tcplab process"), "{}", second.stderr);
+    let second = format!("run --resume {}", directory.display());
+    home.refuses(&[(&second, "is locked by another tcplab process")]);
     assert!(run.child.wait().unwrap().success());
     assert_eq!(whole_trials(&directory).len(), TRIALS);
 }

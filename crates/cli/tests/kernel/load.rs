@@ -1,18 +1,17 @@
 //! A server design under load: its clients' answers, and its leftovers.
 
-use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_capture::Reader;
 use tcplab_recording::Recording;
-use tcplab_results::Run;
 use tcplab_units::Endpoint;
 
 use crate::experiment::Experiment;
+use crate::home::Home;
 use crate::processes::{Family, Machine, await_that};
-use crate::program::{Io, command, namespaces_allowed, tcplab};
+use crate::program::{Io, namespaces_allowed};
 
 /// Processes, threads and event loops, across a path and on one host.
 const SCENARIO: &str = r#"
@@ -32,9 +31,7 @@ trials = 1
 #[test]
 fn every_design_answers_all_requests_and_exits() {
     let Some(run) = Experiment::run(SCENARIO, Io::PacketSocket) else { return };
-    let told = fs::read(run.directory().join("run.json")).unwrap();
-    let told: Run = serde_json::from_slice(&told).unwrap();
-    for case in &told.cases {
+    for case in &run.result().cases {
         let (name, trial) = (&case.name, &case.trials[0]);
         let load = trial.load.as_ref().unwrap_or_else(|| panic!("{name} has no load"));
         if let Some(why) = &load.impossible {
@@ -49,7 +46,7 @@ fn every_design_answers_all_requests_and_exits() {
             (Some(0.0), Some(1.0)),
             "{name}"
         );
-        // Beside the requests' connections there is the one that looks whether somebody is there.
+        // One more connection checks that the server listens.
         assert_eq!((load.server.accepted, load.server.requests), (41, 40), "{name}");
         assert!(metric("load.server_time") > Some(0.0), "{name}");
         let directory = run.directory().join(&trial.directory);
@@ -66,16 +63,13 @@ fn every_design_answers_all_requests_and_exits() {
             let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
             let mut frames = 0;
             while let Some(record) = reader.next_record().unwrap() {
-                assert!(record.captured.len() <= 128, "{name}: thousands carry all the same");
+                assert!(record.captured.len() <= 128, "{name}: only headers are kept");
                 frames += 1;
             }
             assert!(frames > 41 * 6, "{name}: all connections are captured: {frames}");
         }
     }
-    let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
-    let refused = tcplab(home, &["run", "made.toml", "--world", "sim"]);
-    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
-    assert!(refused.stderr.contains("processes and threads"), "{}", refused.stderr);
+    run.home().refuses(&[("run made.toml --world sim", "processes and threads")]);
 }
 
 #[test]
@@ -84,18 +78,18 @@ fn forking_server_leaves_no_process() {
         return;
     }
     for (design, signal) in [("fork", Signal::KILL), ("prefork", Signal::INT)] {
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         let scenario = SCENARIO.replace("requests = 40", "for = \"60 s\"").replace(
             "\"fork\", \"prefork\", \"thread\", \"epoll\", \"io-uring\"",
             &format!("\"{design}\""),
         );
-        fs::write(home.path().join("long.toml"), scenario).unwrap();
-        let mut program = command(home.path(), &["run", "long.toml", "--no-calibration"]);
+        home.write("long.toml", scenario);
+        let mut program = home.command("run long.toml --no-calibration");
         let family = Family::of(&mut program, design);
         let before = Machine::now();
         let mut child =
             program.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The program, the trial, the server, and what this has split off.
+        // The program, the trial, the server and its children.
         assert!(await_that(|| family.members().len() > 3), "{design}: no server came");
         let had = family.namespaces();
         kill_process(Pid::from_child(&child), signal).unwrap();

@@ -33,5 +33,10 @@ mod tshark;
 mod unprivileged;
 mod verified;
 
+#[path = "../commands/home.rs"]
+mod home;
+
 #[path = "../../../sim/tests/trials/forwarded.rs"]
 mod forwarded;
+#[path = "../schemas/schema.rs"]
+mod schema;

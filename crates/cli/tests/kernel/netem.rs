@@ -1,6 +1,5 @@
 //! Paths on the kernel's queueing disciplines: `backend = "netem"` and `tcplab path tc`.
 
-use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
@@ -8,7 +7,8 @@ use tcplab_capture::Direction;
 
 use crate::experiment::Experiment;
 use crate::frames::Tap;
-use crate::program::{Ended, Io, ended, namespaces_allowed, skipped, tcplab};
+use crate::home::{Ended, Home, ended, names, skipped};
+use crate::program::{Io, namespaces_allowed};
 
 /// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
 fn in_namespace(words: &str) -> Ended {
@@ -40,17 +40,13 @@ fn has_qdisc(kind: &str) -> bool {
     !said.contains("qdisc kind is unknown")
 }
 
-/// The commands for a path: those that make it, and those that take it away.
+/// The commands that set a path up and undo it.
 fn commands(keys: &[&str]) -> [Vec<String>; 2] {
-    let mut arguments =
-        vec!["path", "tc", "--json", "--client-side", "eth1", "--server-side", "eth2"];
-    arguments.extend(keys.iter().flat_map(|&key| ["-s", key]));
-    let home = tempfile::tempdir().unwrap();
-    let told = tcplab(home.path(), &arguments);
-    assert_eq!(told.code, Some(0), "{keys:?}: {}", told.stderr);
-    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    let keys: String = keys.iter().map(|key| format!(" -s '{key}'")).collect();
+    let line = format!("path tc --json --client-side eth1 --server-side eth2{keys}");
+    let document = Home::new().json(&line);
     ["setup", "undo"].map(|part| {
-        let commands = told[part].as_array().unwrap().iter();
+        let commands = document[part].as_array().unwrap().iter();
         commands
             .map(|command| {
                 let words = command["words"].as_array().unwrap().iter();
@@ -60,8 +56,7 @@ fn commands(keys: &[&str]) -> [Vec<String>; 2] {
     })
 }
 
-/// The rate is that of IP packets, all packets come one by one, and nobody claims to know what
-/// became of them.
+/// The rate counts IP packets, packets arrive singly, and there are no verdicts.
 #[test]
 fn tbf_keeps_the_rate() {
     if !tools_allowed() {
@@ -89,8 +84,9 @@ fn tbf_keeps_the_rate() {
     assert!(trial.truth.is_empty());
     assert!(trial.row.metrics.find(tcplab_scenario::metrics::LOST).is_none());
     assert!(trial.row.episodes.iter().all(|episode| episode.truth_lost.is_none()));
-    let told = trial.row.warnings.join("\n");
-    assert!(told.contains("netem made the path and tells nothing of what it did"), "{told}");
+    let warnings = trial.row.warnings.join("\n");
+    let warning = "netem made the path and tells nothing of what it did";
+    assert!(warnings.contains(warning), "{warnings}");
     assert!(trial.record.world.notes.iter().any(|note| note.starts_with("rate: tbf sends")));
     assert!((trial.metric("payload_intact") - 1.0).abs() < f64::EPSILON);
 
@@ -98,7 +94,7 @@ fn tbf_keeps_the_rate() {
     let longest = |tap: &Tap| tap.frames.iter().map(|frame| frame.bytes.len()).max();
     assert_eq!((longest(client), longest(server)), (Some(1500), Some(1500)));
     assert!(client.frames.iter().all(|frame| frame.comments.is_empty()));
-    // What came to the server is what the client sent, byte by byte, but for a hop (RFC 791 §3.2).
+    // The server receives what the client sent, byte by byte, one hop later (RFC 791 §3.2).
     let sent: usize = client.going(Direction::Outbound).map(|frame| frame.bytes.len()).sum();
     let came: usize = server.going(Direction::Inbound).map(|frame| frame.bytes.len()).sum();
     assert!(came <= sent && came > 8_000_000, "{came} B of {sent} B");
@@ -120,16 +116,13 @@ fn tbf_keeps_the_rate() {
     replay_is_refused(&run);
 }
 
-/// Without verdicts there is nothing to compare with.
+/// Without verdicts there is nothing to compare.
 fn replay_is_refused(run: &Experiment) {
-    let directory = run.trials()[0].directory.display().to_string();
-    let told = tcplab(run.directory(), &["replay", &directory]);
-    assert_eq!(told.code, Some(2));
-    assert!(told.stderr.contains("netem made its path, and told no verdict"), "{}", told.stderr);
+    let line = format!("replay {}", run.trials()[0].directory.display());
+    run.home().refuses(&[(&line, "netem made its path, and told no verdict")]);
 }
 
-/// Where the kernel has no netem, nothing is run, and what is missing is told with what to do;
-/// where it has, the delay is there.
+/// Without netem nothing runs, and the error says what to do; with it, the delay is there.
 #[test]
 fn missing_kernel_feature_is_reported_first() {
     if !tools_allowed() {
@@ -143,23 +136,18 @@ fn missing_kernel_feature_is_reported_first() {
         assert!(rtt >= 40.0, "a round trip of {rtt} ms through 40 ms");
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("made.toml"), scenario).unwrap();
-    let told = tcplab(home.path(), &["run", "made.toml"]);
-    assert_eq!(told.code, Some(2), "{}", told.stdout);
-    for said in ["this kernel does not have sch_netem", "modprobe sch_netem"] {
-        assert!(told.stderr.contains(said), "{}", told.stderr);
-    }
-    let left: Vec<_> = fs::read_dir(home.path().join("runs"))
-        .map(|runs| runs.flatten().flat_map(|run| fs::read_dir(run.path()).unwrap()).collect())
-        .unwrap_or_default();
+    let home = Home::with("made.toml", scenario);
+    let line = "run made.toml";
+    home.refuses(&[(line, "this kernel does not have sch_netem"), (line, "modprobe sch_netem")]);
+    let runs = names(&home.path("runs")).into_iter();
+    let left: Vec<_> = runs.flat_map(|run| names(&home.path("runs").join(run))).collect();
     assert!(left.is_empty(), "{left:?}");
-    let doctor = tcplab(home.path(), &["doctor"]);
+    let doctor = home.run("doctor");
     assert!(doctor.stdout.contains("this kernel has no netem"), "{}", doctor.stdout);
 }
 
-/// Each kind of queue, as `tcplab path tc` prints it, is taken by tc and the kernel, and read back
-/// as asked. What this kernel does not have, tc must at least have understood.
+/// tc and the kernel accept each kind of queue that `tcplab path tc` prints, and read it back. A
+/// kind that this kernel lacks must at least be known to tc.
 #[test]
 fn kernel_accepts_every_queue() {
     if !tools_allowed() {
@@ -204,7 +192,7 @@ fn kernel_accepts_every_queue() {
         let before = in_namespace("tc -j qdisc show; ip -j link show").stdout;
         let both = [setup.join("\n"), undo.join("\n")].join("\n");
         let after = in_namespace(&format!("{both}\ntc -j qdisc show; ip -j link show")).stdout;
-        assert_eq!(kinds(&after), kinds(&before), "{kind} is taken away again");
+        assert_eq!(kinds(&after), kinds(&before), "{kind} is removed");
     }
 }
 
@@ -216,7 +204,7 @@ fn kinds(told: &str) -> Vec<String> {
         .collect()
 }
 
-/// What netem is told is at least understood by tc; where the kernel has it, taken.
+/// tc knows the settings; a kernel with netem accepts them.
 #[test]
 fn netem_settings_are_read_back() {
     if !tools_allowed() {
@@ -244,6 +232,6 @@ fn netem_settings_are_read_back() {
         }
     }
     if !has_netem {
-        skipped("this kernel has no netem; tc understood what it is told");
+        skipped("this kernel has no netem; tc knows the settings");
     }
 }

@@ -1,11 +1,10 @@
 //! Socket options: requested, effective, refused.
 
-use std::fs;
-
 use tcplab_recording::{OptionRecord, Recording};
 use tcplab_workload::Outcome::{self, Adjusted, AsAsked, Clamped, Default, Doubled, Inherited};
 
-use crate::experiment::{only_entry, tiny};
+use crate::experiment::tiny;
+use crate::home::Home;
 use crate::program::namespaces_allowed;
 
 const ASKED: &str = r#"
@@ -17,32 +16,31 @@ socket   = { backlog = 7, defer_accept = "5 s", keepalive = true, keepidle = "20
 accepted = { keepidle = "9 s", user_timeout = "8 s" }
 "#;
 
-/// What was asked for and what it was, of all three sockets; once in each world, which agree.
+/// Requested and effective values of all three sockets, equal in both worlds.
 #[test]
 fn options_are_read_back_on_all_sockets() {
     if !namespaces_allowed() {
         return;
     }
     for world in ["kernel", "sim"] {
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         // A model without that congestion control is none at all.
         let asked = match world {
             "sim" => ASKED.replace(r#"congestion = "no-such""#, "ip_tos = 16"),
             _ => ASKED.into(),
         };
-        let ended = tiny(home.path(), &asked, &["--world", world]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let text = tiny(&home, &asked, &format!("--world {world}")).answer(world);
         // Lines are broken to the terminal's width.
-        let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("was refused"), "{world}: {}", ended.stdout);
-        let directory = only_entry(&home.path().join("runs/tiny"));
-        let trial = only_entry(&directory.join("trials"));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains("was refused"), "{world}: {text}");
+        let directory = home.only("runs/tiny");
+        let trial = home.only(directory.join("trials"));
         let record = Recording::open(&trial).unwrap().record().unwrap();
         let check = |options: &[OptionRecord], expected: &[(&str, &str, Outcome)]| {
             for (name, effective, outcome) in expected {
                 let found = options.iter().find(|option| option.name == *name).unwrap();
-                let told = (found.effective.as_str(), found.outcome);
-                assert_eq!(told, (*effective, *outcome), "{world}: {name}: {found:?}");
+                let got = (found.effective.as_str(), found.outcome);
+                assert_eq!(got, (*effective, *outcome), "{world}: {name}: {found:?}");
             }
         };
         check(
@@ -76,9 +74,9 @@ fn options_are_read_back_on_all_sockets() {
                 ("user_timeout", "8 s", AsAsked),
             ],
         );
-        let table = fs::read_to_string(directory.join("options.csv")).unwrap();
+        let table = home.text(directory.join("options.csv"));
         assert!(table.contains(",client,rcvbuf,SO_RCVBUF,B,65536,,"), "{table}");
-        let page = fs::read_to_string(directory.join("report.html")).unwrap();
+        let page = home.text(directory.join("report.html"));
         assert!(page.contains("<td>SO_LINGER</td>"), "{world}");
     }
 }
@@ -88,7 +86,7 @@ fn refused_option_fails_trial_unless_recorded() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     for (side, parts) in [
         (
             "[client]\nsocket = { congestion = \"no-such\" }",
@@ -99,7 +97,7 @@ fn refused_option_fails_trial_unless_recorded() {
             ["the socket that the server accepted does not take congestion", "tcplab doctor"],
         ),
     ] {
-        let ended = tiny(home.path(), side, &["--world", "kernel"]);
+        let ended = tiny(&home, side, "--world kernel");
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         for part in parts {
             assert!(ended.stderr.contains(part), "`{part}` is missing: {}", ended.stderr);

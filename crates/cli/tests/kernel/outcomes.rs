@@ -1,17 +1,16 @@
 //! Exit codes and output of experiments.
 
-use std::fs;
-
 use tcplab_recording::Recording;
 use tcplab_results::Run;
 
-use crate::experiment::{TINY, only_entry, tiny};
-use crate::program::{namespaces_allowed, tcplab};
+use crate::experiment::{TINY, tiny};
+use crate::home::{Ended, Home, names};
+use crate::program::namespaces_allowed;
 
-/// Runs a scenario that starts as `TINY` does; gives its home, code, output and errors.
-fn run(rest: &str, options: &[&str]) -> (tempfile::TempDir, crate::program::Ended) {
-    let home = tempfile::tempdir().unwrap();
-    let ended = tiny(home.path(), rest, options);
+/// Runs [`TINY`] and `rest` in a new home.
+fn run(rest: &str, options: &str) -> (Home, Ended) {
+    let home = Home::new();
+    let ended = tiny(&home, rest, options);
     (home, ended)
 }
 
@@ -31,21 +30,18 @@ claim  = "all arrives"
 metric = "payload_intact"
 equals = true
 "#;
-    let (home, ended) = run(claims, &[]);
+    let (home, ended) = run(claims, "");
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     for part in ["✗ light is overtaken", "✓ all arrives", "report: "] {
         assert!(ended.stdout.contains(part), "`{part}` is missing: {}", ended.stdout);
     }
-    let directory = only_entry(&home.path().join("runs/tiny"));
-    assert!(
-        fs::read_to_string(directory.join("report.html")).unwrap().contains("light is overtaken")
-    );
-    // To look again is not to run again, and gives the same verdict.
-    let again = tcplab(home.path(), &["report"]);
-    assert_eq!((again.code, again.stdout), (Some(1), ended.stdout.clone()), "{}", again.stderr);
-    let directory = directory.strip_prefix(home.path()).unwrap();
-    let resumed = tcplab(home.path(), &["run", "--resume", directory.to_str().unwrap()]);
-    assert_eq!((resumed.code, resumed.stdout), (Some(1), ended.stdout), "{}", resumed.stderr);
+    let directory = home.only("runs/tiny");
+    assert!(home.text(directory.join("report.html")).contains("light is overtaken"));
+    // Report and resume run nothing and give the same verdict.
+    for line in ["report".to_owned(), format!("run --resume {}", directory.display())] {
+        let again = home.run(&line);
+        assert_eq!((again.code, &again.stdout), (Some(1), &ended.stdout), "{}", again.stderr);
+    }
 }
 
 #[test]
@@ -53,12 +49,10 @@ fn json_is_the_only_output() {
     if !namespaces_allowed() {
         return;
     }
-    let (home, ended) = run("", &["--json"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let printed: Run = serde_json::from_str(&ended.stdout).unwrap();
-    let directory = only_entry(&home.path().join("runs/tiny"));
-    let written: Run =
-        serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
+    let (home, ended) = run("", "--json");
+    let printed: Run = serde_json::from_str(&ended.answer("--json")).unwrap();
+    let written = home.bytes(home.only("runs/tiny").join("run.json"));
+    let written: Run = serde_json::from_slice(&written).unwrap();
     assert_eq!(printed, written);
     assert_eq!(printed.cases.len(), 1);
 }
@@ -77,9 +71,9 @@ socket = { congestion = "reno" }
 sysctl = { "net.ipv4.tcp_rmem" = "4096 65536 500000" }
 socket = { congestion = "cubic", maxseg = 1000 }
 "#;
-    let (home, ended) = run(sides, &[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let trial = only_entry(&only_entry(&home.path().join("runs/tiny")).join("trials"));
+    let (home, ended) = run(sides, "");
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let trial = home.only(home.only("runs/tiny").join("trials"));
     let record = Recording::open(&trial).unwrap().record().unwrap();
     let (probes, buffer) = ("net.ipv4.tcp_early_retrans", "net.ipv4.tcp_rmem");
     assert_eq!(record.client.sysctls[probes], "0");
@@ -93,7 +87,7 @@ socket = { congestion = "cubic", maxseg = 1000 }
     }
 }
 
-/// What only the kernel can refuse is told with the cause and a remedy; nothing half-done stays.
+/// With cause and remedy; nothing incomplete stays.
 #[test]
 fn kernel_refusal_is_explained() {
     if !namespaces_allowed() {
@@ -114,18 +108,17 @@ fn kernel_refusal_is_explained() {
         ),
     ] {
         let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
-        let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("tiny.toml"), format!("{slow}{sides}\n")).unwrap();
-        let ended = tcplab(home.path(), &["run", "tiny.toml", "--no-calibration"]);
+        let home = Home::with("tiny.toml", format!("{slow}{sides}\n"));
+        let ended = home.run("run tiny.toml --no-calibration");
         assert_eq!(ended.code, Some(2), "{sides}: {}", ended.stderr);
         for part in parts.iter().chain(&["trial 1 of case", "try: "]) {
             assert!(ended.stderr.contains(part), "{sides}: `{part}` is missing: {}", ended.stderr);
         }
-        assert!(!home.path().join("runs").exists(), "{sides}: a run without any trial");
+        assert!(!home.exists("runs"), "{sides}: a run without any trial");
     }
 }
 
-/// A trial that takes too long has failed, as often as it was run; the run goes on, and tells.
+/// It fails on each attempt; the run continues and reports it.
 #[test]
 fn trial_over_time_limit_is_missing() {
     if !namespaces_allowed() {
@@ -134,24 +127,22 @@ fn trial_over_time_limit_is_missing() {
     let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
     let slow = slow.replace("trials = 1", "trials = 1\nretries = 1\nwarm_up = 1");
     let both = "[matrix]\n\"path.delay\" = [\"200 ms\", \"1 ms\"]\n[limits]\ntrial = \"300 ms\"\n";
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("tiny.toml"), format!("{slow}{both}")).unwrap();
-    let ended = tcplab(home.path(), &["run", "tiny.toml", "--no-calibration"]);
+    let home = Home::with("tiny.toml", format!("{slow}{both}"));
+    let ended = home.run("run tiny.toml --no-calibration");
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
-    let told = "failed: the trial was not done after 300 ms";
-    assert_eq!(ended.stderr.matches(told).count(), 2, "once more: {}", ended.stderr);
+    let failure = "failed: the trial was not done after 300 ms";
+    assert_eq!(ended.stderr.matches(failure).count(), 2, "once more: {}", ended.stderr);
     for part in
         ["1 trial of 2 failed", "! 200ms, trial 1 failed after 2 attempts", "[limits] trial"]
     {
         assert!(ended.stdout.contains(part), "`{part}` is missing: {}", ended.stdout);
     }
-    let directory = only_entry(&home.path().join("runs/tiny"));
-    let run: Run = serde_json::from_slice(&fs::read(directory.join("run.json")).unwrap()).unwrap();
+    let directory = home.only("runs/tiny");
+    let run: Run = serde_json::from_slice(&home.bytes(directory.join("run.json"))).unwrap();
     let counts: Vec<_> =
         run.cases.iter().map(|case| (case.trials.len(), case.failures.len())).collect();
     assert_eq!((counts, run.warm_up), (vec![(0, 1), (1, 0)], 1));
-    let warm: Vec<_> = fs::read_dir(directory.join("warm-up")).unwrap().collect();
-    assert_eq!(warm.len(), 2, "one of each case, kept for whoever wants to look");
+    assert_eq!(names(&directory.join("warm-up")).len(), 2, "one of each case stays");
 }
 
 #[test]
@@ -159,10 +150,9 @@ fn doctor_has_a_line_for_each_ability() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let ended = tcplab(home.path(), &["doctor"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let names = [
+    let home = Home::new();
+    let text = home.answer("doctor");
+    let expected = [
         "kernel",
         "network namespaces",
         "TUN devices",
@@ -173,16 +163,13 @@ fn doctor_has_a_line_for_each_ability() {
         "processors",
         "worlds",
     ];
-    let lines: Vec<&str> =
-        ended.stdout.lines().filter(|line| line.starts_with(['✓', '!', '✗'])).collect();
-    assert_eq!(lines.len(), names.len(), "{}", ended.stdout);
-    for (line, name) in lines.iter().zip(names) {
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(['✓', '!', '✗'])).collect();
+    assert_eq!(lines.len(), expected.len(), "{text}");
+    for (line, name) in lines.iter().zip(expected) {
         assert!(line[line.find(' ').unwrap()..].trim_start().starts_with(name), "{line}");
     }
-    let json = tcplab(home.path(), &["doctor", "--json"]);
-    assert_eq!(json.code, Some(0));
-    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let document = home.json("doctor --json");
     let abilities = document["abilities"].as_array().unwrap();
-    let told: Vec<&str> = abilities.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(told, names);
+    let listed: Vec<&str> = abilities.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(listed, expected);
 }

@@ -1,6 +1,5 @@
 //! Packets above the path's MTU: kernel and model retransmit the same segments.
 
-use std::fs;
 use std::path::Path;
 use tcplab_recording::capture_file;
 
@@ -8,8 +7,9 @@ use tcplab_capture::Reader;
 use tcplab_units::Endpoint;
 use tcplab_wire::{FrameView, too_big};
 
-use crate::experiment::{Experiment, only_entry};
-use crate::program::{Io, tcplab};
+use crate::experiment::Experiment;
+use crate::home::Home;
+use crate::program::Io;
 
 const SCENARIO: &str = r#"
 title = "Small packets only"
@@ -39,11 +39,9 @@ const COMPARED: usize = 20;
 #[test]
 fn both_worlds_retransmit_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let modelled = only_entry(&home.path().join("runs/made"));
+    let home = Home::with("made.toml", SCENARIO);
+    home.answer("run made.toml --world sim");
+    let modelled = home.only("runs/made");
     let mut trials = 0;
     for trial in experiment.trials() {
         let directories = [&trial.directory, &modelled.join(&trial.row.directory)];

@@ -1,9 +1,10 @@
-//! The program under test, and whether this machine can run it.
+//! Whether this machine can run experiments.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
-use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::home::skipped;
 
 /// How frames get out of the endpoints: `--io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,34 +20,6 @@ impl Io {
             Io::PacketSocket => "packet-socket",
         }
     }
-}
-
-/// What the program said and how it ended.
-#[derive(Debug)]
-pub(crate) struct Ended {
-    /// None when a signal ended it.
-    pub(crate) code: Option<i32>,
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-}
-
-/// `tcplab` with these arguments, in `directory`.
-pub(crate) fn command(directory: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
-    command.args(arguments).current_dir(directory).stdin(Stdio::null());
-    command
-}
-
-/// Runs `tcplab` to its end.
-pub(crate) fn tcplab(directory: &Path, arguments: &[&str]) -> Ended {
-    ended(&mut command(directory, arguments))
-}
-
-/// Runs a command to its end.
-pub(crate) fn ended(command: &mut Command) -> Ended {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = |bytes| String::from_utf8(bytes).expect("the program speaks UTF-8");
-    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 /// Whether experiments can run here; if not, says that the test is skipped. Asked of another
@@ -88,11 +61,6 @@ pub(crate) fn allowed(io: Io) -> bool {
         },
         Io::PacketSocket => true,
     }
-}
-
-#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
-pub(crate) fn skipped(reason: &str) {
-    eprintln!("SKIPPED: {reason}");
 }
 
 /// Whether all these programs are installed; if not, says that the test is skipped.

@@ -6,7 +6,8 @@ use std::fs;
 use tcplab_workload::{CALLS, RESULTS};
 
 use crate::experiment::Experiment;
-use crate::program::{Io, tcplab};
+use crate::home::Home;
+use crate::program::Io;
 
 const SCENARIO: &str = include_str!("programs.toml");
 
@@ -31,8 +32,6 @@ fn calls_return_documented_results() {
 
 #[test]
 fn calls_return_documented_results_in_virtual_time() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("made.toml"), SCENARIO).unwrap();
-    let ended = tcplab(home.path(), &["run", "made.toml", "--world", "sim"]);
-    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let home = Home::with("made.toml", SCENARIO);
+    home.answer("run made.toml --world sim");
 }

@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::experiment::Experiment;
-use crate::program::{Io, tcplab};
+use crate::program::Io;
 
-/// Everything that draws, holds, copies, changes or looks into packets, both ways.
+/// All elements that drop, delay, copy, change or read packets, in both directions.
 const LIVELY_PATH: &str = r#"
 [path]
 rate      = { start = "20 Mbit/s", steps = [{ at = "300 ms", to = "8 Mbit/s", over = "100 ms" }] }
@@ -24,7 +24,7 @@ rate  = "5 Mbit/s"
 queue = { pie = {} }
 "#;
 
-/// What only sizes decide, so that packets stay where they were read.
+/// Elements that need sizes only, so packets stay where they were read.
 const BLIND_PATH: &str = r#"
 [path]
 rate   = "50 Mbit/s"
@@ -42,20 +42,16 @@ fn the_log_is_replayed(path: &str, io: Io) {
     let Some(run) = Experiment::run(&scenario, io) else { return };
     for trial in run.trials() {
         let rows = trial.truth.len();
-        let directory = trial.directory.display().to_string();
-        let ended = tcplab(run.directory(), &["replay", &directory]);
-        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-        assert_eq!(
-            ended.stdout,
-            format!("{rows} packets, all with equal verdicts in virtual time\n")
-        );
-        // And it is a comparison: another seed decides otherwise.
+        let line = format!("replay {}", trial.directory.display());
+        let expected = format!("{rows} packets, all with equal verdicts in virtual time\n");
+        assert_eq!(run.home().answer(&line), expected);
+        // Another seed gives other verdicts, so this really compares.
         let record = trial.directory.join("result.json");
         let text = fs::read_to_string(&record).unwrap();
         let seed = format!("\"seed\": {}", trial.record.seed);
         assert!(text.contains(&seed), "{text}");
         fs::write(&record, text.replace(&seed, "\"seed\": 7")).unwrap();
-        let ended = tcplab(run.directory(), &["replay", &directory]);
+        let ended = run.home().run(&line);
         assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
         assert!(ended.stdout.contains("have a different verdict"), "{}", ended.stdout);
     }

@@ -4,13 +4,12 @@ use std::fs;
 
 use tcplab_capture::{Direction, Reader};
 use tcplab_recording::Recording;
-use tcplab_results::Run;
 use tcplab_scenario::metrics;
 use tcplab_units::Endpoint;
 use tcplab_wire::FrameView;
 
 use crate::experiment::Experiment;
-use crate::program::{Io, tcplab};
+use crate::program::Io;
 
 /// What a capture shows of a packet: its TCP sequence and acknowledgement numbers, its length, and
 /// when it passed.
@@ -38,9 +37,7 @@ fn loopback_is_captured_at_both_endpoints() {
                     [workload]\nupload = \"2 MB\"\n[sampling]\ntcp_info = \"1 ms\"\n\
                     [repeat]\ntrials = 1\n";
     let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
-    let told = fs::read(run.directory().join("run.json")).unwrap();
-    let told: Run = serde_json::from_slice(&told).unwrap();
-    let trial = &told.cases[0].trials[0];
+    let trial = &run.result().cases[0].trials[0];
     let metric = |name| trial.metrics.value_named(name);
     assert_eq!((metric("payload_intact"), metric("lost")), (Some(1.0), None));
     assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
@@ -63,15 +60,10 @@ fn loopback_is_captured_at_both_endpoints() {
     let report = fs::read_to_string(run.directory().join("report.html")).unwrap();
     assert!(report.contains("both ends talk over the loopback of the same host"));
     assert!(!report.contains("The path was not verified"));
-    let home = run.directory().parent().unwrap().parent().unwrap().parent().unwrap();
-    for (line, said) in [
-        (&["run", "made.toml", "--world", "sim"][..], "which there is on the kernel only"),
-        (&["path", "show", "made.toml"], "`same_host` has no path"),
-    ] {
-        let refused = tcplab(home, line);
-        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
-        assert!(refused.stderr.contains(said), "{}", refused.stderr);
-    }
+    run.home().refuses(&[
+        ("run made.toml --world sim", "which there is on the kernel only"),
+        ("path show made.toml", "`same_host` has no path"),
+    ]);
 }
 
 #[test]
@@ -81,10 +73,8 @@ fn pipes_and_memory_move_bytes_without_packets() {
                     [matrix]\n\"workload.through\" = [\"unix\", \"pipe\", \"memory\"]\n\
                     [repeat]\ntrials = 1\n";
     let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
-    let told = fs::read(run.directory().join("run.json")).unwrap();
-    let told: Run = serde_json::from_slice(&told).unwrap();
     let report = fs::read_to_string(run.directory().join("report.html")).unwrap();
-    for (case, medium) in told.cases.iter().zip(["a UNIX socket", "a pipe", "memory"]) {
+    for (case, medium) in run.result().cases.iter().zip(["a UNIX socket", "a pipe", "memory"]) {
         let trial = &case.trials[0];
         let names: Vec<&str> = trial.metrics.iter().map(|metric| metric.name).collect();
         assert_eq!(names, ["transfer_time", "goodput", "payload_intact"], "{medium}");

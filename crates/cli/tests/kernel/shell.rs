@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_path::{Cause, Fate};
+use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{Recording, capture_file};
 use tcplab_units::Endpoint;
 
 use crate::frames::Tap;
+use crate::home::{Home, ended};
 use crate::processes::{Family, Machine, Member, await_that};
-use crate::program::{Io, allowed, command, ended, installed, namespaces_allowed, tcplab};
+use crate::program::{Io, allowed, installed, namespaces_allowed};
+use crate::schema::check;
 use crate::unprivileged::{as_nobody, nobodys_home};
 
 #[test]
@@ -22,8 +24,7 @@ fn exit_code_is_that_of_program() {
         if !allowed(io) {
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("plain"), "no program").unwrap();
+        let home = Home::with("plain", "no program");
         for (program, code, said) in [
             (&["true"][..], 0, ""),
             (&["sh", "-c", "exit 7"], 7, ""),
@@ -32,8 +33,8 @@ fn exit_code_is_that_of_program() {
             (&["no-such-program"], 127, "cannot run no-such-program"),
             (&["./plain"], 126, "cannot run ./plain"),
         ] {
-            let fixed = ["shell", "--quiet", "--io", io.name(), "-s", "delay=1 ms", "--"];
-            let run = tcplab(home.path(), &[&fixed[..], program].concat());
+            let line = format!("shell --quiet --io {} -s 'delay=1 ms' --", io.name());
+            let run = ended(home.command(&line).args(program));
             assert_eq!(run.code, Some(code), "{program:?}: {}", run.stderr);
             assert!(run.stderr.contains(said), "{program:?}: {}", run.stderr);
             let out = if said == "err" { "out\n" } else { "" };
@@ -44,36 +45,31 @@ fn exit_code_is_that_of_program() {
 
 #[test]
 fn impossible_shell_is_refused() {
-    let home = tempfile::tempdir().unwrap();
-    fs::create_dir_all(home.path().join("full/of")).unwrap();
-    fs::write(home.path().join("bad.toml"), "rate = \"5 Mbit/s\"\ndelay = \"5 parsecs\"").unwrap();
-    let far = ["--far", "exit 3", "--wait-for", "80"];
+    let home = Home::new();
+    home.make_directory("full/of");
+    home.write("bad.toml", "rate = \"5 Mbit/s\"\ndelay = \"5 parsecs\"");
     for (arguments, said) in [
-        (&["dsl-26"][..], "did you mean `dsl-25`?"),
-        (&["bad.toml"], "`parsecs` is not a unit"),
-        (&["-s", "rat=1 Mbit/s"], "did you mean `rate`?"),
-        (&["--capture", "full"], "full is not empty"),
-        (&far, "ended (exit code 3) and never listened on port 80"),
-        (&["--congestion", "cubik"], "this kernel has no congestion control \"cubik\""),
+        ("dsl-26", "did you mean `dsl-25`?"),
+        ("bad.toml", "`parsecs` is not a unit"),
+        ("-s 'rat=1 Mbit/s'", "did you mean `rate`?"),
+        ("--capture full", "full is not empty"),
+        ("--far 'exit 3' --wait-for 80", "ended (exit code 3) and never listened on port 80"),
+        ("--congestion cubik", "this kernel has no congestion control \"cubik\""),
     ] {
         if !(said.contains('`') || namespaces_allowed()) {
             return;
         }
-        let line = [&["shell"][..], arguments, &["--", "echo", "never"]].concat();
-        let run = tcplab(home.path(), &line);
-        assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
-        assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
-        assert_eq!(run.stdout, "", "{arguments:?}");
+        home.refuses(&[(&format!("shell {arguments} -- echo never"), said)]);
     }
 }
 
-/// As the kernel tells it of sockets that nobody set: those that connect, and those accepted.
+/// Of sockets that set none themselves: connecting and accepted ones.
 #[test]
 fn congestion_control_applies_to_both_ends() {
     if !namespaces_allowed() || !installed(&["python3"]) {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let told = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), file=sys.stderr)";
     let far = format!(
         "python3 -c 'import socket, sys; s = socket.create_server((\"\", 7)).accept()[0]; {told}'"
@@ -83,14 +79,14 @@ fn congestion_control_applies_to_both_ends() {
          {told}; s.recv(1)"
     );
     for name in ["reno", "cubic"] {
-        let line = ["shell", "-q", "-s", "delay=1 ms", "--congestion", name, "--far", &far];
-        let run = tcplab(home.path(), &[&line[..], &["--", "python3", "-c", &near]].concat());
-        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let mut shell = home.command(&format!("shell -q -s 'delay=1 ms' --congestion {name}"));
+        let run = ended(shell.args(["--far", &far, "--", "python3", "-c", &near]));
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
         assert_eq!(run.stderr, format!("{name}\n").repeat(2));
     }
 }
 
-/// Both delays, both ways; and what is too much comes from the machine, which is not judged here.
+/// All delays add up in both directions; the machine may add more.
 #[test]
 fn nested_shells_chain_their_paths() {
     if !installed(&["ping"]) {
@@ -100,7 +96,7 @@ fn nested_shells_chain_their_paths() {
         if !allowed(io) {
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         let program = env!("CARGO_BIN_EXE_tcplab");
         let shell =
             |delay| [program, "shell", "--quiet", "--io", io.name(), "-s", delay, "--"].join(" ");
@@ -115,7 +111,7 @@ fn nested_shells_chain_their_paths() {
             ),
         ] {
             let line = format!("{line} -c 5 -i 0.2 10.98.0.2");
-            let run = ended(Command::new("sh").args(["-c", &line]).current_dir(home.path()));
+            let run = ended(Command::new("sh").args(["-c", &line]).current_dir(home.path("")));
             assert_eq!(run.code, Some(0), "{line}: {}{}", run.stdout, run.stderr);
             let (_, times) = run.stdout.split_once("rtt min/avg/max/mdev = ").unwrap();
             let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
@@ -131,12 +127,11 @@ fn program_sees_its_network() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let seen = "echo $TCPLAB_NEAR $TCPLAB_FAR $TCPLAB_SHELL $TCPLAB_PATH";
     let run = |line: &str| {
-        let run = tcplab(home.path(), &["shell", "-q", "-s", "delay=1 ms", "--", "sh", "-c", line]);
-        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
-        run.stdout
+        let mut shell = home.command("shell -q -s 'delay=1 ms' -- sh -c");
+        ended(shell.arg(line)).answer(line)
     };
     assert_eq!(run(seen), "10.98.0.1 10.98.0.2 1 delay=1 ms\n");
     // Inside another one, and there in a network of its own.
@@ -156,17 +151,18 @@ fn recording_of_shell_is_readable() {
         if !allowed(io) {
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
+        let home = Home::new();
         let data = "0123456789".repeat(100_000);
-        fs::write(home.path().join("sent"), &data).unwrap();
-        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--capture", "seen"]);
-        shell.args(["--json=end.json", "-s", "rate=20 Mbit/s", "-s", "forward.loss=2 %"]);
-        shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--"]);
+        home.write("sent", &data);
+        let line = "shell --capture seen --json=end.json -s 'rate=20 Mbit/s' -s 'forward.loss=2 %' \
+                    --far 'nc -l 5000 > got' --wait-for 5000 --io";
+        let mut shell = home.command(line);
+        shell.args([io.name(), "--"]);
         let run = ended(shell.args(["sh", "-c", "nc -N $TCPLAB_FAR 5000 < sent; exit 4"]));
         assert_eq!(run.code, Some(4), "{}", run.stderr);
-        assert!(fs::read_to_string(home.path().join("got")).unwrap() == data);
+        assert!(home.text("got") == data);
 
-        let seen = home.path().join("seen");
+        let seen = home.path("seen");
         let recording = Recording::open(&seen).unwrap();
         let record = recording.record().unwrap();
         assert_eq!((&*record.world.name, &*record.world.device), ("kernel", io.name()));
@@ -177,18 +173,17 @@ fn recording_of_shell_is_readable() {
         assert!(lost > 0 && truth.iter().all(|row| row.frame.is_some()));
         let ends = Endpoint::BOTH.map(|end| Tap::read(&seen.join(capture_file(end))));
         let frames = ends.each_ref().map(|tap| tap.frames.len());
-        // Every packet left one end, and all but the lost ones came to the other.
+        // Every packet left one end, and all but the lost ones arrived at the other.
         assert_eq!(frames[0] + frames[1], 2 * truth.len() - lost);
         for (end, frames) in Endpoint::BOTH.into_iter().zip(frames) {
             if let Some(theirs) = crate::tshark::frames(&seen.join(capture_file(end))) {
                 assert_eq!(theirs, frames, "{}", end.name());
             }
         }
-        let replayed = tcplab(home.path(), &["replay", "seen"]);
-        assert_eq!(replayed.code, Some(0), "{}", replayed.stdout);
-        // What is told at the end is what the recording holds.
-        let told: serde_json::Value =
-            serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();
+        home.answer("replay seen");
+        // The summary equals the recording.
+        let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        check(&TRAFFIC_DOCUMENT, &told, "shell");
         let count = |way: &str, what: &str| told["traffic"][way][what].as_u64().unwrap();
         assert_eq!(told["exit_code"], 4);
         assert_eq!(count("forward", "dropped"), lost as u64);
@@ -207,18 +202,18 @@ fn unprivileged_shell() {
     if !namespaces_allowed() || !installed(&["nc"]) {
         return;
     }
-    fs::write(home.path().join("sent"), vec![7; 1_000_000]).unwrap();
-    let mut shell = as_nobody(home.path(), "./tcplab");
+    home.write("sent", vec![7; 1_000_000]);
+    let mut shell = as_nobody(&home, "./tcplab");
     shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json=end.json"]);
     shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--", "./tcplab", "shell"]);
     let run =
         ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));
     assert_eq!((run.code, &*run.stdout), (Some(0), "0\n"), "{}", run.stderr);
-    assert_eq!(fs::read(home.path().join("got")).unwrap(), vec![7; 1_000_000]);
-    let told = fs::read_to_string(home.path().join("end.json")).unwrap();
+    assert_eq!(home.bytes("got"), vec![7; 1_000_000]);
+    let told = home.text("end.json");
     assert!(told.contains("\"user-namespace\""), "{told}");
     // What belongs to others is not joined.
-    let mut join = as_nobody(home.path(), "./tcplab");
+    let mut join = as_nobody(&home, "./tcplab");
     let run = ended(join.args(["shell", "--join", "--", "true"]));
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("leave out --join"), "{}", run.stderr);
@@ -235,16 +230,16 @@ struct Staying {
 }
 
 impl Staying {
-    fn start(home: &Path, mut shell: Command, name: &str) -> Staying {
-        let _ = fs::remove_file(home.join("ready"));
+    fn start(home: &Home, mut shell: Command, name: &str) -> Staying {
+        let _ = fs::remove_file(home.path("ready"));
         let family = Family::of(&mut shell, name);
         let before = Machine::now();
         shell.args(["shell", "--quiet", "--far", "sleep 1000 & sleep 1000", "--"]);
         shell.args(["sh", "-c", STAYING]).process_group(0);
         let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let is_ready = || home.join("ready").exists();
+        let is_ready = || home.exists("ready");
         let over = await_that(|| is_ready() || child.try_wait().unwrap().is_some());
-        assert!(over && is_ready(), "{name}: it never came to that");
+        assert!(over && is_ready(), "{name}: it never was ready");
         // Guard and worker, and the programs at both ends.
         assert!(await_that(|| family.members().len() >= 8), "{name}: {:?}", family.members());
         Staying { child, family, before }
@@ -275,24 +270,21 @@ fn killed_shell_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    let shell = || command(home.path(), &[]);
-    let name = "its first process is killed";
-    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
-        kill_process(shell.guard(), Signal::KILL).unwrap();
-    });
-    assert_eq!(code, None);
-    let name = "its second process is killed";
-    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
-        assert!(shell.worker().kill());
-    });
-    assert_eq!(code, Some(128 + 9));
-    // The command gets it, and ends by it.
-    let name = "it is asked to end";
-    let code = Staying::start(home.path(), shell(), name).end(name, |shell| {
-        kill_process(shell.guard(), Signal::TERM).unwrap();
-    });
-    assert_eq!(code, Some(128 + 15));
+    let home = Home::new();
+    let strikes: [(&str, Option<i32>, fn(&Staying)); 3] = [
+        ("its first process is killed", None, |shell| {
+            kill_process(shell.guard(), Signal::KILL).unwrap();
+        }),
+        ("its second process is killed", Some(128 + 9), |shell| assert!(shell.worker().kill())),
+        // The command gets the signal, and ends by it.
+        ("it is asked to end", Some(128 + 15), |shell| {
+            kill_process(shell.guard(), Signal::TERM).unwrap();
+        }),
+    ];
+    for (name, code, strike) in strikes {
+        let shell = Staying::start(&home, home.command(""), name);
+        assert_eq!(shell.end(name, strike), code, "{name}");
+    }
 }
 
 #[test]
@@ -302,7 +294,7 @@ fn killed_unprivileged_shell_leaves_nothing() {
         return;
     }
     let name = "nobody's first process is killed";
-    Staying::start(home.path(), as_nobody(home.path(), "./tcplab"), name).end(name, |shell| {
+    Staying::start(&home, as_nobody(&home, "./tcplab"), name).end(name, |shell| {
         kill_process(shell.guard(), Signal::KILL).unwrap();
     });
 }
@@ -312,13 +304,14 @@ fn program_gets_signals_and_its_children_end() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let trap = "trap 'exit 5' TERM; sleep 1000 & touch ready; wait";
-    let mut shell = command(home.path(), &["shell", "--quiet", "--", "sh", "-c", trap]);
+    let mut shell = home.command("shell --quiet -- sh -c");
+    shell.arg(trap);
     let family = Family::of(&mut shell, "a trap");
     let before = Machine::now();
     let mut child = shell.spawn().unwrap();
-    assert!(await_that(|| home.path().join("ready").exists()));
+    assert!(await_that(|| home.exists("ready")));
     let had = family.namespaces();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(5));
@@ -331,7 +324,7 @@ fn joined_shell_restores_the_network() {
     if !namespaces_allowed() || !installed(&["ip", "ping"]) {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let script = format!(
         "ip link set lo up && ip -br addr > before && sysctl -a 2> /dev/null > settings &&
          '{}' shell --quiet --join -s delay=1ms -- sh -c '
@@ -341,10 +334,10 @@ fn joined_shell_restores_the_network() {
     );
     let user = if rustix::process::geteuid().is_root() { "--net" } else { "--map-root-user" };
     let mut unshare = Command::new("unshare");
-    let run = ended(unshare.args([user, "--net", "sh", "-c", &script]).current_dir(home.path()));
+    let run = ended(unshare.args([user, "--net", "sh", "-c", &script]).current_dir(home.path("")));
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     assert!(run.stdout.contains("near 10.98.128.1"), "{}", run.stdout);
-    let text = |file| fs::read_to_string(home.path().join(file)).unwrap_or_default();
+    let text = |file| fs::read_to_string(home.path(file)).unwrap_or_default();
     assert_eq!(text("before"), text("after"));
     let kept = |text: String| -> BTreeSet<String> {
         // Counters and random numbers are no settings.

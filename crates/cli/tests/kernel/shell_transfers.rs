@@ -2,16 +2,14 @@
 //!
 //! `TCPLAB_SHELL_BYTES` sets the amount; `make soak-shell` uses 200 MB.
 
-use std::fs;
-use std::path::Path;
-
 use tcplab_units::Rng;
 
-use crate::program::{Io, allowed, command, ended, installed};
+use crate::home::{Home, ended};
+use crate::program::{Io, allowed, installed};
 
 /// Small enough to be quick, and large enough for hundreds of impaired packets.
 const BYTES: usize = 5_000_000;
-/// All that a path can do to single packets. The rate keeps the sender from outrunning the machine.
+/// All impairments of single packets. The rate keeps the sender from outrunning the machine.
 const ROUGH: &[&str] = &[
     "rate=200 Mbit/s",
     "delay=1 ms",
@@ -67,16 +65,15 @@ fn arrives_intact(client: &Client, path: &[&str]) {
         if !allowed(io) || !installed(client.needs) {
             continue;
         }
-        let home = tempfile::tempdir().unwrap();
-        let sent = random(&home.path().join("sent"));
-        let mut shell = command(home.path(), &["shell", "--io", io.name(), "--json=end.json"]);
-        for key in path {
-            shell.args(["-s", key]);
-        }
+        let home = Home::new();
+        let sent = random();
+        home.write("sent", &sent);
+        let mut shell = home.command(&format!("shell --io {} --json=end.json", io.name()));
+        shell.args(path.iter().flat_map(|key| ["-s", key]));
         shell.args(["--far", client.far, "--wait-for", client.port, "--", "sh", "-c"]);
         let run = ended(shell.arg(client.command));
         assert_eq!(run.code, Some(0), "{}: {}{}", client.command, run.stdout, run.stderr);
-        let got = fs::read(home.path().join("got")).unwrap();
+        let got = home.bytes("got");
         if client.counts {
             assert!(got.len() > sent.len() / 2, "{} B of {} B", got.len(), sent.len());
             let wrong = got.windows(2).position(|pair| !follows(pair[0], pair[1]));
@@ -84,7 +81,7 @@ fn arrives_intact(client: &Client, path: &[&str]) {
         } else {
             assert!(got == sent, "{}: {} B of {} B", client.command, got.len(), sent.len());
         }
-        is_impaired(home.path(), path);
+        is_impaired(&home, path);
         println(&format!("{}: {}", client.command, run.stderr.trim_end()));
     }
 }
@@ -101,31 +98,28 @@ fn println(text: &str) {
     }
 }
 
-/// A path that did nothing would prove nothing.
-fn is_impaired(home: &Path, path: &[&str]) {
-    let told = fs::read(home.join("end.json")).unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+/// Otherwise the test would prove nothing.
+fn is_impaired(home: &Home, path: &[&str]) {
+    let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
     let forward = &told["traffic"]["forward"];
     let reverse = &told["traffic"]["reverse"];
     let count = |what: &str| forward[what].as_u64().unwrap() + reverse[what].as_u64().unwrap();
     let lost = [forward, reverse].map(|way| way["dropped_for"]["loss"].as_u64().unwrap_or(0));
     assert!(lost[0] + lost[1] > 0, "{told}");
     if path == ROUGH {
-        // Copies come out beside those that went in.
+        // Copies count as packets out only.
         let through = count("packets_out") + count("dropped");
         assert!(through > count("packets_in"), "{told}");
     }
 }
 
-/// The file, made anew from a seed.
-fn random(file: &Path) -> Vec<u8> {
+/// The file's content, from a seed.
+fn random() -> Vec<u8> {
     let asked = std::env::var("TCPLAB_SHELL_BYTES").ok();
     let bytes = asked.map_or(BYTES, |text| text.parse().expect("TCPLAB_SHELL_BYTES is a number"));
     let mut random = Rng::new(1, "file");
     let words = std::iter::repeat_with(|| random.next_u64().to_le_bytes());
-    let content: Vec<u8> = words.take(bytes.div_ceil(8)).flatten().take(bytes).collect();
-    fs::write(file, &content).unwrap();
-    content
+    words.take(bytes.div_ceil(8)).flatten().take(bytes).collect()
 }
 
 #[test]

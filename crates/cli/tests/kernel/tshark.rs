@@ -10,7 +10,7 @@ use tcplab_trace::Trace;
 use tcplab_units::Endpoint;
 
 use crate::experiment::Recorded;
-use crate::program::skipped;
+use crate::home::skipped;
 
 /// What one frame says, relative to the initial sequence numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

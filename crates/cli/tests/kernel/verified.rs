@@ -1,16 +1,15 @@
 //! Calibrates paths before use, and refuses what this machine cannot do.
 
-use std::fs;
-use std::path::Path;
-
+use tcplab_quantities::{CALIBRATION_DOCUMENT, PATH_CHECK_DOCUMENT};
 use tcplab_recording::Recording;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{Calibration, Run};
 use tcplab_units::Span;
 
-use crate::experiment::only_entry;
+use crate::home::{Ended, Home, ended, names};
 use crate::processes::{Family, Machine as Before};
-use crate::program::{Ended, command, ended, namespaces_allowed, tcplab};
+use crate::program::namespaces_allowed;
+use crate::schema::check;
 
 /// The answer of `path verify --json`.
 #[derive(Debug, serde::Deserialize)]
@@ -22,14 +21,15 @@ struct Answer {
 
 const PATH: &str = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n";
 
-/// What a machine that has other work to do may have off: how late the latest are.
+/// What may be off on a busy machine: how late the latest packets are.
 const OF_THE_MACHINE: [&str; 4] = ["timer error", "delay", "lateness", "ring wait"];
 
-fn verify(home: &Path) -> Answer {
-    let Ended { code, stdout, stderr } =
-        tcplab(home, &["path", "verify", "path.toml", "--duration", "1500 ms", "--json"]);
+fn verify(home: &Home) -> Answer {
+    let line = "path verify path.toml --duration '1500 ms' --json";
+    let Ended { code, stdout, stderr } = home.run(line);
     assert!(matches!(code, Some(0 | 1)), "{stderr}");
     let answer: Answer = serde_json::from_str(&stdout).unwrap();
+    check(&PATH_CHECK_DOCUMENT, &serde_json::from_str(&stdout).unwrap(), "path verify");
     assert_eq!(code == Some(1), off(&answer).next().is_some(), "{stdout}");
     answer
 }
@@ -43,15 +43,13 @@ fn path_verify_passes() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("path.toml"), PATH).unwrap();
-    // No test asserts how long anything takes. Where a machine stands still for a while, the rate
-    // is off as well; a path that is wrong is wrong each time.
+    let home = Home::with("path.toml", PATH);
+    // A machine that stalls for a while has the rate off as well; a wrong path is wrong each time.
     let is_of_the_machine = |row: &CheckRow| OF_THE_MACHINE.contains(&row.quantity.as_str());
-    let mut answer = verify(home.path());
+    let mut answer = verify(&home);
     for _ in 0..2 {
         if !off(&answer).all(is_of_the_machine) {
-            answer = verify(home.path());
+            answer = verify(&home);
         }
     }
     assert!(off(&answer).all(is_of_the_machine), "{:#?}", off(&answer).collect::<Vec<_>>());
@@ -74,26 +72,24 @@ fn rate_above_ceiling_is_refused() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let scenario = "title = \"Fast\"\n[path]\nrate = \"1 Tbit/s\"\n[workload]\nupload = \"1 kB\"\n";
-    fs::write(home.path().join("fast.toml"), scenario).unwrap();
-    for arguments in [&["run", "fast.toml"][..], &["path", "verify", "fast.toml"]] {
-        let mut program = command(home.path(), arguments);
+    home.write("fast.toml", scenario);
+    for line in ["run fast.toml", "path verify fast.toml"] {
+        let mut program = home.command(line);
         let family = Family::of(&mut program, "a rate above the ceiling");
         let before = Before::now();
-        let Ended { code, stdout, stderr } = ended(&mut program);
-        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        let stderr = ended(&mut program).refusal(line);
         for part in ["asks for 1 Tbit/s", "this machine models", "bit/s or less"] {
             assert!(stderr.contains(part), "`{part}` is missing: {stderr}");
         }
-        let is_run = arguments[0] == "run";
+        let is_run = line.starts_with("run");
         assert_eq!(stderr.contains("--allow-above-ceiling"), is_run, "only a run has it: {stderr}");
         family.is_gone("a rate above the ceiling", &before, &std::collections::BTreeSet::new());
-        assert!(!home.path().join("runs").exists(), "{arguments:?}");
+        assert!(!home.exists("runs"), "{line}");
     }
-    let allowed = tcplab(home.path(), &["run", "fast.toml", "--quick", "--allow-above-ceiling"]);
-    assert_eq!(allowed.code, Some(0), "{}", allowed.stderr);
-    assert!(allowed.stdout.contains("✗ ceiling"), "{}", allowed.stdout);
+    let allowed = home.answer("run fast.toml --quick --allow-above-ceiling");
+    assert!(allowed.contains("✗ ceiling"), "{allowed}");
 }
 
 #[test]
@@ -101,28 +97,28 @@ fn run_reports_its_calibration() {
     if !namespaces_allowed() {
         return;
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = Home::new();
     let scenario = "title = \"Two\"\n[path]\nrate = \"20 Mbit/s\"\n[workload]\nupload = \"1 kB\"\n\
                     [matrix]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\
                     \"client.socket.congestion\" = [\"reno\", \"cubic\"]\n[repeat]\ntrials = 1\n";
-    fs::write(home.path().join("two.toml"), scenario).unwrap();
-    let done = tcplab(home.path(), &["run", "two.toml", "--spin", "100µs"]);
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
-    let directory = only_entry(&home.path().join("runs/two"));
-    let read = |name: &str| fs::read(directory.join(name)).unwrap();
+    home.write("two.toml", scenario);
+    home.answer("run two.toml --spin 100µs");
+    let directory = home.only("runs/two");
+    let read = |name: &str| home.bytes(directory.join(name));
     let run: Run = serde_json::from_slice(&read("run.json")).unwrap();
     let calibration: Calibration = serde_json::from_slice(&read("calibration.json")).unwrap();
+    let calibration_json = serde_json::from_slice(&read("calibration.json")).unwrap();
+    check(&CALIBRATION_DOCUMENT, &calibration_json, "calibration.json");
     assert_eq!(run.calibration.as_ref(), Some(&calibration), "it survives being written and read");
-    let trial = fs::read_dir(directory.join("trials")).unwrap().next().unwrap().unwrap();
-    let record = Recording::open(&trial.path()).unwrap().record().unwrap();
+    let trials = directory.join("trials");
+    let record = Recording::open(&trials.join(&names(&trials)[0])).unwrap().record().unwrap();
     assert_eq!([calibration.machine.spin, record.world.spin], [Span::from_micros(100); 2]);
     assert_eq!(record.world.lead, calibration.machine.lead);
     let cases: Vec<usize> = calibration.paths.iter().map(|path| path.cases.len()).collect();
     assert_eq!(cases, [2, 2], "once for each path");
 
-    let without = tcplab(home.path(), &["run", "two.toml", "--no-calibration", "--runs", "other"]);
-    assert_eq!(without.code, Some(0), "{}", without.stderr);
-    assert!(without.stdout.contains("path not verified before the trials"), "{}", without.stdout);
+    let without = home.answer("run two.toml --no-calibration --runs other");
+    assert!(without.contains("path not verified before the trials"), "{without}");
 }
 
 /// Before the program runs, at the end, and in what is left: by a path of any kind.
@@ -139,8 +135,8 @@ fn shell_above_ceiling_is_warned() {
     .into_iter()
     .enumerate()
     {
-        let home = tempfile::tempdir().unwrap();
-        let mut shell = command(home.path(), &["shell", "--spin", "0µs", "--capture", "seen"]);
+        let home = Home::new();
+        let mut shell = home.command("shell --spin 0µs --capture seen");
         shell.args(["--json=end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
         // What is told before comes whatever is not to be told at the end.
         if index == 0 {
@@ -152,16 +148,15 @@ fn shell_above_ceiling_is_warned() {
         let warning = "warning: the path asks for ";
         assert!(before.contains(warning) && before.contains("this machine models"), "{before}");
         assert_eq!(after.contains(warning), index > 0, "{after}");
-        let told: serde_json::Value =
-            serde_json::from_slice(&fs::read(home.path().join("end.json")).unwrap()).unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
         assert!(told["warnings"][0].as_str().unwrap().starts_with("the path asks for"), "{told}");
-        let record = Recording::open(&home.path().join("seen")).unwrap().record().unwrap();
+        let record = Recording::open(&home.path("seen")).unwrap().record().unwrap();
         assert!(record.world.notes[0].starts_with("the path asks for"), "{:?}", record.world);
         assert_eq!(record.world.spin, Span::ZERO);
     }
     // What any machine can do is not measured for.
-    let home = tempfile::tempdir().unwrap();
-    let slow = tcplab(home.path(), &["shell", "-s", "rate=20 Mbit/s", "--", "true"]);
-    assert_eq!(slow.code, Some(0), "{}", slow.stderr);
+    let home = Home::new();
+    let slow = home.run("shell -s 'rate=20 Mbit/s' -- true");
+    assert_eq!(slow.code, Some(0), "{}{}", slow.stdout, slow.stderr);
     assert!(!slow.stderr.contains("the path asks for"), "{}", slow.stderr);
 }

@@ -1,23 +1,48 @@
 //! JSON Schemas made from examples, and values held against schemas: types, properties, items.
 
-use serde_json::{Map, Value, json};
+use std::fs;
+use std::path::Path;
 
-/// The schema of a document of this name: what it must have is what the examples had.
-pub(crate) fn document(name: &str, example: &Value, known: Option<&Value>) -> Value {
+use serde_json::{Map, Value, json};
+use tcplab_quantities::{Document, TRACE_DOCUMENT};
+
+/// Asserts that `value` is this document and fits its schema in docs/schemas.
+///
+/// With `TCPLAB_BLESS` the schema is widened to fit first, except that of a trace, which is made
+/// from its columns.
+pub(crate) fn check(document: &Document, value: &Value, of: &str) {
+    let name = document.schema;
+    assert_eq!((&value["schema"], &value["version"]), (&name.into(), &document.version.into()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
+    let file = folder.join(format!("{name}.json"));
+    let known = fs::read(&file).ok().map(|text| serde_json::from_slice(&text).unwrap());
+    if std::env::var_os("TCPLAB_BLESS").is_some() && *document != TRACE_DOCUMENT {
+        let widened = widened(document, value, known.as_ref());
+        fs::write(&file, serde_json::to_string_pretty(&widened).unwrap() + "\n").unwrap();
+        return;
+    }
+    let known = known.unwrap_or_else(|| panic!("there is no {}", file.display()));
+    let faults = faults(&known, value, "");
+    assert!(faults.is_empty(), "{of} does not fit {name}.json: {faults:#?}");
+}
+
+/// The schema of a document: what it must have is what all examples had.
+fn widened(document: &Document, example: &Value, known: Option<&Value>) -> Value {
     let mut schema = inferred(example);
     if let Some(known) = known {
         schema = merged(known.clone(), schema);
     }
     let object = schema.as_object_mut().unwrap();
     object.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
-    object.insert("title".into(), json!(name));
+    object.insert("title".into(), json!(document.schema));
+    object.insert("description".into(), json!(document.about));
     schema
 }
 
 fn inferred(value: &Value) -> Value {
     match value {
-        // What else it may be is not known.
-        Value::Null => json!({}),
+        // What else it may be is not known, so it may be anything.
+        Value::Null => json!({ "examples": [null] }),
         Value::Bool(_) => json!({ "type": ["boolean"] }),
         Value::Number(number) if number.is_f64() => json!({ "type": ["number"] }),
         Value::Number(_) => json!({ "type": ["integer"] }),
@@ -27,16 +52,8 @@ fn inferred(value: &Value) -> Value {
             json!({ "type": ["array"], "items": items.unwrap_or_else(|| json!({})) })
         }
         Value::Object(fields) => {
-            let properties: Map<String, Value> = fields
-                .iter()
-                .map(|(key, value)| {
-                    let mut schema = inferred(value);
-                    if value.is_null() {
-                        schema = json!({ "type": ["null"] });
-                    }
-                    (key.clone(), schema)
-                })
-                .collect();
+            let properties: Map<String, Value> =
+                fields.iter().map(|(key, value)| (key.clone(), inferred(value))).collect();
             let required: Vec<&String> = fields.keys().collect();
             json!({ "type": ["object"], "properties": properties, "required": required })
         }
@@ -51,7 +68,8 @@ fn merged(a: Value, b: Value) -> Value {
     }
     let types = |schema: &Map<String, Value>| -> Vec<String> {
         let of = |it: &Value| it.as_str().unwrap().to_owned();
-        schema["type"].as_array().unwrap().iter().map(of).collect()
+        let types = schema.get("type").and_then(Value::as_array);
+        types.map_or_else(|| vec!["null".into()], |types| types.iter().map(of).collect())
     };
     let mut all = types(&a);
     all.extend(types(&b));
@@ -84,12 +102,15 @@ fn merged(a: Value, b: Value) -> Value {
         };
         a.insert(key, merged);
     }
-    a.insert("type".into(), json!(all));
+    if all != ["null"] {
+        a.remove("examples");
+        a.insert("type".into(), json!(all));
+    }
     Value::Object(a)
 }
 
 /// Where `value` does not fit.
-pub(crate) fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
+fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let Some(types) = schema.get("type") else { return Vec::new() };
     let types: Vec<&str> = match types {
         Value::String(one) => vec![one],
@@ -105,9 +126,7 @@ pub(crate) fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> 
         Value::Array(_) => &["array"],
         Value::Object(_) => &["object"],
     };
-    // Only an example that was always null says nothing of other values.
-    let open = types == ["null"];
-    if !open && !types.iter().any(|name| own.contains(name)) {
+    if !types.iter().any(|name| own.contains(name)) {
         return vec![format!("{place}: {} is not of {types:?}", value.to_string())];
     }
     match value {

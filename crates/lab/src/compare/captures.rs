@@ -2,6 +2,7 @@
 //!
 //! There is one of each, so nothing is said of chance: what differs is told, not judged.
 
+use tcplab_quantities::{self as q, Quantity};
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
 use tcplab_trace::{Causes, Connection, Flow, Limit, SynOptions};
@@ -52,10 +53,12 @@ struct Key {
 }
 
 impl Key {
-    /// What a connection has of what is only told where there is some: stalls, causes, limits.
+    /// What a connection has of what is listed only where there is some: stalls, limits.
     fn nothing(&self) -> Option<Value> {
-        let told = ["stalled", "limited by", "retransmitted"];
-        told.iter().any(|word| self.name.starts_with(word)).then_some(Value::Number(0.0))
+        ["stalled", "limited by"]
+            .iter()
+            .any(|word| self.name.starts_with(word))
+            .then_some(Value::Number(0.0))
     }
 
     fn fact(self, values: [Option<Value>; 2]) -> Fact {
@@ -70,10 +73,10 @@ type FactList = Vec<(Key, Option<Value>)>;
 fn facts_of(connection: &Connection) -> FactList {
     let mut told = Vec::new();
     let mut all = Facts { about: "connection".into(), told: &mut told };
-    all.time("duration", Better::Lower, Some(connection.last.since(connection.first)));
-    all.time("handshake", Better::Lower, connection.handshake.round_trip);
-    all.count("packets", Better::Neither, connection.packets);
-    all.count("SYN retransmissions", Better::Lower, connection.handshake.client_repeats);
+    all.time(q::DURATION_NS.label, Better::Lower, Some(connection.last.since(connection.first)));
+    all.time(q::HANDSHAKE_RTT_NS.label, Better::Lower, connection.handshake.round_trip);
+    all.count(q::PACKETS.label, Better::Neither, connection.packets);
+    all.count(q::SYN_RETRANSMISSIONS.label, Better::Lower, connection.handshake.client_repeats);
     for (end, options) in
         [("client", &connection.handshake.client), ("server", &connection.handshake.server)]
     {
@@ -121,26 +124,30 @@ impl Facts<'_> {
             return;
         }
         let yes = |is: bool| Some(if is { "yes" } else { "no" }.to_owned());
+        let of = |quantity: Quantity| quantity.label_under("client's");
         let or_none = |value: Option<String>| Some(value.unwrap_or_else(|| "none".into()));
-        self.text("maximum segment size", or_none(options.mss.map(|mss| mss.to_string())));
-        self.text("window scale", or_none(options.window_scale.map(|shift| shift.to_string())));
-        self.text("SACK", yes(options.sack_permitted));
-        self.text("timestamps", yes(options.timestamps));
-        self.bytes("window", Some(options.window.into()));
+        self.text(of(q::CLIENT_MSS_BYTES), or_none(options.mss.map(|mss| mss.to_string())));
+        self.text(
+            of(q::CLIENT_WINDOW_SCALE),
+            or_none(options.window_scale.map(|shift| shift.to_string())),
+        );
+        self.text(of(q::CLIENT_SACK_PERMITTED), yes(options.sack_permitted));
+        self.text(of(q::CLIENT_TIMESTAMPS), yes(options.timestamps));
+        self.bytes(of(q::CLIENT_SYN_WINDOW_BYTES), Some(options.window.into()));
     }
 
     fn flow(&mut self, flow: &Flow) {
         use Better::{Higher, Lower, Neither};
-        self.bytes("data", Some(flow.totals.unique.as_u64()));
+        self.bytes(q::UNIQUE_BYTES.label, Some(flow.totals.unique.as_u64()));
         let transfer = &flow.transfer;
-        self.time("time", Lower, Some(transfer.time));
+        self.time(q::TRANSFER_NS.label, Lower, Some(transfer.time));
         let goodput = transfer.goodput.map(|rate| Value::Number(rate.as_mbit_f64()));
-        self.add("goodput", "Mbit/s", Higher, goodput);
-        self.time("RTT min", Lower, flow.round_trips.min);
-        self.time("RTT median", Lower, flow.round_trips.median);
-        self.time("RTT p95", Lower, flow.round_trips.p95);
-        self.count("segments", Neither, flow.totals.data_segments);
-        self.count("retransmissions", Lower, flow.totals.retransmissions);
+        self.add(q::GOODPUT.label, "Mbit/s", Higher, goodput);
+        self.time(q::RTT_MIN.label, Lower, flow.round_trips.min);
+        self.time(q::RTT_MEDIAN.label, Lower, flow.round_trips.median);
+        self.time(q::RTT_P95.label, Lower, flow.round_trips.p95);
+        self.count(q::DATA_SEGMENTS.label, Neither, flow.totals.data_segments);
+        self.count(q::RETRANSMISSIONS.label, Lower, flow.totals.retransmissions);
         self.causes(&flow.causes);
         self.count("recovery episodes", Lower, flow.episodes.len() as u64);
         for stall in &flow.stall_sums {
@@ -159,33 +166,31 @@ impl Facts<'_> {
                 );
             }
         }
-        self.bytes("most in flight", Some(flow.totals.max_in_flight.as_u64()));
-        self.bytes("largest receive window", flow.windows.max.map(Bytes::as_u64));
-        self.count("zero windows", Lower, flow.windows.zero_windows.count);
-        self.bytes("largest segment", Some(flow.marks.largest.as_u64()));
-        self.count("acknowledgements", Neither, flow.acking.acks);
-        self.count("delayed acknowledgements", Neither, flow.acking.delayed.count);
-        self.count("stretch acknowledgements", Neither, flow.acking.stretch.count);
-        self.count("waits of Nagle's algorithm", Lower, flow.marks.nagle_waits.count);
+        self.bytes(q::BYTES_IN_FLIGHT_MAX.label, Some(flow.totals.max_in_flight.as_u64()));
+        self.bytes(q::WINDOW_MAX.label, flow.windows.max.map(Bytes::as_u64));
+        self.count(q::ZERO_WINDOWS.label, Lower, flow.windows.zero_windows.count);
+        self.bytes(q::SEGMENT_MAX_BYTES.label, Some(flow.marks.largest.as_u64()));
+        self.count(q::PURE_ACKS.label, Neither, flow.acking.acks);
+        self.count(q::DELAYED_ACKS.label, Neither, flow.acking.delayed.count);
+        self.count(q::STRETCH_ACKS.label, Neither, flow.acking.stretch.count);
+        self.count(q::NAGLE_WAITS.label, Lower, flow.marks.nagle_waits.count);
     }
 
     fn causes(&mut self, causes: &Causes) {
-        for (name, seen) in [
-            ("on duplicate acknowledgements", &causes.by_duplicate_acks),
-            ("on SACK", &causes.by_sack),
-            ("by RACK", &causes.by_rack),
-            ("as too large for the path", &causes.by_icmp),
-            ("as a tail loss probe", &causes.tail_loss_probes),
-            ("on a timeout", &causes.timeouts),
-            ("after a timeout", &causes.after_timeout),
-            ("original not captured", &causes.originals_not_captured),
-            ("spurious (D-SACK)", &causes.spurious_by_dsack),
+        for (quantity, seen) in [
+            (q::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
+            (q::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
+            (q::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
+            (q::RETRANSMISSIONS_BY_ICMP, &causes.by_icmp),
+            (q::TAIL_LOSS_PROBES, &causes.tail_loss_probes),
+            (q::TIMEOUTS, &causes.timeouts),
+            (q::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
+            (q::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
+            (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         ] {
-            if seen.count > 0 {
-                self.count(&format!("retransmitted {name}"), Better::Lower, seen.count);
-            }
+            self.count(quantity.label, Better::Lower, seen.count);
         }
-        self.count("out of order", Better::Lower, causes.out_of_order.count);
+        self.count(q::OUT_OF_ORDER.label, Better::Lower, causes.out_of_order.count);
     }
 }
 

@@ -173,7 +173,7 @@ fn tested_of(
         detectable: None,
         margin: threshold.margin(medians[0]),
         threshold,
-        outcome: Outcome::Same { identical: false },
+        outcome: Outcome::Equivalent { identical: false },
         values,
     };
     Tested { row, is_virtual: compared.is_virtual, is_constant, spread, design }
@@ -258,11 +258,11 @@ fn outcome(test: &Tested, level: f64) -> Outcome {
     let row = &test.row;
     // The same seeds in virtual time: nothing is left to chance, so one trial is enough to say it.
     if test.is_constant && test.is_virtual && row.is_paired {
-        return Outcome::Same { identical: true };
+        return Outcome::Equivalent { identical: true };
     }
     let is_within = |(low, high): (f64, f64)| -row.margin <= low && high <= row.margin;
     if row.interval.is_some_and(is_within) {
-        return Outcome::Same { identical: test.is_constant };
+        return Outcome::Equivalent { identical: test.is_constant };
     }
     if row.is_different() && !test.is_constant {
         let is_more = row.effect > 0.0;
@@ -273,12 +273,12 @@ fn outcome(test: &Tested, level: f64) -> Outcome {
             _ => Outcome::Worse,
         };
     }
-    undecided(test, level)
+    inconclusive(test, level)
 }
 
 /// How many more trials would decide: find the difference that there seems to be, or show that
 /// there is none beyond the margin, whichever takes fewer.
-fn undecided(test: &Tested, level: f64) -> Outcome {
+fn inconclusive(test: &Tested, level: f64) -> Outcome {
     let row = &test.row;
     let have = match test.design {
         Design::Pairs(n) => n,
@@ -298,7 +298,7 @@ fn undecided(test: &Tested, level: f64) -> Outcome {
     };
     // By the formula there may be enough already; then chance was against it, or the values are
     // further from normal than it thinks.
-    Outcome::Undecided { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
+    Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
 }
 
 /// What was tested together.

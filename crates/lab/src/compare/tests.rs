@@ -94,8 +94,8 @@ fn scaled(values: &[f64], factor: f64) -> Vec<f64> {
 
 #[test]
 fn outcome_follows_difference_and_threshold() {
-    let identical = Outcome::Same { identical: true };
-    let same = Outcome::Same { identical: false };
+    let identical = Outcome::Equivalent { identical: true };
+    let same = Outcome::Equivalent { identical: false };
     let base = simple(1, "transfer_time", &TIMES);
     for (factor, seed, expected) in [
         (1.2, 1, Outcome::Worse),
@@ -121,20 +121,20 @@ fn outcome_follows_difference_and_threshold() {
 }
 
 #[test]
-fn too_few_trials_are_undecided() {
+fn too_few_trials_are_inconclusive() {
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..5], f)));
     let found = held(&a, &b);
     let row = only(&found);
-    assert_eq!(row.outcome, Outcome::Undecided { more: 2, too_few: true }, "{row:?}");
+    assert_eq!(row.outcome, Outcome::Inconclusive { more: 2, too_few: true }, "{row:?}");
     assert_eq!((row.interval, row.detectable), (None, None));
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..6], f)));
     assert_eq!(only(&held(&a, &b)).outcome, Outcome::Worse);
     // One trial of each, and the same: in virtual time that is certain, in real time nothing is.
     let one = simple(1, "timeouts", &[0.0]);
-    assert_eq!(only(&held(&one, &one)).outcome, Outcome::Same { identical: true });
+    assert_eq!(only(&held(&one, &one)).outcome, Outcome::Equivalent { identical: true });
     let real = run(1, vec![case("only", &[], World::Kernel, 1, &[("timeouts", &[0.0])])]);
-    let undecided = only(&held(&real, &real)).outcome;
-    assert!(matches!(undecided, Outcome::Undecided { too_few: true, .. }), "{undecided:?}");
+    let outcome = only(&held(&real, &real)).outcome;
+    assert!(matches!(outcome, Outcome::Inconclusive { too_few: true, .. }), "{outcome:?}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn wide_spread_asks_for_more_trials() {
     };
     let [a, b] = [(1, 1), (90, 2)].map(|(s, r)| simple(s, "transfer_time", &wide(r)));
     let found = held(&a, &b);
-    let Outcome::Undecided { more, too_few: false } = only(&found).outcome else {
+    let Outcome::Inconclusive { more, too_few: false } = only(&found).outcome else {
         panic!("{found:?}");
     };
     assert!((20..5_000).contains(&more), "{more}");
@@ -173,7 +173,7 @@ fn cases_match_by_levels() {
     );
     let found = held(&a, &b);
     let names: Vec<_> = found.rows.iter().map(|row| (&*row.case, row.outcome.name())).collect();
-    assert_eq!(names, [("reno-fast", "worse"), ("cubic-fast", "same")]);
+    assert_eq!(names, [("reno-fast", "worse"), ("cubic-fast", "equivalent")]);
     assert!(found.warnings.iter().any(|told| told.contains("only A has reno-slow")), "{found:?}");
     // Two levels of a factor, of which one lacks a case.
     let asked = Asked::default();

@@ -16,8 +16,7 @@ pub struct Plan {
     pub name: String,
     /// Where its cases run.
     pub world: RunWorld,
-    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Why a model replaces the kernel, and how to get the kernel.
     pub fallback: Option<String>,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
@@ -26,43 +25,23 @@ pub struct Plan {
     /// Trials of each case; at most so many, where `until` decides.
     pub trials: u32,
     /// The number of the first of them: 1, unless one trial is run again by itself.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub first: u32,
     /// The names of the cases, where not all of the scenario's are run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// When there are enough, where their number is not fixed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
     /// Blocks on the kernel that come first and do not count.
-    #[serde(default)]
     pub warm_up: u32,
     /// How often a trial is run again that failed, or whose path misbehaved.
-    #[serde(default)]
     pub retries: u32,
     /// How many bytes of each packet the captures keep; all where no number is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snaplen: Option<u32>,
     /// Of which trials the packets are kept.
-    #[serde(default = "all")]
     pub keep: Keep,
     /// tcplab's version.
     pub tcplab: String,
     /// The hashes of the cases, in order: a resumed run must have the same.
     pub cases: Vec<String>,
-}
-
-fn all() -> Keep {
-    Keep::All
-}
-
-fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "so serde calls it")]
-fn is_one(number: &u32) -> bool {
-    *number == 1
 }
 
 /// What is run otherwise than the scenario says.

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tcplab_quantities::PLAN_DOCUMENT;
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, Scenario, trial_seed};
 
 use super::files::{
-    BLOCKS, ENVIRONMENT, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, read_plan,
-    read_scenario, remove, replace_in, trial_directory,
+    BLOCKS, ENVIRONMENT, EnvironmentFile, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS,
+    read_plan, read_scenario, remove, replace_in, trial_directory,
 };
 use super::trial_files::{Identity, TrialStatus, is_failed, without_packets};
 use crate::error::LabError;
@@ -75,8 +76,8 @@ pub(super) fn apply(path: &Path) -> Result<Option<Extension>, LabError> {
     } else {
         put(FILES, &to_json(&target.files))?;
     }
-    put(ENVIRONMENT, &to_json(&target.environment))?;
-    put(PLAN, &to_json(&target.plan))?;
+    put(ENVIRONMENT, &EnvironmentFile::json(&target.environment))?;
+    put(PLAN, &to_json(&PLAN_DOCUMENT.of(&target.plan)))?;
     let plan = read_plan(path)?;
     let scenario = plan.of(read_scenario(path, &plan.name)?);
     let extension = Arrangement::new(path, &plan, &scenario).arrange()?;

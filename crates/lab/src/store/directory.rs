@@ -6,14 +6,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tcplab_quantities::{CALIBRATION_DOCUMENT, PLAN_DOCUMENT};
 use tcplab_recording::Recording;
 use tcplab_results::Calibration;
 use tcplab_scenario::Scenario;
 
 use super::arrangement;
 use super::files::{
-    ENVIRONMENT, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh, lock, newest,
-    read_plan, read_scenario, replace_in, trial_directory,
+    ENVIRONMENT, EnvironmentFile, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh,
+    lock, newest, read_plan, read_scenario, replace_in, trial_directory,
 };
 use super::trial_files::{is_failed, is_whole};
 use crate::error::LabError;
@@ -74,9 +75,9 @@ impl RunDirectory {
         if !files.is_empty() {
             self.replace(FILES, &to_json(&files))?;
         }
-        self.replace(ENVIRONMENT, &to_json(&environment))?;
+        self.replace(ENVIRONMENT, &EnvironmentFile::json(environment))?;
         // Last, for it makes this a run.
-        self.replace(PLAN, &to_json(&self.plan))?;
+        self.replace(PLAN, &to_json(&PLAN_DOCUMENT.of(&self.plan)))?;
         Ok(())
     }
 
@@ -141,8 +142,9 @@ impl RunDirectory {
     pub fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
         let file = self.path.join(ENVIRONMENT);
         let text = fs::read(&file).map_err(LabError::file("read", &file))?;
-        serde_json::from_slice(&text)
-            .map_err(|error| LabError::NotARun { path: file, what: error.to_string() })
+        let read: EnvironmentFile<'_> = serde_json::from_slice(&text)
+            .map_err(|error| LabError::NotARun { path: file, what: error.to_string() })?;
+        Ok(read.environment.into_owned())
     }
 
     /// What was found before the trials, if that was looked for.
@@ -156,7 +158,7 @@ impl RunDirectory {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn set_calibration(&self, calibration: &Calibration) -> Result<(), LabError> {
-        self.replace(CALIBRATION, &to_json(calibration)).map(drop)
+        self.replace(CALIBRATION, &to_json(&CALIBRATION_DOCUMENT.of(calibration))).map(drop)
     }
 
     /// Whether the trial is there, whole, or known to fail.

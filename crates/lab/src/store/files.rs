@@ -1,13 +1,17 @@
 //! The files of a run directory: their names, and how each is written whole or not at all.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+use tcplab_quantities::ENVIRONMENT_DOCUMENT;
 use tcplab_scenario::Scenario;
 
 use crate::error::LabError;
+use crate::json::to_json;
 use crate::plan::Plan;
 
 pub(crate) const PLAN: &str = "plan.json";
@@ -24,6 +28,18 @@ pub(crate) const TRIALS: &str = "trials";
 pub(crate) const FLAWED: &str = "flawed";
 /// A trial that is being made. Nothing with this beginning is ever taken for a trial.
 pub(crate) const PARTIAL: &str = ".partial-";
+
+/// `environment.json`: names and values.
+#[derive(Serialize, Deserialize)]
+pub(super) struct EnvironmentFile<'a> {
+    pub(super) environment: Cow<'a, [(String, String)]>,
+}
+
+impl EnvironmentFile<'_> {
+    pub(super) fn json(environment: &[(String, String)]) -> Vec<u8> {
+        to_json(&ENVIRONMENT_DOCUMENT.of(EnvironmentFile { environment: environment.into() }))
+    }
+}
 
 /// A trial's directory, relative to the run's.
 pub(crate) fn trial_directory(case: &str, number: u32) -> String {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tcplab_quantities::TRIAL_DOCUMENT;
 use tcplab_results::{Failure, Trial};
 
 use super::files::replace_in;
@@ -108,7 +109,7 @@ pub(crate) fn without_packets(path: &Path, place: &Path) -> Result<(), LabError>
     known.trial.has_packets = false;
     let name = place.join(TRIAL);
     let name = name.strip_prefix(path).unwrap_or(&name).to_string_lossy();
-    let text = serde_json::to_vec(&known).expect("plain data has a JSON form");
+    let text = in_a_line(&TRIAL_DOCUMENT.of(&known));
     replace_in(path, &name, |out| out.write_all(&text)).map(drop)
 }
 
@@ -116,7 +117,11 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
+/// The JSON text of plain data, as short as can be.
+pub(super) fn in_a_line(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("plain data has a JSON form")
+}
+
 pub(super) fn put(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
-    let text = serde_json::to_vec(value).expect("plain data has a JSON form");
-    fs::write(path, text).map_err(LabError::file("write", path))
+    fs::write(path, in_a_line(value)).map_err(LabError::file("write", path))
 }

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
+use tcplab_quantities::{FAILED_TRIAL_DOCUMENT, TRIAL_DOCUMENT};
 use tcplab_results::{Failure, Trial};
 use tcplab_scenario::{Case, trial_seed};
 
 use super::directory::RunDirectory;
 use super::files::{replace_in, trial_directory};
-use super::trial_files::{FAILED, Identity, StoredFailure, StoredTrial, TRIAL, put, read};
+use super::trial_files::{
+    FAILED, Identity, StoredFailure, StoredTrial, TRIAL, in_a_line, put, read,
+};
 use crate::error::LabError;
 use crate::plan::{is_simulated, of_kernel, tcplab};
 
@@ -37,7 +40,7 @@ impl RunDirectory {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn put_stored_trial(stage: &Path, analysed: &StoredTrial) -> Result<(), LabError> {
-        put(&stage.join(TRIAL), analysed)
+        put(&stage.join(TRIAL), &TRIAL_DOCUMENT.of(analysed))
     }
 
     /// Writes down what came of a trial in its place, and gives it as it will be read.
@@ -50,7 +53,7 @@ impl RunDirectory {
         number: u32,
         analysed: &StoredTrial,
     ) -> Result<StoredTrial, LabError> {
-        let text = serde_json::to_vec(analysed).expect("plain data has a JSON form");
+        let text = in_a_line(&TRIAL_DOCUMENT.of(analysed));
         let name = format!("{}/{TRIAL}", trial_directory(case, number));
         replace_in(self.path(), &name, |out| std::io::Write::write_all(out, &text))?;
         Ok(serde_json::from_slice(&text).expect("what was written can be read"))
@@ -100,7 +103,7 @@ impl RunDirectory {
         let seed = trial_seed(self.plan().seed, number);
         let failure = Failure { number, seed, directory, attempts, reason };
         let failed = StoredFailure { identity: self.identity(case, number), failure };
-        put(&stage.join(FAILED), &failed)?;
+        put(&stage.join(FAILED), &FAILED_TRIAL_DOCUMENT.of(&failed))?;
         let target = self.path().join(&failed.failure.directory);
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }

@@ -28,7 +28,7 @@ fn the_front_holds_what_no_other_beats_in_both() {
     };
     let scene = scene(&points, &kinds);
     assert_eq!(names(&scene), ["soon but slow", "between", "fast but late"]);
-    // Where the other ends are the good ones, others are.
+    // With the other directions better, other points are.
     let other = Pareto {
         across: ParetoAxis { is_lower_better: false, ..scene.across },
         up: ParetoAxis { is_lower_better: true, ..scene.up },
@@ -77,7 +77,7 @@ fn a_lone_point_has_no_line_and_nothing_that_is_no_number_is_drawn() {
 
 #[test]
 fn names_cover_neither_points_nor_one_another() {
-    // As near to one another as a front can be.
+    // As close as points of a front can be.
     let points: Vec<ParetoPoint> = (0..6)
         .map(|n| point(&format!("level {n}"), 10.0 + 0.4 * f64::from(n), 20.0 + 0.2 * f64::from(n)))
         .chain([point("far", 100.0, 1.0)])

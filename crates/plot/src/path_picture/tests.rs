@@ -13,12 +13,10 @@ fn drawn(json: &str) -> String {
     path_picture(&PathPicture { title: "A <path>", forward, reverse })
 }
 
-/// An element a line.
 fn lines(svg: &str) -> String {
     svg.replace("><", ">\n<")
 }
 
-/// The words of its keys.
 fn keys(svg: &str) -> Vec<&str> {
     let after = svg.split(r#"<path class="key "#).skip(1);
     after
@@ -92,7 +90,7 @@ fn keys_say_what_always_holds() {
 
 #[test]
 fn many_keys_are_short() {
-    // A name and a value each, of which there is no room for five.
+    // Five names with values do not fit.
     let json = r#"{ "jitter": "5 ms",
         "forward": { "delay": "123.456 ms", "rate": "3.21 Mbit/s", "queue": "123 packets" },
         "reverse": { "delay": "23.456 ms", "rate": "2.34 Mbit/s", "queue": "234 packets" } }"#;

@@ -4,7 +4,7 @@ use tcplab_units::Rng;
 
 use super::*;
 
-/// What a tile holds, read as the page reads it: column, low, high.
+/// A tile as the page reads it: column, low, high.
 fn read(tile: &Tile, is_line: bool) -> Vec<(u64, u64, u64)> {
     let mut numbers = Vec::new();
     let (mut value, mut shift) = (0u64, 0);
@@ -31,7 +31,7 @@ fn read(tile: &Tile, is_line: bool) -> Vec<(u64, u64, u64)> {
     strokes
 }
 
-/// A transfer as it might be: mostly in order, with holes, repeats, silences and bursts.
+/// A plausible transfer: mostly in order, with holes, retransmissions, silences and bursts.
 fn made_up(seed: u64, count: u64) -> Vec<Mark> {
     let mut rng = Rng::new(seed, "pyramid");
     let (mut x, mut next) = (rng.below(1_000), 0);

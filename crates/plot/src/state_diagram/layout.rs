@@ -2,15 +2,13 @@
 
 use tcplab_trace::{Edge, Event, TcpState};
 
-/// A state on the paper. CLOSED stands there twice, as in RFC 9293: where lives begin and where
-/// they end.
+/// A state's position. CLOSED has two, as in RFC 9293: where connections begin and where they end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatePosition {
     pub(super) state: TcpState,
-    /// Its middle.
     pub(super) x: i64,
     pub(super) y: i64,
-    /// The CLOSED below.
+    /// The lower CLOSED.
     pub(super) is_end: bool,
 }
 
@@ -35,15 +33,14 @@ impl StatePosition {
     ];
 }
 
-/// How an edge goes.
+/// The route of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
-    /// Its beginning and its end.
     from: (i64, i64),
     to: (i64, i64),
-    /// The two points that bend it between; none where it is straight.
+    /// The two control points of a curve; none of a straight line.
     bend: Option<[(i64, i64); 2]>,
-    /// Where its label stands, and which end of it.
+    /// The label's position and anchor.
     label: (i64, i64, &'static str),
 }
 
@@ -60,10 +57,10 @@ const fn bent(
     Route { from, to, bend: Some(bend), label }
 }
 
-/// An edge from one state to another, and how it goes.
+/// An edge from one state to another with its route.
 type Drawn = (TcpState, TcpState, Route);
 
-/// The edges that the figure draws.
+/// The edges of the figure.
 const FIGURE: &[Drawn] = &[
     (TcpState::Closed, TcpState::Listen, straight((505, 68), (505, 162), (494, 115, "end"))),
     (TcpState::Listen, TcpState::Closed, straight((535, 162), (535, 68), (546, 115, "start"))),
@@ -139,8 +136,7 @@ const FIGURE: &[Drawn] = &[
     (TcpState::TimeWait, TcpState::Closed, straight((586, 880), (764, 880), (676, 896, "middle"))),
 ];
 
-/// Those that are drawn only where they were walked: by RST to CLOSED, and what the figure leaves
-/// out.
+/// Drawn only if walked: by RST to CLOSED, and edges that the figure omits.
 const BESIDE: &[Drawn] = &[
     (
         TcpState::SynReceived,
@@ -185,12 +181,12 @@ const BESIDE: &[Drawn] = &[
 ];
 
 impl Route {
-    /// How an edge of the figure goes.
+    /// The route of an edge of the figure.
     pub(super) fn of(from: TcpState, to: TcpState) -> Option<Route> {
         Route::among(FIGURE, from, to)
     }
 
-    /// How an edge goes that was walked, be it of the figure or not.
+    /// The route of a walked edge, in the figure or not.
     pub(super) fn walked(from: TcpState, to: TcpState) -> Option<Route> {
         Route::of(from, to).or_else(|| Route::among(BESIDE, from, to))
     }
@@ -199,8 +195,7 @@ impl Route {
         drawn.iter().find(|row| (row.0, row.1) == (from, to)).map(|row| row.2)
     }
 
-    /// Whether an edge leads to the CLOSED below: whatever ends a connection that was there, or was
-    /// to be.
+    /// Whether an edge leads to the lower CLOSED: it ends a connection, or an attempt.
     pub(super) fn ends_below(edge: &Edge) -> bool {
         let never_was =
             matches!(edge.from, TcpState::SynSent | TcpState::SynReceived | TcpState::Listen);
@@ -218,7 +213,7 @@ impl Route {
         }
     }
 
-    /// Where to move it to make room for another: across, or down, or both.
+    /// The direction in which to shift it to make room for another edge.
     pub(super) fn normal(&self) -> (i64, i64) {
         let (across, down) = (self.to.0 - self.from.0, self.to.1 - self.from.1);
         match (across.abs() > 3 * down.abs(), down.abs() > 3 * across.abs()) {
@@ -231,13 +226,12 @@ impl Route {
         }
     }
 
-    /// Where it begins.
     #[cfg(test)]
     pub(super) fn start(&self) -> (i64, i64) {
         self.from
     }
 
-    /// Where it ends, and in which direction it goes there, in degrees from the right downwards.
+    /// Its end and its direction there, in degrees clockwise from the right.
     pub(super) fn end(&self) -> ((i64, i64), i64) {
         let (x, y) = self.bend.map_or(self.from, |[_, second]| second);
         let (across, down) = ((self.to.0 - x) as f64, (self.to.1 - y) as f64);

@@ -39,7 +39,7 @@ const ACCEPTED: [(TcpState, Event); 3] = [
     (TcpState::Established, Event::AckOfSyn),
 ];
 
-/// What connects two states in the figure goes from the one's edge to the other's.
+/// From one state's border to the other's.
 #[test]
 fn every_edge_of_the_figure_is_drawn() {
     for known in DIAGRAM {
@@ -55,7 +55,7 @@ fn every_edge_of_the_figure_is_drawn() {
     }
 }
 
-/// An RST can come in any state, and each shows.
+/// An RST can arrive in any state.
 #[test]
 fn an_rst_is_drawn_from_every_state() {
     for state in TcpState::ALL {
@@ -64,7 +64,7 @@ fn an_rst_is_drawn_from_every_state() {
         }
         let route = Route::walked(state, TcpState::Closed);
         let (x, y, anchor) = route.unwrap_or_else(|| panic!("{state:?}")).label();
-        // So wide is the longest line: step, frame, flags, time.
+        // The width of the longest line: step, frame, flags, time.
         let width = 150;
         let (left, right) = match anchor {
             "start" => (x, x + width),
@@ -97,7 +97,7 @@ fn a_walk_is_drawn() {
     assert!(!svg.contains("<A & B>") && svg.contains("&lt;A &amp; B&gt;"));
     assert_eq!(svg.matches(r#"class="walked client""#).count(), 1 + client.len());
     assert_eq!(svg.matches(r#"class="walked server""#).count(), 1 + server.len());
-    // One dot where each is at last; the RST's CLOSED is the one below.
+    // One dot in each last state; the RST leads to the lower CLOSED.
     assert_eq!(svg.matches("<circle").count(), 2);
     assert!(svg.contains(r#"class="there server" cx="838" cy="898""#), "{svg}");
     let drawn = state_diagram(&StateDiagram { title: "A life", walks: &walks });

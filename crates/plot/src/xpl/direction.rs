@@ -13,37 +13,35 @@ use crate::round_trips::RoundTrips;
 /// tcptrace's default (`-A10`): data segments per throughput sample.
 const AVERAGED: u64 = 10;
 
-/// What must be known to go on drawing.
+/// The drawing state of a direction.
 #[derive(Debug, Default)]
 pub(super) struct Direction {
     time_sequence: Option<Page>,
     throughput: Option<Page>,
     round_trip: Option<Page>,
     outstanding: Option<Page>,
-    /// The packet drawn last: one packet brings a segment and an acknowledgement.
+    /// The last packet drawn: it may bring a segment and an ACK.
     now: Option<(Instant, Stamp)>,
     began: Option<Instant>,
     answer: Option<Answer>,
-    /// The highest byte sent.
     high: u64,
     duplicates: u64,
     rates: Rates,
-    /// The points before: in flight, in flight less SACKed, advertised; and the round trip.
+    /// The previous points: in flight, in flight less SACKed, advertised; and the RTT.
     points: [Option<(Stamp, Number)>; 3],
     trip: Option<(Stamp, u64)>,
     samples: RoundTrips,
 }
 
-/// The last acknowledgement.
+/// The last ACK.
 #[derive(Debug, Clone, Copy)]
 struct Answer {
     stamp: Stamp,
     ack: Number,
-    /// How far the window reaches and its size, if known.
+    /// The right edge of the window and its size, if known.
     edge: Option<(Number, u64)>,
 }
 
-/// Data sent, for the throughput.
 #[derive(Debug, Default)]
 struct Rates {
     since: Option<Instant>,
@@ -54,18 +52,17 @@ struct Rates {
 }
 
 impl Direction {
-    /// The connection's first packet was seen.
+    /// At the connection's first packet.
     pub(super) fn began(&mut self, at: Instant) {
         self.began.get_or_insert(at);
     }
 
-    /// Bytes that wait.
     pub(super) fn waiting(&self) -> usize {
         let pages = [&self.time_sequence, &self.throughput, &self.round_trip, &self.outstanding];
         pages.into_iter().flatten().map(|page| page.text().len()).sum()
     }
 
-    /// Its graphs, as far as there is anything on them.
+    /// Its graphs that are not empty.
     pub(super) fn pages(&mut self) -> impl Iterator<Item = (&mut Page, XplGraph)> {
         [
             (self.time_sequence.as_mut(), XplGraph::TimeSequence),
@@ -111,7 +108,7 @@ impl Direction {
             }
             draw_blocks(page, &now, ack);
         }
-        // An acknowledgement from before, overtaken on its way, says nothing new.
+        // A reordered older ACK says nothing new.
         let is_old = self.answer.is_some_and(|before| before.ack.value > number);
         if !is_old {
             self.answer = Some(answer);
@@ -138,7 +135,7 @@ impl Direction {
         }
     }
 
-    /// Bytes sent and not acknowledged; the same less what was SACKed; the window.
+    /// Bytes in flight, the same less SACKed bytes, and the window.
     fn outstanding(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
         let Some(answer) = self.answer else { return };
         let page = self.outstanding.get_or_insert_with(|| axes.page(XplGraph::Outstanding));
@@ -155,7 +152,8 @@ impl Direction {
         }
     }
 
-    /// As tcptrace counts: the data of ten segments over the time since the last of the ten before.
+    /// As tcptrace counts: the data of ten segments over the time since the last of the previous
+    /// ten.
     fn throughput(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
         let rates = &mut self.rates;
         let bytes = segment.payload.as_u64();
@@ -186,7 +184,7 @@ impl Direction {
     }
 }
 
-/// Goes on with a line of this name.
+/// Extends a line of this colour.
 fn extend(
     page: &mut Page,
     color: Word,
@@ -236,7 +234,7 @@ fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
     page.line((now, &start), (now, &end));
 }
 
-/// The colour and the mark of a segment that is no new data in order.
+/// Colour and mark of a segment that is not new data in order.
 fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
     let again = match segment.timer {
         Some(Timer::Probe) => "TLP",
@@ -255,7 +253,7 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
     }
 }
 
-/// Stairs of what is acknowledged, and of how far the window reaches.
+/// Steps of the acknowledged data and of the window's right edge.
 fn draw_answer(page: &mut Page, before: &Answer, answer: &Answer, duplicates: u64) {
     let now = &answer.stamp;
     page.color(GREEN);

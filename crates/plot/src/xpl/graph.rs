@@ -7,11 +7,11 @@ use super::writer::Page;
 pub enum XplGraph {
     /// `a2b_tsg.xpl`: sequence numbers over time.
     TimeSequence,
-    /// `a2b_tput.xpl`: throughput over each ten data segments, and since the connection's begin.
+    /// `a2b_tput.xpl`: throughput over ten data segments each, and since the start.
     Throughput,
-    /// `a2b_rtt.xpl`: round trips of data sent once.
+    /// `a2b_rtt.xpl`: RTTs of data sent once.
     RoundTrips,
-    /// `a2b_owin.xpl`: data in flight, also less what was SACKed, and the advertised window.
+    /// `a2b_owin.xpl`: data in flight, also less SACKed data, and the advertised window.
     Outstanding,
 }
 
@@ -20,7 +20,7 @@ impl XplGraph {
     pub const ALL: [XplGraph; 4] =
         [XplGraph::TimeSequence, XplGraph::Throughput, XplGraph::RoundTrips, XplGraph::Outstanding];
 
-    /// As in the name of its file: `tsg`, `tput`, `rtt`, `owin`.
+    /// As in its file name: `tsg`, `tput`, `rtt`, `owin`.
     pub fn name(self) -> &'static str {
         match self {
             XplGraph::TimeSequence => "tsg",
@@ -47,7 +47,7 @@ impl XplGraph {
     }
 }
 
-/// What all graphs have in common.
+/// Settings of all graphs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axes {
     /// By [`XplGraph`].

@@ -7,45 +7,43 @@ use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
 use super::direction::Direction;
 use super::graph::{Axes, XplGraph};
 
-/// Where the graphs go.
+/// The files of the graphs.
 pub trait XplFiles {
-    /// Adds to the file `name` (letters, digits, `_`, one dot); `begins` says that it is new, and
-    /// what may stand there of old is to vanish.
+    /// Appends to the file `name` (letters, digits, `_`, one dot); `begins` creates it, replacing
+    /// an old one.
     ///
     /// # Errors
-    /// If it cannot be written; no more will be asked for.
+    /// If it cannot be written; the sink then stops.
     fn append(&mut self, name: &str, begins: bool, text: &[u8]) -> io::Result<()>;
 }
 
-/// Draws while the analyser reads. Memory: a buffer for each graph of a connection that is not
-/// over, together at most some megabytes, and what is in flight.
+/// Draws while the analyser reads. Memory: a buffer for each graph of an open connection, some
+/// megabytes at most, and the data in flight.
 #[derive(Debug)]
 pub struct XplSink<S> {
     files: S,
-    /// By [`XplGraph`].
     graphs: [bool; 4],
     /// Draw these only.
     only: Option<BTreeSet<usize>>,
-    /// Added to all times, nanoseconds; the types of both axes.
+    /// Added to all times, nanoseconds; with the types of both axes.
     epoch: u64,
     types: &'static str,
-    /// By the connection's number; forward and reverse.
+    /// By connection number; forward and reverse.
     live: Vec<Option<Box<[Direction; 2]>>>,
-    /// Bytes in all buffers, about.
+    /// About the bytes in all buffers.
     waiting: usize,
     drawn: u64,
     failed: Option<io::Error>,
 }
 
-/// A buffer as long as this goes out.
+/// A buffer of this length is written.
 const LONG: usize = 64 << 10;
-/// All go out when together they are as long as this.
+/// At this length together all buffers are written.
 const MOST: usize = 8 << 20;
 
 impl<S: XplFiles> XplSink<S> {
-    /// A sink that draws `graphs` of all connections. With an `epoch`, the trace's zero in
-    /// nanoseconds after the beginning of 1970, the axis of time shows the time of day; without,
-    /// the time since the capture's first frame.
+    /// Draws `graphs` of all connections. With an `epoch`, the trace's zero in Unix nanoseconds,
+    /// the time axis shows the time of day; without, the time since the first frame.
     pub fn new(files: S, graphs: &[XplGraph], epoch: Option<u64>) -> XplSink<S> {
         XplSink {
             files,
@@ -60,22 +58,22 @@ impl<S: XplFiles> XplSink<S> {
         }
     }
 
-    /// Draws these connections only, counted from 0.
+    /// Draws these connections only, by number from 0.
     #[must_use]
     pub fn only(mut self, connections: BTreeSet<usize>) -> XplSink<S> {
         self.only = Some(connections);
         self
     }
 
-    /// Whether a file could not be written: nothing more is drawn then.
+    /// Whether a file could not be written, so that drawing stopped.
     pub fn has_failed(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// How many graphs were drawn, and the files.
+    /// The number of graphs, and the files.
     ///
     /// # Errors
-    /// The first that the files had.
+    /// The first error of the files.
     pub fn finish(self) -> io::Result<(u64, S)> {
         match self.failed {
             Some(error) => Err(error),
@@ -109,7 +107,7 @@ impl<S: XplFiles> XplSink<S> {
         }
     }
 
-    /// Writes what waits of a direction.
+    /// Writes a direction's buffer.
     fn put_away(&mut self, index: usize, forward: bool) {
         let Some(directions) = &mut self.live[index] else { return };
         if self.failed.is_some() {
@@ -135,7 +133,7 @@ impl<S: XplFiles> XplSink<S> {
 impl<S: XplFiles> Sink for XplSink<S> {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         self.draw(flow, |direction, axes| direction.segment(&segment, axes));
-        // The connection's first packet, for the other direction's throughput since then.
+        // The other direction's throughput starts at the connection's first packet.
         if segment.syn {
             self.draw(FlowId { forward: !flow.forward, ..flow }, |direction, _| {
                 direction.began(segment.at);

@@ -13,7 +13,6 @@ use tcplab_units::{Bytes, Instant, Offset};
 use super::sink::name;
 use super::*;
 
-/// Files in memory.
 #[derive(Debug, Default)]
 struct Memory(BTreeMap<String, Vec<u8>>);
 
@@ -29,7 +28,7 @@ impl XplFiles for Memory {
 /// A stroke: colour, command, numbers.
 type Stroke = (String, String, Vec<String>);
 
-/// What a file draws, once it is shown to be xplot's: types, title, strokes, words.
+/// The content of a valid xplot file: types, title, strokes, words.
 struct Drawn {
     title: String,
     strokes: Vec<Stroke>,
@@ -59,7 +58,7 @@ const MARKS: [&str; 17] = [
     "_",
 ];
 
-/// Reads a file by the grammar of the format, and fails where it breaks it.
+/// Parses a file by the format's grammar; panics if it is invalid.
 fn parsed(file: &str) -> Drawn {
     assert!(file.ends_with("\ngo\n"), "the last line is `go`");
     let mut lines = file.lines();
@@ -172,13 +171,13 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
             let (ours, theirs) = (dots(ours, color), dots(theirs, color));
             assert!(ours.keys().eq(theirs.keys()), "{case}: not at the same times");
             for (at, values) in ours {
-                // Theirs are cut off after a division of floating point numbers.
+                // Theirs are truncated after floating-point division.
                 let close = values.iter().zip(&theirs[&at]).all(|(a, b)| (a - b).abs() <= 1.0);
                 assert!(close, "{case} at {at}: {values:?}, theirs {:?}", theirs[&at]);
             }
         }
     } else if case.contains("tsg") {
-        // They begin an end's graph with a dot at the first packet of the other.
+        // They begin an end's graph with a dot at the other end's first packet.
         let beginning = |s: &Stroke| s.0 == "green" && s.1 == "dot";
         let ours = places(&ours.strokes, |_| true);
         let theirs = places(&theirs.strokes, |stroke| !beginning(stroke));
@@ -186,8 +185,8 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
         assert_eq!((differs, ours.len()), (None, theirs.len()), "{case}");
     } else if case.contains("rtt") {
         let (ours, theirs) = (dots(ours, "red"), dots(theirs, "red"));
-        // Behind the loss they leave out what was sent before a repair and is answered in one with
-        // it; here all that was sent before the latest repair is left out.
+        // After a loss they skip data sent before a repair and acknowledged with it; here all data
+        // sent before the latest repair is skipped.
         let strays = ours.keys().filter(|at| !theirs.contains_key(*at)).count()
             + theirs.keys().filter(|at| !ours.contains_key(*at)).count();
         let allowed = if case.contains(".rcv") { theirs.len() / 50 } else { 0 };
@@ -197,7 +196,7 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
             assert_eq!(whole, theirs[&at], "{case} at {at}: theirs are whole milliseconds");
         }
     } else {
-        // Theirs count one byte more, and pure acknowledgements as well.
+        // Theirs count one byte more, and pure ACKs too.
         let (ours, theirs) = (dots(ours, "red"), dots(theirs, "red"));
         for (at, values) in ours {
             for value in values {
@@ -209,7 +208,6 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
 
 const NEW: SegmentKind = SegmentKind::New;
 
-/// A handshake, two segments of which the first is lost, a probe, a closed window, a FIN.
 fn small<S: XplFiles>(sink: &mut XplSink<S>) {
     let flow = FlowId { connection: 0, forward: true };
     let at = |micros: u64| Instant::from_nanos(micros * 1_000);

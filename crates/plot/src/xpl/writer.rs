@@ -6,12 +6,12 @@
 
 use tcplab_units::Instant;
 
-/// Room for a time or a number: 20 digits, a point, six decimals, two blanks.
+/// Bytes for a time or a number: 20 digits, a point, six decimals, two blanks.
 const PIECE: usize = 32;
-/// Room for a line: a command, two places in thousandths, and what is copied beyond.
+/// Bytes for a line: a command and two places in thousandths, rounded up for copying.
 const LINE: usize = 192;
 
-/// A colour, or what is to be drawn: `dot`, `uarrow`, `htick` and so on.
+/// A colour or command: `dot`, `uarrow`, `htick` and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     text: [u8; 8],
@@ -46,12 +46,12 @@ pub(super) const DARROW: Word = Word::new("darrow");
 pub(super) const UTICK: Word = Word::new("utick");
 pub(super) const DTICK: Word = Word::new("dtick");
 pub(super) const HTICK: Word = Word::new("htick");
-/// A word above its place.
+/// Text above its place.
 pub(super) const ATEXT: Word = Word::new("atext");
-/// A word left of its place.
+/// Text left of its place.
 pub(super) const LTEXT: Word = Word::new("ltext");
 
-/// A time as it stands in a line: seconds and six decimals, between blanks.
+/// A time as in a line: seconds with six decimals, between blanks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     text: [u8; PIECE],
@@ -59,7 +59,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// `at` after a zero that lies `epoch` nanoseconds after the beginning of 1970.
+    /// `at` plus `epoch`, in Unix nanoseconds.
     pub(super) fn new(at: Instant, epoch: u64) -> Stamp {
         let micros = at.as_nanos().saturating_add(epoch) / 1_000;
         let mut text = [b' '; PIECE];
@@ -74,7 +74,7 @@ impl Stamp {
     }
 }
 
-/// A number, and as it stands in a line.
+/// A number, with its text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) value: u64,
@@ -91,7 +91,6 @@ impl Number {
     }
 }
 
-/// A line being written, where it will stay.
 #[derive(Debug)]
 struct Line<'a> {
     text: &'a mut [u8; LINE],
@@ -99,7 +98,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// The first `len` bytes of `piece`.
+    /// Appends the first `len` bytes of `piece`.
     #[inline]
     fn put<const N: usize>(&mut self, piece: &[u8; N], len: u8) {
         self.text[self.len..self.len + N].copy_from_slice(piece);
@@ -127,35 +126,33 @@ impl Line<'_> {
     }
 }
 
-/// A graph in the making: what is not yet in its file.
+/// A graph's unwritten part.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// What is written, and behind it room for a line or more.
+    /// The text, and behind it room for a line or more.
     text: Vec<u8>,
     len: usize,
-    /// Whether its file has begun.
+    /// Whether its file exists.
     pub(super) begun: bool,
     color: Option<Word>,
 }
 
 impl Page {
-    /// A graph with these axes.
     pub(super) fn new(types: &str, x: &str, y: &str) -> Page {
         let text = format!("{types}\nxlabel\n{x}\nylabel\n{y}\n").into_bytes();
         let len = text.len();
         Page { text, len, begun: false, color: None }
     }
 
-    /// What waits to be written to its file.
+    /// The unwritten text.
     pub(super) fn text(&self) -> &[u8] {
         &self.text[..self.len]
     }
-    /// All of it is in its file.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// What follows is of this colour.
+    /// Sets the colour of the following lines.
     #[inline]
     pub(super) fn color(&mut self, color: Word) {
         if self.color != Some(color) {
@@ -164,7 +161,6 @@ impl Page {
         }
     }
 
-    /// A mark.
     #[inline]
     pub(super) fn mark(&mut self, command: Word, x: &Stamp, y: &Number) {
         self.write(|line| {
@@ -173,7 +169,7 @@ impl Page {
         });
     }
 
-    /// A mark of another colour.
+    /// In another colour, for this mark only.
     pub(super) fn mark_in(&mut self, command: Word, x: &Stamp, y: &Number, color: Word) {
         self.write(|line| {
             line.word(command);
@@ -183,14 +179,12 @@ impl Page {
         });
     }
 
-    /// A word at a place.
     pub(super) fn word(&mut self, command: Word, x: &Stamp, y: &Number, text: &str) {
         self.mark(command, x, y);
         self.add(text);
         self.add("\n");
     }
 
-    /// A line from one place to another.
     #[inline]
     pub(super) fn line(&mut self, from: (&Stamp, &Number), to: (&Stamp, &Number)) {
         self.write(|line| {
@@ -200,7 +194,7 @@ impl Page {
         });
     }
 
-    /// A dot in thousandths, and a line to it from the one before.
+    /// A dot in thousandths, with a line from the previous one.
     pub(super) fn thousandths(&mut self, x: &Stamp, y: u64, before: Option<(Stamp, u64)>) {
         self.write(|line| {
             line.word(DOT);
@@ -215,14 +209,13 @@ impl Page {
         }
     }
 
-    /// The title and the mark of the end.
+    /// The title and the end mark.
     pub(super) fn end(&mut self, title: &str) {
         self.add("title\n");
         self.add(title);
         self.add("\ngo\n");
     }
 
-    /// Writes a line.
     #[inline]
     fn write(&mut self, write: impl FnOnce(&mut Line<'_>)) {
         if self.text.len() < self.len + LINE {
@@ -235,7 +228,7 @@ impl Page {
         self.len += line.len;
     }
 
-    /// Room for `more` bytes, and as much again as there are.
+    /// Doubles the room, and adds `more` bytes.
     #[cold]
     fn make_room(&mut self, more: usize) {
         self.text.resize(2 * (self.len + more), 0);
@@ -251,7 +244,7 @@ impl Page {
     }
 }
 
-/// Writes a number so that it begins at `from`; where it ends.
+/// Writes a number at `from`; returns its end.
 #[inline]
 fn write_digits(text: &mut [u8; PIECE], from: usize, mut value: u64) -> usize {
     let end = from + value.checked_ilog10().unwrap_or(0) as usize + 1;

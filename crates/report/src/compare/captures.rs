@@ -17,7 +17,7 @@ pub struct CapturedPair {
     pub places: [usize; 2],
     /// What was compared.
     pub facts: Vec<Fact>,
-    /// Where the two part; not looked for in every pair.
+    /// Where the two first differ; computed for some pairs only.
     pub divergence: Option<Divergence>,
 }
 
@@ -62,7 +62,7 @@ pub fn captures_text(names: &[String; 2], pairs: &[CapturedPair], alone: [usize;
     text
 }
 
-/// The same for a pull request.
+/// The same as Markdown for a pull request.
 pub fn captures_markdown(names: &[String; 2], pairs: &[CapturedPair], alone: [usize; 2]) -> String {
     let [a, b] = names.each_ref().map(|name| escaped(name));
     let mut text = format!("### tcplab: {a} (A) and {b} (B)\n\n{}", left_out(alone));
@@ -89,7 +89,7 @@ fn left_out([a, b]: [usize; 2]) -> String {
     lines.collect::<Vec<String>>().concat()
 }
 
-/// Where two transfers part, in words.
+/// The first difference of two transfers, in words.
 pub(super) fn parting(divergence: &Divergence) -> String {
     let [a, b] = &divergence.words;
     let data = if divergence.is_of_data { " with data" } else { "" };
@@ -100,7 +100,6 @@ pub(super) fn parting(divergence: &Divergence) -> String {
     }
 }
 
-/// What a side has.
 pub(super) fn value(fact: &Fact, side: usize) -> String {
     match &fact.values[side] {
         Some(Value::Number(number)) => with_unit(*number, fact.unit),
@@ -109,7 +108,6 @@ pub(super) fn value(fact: &Fact, side: usize) -> String {
     }
 }
 
-/// By how much B's number differs, and whether that is good.
 pub(super) fn change(fact: &Fact) -> String {
     let Some(change) = fact.change() else { return String::new() };
     let verdict = match (fact.better, change > 0.0) {

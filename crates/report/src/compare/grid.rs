@@ -34,7 +34,7 @@ pub(crate) fn name(found: &Comparison) -> String {
     format!("{factor}: {b} against {a}")
 }
 
-/// The factors that the rows are levels of.
+/// The other factors, whose levels the rows are.
 pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
     let levels = run.cases.first().map(|case| &case.levels[..]).unwrap_or_default();
     let others = levels.iter().filter(|(key, _)| Some(key) != found.by.as_ref());
@@ -42,10 +42,9 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
     if names.is_empty() { "scenario".into() } else { names.join(", ") }
 }
 
-/// A verdict for a terminal.
 pub(crate) fn in_short(row: &Row) -> String {
     match row.outcome {
-        Outcome::Same { .. } | Outcome::Undecided { .. } => name_of(row.outcome).into(),
+        Outcome::Equivalent { .. } | Outcome::Inconclusive { .. } => name_of(row.outcome).into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }

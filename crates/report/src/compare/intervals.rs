@@ -18,14 +18,14 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<PageFigure> {
     }
     let picture = |metric: &&str| {
         let rows: Vec<&Row> = found.rows.iter().filter(|row| row.metric == *metric).collect();
-        let moves = rows.iter().any(|row| row.outcome != Outcome::Same { identical: true });
+        let moves = rows.iter().any(|row| row.outcome != Outcome::Equivalent { identical: true });
         moves.then(|| drawn(metric, &rows))
     };
     metrics.iter().filter_map(picture).collect()
 }
 
 fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
-    // Shares where every case has one.
+    // In percent where every case has a value other than zero.
     let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
     let scaled = |row: &Row, amount: f64| match row.relative(amount) {
         Some(share) if is_relative => share * 100.0,
@@ -34,7 +34,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
     let shown = |row: &&Row| ForestRow {
         name: row.case.clone(),
         label: match (row.outcome, row.relative(row.difference)) {
-            (Outcome::Undecided { .. } | Outcome::Same { identical: true }, _) => {
+            (Outcome::Inconclusive { .. } | Outcome::Equivalent { identical: true }, _) => {
                 name_of(row.outcome).into()
             }
             (verdict, Some(share)) if is_relative => {

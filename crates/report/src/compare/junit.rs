@@ -5,7 +5,7 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use super::words::{change, good, interval, median, probability, sentence, trials, verdict};
 
-/// The comparison as a test suite. What `fails` picks is a failure; what is undecided otherwise
+/// The comparison as a test suite. What `fails` picks is a failure; what is inconclusive otherwise
 /// counts as skipped.
 pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
     let failures = found.count(&fails);
@@ -38,7 +38,7 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
 }
 
 fn is_skipped(outcome: Outcome, fails: impl Fn(&Outcome) -> bool) -> bool {
-    matches!(outcome, Outcome::Undecided { .. }) && !fails(&outcome)
+    matches!(outcome, Outcome::Inconclusive { .. }) && !fails(&outcome)
 }
 
 fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
@@ -82,7 +82,7 @@ fn details(row: &Row) -> String {
     )
 }
 
-/// Line ends do not survive in an attribute.
+/// An attribute cannot hold line breaks.
 fn attribute(text: &str) -> String {
     escape(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }

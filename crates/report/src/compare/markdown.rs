@@ -8,7 +8,7 @@ use super::words::{
 };
 use crate::title::title;
 
-/// Rows that are shown; the rest unfolds.
+/// Rows shown; a fold has the others.
 const SHOWN: usize = 8;
 
 /// The verdict, the rows that matter, and everything else folded away.
@@ -16,8 +16,8 @@ pub fn markdown(found: &Comparison) -> String {
     let worst = found.rows.first().map(|row| row.outcome);
     let sign = match worst {
         Some(Outcome::Worse) => "❌",
-        Some(Outcome::Different | Outcome::Undecided { .. }) | None => "❔",
-        Some(Outcome::Better | Outcome::Same { .. }) => "✅",
+        Some(Outcome::Different | Outcome::Inconclusive { .. }) | None => "❔",
+        Some(Outcome::Better | Outcome::Equivalent { .. }) => "✅",
     };
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
     let loud: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
@@ -80,7 +80,7 @@ fn line(cells: &[&str]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// So that names of cases do what they say and nothing else.
+/// Names of cases must not act as markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -91,7 +91,7 @@ fn style() -> String {
     [STYLES.concat().as_str(), include_str!("../../assets/compare.css")].concat()
 }
 
-/// What the columns of figures mean.
+/// The meaning of the columns.
 pub(crate) const NOTE: &str = "A and B are medians. The difference is the Hodges–Lehmann shift with \
                                the 95 % confidence interval of the rank test. p is corrected by \
                                Holm. Minimum detectable difference: the smallest difference that \
@@ -111,7 +111,7 @@ pub(crate) const HEAD: [&str; 11] = [
     "min. detectable (90 % power)",
 ];
 
-/// A class and the cells of a row.
+/// The CSS class and the cells of a row.
 pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
     let cells = vec![
         verdict(row),
@@ -139,7 +139,7 @@ struct Page<'a> {
     lead: String,
     sides: [String; 2],
     warnings: &'a [String],
-    /// A metric and its intervals.
+    /// Metric and its interval plot.
     pictures: Vec<(String, String)>,
     table: &'static str,
     head: Vec<&'static str>,
@@ -148,12 +148,12 @@ struct Page<'a> {
     closes: Vec<CloseView>,
 }
 
-/// Two transfers as shown.
+/// Two transfers.
 struct CloseView {
     title: String,
     overlaid: Figure,
     beside: [Figure; 2],
-    /// Where they part, and the ladders; that they do not, where they do not.
+    /// Their first difference in words, or that there is none.
     parting: String,
     ladders: Vec<(&'static str, String, String)>,
 }

@@ -19,7 +19,7 @@ pub struct CloseUp<'a> {
     pub connections: [&'a Connection; 2],
     /// Whether their clients send most of the data.
     pub is_from_client: bool,
-    /// Whether both are in virtual time, where the order of packets is as exact as they are.
+    /// Whether both are simulated, where the order of packets is exact.
     pub is_virtual: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'a> CloseUp<'a> {
         Some(CloseUp { title, names, connections, is_from_client, is_virtual })
     }
 
-    /// Where the two part.
+    /// Their first difference.
     pub fn divergence(&self) -> Option<Divergence> {
         let courses = self.connections.map(|connection| {
             let course = PacketSequence::of(connection, self.is_from_client);
@@ -64,13 +64,11 @@ impl<'a> CloseUp<'a> {
         if self.is_from_client { &connection.forward } else { &connection.reverse }
     }
 
-    /// How long the longer one took.
     fn lasting(&self) -> Span {
         let spans = self.connections.map(|connection| connection.last.since(connection.first));
         spans[0].max(spans[1])
     }
 
-    /// Both over one another.
     pub(super) fn overlaid(&self) -> Figure {
         let laid = |side: usize| OverlaidFlow {
             name: if side == 0 { "A" } else { "B" },
@@ -80,7 +78,7 @@ impl<'a> CloseUp<'a> {
         overlay("Data of A and B, overlaid", [laid(0), laid(1)], self.lasting())
     }
 
-    /// One beside the other, over the same stretch of time.
+    /// Beside one another, over the same time.
     pub(super) fn beside(&self) -> [Figure; 2] {
         [0, 1].map(|side| {
             let from = self.connections[side].first;
@@ -96,7 +94,7 @@ impl<'a> CloseUp<'a> {
         })
     }
 
-    /// The ladders around the place where they part.
+    /// The ladders around the first difference.
     pub(super) fn ladders(&self, divergence: &Divergence) -> [String; 2] {
         let [sender, receiver] = self.ends();
         [0, 1].map(|side| {

@@ -8,7 +8,6 @@ use tcplab_scenario::Threshold;
 use super::words::remark;
 use super::{compare_page, compare_text, junit, markdown, sentence, tally};
 
-/// A row of values around these medians.
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
     let difference = medians[1] - medians[0];
     let is_sure = matches!(outcome, Outcome::Worse | Outcome::Better | Outcome::Different);
@@ -56,17 +55,17 @@ fn comparison(rows: Vec<Row>) -> Comparison {
     }
 }
 
-const UNDECIDED: Outcome = Outcome::Undecided { more: 14, too_few: false };
-const SAME: Outcome = Outcome::Same { identical: false };
+const INCONCLUSIVE: Outcome = Outcome::Inconclusive { more: 14, too_few: false };
+const SAME: Outcome = Outcome::Equivalent { identical: false };
 
 #[test]
 fn sentence_counts_the_verdicts() {
-    let identical = Outcome::Same { identical: true };
+    let identical = Outcome::Equivalent { identical: true };
     for (verdicts, expected) in [
         (&[identical][..], "B is identical to A in the one comparison."),
         (&[SAME, identical], "B is equivalent to A in all 2 comparisons."),
         (
-            &[Outcome::Worse, Outcome::Better, SAME, UNDECIDED],
+            &[Outcome::Worse, Outcome::Better, SAME, INCONCLUSIVE],
             "B is worse than A in 1 of 4 comparisons; worst: transfer time of reno, +20.0 %. Others: \
              better in 1, equivalent in 1, inconclusive in 1.",
         ),
@@ -76,7 +75,7 @@ fn sentence_counts_the_verdicts() {
              Others: equivalent in 1.",
         ),
         (
-            &[UNDECIDED, SAME],
+            &[INCONCLUSIVE, SAME],
             "Inconclusive in 1 of 2 comparisons, equivalent in 1. About 14 more trials needed for \
              transfer time of reno.",
         ),
@@ -88,7 +87,7 @@ fn sentence_counts_the_verdicts() {
 
 #[test]
 fn too_few_trials_are_inconclusive() {
-    let few = Outcome::Undecided { more: 1, too_few: true };
+    let few = Outcome::Inconclusive { more: 1, too_few: true };
     let mut row = row("reno", [10.0, 12.0], few);
     (row.values, row.interval) = ([vec![10.0; 5], vec![12.0; 5]], None);
     let text = compare_text(&comparison(vec![row]));
@@ -102,7 +101,7 @@ fn foreign_names_are_escaped() {
     let rows = vec![
         row(name, [10.0, 12.0], Outcome::Worse),
         row("nothing", [0.0, 0.0], SAME),
-        row("open", [10.0, 10.1], UNDECIDED),
+        row("open", [10.0, 10.1], INCONCLUSIVE),
     ];
     let found = comparison(rows);
     let xml = junit(&found, |verdict| *verdict == Outcome::Worse);
@@ -111,7 +110,7 @@ fn foreign_names_are_escaped() {
     assert!(!xml.contains("<script"), "{xml}");
     let text = markdown(&found);
     assert!(!text.contains("<script") && text.contains("a\\|b &lt;script&gt;"), "{text}");
-    // Seven columns in the table that is seen, ten in the one that unfolds.
+    // The visible table has seven columns, the folded one ten.
     let bars = text.lines().filter(|line| line.starts_with("| a"));
     let bars: Vec<usize> = bars.map(|l| l.replace("\\|", "").matches('|').count()).collect();
     assert_eq!(bars, [8, 11], "{text}");
@@ -134,7 +133,7 @@ fn tally_counts_verdicts_and_remark_names_the_extreme() {
         (
             vec![
                 row("slow", 15.0, Outcome::Worse),
-                row("odd", 11.0, UNDECIDED),
+                row("odd", 11.0, INCONCLUSIVE),
                 row("fast", 5.0, Outcome::Better),
                 row("like", 10.0, SAME),
             ],

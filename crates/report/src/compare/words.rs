@@ -7,12 +7,10 @@ use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signe
 
 use crate::title::title;
 
-/// The name of a verdict for people.
+/// The name of a verdict.
 pub(crate) fn name_of(verdict: Outcome) -> &'static str {
     match verdict {
-        Outcome::Same { identical: true } => "identical",
-        Outcome::Same { identical: false } => "equivalent",
-        Outcome::Undecided { .. } => "inconclusive",
+        Outcome::Equivalent { identical: true } => "identical",
         other => other.name(),
     }
 }
@@ -25,9 +23,9 @@ pub fn sentence(found: &Comparison) -> String {
     }
     let count = |name: &str| found.count(|verdict| verdict.name() == name);
     let (worse, better) = (count("worse"), count("better"));
-    let (same, different) = (count("same"), count("different"));
-    let undecided = count("undecided");
-    let is_identical = |outcome: &Outcome| *outcome == Outcome::Same { identical: true };
+    let (equivalent, different) = (count("equivalent"), count("different"));
+    let inconclusive = count("inconclusive");
+    let is_identical = |outcome: &Outcome| *outcome == Outcome::Equivalent { identical: true };
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
         let row = found.rows.iter().find(|row| row.outcome.name() == name);
@@ -36,7 +34,7 @@ pub fn sentence(found: &Comparison) -> String {
     if found.count(is_identical) == all {
         return format!("B is identical to A in {}.", one_or_all(all, &of));
     }
-    if same == all {
+    if equivalent == all {
         return format!("B is equivalent to A in {}.", one_or_all(all, &of));
     }
     let (mut head, mut rest) = (String::new(), Vec::new());
@@ -58,42 +56,39 @@ pub fn sentence(found: &Comparison) -> String {
     if worse + different > 0 {
         add(&mut rest, better, "better");
     }
-    add(&mut rest, same, "equivalent");
-    add(&mut rest, undecided, "inconclusive");
+    add(&mut rest, equivalent, "equivalent");
+    add(&mut rest, inconclusive, "inconclusive");
     if head.is_empty() {
-        let same = if same > 0 { format!(", equivalent in {same}") } else { String::new() };
+        let others = match equivalent {
+            0 => String::new(),
+            count => format!(", equivalent in {count}"),
+        };
         let more = found.rows.iter().filter_map(|row| match row.outcome {
-            Outcome::Undecided { more, .. } => Some((more, about(row))),
+            Outcome::Inconclusive { more, .. } => Some((more, about(row))),
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
             format!(" About {} more trials needed for {about}.", many(more))
         });
-        return format!("Inconclusive in {undecided} of {of}{same}.{least}");
+        return format!("Inconclusive in {inconclusive} of {of}{others}.{least}");
     }
     let rest =
         if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
     format!("{head}.{rest}")
 }
 
-/// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 same`.
+/// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 equivalent`.
 pub fn tally(found: &Comparison) -> String {
     let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
     format!("{b} against {a}: {}", counts(found))
 }
 
-/// The same without who is against whom.
+/// The counts alone.
 pub(crate) fn counts(found: &Comparison) -> String {
-    const KINDS: [(&str, &str); 5] = [
-        ("better", "better"),
-        ("worse", "worse"),
-        ("different", "different"),
-        ("same", "equivalent"),
-        ("undecided", "inconclusive"),
-    ];
-    let count = |(kind, label): &(&str, &str)| {
+    const KINDS: [&str; 5] = ["better", "worse", "different", "equivalent", "inconclusive"];
+    let count = |kind: &&str| {
         let count = found.count(|verdict| verdict.name() == *kind);
-        (count > 0).then(|| format!("{count} {label}"))
+        (count > 0).then(|| format!("{count} {kind}"))
     };
     let counted: Vec<String> = KINDS.iter().filter_map(count).collect();
     if counted.is_empty() {
@@ -103,7 +98,7 @@ pub(crate) fn counts(found: &Comparison) -> String {
     counted.join(", ")
 }
 
-/// The worst, else the best; and how many more trials would decide an undecided row.
+/// The worst row, else the best, and how many trials would decide an inconclusive one.
 pub(crate) fn remark(found: &Comparison) -> String {
     // The worst come first, so the best is the last.
     let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
@@ -111,11 +106,11 @@ pub(crate) fn remark(found: &Comparison) -> String {
     let worst = of("worse").next().map(|row| text("Worst", row));
     let extreme = worst.or_else(|| of("better").next_back().map(|row| text("Best", row)));
     let open = found.rows.iter().filter_map(|row| match row.outcome {
-        Outcome::Undecided { more, .. } => Some((more, about(row))),
+        Outcome::Inconclusive { more, .. } => Some((more, about(row))),
         _ => None,
     });
     let open = open.min().map(|(more, about)| {
-        let which = match found.count(|it| matches!(it, Outcome::Undecided { .. })) {
+        let which = match found.count(|it| matches!(it, Outcome::Inconclusive { .. })) {
             1 => "Inconclusive",
             _ => "First of the inconclusive ones",
         };
@@ -138,7 +133,7 @@ pub(crate) fn about(row: &Row) -> String {
 pub(crate) fn change(row: &Row) -> String {
     match row.difference {
         d if d != 0.0 => {}
-        // Most trials are equal, and the others differ in one direction.
+        // Most trials are equal; the others differ in one direction.
         _ if row.is_different() && row.effect < 0.0 => return "lower in few trials".into(),
         _ if row.is_different() => return "higher in few trials".into(),
         _ => return "no difference".into(),
@@ -150,18 +145,17 @@ pub(crate) fn change(row: &Row) -> String {
     signed(row.difference, &size)
 }
 
-/// A verdict with what it rests on.
 pub(crate) fn verdict(row: &Row) -> String {
     match row.outcome {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),
         Outcome::Different => "different".into(),
-        Outcome::Same { identical: true } => "identical".into(),
-        Outcome::Same { identical: false } => format!("equivalent within {}", threshold(row)),
-        Outcome::Undecided { more, too_few: false } => {
+        Outcome::Equivalent { identical: true } => "identical".into(),
+        Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
+        Outcome::Inconclusive { more, too_few: false } => {
             format!("inconclusive: about {} more needed", many(more))
         }
-        Outcome::Undecided { more, too_few: true } => {
+        Outcome::Inconclusive { more, too_few: true } => {
             let [a, b] = row.trials();
             let have = if row.is_paired {
                 counted(a, "pair", "pairs")
@@ -173,12 +167,11 @@ pub(crate) fn verdict(row: &Row) -> String {
     }
 }
 
-/// More than anybody will run is not head to the last one.
+/// Nobody runs so many that the last digit matters.
 fn many(more: usize) -> String {
     if more > 9_999 { "more than 10,000".into() } else { decimal(more as f64, 0) }
 }
 
-/// What is not worth calling a difference.
 pub(crate) fn threshold(row: &Row) -> String {
     match row.threshold {
         Threshold::Share(share) => short_percent(share),
@@ -191,19 +184,17 @@ fn short_percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A share in percent, one or two decimals.
+/// With one or two decimals.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let decimals = if value.abs() < 10.0 { 2 } else { 1 };
     format!("{} %", decimal(value, decimals))
 }
 
-/// A median with its unit.
 pub(crate) fn median(row: &Row, side: usize) -> String {
     with_unit(row.medians[side], &row.unit)
 }
 
-/// The difference in the metric's unit, with its sign.
 pub(crate) fn difference(row: &Row) -> String {
     let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
     let text = if row.difference.fract() == 0.0 || error == 0.0 {
@@ -214,12 +205,11 @@ pub(crate) fn difference(row: &Row) -> String {
     signed(row.difference, format!("{text} {}", row.unit).trim_end())
 }
 
-/// The difference as a share of A's median, with its sign.
 pub(crate) fn relative(row: &Row) -> String {
     row.relative(row.difference).map_or_else(|| "–".into(), signed_percent)
 }
 
-/// Its interval, as a share where there is one.
+/// As a share where A's median is not zero.
 pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
     match (row.relative(low), row.relative(high)) {
@@ -234,12 +224,10 @@ pub(crate) fn interval(row: &Row) -> String {
     }
 }
 
-/// `+12.3 %`.
 pub(crate) fn signed_percent(share: f64) -> String {
     signed(share, &percent(share.abs()))
 }
 
-/// A probability.
 pub(super) fn probability(p: f64) -> String {
     match p {
         p if p < 0.0001 => "< 0.0001".into(),
@@ -248,19 +236,17 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// What could have been found.
+/// The minimum detectable difference.
 pub(super) fn detectable(row: &Row) -> String {
     let Some(amount) = row.detectable else { return "–".into() };
     row.relative(amount).map_or_else(|| with_unit(amount, &row.unit), percent)
 }
 
-/// How many trials, and whether in pairs.
 pub(super) fn trials(row: &Row) -> String {
     let [a, b] = row.trials();
     if row.is_paired { counted(a, "pair", "pairs") } else { format!("{a} and {b}") }
 }
 
-/// Which way is good, in words.
 pub(crate) fn good(row: &Row) -> &'static str {
     match row.better {
         Better::Lower => "lower is better",
@@ -269,9 +255,9 @@ pub(crate) fn good(row: &Row) -> &'static str {
     }
 }
 
-/// What is left out of tables: rows in which nothing was shown to differ.
+/// Rows without a difference, which tables leave out.
 pub(super) fn is_quiet(row: &Row) -> bool {
-    matches!(row.outcome, Outcome::Same { .. })
+    matches!(row.outcome, Outcome::Equivalent { .. })
 }
 
 /// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is
@@ -299,7 +285,6 @@ pub(super) fn quiet(found: &Comparison) -> Vec<String> {
     groups.iter().map(line).collect()
 }
 
-/// A side with where it came from.
 pub(super) fn side(found: &Comparison, index: usize) -> String {
     let side = &found.sides[index];
     match &found.by {

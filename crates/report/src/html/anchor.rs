@@ -1,6 +1,6 @@
 //! Where on a run's page something is.
 
-/// The place in the page of a case, a trial or an episode.
+/// The id of a case, a trial or an episode on the page.
 pub(crate) fn anchor(case: usize, trial: Option<u32>, episode: Option<usize>) -> String {
     let mut id = format!("case-{}", case + 1);
     if let Some(trial) = trial {

@@ -7,7 +7,7 @@ pub(crate) const STYLES: [&str; 5] = [
     include_str!("../../assets/graphs.css"),
     include_str!("../../assets/verdicts.css"),
 ];
-/// Runs before anything is painted.
+/// Runs before the first paint.
 pub(crate) const THEME: &str = include_str!("../../assets/theme.js");
 pub(crate) const SCRIPTS: [&str; 5] = [
     include_str!("../../assets/levels.js"),

@@ -7,7 +7,7 @@ use tcplab_plot::Drawn;
 pub(crate) struct PageFigure {
     pub(crate) title: String,
     pub(crate) svg: String,
-    /// Its numbers as comma-separated values, fit for a page.
+    /// As comma-separated values, escaped for a page.
     pub(crate) csv: String,
 }
 
@@ -25,6 +25,6 @@ impl PageFigure {
 pub(crate) struct FigureGroup {
     pub(crate) name: String,
     pub(crate) meaning: &'static str,
-    /// Each with the levels that all of it has in common, if that is not all there is.
+    /// Titled by the levels that all its variants share, if there are others.
     pub(crate) pictures: Vec<PageFigure>,
 }

@@ -4,7 +4,7 @@ use tcplab_plot::{Figure, Level, Tile};
 
 use crate::html::pack::pack;
 
-/// A script element with the levels as JSON; nothing where the SVG shows all there is. Layers are
+/// A script element with the levels as JSON; empty where the SVG shows everything. Layers are
 /// `{class, line, levels: [{column, tiles: [[first, last, count, packed], …]}, …]}`.
 pub(crate) fn script(figure: &Figure) -> String {
     if figure.levels.is_empty() {

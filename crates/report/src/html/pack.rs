@@ -4,8 +4,8 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::Write as _;
 
-/// `bytes` deflated (RFC 1951) and in Base64 (RFC 4648): what `DecompressionStream("deflate-raw")`
-/// of a browser reads.
+/// Deflated (RFC 1951) and in Base64 (RFC 4648), as a browser's
+/// `DecompressionStream("deflate-raw")` reads it.
 pub(crate) fn pack(bytes: &[u8]) -> String {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
     let deflated = encoder.write_all(bytes).and_then(|()| encoder.finish());

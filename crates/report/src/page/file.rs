@@ -8,6 +8,7 @@ use super::body::TrialBody;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{Links, Rerun};
+use super::marks::Marks;
 use super::matrix::matrix;
 use super::recordings::{Recordings, loaded};
 use crate::html::anchor::anchor;
@@ -16,8 +17,8 @@ use crate::html::pack::pack;
 use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
 
-/// Bytes of trials that are in the page unpacked, also for readers without JavaScript. A browser
-/// lays out this much at once.
+/// Bytes of trials in the page unpacked, also for readers without JavaScript; a browser lays out
+/// this much at once.
 const PLAIN: usize = 2_000_000;
 /// The whole page as text. See [`write`].
 ///
@@ -29,10 +30,9 @@ pub fn render(run: &Run, recordings: impl Recordings) -> Result<String, ReportEr
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Writes the page. Trials are loaded one after the other, so only the packets of one are in
-/// memory at a time. The first trials are in the page as they are. Later ones
-/// are packed, and the page unpacks them when opened, so that it loads at once.
-/// The same run and recordings give the same bytes.
+/// Writes the page. Loads one trial after the other, so only the packets of one are in memory. The
+/// first trials are in the page as they are; later ones are packed until they are opened, so that
+/// the page loads at once. The same run and recordings give the same bytes.
 ///
 /// # Errors
 /// When a trial cannot be loaded or `out` refuses.
@@ -47,7 +47,7 @@ pub fn write(
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
         cases.push_str(&CaseHead { id, case, world: world(case) }.render()?);
-        // Of one without packets there is nothing to be drawn; the tables have it.
+        // Without packets there is nothing to draw; the tables have the trial.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
             let data = loaded(&mut recordings, case, trial)?;
@@ -62,7 +62,8 @@ pub fn write(
                 ShownTrial { view: &view, links: Links::Within, is_first: i == 0, is_plain };
             gathered.add(case, &data, &shown);
             let body = if is_plain { body } else { String::new() };
-            cases.push_str(&TrialPart { view, body, packed }.render()?);
+            let marks = Marks::of(trial.episodes.iter(), None);
+            cases.push_str(&TrialPart { view, marks, body, packed }.render()?);
         }
         cases.push_str("</section>\n");
     }
@@ -79,7 +80,6 @@ pub fn write(
 struct CaseHead<'a> {
     id: String,
     case: &'a Case,
-    /// Where it ran.
     world: &'static str,
 }
 
@@ -87,7 +87,7 @@ struct CaseHead<'a> {
 #[template(path = "trial.html")]
 struct TrialPart<'a> {
     view: TrialView<'a>,
-    /// What unfolds, or the same packed.
+    marks: Marks,
     body: String,
     packed: String,
 }

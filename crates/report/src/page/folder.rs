@@ -13,13 +13,13 @@ use super::body::TrialBody;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{Links, PageAssets, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
+use super::marks::Marks;
 use super::recordings::{Recordings, loaded, whole};
 use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
 use crate::html::error::ReportError;
 use crate::summary::measure::{main_metric, values};
 use crate::summary::metrics::rank;
-use crate::summary::recovery::kind_class;
 use crate::summary::worlds::world;
 use crate::title::title;
 use crate::trial::view::TrialView;
@@ -34,9 +34,9 @@ const MOST_IMPERFECT: usize = 5;
 const COLUMNS: usize = 8;
 const PAGES: &str = "trials";
 
-/// Writes the report of a run of many trials to `directory`, which must not be there: `index.html`,
-/// style and script, and in `trials/` a page for each variant and each trial. Of one trial at a
-/// time packets and episodes are in memory; pages are written as they are made.
+/// Writes the report of a run of many trials to `directory`, which must not exist: `index.html`,
+/// style and script, and in `trials/` a page for each variant and each trial. Only one trial's
+/// packets and episodes are in memory at a time.
 ///
 /// # Errors
 /// When a trial cannot be loaded or a file cannot be written.
@@ -107,7 +107,6 @@ fn with_pages(run: &Run, case: &Case) -> BTreeSet<u32> {
     chosen.intersection(&seen).copied().collect()
 }
 
-/// The place of a trial without a page.
 fn row_place(case: &Case, trial: &Trial) -> String {
     format!("{}#trial-{}", case_page_name(&case.name), trial.number)
 }
@@ -146,14 +145,12 @@ struct TrialPage<'a> {
     case_page: String,
     world: &'static str,
     look: PageAssets,
-    /// The trials beside it: number and page.
     before: Option<(u32, String)>,
     after: Option<(u32, String)>,
     view: TrialView<'a>,
     body: String,
 }
 
-/// A variant on the first page: links to its trials.
 #[derive(Template)]
 #[template(path = "case_section.html")]
 struct CaseSection<'a> {
@@ -179,7 +176,6 @@ impl<'a> CaseSection<'a> {
         self.with_pages.contains(&trial.number)
     }
 
-    /// Where a trial is shown.
     fn place(&self, trial: &Trial) -> String {
         let place = if self.has_page(trial) {
             page_name(&self.case.name, trial.number)
@@ -190,17 +186,18 @@ impl<'a> CaseSection<'a> {
     }
 }
 
-/// All trials of a variant in a table: what stands before its rows.
+/// The page of a variant up to its table's rows.
 #[derive(Template)]
 #[template(path = "case_page.html")]
 struct CasePage<'a> {
     run: &'a Run,
+    index: usize,
     case: &'a Case,
     world: &'static str,
     look: PageAssets,
-    /// Where the first page has it.
+    /// The variant on the first page.
     back: String,
-    /// The metrics that have a column, and what stands above it.
+    /// Metrics with a column, and their headings.
     names: Vec<&'a str>,
     titles: Vec<String>,
     with_pages: &'a BTreeSet<u32>,
@@ -211,15 +208,13 @@ struct CasePage<'a> {
 #[template(path = "case_row.html")]
 struct TrialRow<'a> {
     trial: &'a Trial,
-    /// Its page, if it has one.
     href: Option<String>,
     cells: Vec<String>,
-    marks: Vec<(&'static str, &'a str, usize)>,
+    marks: Marks,
     findings: Vec<&'a str>,
     up: &'static str,
 }
 
-/// The end of the page.
 #[derive(Template)]
 #[template(path = "case_end.html")]
 struct CaseEnd<'a> {
@@ -244,6 +239,7 @@ impl<'a> CasePage<'a> {
         names.truncate(COLUMNS);
         CasePage {
             run,
+            index,
             case,
             world: world(case),
             look: PageAssets::of(Links::Below),
@@ -255,7 +251,6 @@ impl<'a> CasePage<'a> {
         }
     }
 
-    /// Writes the page row by row.
     fn write(
         &self,
         recordings: &mut impl Recordings,
@@ -272,20 +267,20 @@ impl<'a> CasePage<'a> {
         Ok(out.flush()?)
     }
 
-    /// The row of a trial with these recovery episodes.
     fn row<'t>(&self, trial: &'t Trial, episodes: &'t [EpisodeRow]) -> TrialRow<'t> {
         let cell = |name: &&str| {
             let metric = trial.metrics.find_named(name);
             metric.map_or("–".to_owned(), |it| with_unit(it.value, it.unit))
         };
-        let marks = episodes.iter();
-        let marks = marks.map(|it| (kind_class(&it.kind), it.kind.as_str(), it.lost_segments));
         let has_page = self.with_pages.contains(&trial.number);
+        let href = has_page.then(|| page_name(&self.case.name, trial.number));
+        let id = anchor(self.index, Some(trial.number), None);
+        let place = href.as_ref().map(|href| format!("{href}#{id}"));
         TrialRow {
             trial,
-            href: has_page.then(|| page_name(&self.case.name, trial.number)),
+            href,
             cells: self.names.iter().map(cell).collect(),
-            marks: marks.collect(),
+            marks: Marks::of(episodes.iter(), place),
             findings: trial.findings.iter().map(|it| it.statement.as_str()).collect(),
             up: Links::Below.up(),
         }

@@ -9,28 +9,25 @@ use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
 use crate::trial::warnings::warnings_of;
 
-/// Trials with warnings that are listed at the top.
+/// More trials with warnings are only counted.
 const MOST_WARNINGS: usize = 100;
 
-/// What the head of the page needs of the trials once their packets are out of memory.
+/// What the head of the page needs of trials whose packets are no longer in memory.
 #[derive(Default)]
 pub(crate) struct Gathered {
     pub(crate) transfers: Vec<FirstTransfer>,
-    /// The first of them.
     pub(crate) warnings: Vec<Warnings>,
-    /// How many more there are.
     pub(crate) unwarned: usize,
     pub(crate) paths: Paths,
 }
 
-/// A trial that was just looked at.
+/// A trial and how the page shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct ShownTrial<'v> {
     pub(crate) view: &'v TrialView<'v>,
     pub(crate) links: Links,
-    /// Of its variant.
     pub(crate) is_first: bool,
-    /// Whether its figures are on the page as they are.
+    /// Whether its figures are in the page unpacked.
     pub(crate) is_plain: bool,
 }
 
@@ -46,7 +43,7 @@ impl Gathered {
         self.warn(Warnings::of(view.case, view.trial, &view.warnings, links.of(view)));
     }
 
-    /// Keeps the warnings of a trial without graphs.
+    /// For a trial without graphs.
     pub(crate) fn add_warnings(&mut self, case: &Case, trial: &Trial, href: String) {
         self.warn(Warnings::of(&case.name, trial, &warnings_of(trial), href));
     }
@@ -60,7 +57,7 @@ impl Gathered {
     }
 }
 
-/// What is less than perfect about a trial.
+/// Warnings and flaws of a trial.
 pub(crate) struct Warnings {
     pub(crate) case: String,
     pub(crate) number: u32,

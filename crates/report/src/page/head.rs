@@ -17,9 +17,9 @@ use crate::summary::recovery::{KINDS, has_connections};
 use crate::summary::trends::{Trends, trends};
 use crate::summary::worlds::{VariantStacks, differ, everywhere, places};
 
-/// Metrics that are shown at once; the others unfold.
+/// More metrics are in a fold.
 const SHOWN_METRICS: usize = 4;
-/// Captures of so many trials have a link under Setup; beyond, each is linked where its trial is.
+/// With more trials, each has its link at its own place.
 const MOST_LISTED: usize = 24;
 
 /// The head of the page.
@@ -31,7 +31,7 @@ pub(crate) fn head(
 ) -> Head<'_> {
     let mut metrics = blocks(run);
     let spread = metrics.iter().flat_map(|block| &block.rows).any(|row| row.spread.is_some());
-    // Those to look up come after all others, and unfold.
+    // Metrics for reference come last, in the fold.
     metrics.sort_by_key(|block| block.is_detail);
     let first = metrics.iter().take(SHOWN_METRICS).filter(|block| !block.is_detail).count();
     let others = metrics.split_off(first);
@@ -65,7 +65,7 @@ pub(crate) fn head(
     }
 }
 
-/// Recovery episodes of each variant by type, where there are too many for each to have a mark.
+/// Recovery episodes of each variant by type, where there are too many for a mark each.
 fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
     let row = |(index, case): (usize, &Case)| {
         let all = case.recovery();
@@ -89,34 +89,27 @@ pub(crate) struct Head<'a> {
     run: &'a Run,
     look: PageAssets,
     outcome: String,
-    /// Where each variant ran.
     places: Vec<VariantStacks>,
-    /// Where all ran, if in the same place.
     everywhere: Option<String>,
-    /// Whether variants ran in different worlds.
     differ: bool,
-    /// Direction and what it does.
+    /// Direction and description.
     path: Vec<(&'a str, &'a str)>,
-    /// How the paths were verified; nothing if they were not.
     verified: Vec<Verified>,
-    /// What each path does over time.
     pictures: Vec<String>,
     overviews: Vec<Overview>,
     warnings: Vec<Warnings>,
-    /// Trials whose warnings are not listed.
     unwarned: usize,
     /// Metrics over a number that was varied.
     trends: Option<Trends>,
     asked: Question,
-    /// Comparisons that the scenario asks for.
+    /// Comparisons of the scenario.
     verdicts: Vec<Verdicts<'a>>,
-    /// Whether any variant has more than one trial.
     spread: bool,
     metrics: Vec<Block>,
     others: Vec<Block>,
-    /// Whether there is anything that TCP could recover.
+    /// Whether any trial has a TCP connection.
     has_connections: bool,
-    /// None where there are too many trials for it.
+    /// None where there are too many trials.
     matrix: Option<Matrix>,
     kinds: [(&'static str, &'static str); 3],
     counts: Vec<(String, String, Vec<usize>)>,
@@ -126,11 +119,8 @@ pub(crate) struct Head<'a> {
 #[template(path = "foot.html")]
 pub(crate) struct Foot<'a> {
     run: &'a Run,
-    /// The command that runs all of it again.
     again: String,
     look: PageAssets,
-    /// From the page to the run's directory.
     up: &'static str,
-    /// Whether each capture has a link here.
     are_listed: bool,
 }

@@ -5,14 +5,14 @@ use tcplab_results::{Case, Run, RunWorld, Trial, World};
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::trial::view::TrialView;
 
-/// From where links lead.
+/// The page that contains the links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
-    /// All is in one file, beside the run's tables.
+    /// One file beside the run's tables.
     Within,
-    /// From the first page of a folder.
+    /// The first page of a folder.
     Index,
-    /// From the page of a variant or a trial, in a folder of that folder.
+    /// A variant's or trial's page, one directory below.
     Below,
 }
 
@@ -25,7 +25,12 @@ impl Links {
         }
     }
 
-    /// The page that a trial is shown on; nothing of this one.
+    /// The trial's id, also on a page of its own; ids of episodes begin with it.
+    pub(crate) fn anchor(self, view: &TrialView<'_>) -> String {
+        format!("{}#{}", self.page(view), view.id)
+    }
+
+    /// The trial's page; empty within one file.
     pub(crate) fn page(self, view: &TrialView<'_>) -> String {
         let name = page_name(view.case, view.trial.number);
         match self {
@@ -35,7 +40,6 @@ impl Links {
         }
     }
 
-    /// To the run's directory.
     pub(crate) fn up(self) -> &'static str {
         match self {
             Links::Within => "",
@@ -44,24 +48,22 @@ impl Links {
         }
     }
 
-    /// To the first page.
     pub(crate) fn index(self) -> &'static str {
         if self == Links::Below { "../index.html" } else { "" }
     }
 
-    /// To the style sheet and the scripts of a folder.
+    /// To style sheet and scripts.
     fn assets(self) -> &'static str {
         if self == Links::Below { "../" } else { "" }
     }
 }
 
-/// The file of a trial's page. The names of variants are fit for file names; whatever else is in
-/// them is not.
+/// Characters that do not fit a file name become `-`.
 pub(crate) fn page_name(case: &str, trial: u32) -> String {
     format!("{}-{trial}.html", file_name(case))
 }
 
-/// The file of a variant's page, which is never that of a trial.
+/// Never equal to that of a trial.
 pub(crate) fn case_page_name(case: &str) -> String {
     format!("{}.html", file_name(case))
 }
@@ -71,7 +73,7 @@ fn file_name(case: &str) -> String {
     case.chars().map(|c| if fits(c) { c } else { '-' }).collect()
 }
 
-/// Style and scripts of a page, for its head and its end: inline, or as links.
+/// Style and scripts for head and end of a page: inline, or as links.
 pub(crate) struct PageAssets {
     pub(crate) head: String,
     pub(crate) foot: String,
@@ -104,7 +106,7 @@ impl PageAssets {
 pub(crate) struct Rerun {
     pub(crate) explanation: String,
     pub(crate) command: String,
-    /// From the page to the run's directory, and to the first page.
+    /// From the page to the run's directory and to the first page.
     pub(crate) up: &'static str,
     pub(crate) index: &'static str,
 }

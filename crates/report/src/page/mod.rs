@@ -6,6 +6,7 @@ mod folder;
 mod gathered;
 mod head;
 mod links;
+mod marks;
 mod matrix;
 mod overview;
 mod paths;

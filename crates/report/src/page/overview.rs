@@ -4,54 +4,42 @@ use tcplab_plot::{Band, Pane, Plane, pane};
 use tcplab_units::Instant;
 
 use super::links::Links;
-use crate::trial::episode::EpisodeView;
+use super::marks::Marks;
 use crate::trial::view::TrialView;
 
-/// The most that are drawn.
+/// More variants are not drawn.
 pub(crate) const MOST: usize = 12;
-/// And so many where each needs strokes of its own.
+/// Fewer where each figure has strokes of its own.
 pub(crate) const MOST_ALONE: usize = 4;
-/// Pixels.
 const SIZE: (i64, i64) = (460, 250);
 
-/// What an overview needs of a variant's first trial once its packets are out of memory.
+/// What an overview needs of a variant's first trial whose packets are no longer in memory.
 pub(crate) struct FirstTransfer {
     case: String,
     world: &'static str,
     number: u32,
     href: String,
     facts: Vec<(String, String)>,
-    marks: Vec<Mark>,
+    marks: Marks,
     plane: Plane,
     bands: Vec<Band>,
-    /// Where the trial's own figure is not on the page as it is.
+    /// Where the page does not contain the trial's own figure unpacked.
     layers: Option<String>,
 }
 
-/// One picture.
 pub(crate) struct Overview {
     pub(crate) case: String,
-    /// Where it ran.
     pub(crate) world: &'static str,
     pub(crate) number: u32,
     pub(crate) href: String,
-    /// Names and values of the first metrics.
+    /// Name and value.
     pub(crate) facts: Vec<(String, String)>,
-    pub(crate) marks: Vec<Mark>,
+    pub(crate) marks: Marks,
     pub(crate) svg: String,
 }
 
-/// An episode of the trial.
-#[derive(Clone)]
-pub(crate) struct Mark {
-    pub(crate) kind: String,
-    pub(crate) class: &'static str,
-    pub(crate) lost: usize,
-    pub(crate) href: String,
-}
-
 impl FirstTransfer {
-    /// None when the trial's captures hold no transfer.
+    /// None without a transfer in the captures.
     pub(crate) fn of(
         view: &TrialView<'_>,
         world: &'static str,
@@ -65,7 +53,7 @@ impl FirstTransfer {
             number: view.trial.number,
             href: links.of(view),
             facts: view.metrics.iter().take(2).cloned().collect(),
-            marks: view.episodes.iter().map(|it| mark(it, &links.page(view))).collect(),
+            marks: Marks::of(view.trial.episodes.iter(), Some(links.anchor(view))),
             plane: figure.plane.clone(),
             layers: (!is_plain).then(|| figure.layers().to_owned()),
             bands: view
@@ -74,15 +62,6 @@ impl FirstTransfer {
                 .map(|band| Band { label: band.short.clone(), ..band.clone() })
                 .collect(),
         })
-    }
-}
-
-fn mark(episode: &EpisodeView<'_>, page: &str) -> Mark {
-    Mark {
-        kind: episode.row.kind.clone(),
-        class: episode.class,
-        lost: episode.row.lost_segments,
-        href: format!("{page}#{}", episode.id),
     }
 }
 

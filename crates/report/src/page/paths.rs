@@ -10,7 +10,7 @@ const MOST: usize = 12;
 /// Points of a smooth change: about one per pixel.
 const POINTS: usize = 800;
 
-/// The paths of a run, each once, in the order in which they are met.
+/// The distinct paths of a run in order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     paths: Vec<DrawnPath>,
@@ -19,11 +19,8 @@ pub(crate) struct Paths {
 #[derive(Debug)]
 struct DrawnPath {
     path: PathSpec,
-    /// Those that have it.
     cases: Vec<String>,
-    /// Of the first trial.
     seed: u64,
-    /// Of the longest trial.
     longest: Span,
 }
 
@@ -55,7 +52,7 @@ impl Paths {
 }
 
 impl DrawnPath {
-    /// None when nothing was recorded, or of a path that this version refuses.
+    /// None without a recording, or for a path that this version refuses.
     fn picture(&self, is_one: bool) -> Option<String> {
         if self.longest.is_zero() {
             return None;

@@ -6,8 +6,8 @@ use tcplab_results::{Case, Trial, TrialData};
 
 use crate::html::error::ReportError;
 
-/// Where a report has from what the run does not hold of a trial. A function that gives the packets
-/// will do where the run holds the rest.
+/// Loads what the run itself does not hold. A function that loads packets is enough where the run
+/// holds the rest.
 pub trait Recordings {
     /// Why something cannot be read.
     type Error: Into<Box<dyn Error + Send + Sync>>;
@@ -18,7 +18,7 @@ pub trait Recordings {
     /// When they cannot be read.
     fn packets(&mut self, trial: &Trial) -> Result<TrialData, Self::Error>;
 
-    /// The trial with all that is known of it, its episodes for instance.
+    /// The trial with all its details, such as its episodes.
     ///
     /// # Errors
     /// When that cannot be read.
@@ -39,7 +39,6 @@ where
     }
 }
 
-/// A trial's recording.
 pub(crate) fn loaded(
     recordings: &mut impl Recordings,
     case: &Case,
@@ -48,7 +47,6 @@ pub(crate) fn loaded(
     recordings.packets(trial).map_err(|source| unreadable(case, trial, source))
 }
 
-/// A trial with its episodes.
 pub(crate) fn whole<'t>(
     recordings: &mut impl Recordings,
     case: &Case,

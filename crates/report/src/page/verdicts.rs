@@ -11,60 +11,53 @@ use crate::html::anchor::anchor;
 use crate::html::figure::PageFigure;
 use crate::title::title;
 
-/// Rows that are shown at once, the worst; others unfold.
+/// The worst rows; a fold has the others.
 const MOST_ROWS: usize = 24;
 
-/// A comparison on the page.
 pub(crate) struct Verdicts<'a> {
-    /// The place of it.
     pub(crate) id: String,
     /// Such as `haiku: after against before`.
     pub(crate) name: String,
-    /// How often which verdict.
+    /// Verdicts, counted.
     pub(crate) counts: String,
-    /// The worst in words, and what would decide the undecided.
+    /// The worst row, and what would decide the inconclusive ones.
     pub(crate) remark: String,
     pub(crate) warnings: &'a [String],
-    /// What the rows are levels of.
+    /// The other factors.
     pub(crate) rest: String,
-    /// Metrics, and which way is good.
     pub(crate) metrics: Vec<(String, &'static str)>,
-    /// The worst rows, and those that unfold.
+    /// The worst rows, and those in the fold.
     pub(crate) rows: [Vec<VerdictRow>; 2],
-    /// Intervals of each metric.
+    /// Interval plots.
     pub(crate) pictures: Vec<PageFigure>,
-    /// Every figure.
     pub(crate) head: [&'static str; 11],
     pub(crate) all: Vec<(&'static str, Vec<String>)>,
     pub(crate) family: &'a str,
 }
 
-/// A combination of all other levels.
+/// A combination of the other factors' levels.
 pub(crate) struct VerdictRow {
     pub(crate) case: String,
-    /// Where the page has B's trials.
+    /// B's trials on the page.
     pub(crate) href: String,
-    /// Of each metric; none where it has none.
+    /// By metric.
     pub(crate) cells: Vec<Option<VerdictCell>>,
 }
 
-/// What is thought of a metric.
+/// Verdict on a metric.
 pub(crate) struct VerdictCell {
-    /// The verdict, for colours.
     pub(crate) class: &'static str,
-    /// In a word.
     pub(crate) word: &'static str,
-    /// The difference; empty where there is none at all.
+    /// Empty where both are identical.
     pub(crate) change: String,
     pub(crate) interval: String,
     pub(crate) medians: String,
-    /// The verdict with what it rests on.
     pub(crate) explanation: String,
 }
 
 impl VerdictCell {
     fn of(row: &Row) -> VerdictCell {
-        let is_identical = row.outcome == Outcome::Same { identical: true };
+        let is_identical = row.outcome == Outcome::Equivalent { identical: true };
         let [a, b] = [0, 1].map(|side| median(row, side));
         VerdictCell {
             class: row.outcome.name(),

@@ -5,29 +5,29 @@ use tcplab_recording::Sample;
 use tcplab_trace::{Event, StateWalk, StateWalks, TcpState};
 use tcplab_units::{Endpoint, Instant, Span};
 
-/// So far apart may be a packet's time in the capture and the moment its socket changed its state:
-/// the capture is taken beside the host, not inside of it.
+/// The largest distance between a packet's time in the capture and its socket's change of state:
+/// the capture point is beside the host, not inside.
 const SLACK: Span = Span::from_millis(5);
-/// The most differing samples that are listed.
+/// More differing samples are only counted.
 const MAX_DIFFERING: usize = 5;
 
-/// What samples of an end's socket say of its walk.
+/// A socket's samples compared with its walk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SampleCheck {
-    /// Whose.
+    /// Its endpoint.
     pub end: Endpoint,
     /// How many samples were taken of it.
     pub samples: usize,
-    /// How many of them are in the state that the packets show at that time, give or take 5 ms.
+    /// How many are in the state that the packets show at that time, within 5 ms.
     pub agree: usize,
-    /// How many show that the application had closed already, while data before the FIN was still
-    /// on its way: no packet shows that.
+    /// How many show that the application had closed while data before the FIN was in flight, which
+    /// no packet shows.
     pub closed_before_fin: usize,
     /// The first of those: close() or shutdown() was called by then.
     pub closed_by: Option<Instant>,
-    /// The first few that say something else.
+    /// The first samples in another state.
     pub differ: Vec<Differing>,
-    /// How many say something else.
+    /// How many are in another state.
     pub differing: usize,
 }
 
@@ -36,13 +36,13 @@ pub struct SampleCheck {
 pub struct Differing {
     /// When it was taken.
     pub at: Instant,
-    /// The socket's own word; none for a number without a name.
+    /// The socket's state; none for a number without a name.
     pub socket: Option<TcpState>,
-    /// What the packets show.
+    /// The state by the packets.
     pub packets: Option<TcpState>,
 }
 
-/// Holds the walks of a trial against the samples of its sockets: of the client's and the server's.
+/// Compares the walks of both ends with the samples of their sockets.
 pub fn check_samples(walks: &StateWalks, samples: &[Sample]) -> [SampleCheck; 2] {
     Endpoint::BOTH.map(|end| {
         let own = samples.iter().filter(|sample| sample.endpoint == end);
@@ -89,15 +89,15 @@ fn fits(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
     states.any(|walked| is_reported_as(walked, state))
 }
 
-/// How a socket in a state says that it is: one that is left to itself in TIME-WAIT is CLOSED for
-/// Linux, which keeps a smaller thing in its place (`tcp_time_wait`).
+/// Whether a socket in a state reports that one: Linux reports TIME-WAIT as CLOSED, because a
+/// smaller object replaces the socket (`tcp_time_wait`).
 fn is_reported_as(walked: TcpState, reported: TcpState) -> bool {
     walked == reported || walked == TcpState::TimeWait && reported == TcpState::Closed
 }
 
-/// Whether the next edge is a call that leads to that state: the FIN had to wait. For RFC 9293 the
-/// state changes when the FIN leaves, for Linux when the application closes (`__tcp_close` says so
-/// and why).
+/// Whether the next edge is a call that leads to that state: the FIN had to wait. By RFC 9293 the
+/// state changes when the FIN leaves; in Linux when the application closes (`__tcp_close` says
+/// why).
 fn is_closed_already(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
     let next = walk.edges.iter().find(|edge| edge.at.is_some_and(|then| then > at));
     next.is_some_and(|edge| edge.event == Event::Close && edge.to == state)
@@ -153,16 +153,16 @@ mod tests {
             (540, TcpState::TimeWait, Event::Fin),
         ]);
         let samples = [
-            // SYN-SENT, and so still within the slack.
+            // SYN-SENT, still within the slack.
             sample(10, 2),
             sample(22, 2),
             sample(100, 1),
-            // The application closed; what it had written went out until 500 ms.
+            // The application closed; its data was sent until 500 ms.
             sample(300, 4),
             sample(400, 4),
             sample(510, 4),
             sample(600, 7),
-            // Not what happened, and no state at all.
+            // A wrong state, and no state at all.
             sample(200, 8),
             sample(210, 77),
         ];

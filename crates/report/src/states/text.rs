@@ -8,7 +8,7 @@ use super::SampleCheck;
 use crate::grid::Side::{Left, Right};
 use crate::grid::{Cell, Grid, Look};
 
-/// The walks, edge by edge, and what is to be said of them; `checks` where samples were taken.
+/// The walks edge by edge with remarks; `checks` where there are samples.
 pub fn walks_text(walks: &StateWalks, checks: &[SampleCheck]) -> String {
     let mut text = String::new();
     let put = |text: &mut String, line: &str| {
@@ -38,7 +38,7 @@ fn capital(end: Endpoint) -> &'static str {
     }
 }
 
-/// A line for each edge of the walk.
+/// A line for each edge.
 fn table(walk: &StateWalk) -> String {
     let Some(start) = walk.start else { return "  not captured".into() };
     if walk.edges.is_empty() {

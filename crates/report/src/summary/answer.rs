@@ -15,7 +15,7 @@ use super::measure::{Measured, short};
 use crate::title::title;
 
 const CONFIDENCE: f64 = 0.95;
-/// From this ratio on, a ratio is easier to read than percent.
+/// Larger ratios are shown as ratios, smaller ones in percent.
 const TWICE: f64 = 2.0;
 
 /// The answer in sentences, the best level first.
@@ -40,13 +40,13 @@ pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> St
     text
 }
 
-/// The factor that explains most, of those that a user can choose.
+/// Of the factors that a user can choose, the one that explains most.
 fn compared_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option<usize> {
     let all = || measured.factors.iter().enumerate();
     let chosen: Vec<usize> = all().filter(|(_, it)| !it.is_condition).map(|(i, _)| i).collect();
     let candidates = if chosen.is_empty() { all().map(|(i, _)| i).collect() } else { chosen };
     let share = |index: &usize| shares.map_or(0.0, |it| it.mains[*index]);
-    // The first of equal ones.
+    // Of equal ones the first.
     candidates.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
@@ -82,9 +82,9 @@ struct Standing {
     factor: usize,
     best: usize,
     mean: f64,
-    /// The other levels, the next best first: level, mean, difference of the best from it.
+    /// The other levels, next best first: level, mean, difference of the best from it.
     others: Vec<(usize, f64, Paired)>,
-    /// The interval of the ratio of the best mean to the next.
+    /// Best mean over the next.
     ratio: Option<Interval>,
 }
 
@@ -172,7 +172,7 @@ fn is_apart(pair: &Paired) -> bool {
 
 /// By how much the best level leads the next one.
 struct Lead {
-    /// `+12 %`, `3.1×`, or a difference where the other mean is not surely above zero.
+    /// `+12 %`, `3.1×`, or a difference where the other mean may be zero.
     change: String,
     /// `95 % CI +8 % to +15 %`; none of a single pair.
     interval: Option<String>,
@@ -210,8 +210,8 @@ impl Lead {
     }
 }
 
-/// What is certain at single levels of the factor with the largest interaction: another level than
-/// the overall best, or a best level where the overall comparison is tied.
+/// Certain at single levels of the factor with the largest interaction: another level than the
+/// overall best, or a best level where the overall comparison is tied.
 fn depends(
     measured: &Measured,
     factor: usize,
@@ -245,7 +245,7 @@ fn depends(
     }
 }
 
-/// A value in three figures, as a sentence needs it.
+/// With three figures.
 fn rounded(value: f64, unit: &str) -> String {
     let size = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     let places = (2.0 - size).clamp(0.0, 4.0) as usize;
@@ -253,7 +253,7 @@ fn rounded(value: f64, unit: &str) -> String {
     format!("{} {unit}", decimal(value, if whole { 0 } else { places })).trim_end().to_owned()
 }
 
-/// The first of many names.
+/// The first names.
 fn few(names: &[String]) -> String {
     match names {
         [first, second, _, _, ..] => format!("{first}, {second} and {} more", names.len() - 2),

@@ -11,24 +11,24 @@ use super::measure::{Factor, Measured, Point, short};
 use crate::html::figure::PageFigure;
 use crate::title::title;
 
-/// Pairs that are shown at once, and the most that unfold.
+/// More pairs are in a fold, and this many at most.
 pub(crate) const PAIRS_SHOWN: usize = 3;
 const MOST_PAIRS: usize = 15;
-/// A picture of lines has so many at most; more are only in the heat map.
+/// With more lines only the heat map is drawn.
 const MOST_LINES: usize = 7;
-/// Cells of a heat map that can still be read: columns.
+/// Columns of a readable heat map.
 const MOST_COLUMNS: usize = 14;
 
-/// All that is interval_text of factors.
+/// The section about factors.
 pub(crate) struct Factors {
     pub(crate) metric: String,
-    /// Whether means are geometric ones.
+    /// Whether means are geometric.
     pub(crate) by_ratio: bool,
     pub(crate) mains: Vec<FactorView>,
     pub(crate) pairs: Vec<PairView>,
-    /// The share of the variance that nothing of this explains.
+    /// The unexplained share of the variance.
     pub(crate) rest: String,
-    /// Whether combinations of levels have not all as many trials.
+    /// Whether combinations of levels have unequal numbers of trials.
     pub(crate) unbalanced: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct FactorView {
     pub(crate) key: String,
     pub(crate) name: String,
     pub(crate) is_condition: bool,
-    /// Percent of the variance; empty where nothing differs.
+    /// Percent of the variance; empty where all values are equal.
     pub(crate) share: String,
     pub(crate) blocks: usize,
     pub(crate) figures: Vec<PageFigure>,
@@ -48,7 +48,7 @@ pub(crate) struct FactorView {
 pub(crate) struct LevelRow {
     pub(crate) level: String,
     pub(crate) mean: String,
-    /// Half of its interval; empty where there is none.
+    /// Half of its interval, if there is one.
     pub(crate) half: String,
     pub(crate) median: String,
     pub(crate) trials: usize,
@@ -61,14 +61,13 @@ pub(crate) struct PairView {
     pub(crate) figures: Vec<PageFigure>,
 }
 
-/// The shares of the variance of what was measured.
+/// The shares of the variance.
 pub(crate) fn shares(measured: &Measured) -> Option<VarianceShares> {
     let counts: Vec<usize> = measured.factors.iter().map(|it| it.levels.len()).collect();
     variance_shares(&counts, &measured.observations())
 }
 
 impl Factors {
-    /// Nothing of a run that varies nothing.
     pub(crate) fn of(
         measured: &Measured,
         shares: Option<&VarianceShares>,
@@ -143,10 +142,10 @@ fn factor_view(
     }
 }
 
-/// A marginal mean and its interval, back from the scale of comparison.
+/// A marginal mean and its interval, in the metric's unit.
 type Marginal = (f64, Option<tcplab_stats::Interval>);
 
-/// The marginal mean of each level.
+/// With the marginal mean of each level.
 fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<PageFigure> {
     let points = means.iter().enumerate().map(|(level, (mean, interval))| TrendPoint {
         level,
@@ -161,7 +160,7 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Pa
     (!means.is_empty()).then(|| PageFigure::new("Mean of each level", svg, &trend_csv(&scene)))
 }
 
-/// Numbers where they are, everything else one after the other.
+/// Numbers at their values, other levels at equal distances.
 fn axis_levels(factor: &Factor) -> Vec<(f64, String)> {
     let texts: Vec<&str> = factor.levels.iter().map(String::as_str).collect();
     let numbers = tcplab_scenario::as_numbers(&texts).filter(|_| factor.is_numeric);
@@ -191,17 +190,17 @@ pub(crate) fn row(name: &str, values: &[f64]) -> SpreadRow {
     }
 }
 
-/// Where the true median lies in 95 of 100 samples at least: between the order statistics that the
-/// binomial distribution says (Conover, Practical Nonparametric Statistics, section 3.2). None of
-/// so few values that even the outermost do not hold it so surely.
+/// Contains the true median in at least 95 of 100 samples: between the order statistics given by
+/// the binomial distribution (Conover, Practical Nonparametric Statistics, section 3.2). None of
+/// too few values.
 fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();
-    // Below the k-th value lies the median as often as fewer than k of n coins show heads.
+    // The median is below the k-th value as often as fewer than k of n coins show heads.
     let mut beyond = 0.5f64.powi(i32::try_from(count).ok()?);
     if count > 1_000 {
-        // By the normal approximation, which is as good then.
+        // The normal approximation is good enough for so many.
         let half = 1.96 * (count as f64).sqrt() / 2.0;
         let low = ((count as f64 / 2.0 - half).floor() as usize).max(1) - 1;
         return Some((sorted[low], sorted[count - 1 - low]));
@@ -232,7 +231,7 @@ fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> Pa
     PageFigure::drawn("Distribution over trials (ECDF)", drawn)
 }
 
-/// Of each request, where the workload has requests; `responses` has those of each case.
+/// Of each request, for workloads with requests; `responses` has those of each case.
 fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> Option<PageFigure> {
     let factor = &measured.factors[index];
     let mut lines: Vec<EcdfLine> = factor
@@ -282,7 +281,7 @@ fn rows(
 }
 
 fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> PairView {
-    // Along the axis goes what has numbers, else what has more levels; the other are the lines.
+    // The axis has the factor with numbers, else the one with more levels; the other has the lines.
     let rank = |index: usize| {
         let factor = &measured.factors[index];
         (factor.is_numeric, factor.levels.len())
@@ -315,14 +314,13 @@ fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> Pa
     PairView { title: format!("{over} × {by}"), share, figures }
 }
 
-/// The mean over the trials of a combination of levels.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     mean: f64,
     interval: Option<(f64, f64)>,
 }
 
-/// Of each level of `down` a row, of each of `across` a cell; none where nothing was run.
+/// A row for each level of `down`, a cell for each of `across`; none where nothing was run.
 fn cells(measured: &Measured, across: usize, down: usize) -> Vec<Vec<Option<Cell>>> {
     let (columns, rows) =
         (measured.factors[across].levels.len(), measured.factors[down].levels.len());
@@ -330,7 +328,7 @@ fn cells(measured: &Measured, across: usize, down: usize) -> Vec<Vec<Option<Cell
     for point in &measured.points {
         values[point.levels[down]][point.levels[across]].push(measured.scaled(point.value));
     }
-    // With further factors the trials of a cell differ by more than chance.
+    // With further factors, trials of a cell differ by more than chance.
     let alone = measured.factors.len() == 2;
     let cell = |values: Vec<f64>| {
         let summary = tcplab_stats::Summary::of(&values)?;
@@ -363,7 +361,6 @@ fn lines(
     PageFigure::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
 }
 
-/// The points of one level of a factor.
 pub(crate) fn at(factor: usize, level: usize) -> impl Fn(&Point) -> bool {
     move |point| point.levels[factor] == level
 }

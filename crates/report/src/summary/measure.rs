@@ -5,15 +5,15 @@ use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
 use tcplab_stats::Observation;
 
-/// What is taken where neither a plot nor a claim says: the first of these that trials have. What a
-/// load answers, what a transfer carries, how long an answer takes, how long all takes.
+/// Without a plot or claim, the first of these that trials have: answers of a load, data of a
+/// transfer, response time, duration.
 const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
 
-/// Positive values that are further apart than this factor are compared by their ratios.
+/// Positive values that span more than this factor are compared by their ratios.
 const DECADE: f64 = 10.0;
 
 /// The main metric: of the scenario's first plot, else of the first claim about a number that each
-/// trial has one of and that is better one way, else by the workload. None if no trial has any.
+/// trial has once and that has a better direction, else by the workload. None if no trial has any.
 pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
     let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
@@ -27,7 +27,7 @@ pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
 }
 
-/// The flow whose metrics those of trials are.
+/// The flow whose metrics are the trial's.
 fn subject(run: &Run) -> Option<&str> {
     let first = run.cases.iter().find_map(|case| case.trials.first())?;
     first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
@@ -51,34 +51,29 @@ pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
     case.trials.iter().filter_map(value).collect()
 }
 
-/// What was varied, and what was measured.
+/// Factors and measured values.
 pub(crate) struct Measured {
     pub(crate) info: &'static MetricInfo,
     pub(crate) unit: String,
-    /// Those with more than one level.
     pub(crate) factors: Vec<Factor>,
     pub(crate) points: Vec<Point>,
-    /// Whether values are compared by their ratios, as they are positive and span a decade.
+    /// Whether values are compared by their ratios.
     pub(crate) by_ratio: bool,
 }
 
-/// What was varied.
 pub(crate) struct Factor {
     pub(crate) key: String,
-    /// Numbers in rising order, others as the scenario has them.
+    /// Numbers rise; others are in the scenario's order.
     pub(crate) levels: Vec<String>,
-    /// Whether its levels are numbers.
     pub(crate) is_numeric: bool,
-    /// Whether it changes the path: a condition, not a setting to choose.
+    /// Whether it changes the path, so that it is no setting to choose.
     pub(crate) is_condition: bool,
 }
 
-/// A trial's value.
 pub(crate) struct Point {
-    /// Of each factor, from 0.
+    /// By factor, from 0.
     pub(crate) levels: Vec<usize>,
     pub(crate) trial: u32,
-    /// The index of its case.
     pub(crate) case: usize,
     pub(crate) value: f64,
 }
@@ -111,13 +106,12 @@ impl Measured {
         }
     }
 
-    /// The name with the unit.
     pub(crate) fn name(&self) -> String {
         let name = title(self.info.name);
         if self.unit.is_empty() { name } else { format!("{name}, {}", self.unit) }
     }
 
-    /// A value as it is compared: itself, or its logarithm.
+    /// The value or its logarithm, for comparison.
     pub(crate) fn scaled(&self, value: f64) -> f64 {
         if self.by_ratio { value.ln() } else { value }
     }
@@ -127,7 +121,7 @@ impl Measured {
         if self.by_ratio { value.exp() } else { value }
     }
 
-    /// What of it is best, in a word.
+    /// The best value in a word.
     pub(crate) fn superlative(&self) -> &'static str {
         if self.info.better == Better::Lower { "lowest" } else { "highest" }
     }
@@ -140,9 +134,8 @@ impl Measured {
         self.points.iter().map(observation).collect()
     }
 
-    /// The complete blocks of a factor among the points that `which` takes: of each combination of
-    /// the other factors' levels and each number of a trial that has all levels, the values by
-    /// level, scaled.
+    /// The complete blocks of a factor among the chosen points: for each combination of the other
+    /// factors' levels and each trial that has all levels, the scaled values by level.
     pub(crate) fn blocks(&self, factor: usize, which: impl Fn(&Point) -> bool) -> Vec<Vec<f64>> {
         let levels = self.factors[factor].levels.len();
         let mut blocks = std::collections::BTreeMap::new();
@@ -189,7 +182,7 @@ fn factors(run: &Run) -> Vec<Factor> {
     first.levels.iter().filter_map(factor).collect()
 }
 
-/// Sorts levels that are numbers; says whether they are.
+/// Sorts numeric levels; says whether they are numeric.
 fn sort(levels: &mut Vec<String>) -> bool {
     let texts: Vec<&str> = levels.iter().map(String::as_str).collect();
     let Some(numbers) = tcplab_scenario::as_numbers(&texts) else { return false };
@@ -199,7 +192,7 @@ fn sort(levels: &mut Vec<String>) -> bool {
     true
 }
 
-/// Whether two cases that differ in nothing but this factor have different paths.
+/// Whether cases that differ in this factor alone have different paths.
 fn varies_path(scenario: &Scenario, key: &str) -> bool {
     let others = |case: &tcplab_scenario::Case| -> Vec<(String, String)> {
         case.levels.iter().filter(|(own, _)| own != key).cloned().collect()
@@ -210,8 +203,8 @@ fn varies_path(scenario: &Scenario, key: &str) -> bool {
     })
 }
 
-/// The last part of a key: `concurrency` of `workload.load.concurrency`; with the end before it,
-/// where a part of that name belongs to either.
+/// The last part of a key: `concurrency` of `workload.load.concurrency`; with the endpoint, where
+/// both have it.
 pub(crate) fn short(key: &str) -> String {
     let last = key.rsplit('.').next().unwrap_or(key);
     match key.split('.').next() {
@@ -226,7 +219,7 @@ pub(crate) fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
     case.levels.iter().find(|(key, _)| key == factor).map(|(_, level)| level.as_str())
 }
 
-/// A metric in words, with the flow whose it is.
+/// With its flow.
 pub(crate) fn name_of_measure(measure: Measure<'_>) -> String {
     let name = title(measure.metric);
     measure.flow.map_or(name.clone(), |flow| format!("{name} of {flow}"))

@@ -8,45 +8,41 @@ use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of_me
 use super::worlds::world;
 use crate::title::title;
 
-/// One metric over all variants.
 pub(crate) struct Block {
     pub(crate) name: String,
     pub(crate) unit: String,
-    /// Whether it is one to look up, not among those to show first.
+    /// Whether it is a metric for reference.
     pub(crate) is_detail: bool,
-    /// What it measures, in a sentence; empty for a metric that the catalogue does not know.
+    /// A sentence; empty for a metric that the catalogue does not have.
     pub(crate) meaning: &'static str,
     pub(crate) rows: Vec<Row>,
-    /// The numbers under the strips and what to keep in mind about them; none without strips.
+    /// The numbers under the strips, and a caution; none without strips.
     pub(crate) axis: Option<(String, String)>,
 }
 
-/// One variant's line.
 pub(crate) struct Row {
     pub(crate) case: String,
-    /// Where it ran.
     pub(crate) world: &'static str,
     pub(crate) count: usize,
     pub(crate) mean: String,
-    /// None for one trial and for what is no number.
+    /// None of one trial, and of yes or no.
     pub(crate) spread: Option<Spread>,
-    /// Drawn where the trials of some variant differ.
+    /// Where the trials of some variant differ.
     pub(crate) strip: Option<String>,
 }
 
-/// How the trials of a variant differ.
+/// Variation over the trials of a variant.
 pub(crate) struct Spread {
     pub(crate) deviation: String,
     /// Half the width of the interval.
     pub(crate) half: String,
-    /// The interval, or that there is no need for one.
+    /// The interval, or why there is none.
     pub(crate) interval: String,
 }
 
-/// These come first, in this order: what people ask for.
+/// These come first, in this order.
 const FIRST: [&str; 2] = ["transfer_time", "goodput"];
 
-/// One block per metric: what people ask for first, the others as the run lists them.
 pub(crate) fn blocks(run: &Run) -> Vec<Block> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     for summary in run.cases.iter().flat_map(|case| &case.summaries) {
@@ -58,7 +54,7 @@ pub(crate) fn blocks(run: &Run) -> Vec<Block> {
     names.into_iter().map(|(name, unit)| block(run, name, unit)).collect()
 }
 
-/// Where a metric stands among those that come first; the others after them.
+/// Its place among those that come first.
 pub(crate) fn rank(name: &str) -> usize {
     FIRST.iter().position(|first| *first == name).unwrap_or(FIRST.len())
 }
@@ -68,7 +64,7 @@ pub(crate) fn is_truth(name: &str) -> bool {
     metric(name).is_some_and(|info| info.kind == MetricKind::Truth)
 }
 
-/// What a metric that says yes or no says.
+/// The value of such a metric.
 pub(crate) fn is_yes(value: f64) -> bool {
     value > 0.5
 }
@@ -111,7 +107,7 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
     let all: Vec<f64> = found.iter().flat_map(|(case, s)| values(case, &s.name)).collect();
     let differ = all.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
     let scale = StripScale::over(all, found.iter().filter_map(|(_, s)| s.interval));
-    // Decimals of the most certain mean, the same for all rows.
+    // Decimals of the most certain mean, for all rows.
     let halves = found.iter().filter_map(|(_, s)| half_width(s)).filter(|half| *half > 0.0);
     let places = match halves.reduce(f64::min) {
         Some(half) => decimals_for_error(half),
@@ -163,7 +159,7 @@ fn drawn(case: &Case, summary: &Summary, places: usize, scale: StripScale) -> St
     strip(&label, &values(case, &summary.name), summary.mean, summary.interval, scale)
 }
 
-/// A scale that does not begin at zero makes differences look larger than they are.
+/// An axis that does not start at zero exaggerates differences.
 fn caution(scale: StripScale) -> String {
     let share = scale.share() * 100.0;
     if share >= 100.0 {

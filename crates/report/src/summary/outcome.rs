@@ -17,7 +17,7 @@ pub(crate) fn sentences(run: &Run) -> Vec<String> {
     sentences
 }
 
-/// How many trials failed; no figure counts them.
+/// Failed trials, which no figure includes.
 pub(crate) fn failures(run: &Run) -> Option<String> {
     let failed: usize = run.cases.iter().map(|case| case.failures.len()).sum();
     let all: usize = run.cases.iter().map(Case::count).sum();

@@ -12,18 +12,18 @@ use super::trends::Trends;
 use crate::html::figure::PageFigure;
 use crate::title::title;
 
-/// The most variants with a row in the main picture; beyond, the picture of the factors is shown.
+/// With more variants the picture of the factors is shown.
 const MOST_ROWS: usize = 12;
 
-/// What the page begins with.
+/// The first part of the page.
 pub(crate) struct Question {
-    /// What was varied, and by what it is judged.
+    /// The factors and the metric that judges them.
     pub(crate) text: String,
-    /// In a sentence or two; empty where there is no main metric.
+    /// Empty without a main metric.
     pub(crate) answer: String,
-    /// The main picture, unless the trends have it.
+    /// Unless the trends show it.
     pub(crate) figure: Option<PageFigure>,
-    /// Whether that has a dot for each trial, else means.
+    /// Whether it has a dot for each trial, else means.
     pub(crate) are_dots: bool,
     pub(crate) factors: Option<Factors>,
 }
@@ -80,14 +80,14 @@ fn varied(run: &Run) -> Option<String> {
     (!factors.is_empty()).then(|| format!("Varied: {}", factors.join("; ")))
 }
 
-/// The response times of each request, where the workload has requests, milliseconds.
+/// Of each request, milliseconds.
 fn responses(case: &Case) -> Vec<f64> {
     let ends = case.trials.iter().flat_map(|trial| &trial.ends);
     ends.flat_map(|end| end.response_times_ms.iter().copied()).collect()
 }
 
-/// Every trial of every variant, with medians and their intervals; of many variants the pair of
-/// factors that explains most, or the only factor.
+/// Every trial of every variant, with medians and intervals; of many variants the pair of factors
+/// that explains most, or the only factor.
 fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<PageFigure> {
     if run.cases.len() > MOST_ROWS {
         let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());

@@ -2,7 +2,7 @@
 
 use tcplab_results::{Recovery, Run};
 
-/// Whether any trial is not one of datagrams alone.
+/// Whether any trial has a TCP connection.
 pub(crate) fn has_connections(run: &Run) -> bool {
     let mut trials = run.cases.iter().flat_map(|case| &case.trials).peekable();
     trials.peek().is_none() || trials.any(|trial| !trial.has_datagrams())
@@ -15,7 +15,7 @@ pub(crate) fn recovery(run: &Run) -> Recovery {
     all
 }
 
-/// How many episodes are of each type, in the paper's order, unknown names last.
+/// Counts by type, in the paper's order, unknown names last.
 pub(crate) fn by_kind(all: &Recovery) -> Vec<(&str, usize)> {
     let mut counts: Vec<(&str, usize)> =
         all.kinds.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
@@ -37,7 +37,7 @@ pub(crate) fn kind_class(kind: &str) -> &'static str {
     KINDS.iter().find(|(name, _)| *name == kind).map_or("unknown", |(_, class)| class)
 }
 
-/// The SVG path of a type's sign: a solid line, a line with a gap, a broken line.
+/// A solid line, a line with a gap, a broken line.
 pub(crate) fn icon(class: &str) -> &'static str {
     match class {
         "without" => "M2 4h20",

@@ -11,8 +11,8 @@ use crate::html::figure::{FigureGroup, PageFigure};
 const MEANING: &str = "Each point is a variant with its 95 % confidence intervals. The line joins the \
                        Pareto front: the variants that no other variant beats in both metrics.";
 
-/// The pictures of two metrics, one for each level of what is neither the points nor their colours;
-/// nothing if no trial has both.
+/// The pictures of two metrics, one for each level of the remaining factors; none if no trial has
+/// both.
 pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<FigureGroup> {
     let rest = |case: &Case| -> Vec<String> {
         let is_of = |key: &str| key == plot.over || plot.by.as_deref() == Some(key);
@@ -34,7 +34,7 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<Figu
             .filter_map(|case| {
                 let kind = kind_of(case);
                 let level = level_of(case, &plot.over).unwrap_or_default();
-                // The colour alone would not say it in print.
+                // Print may have no colours.
                 let name = [level, kind.as_str()].into_iter().filter(|it| !it.is_empty());
                 Some(ParetoPoint {
                     name: name.collect::<Vec<_>>().join(", "),
@@ -54,7 +54,7 @@ pub(crate) fn group(run: &Run, plot: &Plot, against: Measure<'_>) -> Option<Figu
     (!pictures.is_empty()).then(|| FigureGroup { name: of.clone(), meaning: MEANING, pictures })
 }
 
-/// What an axis is called: with its unit.
+/// The label of an axis: metric and unit.
 fn name_of(run: &Run, measure: Measure<'_>) -> Option<String> {
     let unit = run.cases.iter().find_map(|case| case.summary_of(measure))?.unit.clone();
     let title = name_of_measure(measure);

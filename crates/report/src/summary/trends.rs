@@ -17,7 +17,7 @@ pub(crate) struct Trends {
     pub(crate) table: Table,
 }
 
-/// The same in numbers, a row for each variant.
+/// The same numbers, a row for each variant.
 pub(crate) struct Table {
     pub(crate) factors: Vec<String>,
     /// Name and unit.
@@ -27,31 +27,28 @@ pub(crate) struct Table {
     pub(crate) spread: bool,
 }
 
-/// A variant.
 pub(crate) struct Row {
     pub(crate) href: String,
     pub(crate) levels: Vec<String>,
-    /// Where it ran.
     pub(crate) world: &'static str,
-    /// Of each metric; none where its trials do not have it.
+    /// By metric.
     pub(crate) cells: Vec<Option<Cell>>,
 }
 
-/// Mean and median over its trials.
 pub(crate) struct Cell {
     pub(crate) mean: String,
-    /// Half of the interval; empty where there is none.
+    /// Half of the interval, if there is one.
     pub(crate) half: String,
     pub(crate) median: String,
 }
 
-/// Nothing of a run that varies no number.
+/// None of a run without a numeric factor.
 pub(crate) fn trends(run: &Run) -> Option<Trends> {
     let groups: Vec<FigureGroup> = run.plots.iter().filter_map(|plot| group(run, plot)).collect();
     (!groups.is_empty()).then(|| Trends { groups, table: table(run) })
 }
 
-/// A metric; nothing if no trial has it.
+/// None if no trial has the metric.
 fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
     if let Some(against) = plot.other_measure() {
         return scatter::group(run, plot, against);
@@ -96,7 +93,7 @@ fn line(name: &str, cases: &[&Case], plot: &Plot, levels: &[(f64, String)]) -> T
     TrendLine { name: name.into(), points: points.collect() }
 }
 
-/// The levels of the factor that is drawn over, as numbers and as written.
+/// As numbers and as written.
 fn sorted_levels(run: &Run, over: &str) -> Option<Vec<(f64, String)>> {
     let texts = distinct(run.cases.iter().filter_map(|case| level_of(case, over)));
     let mut levels: Vec<(f64, String)> =
@@ -109,7 +106,7 @@ fn is_of(plot: &Plot, key: &str) -> bool {
     key == plot.over || plot.by.as_deref() == Some(key)
 }
 
-/// What the line of a case is called.
+/// The name of a case's line.
 fn name_of(case: &Case, plot: &Plot) -> String {
     let by = plot.by.as_deref().and_then(|by| level_of(case, by));
     by.unwrap_or_default().into()

@@ -6,7 +6,6 @@ use tcplab_units::rounded::counted;
 use super::recovery::has_connections;
 use crate::html::anchor::anchor;
 
-/// One variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VariantStacks {
     pub(crate) case: String,
@@ -15,15 +14,14 @@ pub(crate) struct VariantStacks {
     pub(crate) ends: Vec<EndpointStack>,
 }
 
-/// One of its ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EndpointStack {
     pub(crate) stack: String,
-    /// What the model is of, and from where that is known; empty of a kernel.
+    /// What the model imitates, with its source; empty for a kernel.
     pub(crate) about: String,
 }
 
-/// Where each variant ran; nothing of runs that do not say.
+/// Empty for runs that do not record it.
 pub(crate) fn places(run: &Run) -> Vec<VariantStacks> {
     let place = |(index, case): (usize, &Case)| VariantStacks {
         case: case.name.clone(),
@@ -44,7 +42,7 @@ fn end(stack: &StackUsed) -> EndpointStack {
     EndpointStack { stack: stack.to_string(), about }
 }
 
-/// Where all of them ran, if that is the same place: the world, and the stacks.
+/// World and stacks, if all variants have the same.
 pub(crate) fn everywhere(places: &[VariantStacks]) -> Option<String> {
     let [first, rest @ ..] = places else { return None };
     let same = rest.iter().all(|other| (other.world, &other.ends) == (first.world, &first.ends));
@@ -57,7 +55,6 @@ pub(crate) fn everywhere(places: &[VariantStacks]) -> Option<String> {
     same.then(|| format!("{}: {ends}", first.world))
 }
 
-/// `kernel` or `simulated`.
 pub(crate) fn world(case: &Case) -> &'static str {
     match case.world {
         World::Kernel => "kernel",
@@ -65,12 +62,11 @@ pub(crate) fn world(case: &Case) -> &'static str {
     }
 }
 
-/// Whether variants ran in different worlds.
 pub(crate) fn differ(run: &Run) -> bool {
     run.cases.windows(2).any(|pair| pair[0].world != pair[1].world)
 }
 
-/// How many trials ran where, in a sentence.
+/// How many trials ran in which world.
 pub(crate) fn headline(run: &Run) -> String {
     let known = !places(run).is_empty();
     let in_world = |world: World| -> Vec<&Case> {
@@ -112,7 +108,7 @@ fn amount(cases: &[&Case]) -> String {
     format!("{} of {variants}", counted(trials, "trial", "trials"))
 }
 
-/// The stacks at the ends of these variants, each once.
+/// The distinct stacks of these variants.
 fn stacks(cases: &[&Case]) -> String {
     let mut names: Vec<String> = Vec::new();
     for stack in cases.iter().flat_map(|case| &case.stacks) {

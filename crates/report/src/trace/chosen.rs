@@ -6,7 +6,7 @@ use tcplab_trace::{
 };
 use tcplab_units::Instant;
 
-/// Keeps everything of chosen connections, with their packets, and nothing of the others.
+/// Keeps chosen connections with their packets.
 #[derive(Debug, Default)]
 pub struct Chosen {
     kept: BTreeMap<usize, KeptConnection>,
@@ -31,11 +31,11 @@ impl Chosen {
     pub fn all() -> Chosen {
         Chosen { all: true, ..Chosen::default() }
     }
-    /// How many connections there were in all.
+    /// The number of all connections.
     pub fn seen(&self) -> usize {
         self.seen
     }
-    /// The connections with their places, as far as there were any at those places.
+    /// The connections with their numbers.
     pub fn into_connections(self) -> Vec<(usize, Connection)> {
         let whole = |(place, kept): (usize, KeptConnection)| {
             let mut connection = *kept.connection?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use tcplab_findings::{Finding, story};
+use tcplab_quantities as q;
 use tcplab_trace::{
     Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
     SynOptions,
@@ -15,8 +16,7 @@ use super::row::is_failed;
 use super::summary::write_findings;
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
-/// Everything about a connection, `index` being its place in the capture: how it was opened and
-/// closed, each direction, and what was found out.
+/// Everything about connection `index`: how it opened and closed, each direction, findings.
 pub fn connection_text(
     index: usize,
     connection: &Connection,
@@ -54,7 +54,7 @@ pub fn connection_text(
     }
     out.push('\n');
     look.heading(&mut out, "Findings");
-    // The episodes are listed above.
+    // The section above lists the episodes.
     let flows = [&connection.forward, &connection.reverse];
     let stories: Vec<String> =
         flows.iter().flat_map(|flow| flow.episodes.iter().map(|e| story(e, flow))).collect();
@@ -140,7 +140,15 @@ fn options(out: &mut String, handshake: &Handshake, look: Look) {
         return;
     }
     let mut grid = Grid::new(&OPTION_COLUMNS);
-    grid.head(&["", "MSS", "scale", "SACK", "timestamps", "window"]);
+    let columns = [
+        q::CLIENT_MSS_BYTES,
+        q::CLIENT_WINDOW_SCALE,
+        q::CLIENT_SACK_PERMITTED,
+        q::CLIENT_TIMESTAMPS,
+        q::CLIENT_SYN_WINDOW_BYTES,
+    ];
+    let [mss, scale, sack, timestamps, window] = columns.map(|it| it.label_under("client's"));
+    grid.head(&["", mss, scale, sack, timestamps, window]);
     for (end, options) in [("client", &handshake.client), ("server", &handshake.server)] {
         grid.row(option_row(end, options));
     }
@@ -176,7 +184,7 @@ fn life(out: &mut String, connection: &Connection, look: Look) {
     } else {
         close(life.close.as_ref())
     }];
-    // Zeek's letters, for those who know them.
+    // Zeek's letters.
     let state = format!("{:?}", life.state).to_uppercase();
     let history = match life.history.as_str() {
         "" => String::new(),

@@ -1,6 +1,7 @@
 //! One direction of a connection in depth.
 
 use tcplab_findings::story;
+use tcplab_quantities::{self as q, Quantity};
 use tcplab_trace::{
     AckBehaviour, CapturePoint, Causes, Confidence, Flow, Occurrences, RoundTrips, SenderMarks,
     Transfer, WindowUse,
@@ -38,7 +39,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         ));
     }
     if totals.data_segments > 0 {
-        facts.push(format!("in flight max {}", bytes(totals.max_in_flight)));
+        facts.push(labelled(&q::BYTES_IN_FLIGHT_MAX, bytes(totals.max_in_flight)));
     }
     facts.push(capture_point(flow));
     look.paragraph(out, "  ", &facts.join("; "));
@@ -99,47 +100,54 @@ fn rates(transfer: &Transfer) -> String {
     if !transfer.time.is_zero() {
         facts.push(format!("{} acknowledged in {}", bytes(transfer.acked), span(transfer.time)));
     }
-    facts.extend(transfer.goodput.map(|goodput| format!("goodput {}", rate(goodput))));
-    facts.extend(transfer.throughput.map(|all| format!("throughput {}", rate(all))));
-    facts.extend(transfer.capacity.map(|most| format!("path capacity {}", rate(most))));
+    for (quantity, value) in [
+        (q::GOODPUT, transfer.goodput),
+        (q::THROUGHPUT, transfer.throughput),
+        (q::CAPACITY, transfer.capacity),
+    ] {
+        facts.extend(value.map(|value| labelled(&quantity, rate(value))));
+    }
     joined(&facts)
 }
 
 fn metrics(transfer: &Transfer) -> String {
     let mut facts = Vec::new();
-    facts.extend(
-        transfer.time_ratio.map(|ratio| format!("transfer time ratio {}", decimal(ratio, 2))),
-    );
-    facts
-        .extend(transfer.efficiency.map(|share| format!("TCP efficiency {} %", decimal(share, 2))));
+    let percent = |share: f64, places| format!("{} %", decimal(share, places));
+    let ratio = transfer.time_ratio;
+    facts.extend(ratio.map(|ratio| labelled(&q::TRANSFER_TIME_RATIO, decimal(ratio, 2))));
+    let efficiency = transfer.efficiency;
+    facts.extend(efficiency.map(|share| labelled(&q::EFFICIENCY, percent(share, 2))));
     facts.extend(transfer.buffer_delay.map(|share| {
-        let over = or_unknown(transfer.baseline, span);
-        format!("buffer delay {} % (base RTT {over})", decimal(share, 1))
+        let over = labelled(&q::BASELINE_RTT, or_unknown(transfer.baseline, span));
+        format!("{} ({over})", labelled(&q::BUFFER_DELAY, percent(share, 1)))
     }));
     joined(&facts)
 }
 
 fn round_trips(trips: &RoundTrips) -> String {
     let mut facts = Vec::new();
-    for (name, value) in [
-        ("min", trips.min),
-        ("median", trips.median),
-        ("mean", trips.mean),
-        ("p95", trips.p95),
-        ("max", trips.max),
+    for (quantity, value) in [
+        (q::RTT_MIN, trips.min),
+        (q::RTT_MEDIAN, trips.median),
+        (q::RTT_MEAN, trips.mean),
+        (q::RTT_P95, trips.p95),
+        (q::RTT_MAX, trips.max),
     ] {
+        let name = quantity.label_under("RTT");
         facts.extend(value.map(|value| format!("{name} {}", span(value))));
     }
     let samples = trips.samples();
     if samples > 0 {
         let by: Vec<String> = [
-            (trips.by_ack, "by ACK"),
-            (trips.by_sack, "by SACK"),
-            (trips.by_timestamp, "by timestamp"),
+            (trips.by_ack, q::RTT_SAMPLES_BY_ACK),
+            (trips.by_sack, q::RTT_SAMPLES_BY_SACK),
+            (trips.by_timestamp, q::RTT_SAMPLES_BY_TIMESTAMP),
         ]
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", grouped(count)))
+        .map(|(count, what)| {
+            format!("{} {}", grouped(count), what.label_under(q::RTT_SAMPLES.label))
+        })
         .collect();
         let samples = counted(samples as usize, "sample", "samples");
         facts.push(format!("{samples} ({})", by.join(", ")));
@@ -148,22 +156,20 @@ fn round_trips(trips: &RoundTrips) -> String {
 }
 
 fn timer(trips: &RoundTrips) -> String {
-    let mut facts = Vec::new();
-    for (name, value) in [
-        ("SRTT", trips.smoothed),
-        ("RTTVAR", trips.variation),
-        ("RTO (as Linux computes it)", trips.timeout),
-    ] {
-        facts.extend(value.map(|value| format!("{name} {}", span(value))));
-    }
-    joined(&facts)
+    let timers = [(q::SRTT, trips.smoothed), (q::RTTVAR, trips.variation), (q::RTO, trips.timeout)];
+    let known = timers.into_iter().filter_map(|(of, value)| Some(labelled(&of, span(value?))));
+    joined(&known.collect::<Vec<_>>())
 }
 
 fn window(window: &WindowUse) -> String {
     let mut facts = Vec::new();
-    for (name, value) in
-        [("first", window.first), ("min", window.min), ("max", window.max), ("last", window.last)]
-    {
+    for (quantity, value) in [
+        (q::WINDOW_FIRST, window.first),
+        (q::WINDOW_MIN, window.min),
+        (q::WINDOW_MAX, window.max),
+        (q::WINDOW_LAST, window.last),
+    ] {
+        let name = quantity.label_under("window");
         facts.extend(value.map(|value| format!("{name} {}", bytes(value))));
     }
     if !facts.is_empty() && !window.scale_known {
@@ -171,7 +177,8 @@ fn window(window: &WindowUse) -> String {
     }
     if !window.zero_windows.is_empty() {
         facts.push(format!(
-            "zero window {} for {}, max {}{}",
+            "{} {} for {}, max {}{}",
+            q::ZERO_WINDOWS.label,
             times(window.zero_windows.count),
             span(window.zero_window_time),
             span(window.zero_window_max),
@@ -179,13 +186,14 @@ fn window(window: &WindowUse) -> String {
         ));
     }
     for (seen, what) in [
-        (&window.window_full, "full"),
-        (&window.probes, "zero-window probe"),
-        (&window.updates, "updated"),
-        (&window.silly_windows, "silly window"),
-        (&window.windows_shrunk, "shrunk"),
+        (&window.window_full, q::WINDOW_FULL),
+        (&window.probes, q::ZERO_WINDOW_PROBES),
+        (&window.updates, q::WINDOW_UPDATES),
+        (&window.silly_windows, q::SILLY_WINDOWS),
+        (&window.windows_shrunk, q::WINDOWS_SHRUNK),
     ] {
         if !seen.is_empty() {
+            let what = what.label_under("window");
             facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
         }
     }
@@ -227,15 +235,16 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
 fn marks(marks: &SenderMarks) -> String {
     let mut facts = Vec::new();
     if marks.largest > Bytes::ZERO {
-        facts.push(format!("largest segment {} B", grouped(marks.largest.as_u64())));
+        let size = format!("{} B", grouped(marks.largest.as_u64()));
+        facts.push(labelled(&q::SEGMENT_MAX_BYTES, size));
     }
     for (count, what) in [
-        (marks.push, "with PSH"),
-        (marks.small_in_flight, "small with data in flight"),
-        (marks.super_packets, "super-packets"),
+        (marks.push, q::PSH_SEGMENTS),
+        (marks.small_in_flight, q::SMALL_SEGMENTS_IN_FLIGHT),
+        (marks.super_packets, q::SUPER_PACKETS),
     ] {
         if count > 0 {
-            facts.push(format!("{} {what}", grouped(count)));
+            facts.push(format!("{} {}", grouped(count), what.label_under("segments")));
         }
     }
     if !marks.nagle_waits.is_empty() {
@@ -247,15 +256,20 @@ fn marks(marks: &SenderMarks) -> String {
         ));
     }
     for (seen, what) in [
-        (&marks.urgent, "urgent"),
-        (&marks.keep_alives, "keep-alives"),
-        (&marks.ce_marks, "CE-marked"),
+        (&marks.urgent, q::URG_SEGMENTS),
+        (&marks.keep_alives, q::KEEP_ALIVES),
+        (&marks.ce_marks, q::CE_MARKS),
     ] {
         if !seen.is_empty() {
+            let what = what.label_under("segments");
             facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
         }
     }
     joined(&facts)
+}
+
+fn labelled(quantity: &Quantity, value: String) -> String {
+    format!("{} {value}", quantity.label)
 }
 
 fn times(count: u64) -> String {
@@ -280,42 +294,41 @@ fn frames(seen: &Occurrences) -> String {
 /// Retransmissions, probes and out-of-order segments, by cause.
 fn causes(out: &mut String, causes: &Causes, look: Look) {
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
-    let size = |amount: Bytes, what: &str| format!("{what} {}", bytes(amount));
+    let plain = String::new;
     let backed_off = match causes.backoff_max {
-        0 | 1 => String::new(),
+        0 | 1 => plain(),
         n => format!(", max {n} in a row"),
     };
-    for (what, seen) in [
-        ("fast retransmission, duplicate ACKs".to_owned(), &causes.by_duplicate_acks),
-        ("fast retransmission, SACK".into(), &causes.by_sack),
-        ("fast retransmission, RACK".into(), &causes.by_rack),
-        ("retransmission, ICMP too large".into(), &causes.by_icmp),
-        ("tail loss probe".into(), &causes.tail_loss_probes),
-        ("tail loss probe, new data".into(), &causes.tail_loss_probes_new_data),
-        (format!("retransmission timeout{backed_off}"), &causes.timeouts),
-        ("retransmission after a timeout".into(), &causes.after_timeout),
-        ("retransmission lost, retransmitted".into(), &causes.lost_retransmissions),
-        ("SYN retransmission".into(), &causes.syn_retransmissions),
-        ("FIN retransmission".into(), &causes.fin_retransmissions),
-        ("original not captured".into(), &causes.originals_not_captured),
-        ("spurious, by D-SACK".into(), &causes.spurious_by_dsack),
-        ("spurious, by timestamp".into(), &causes.spurious_by_timestamp),
-        (size(causes.out_of_order_max, "out of order, max"), &causes.out_of_order),
-        ("network duplicate".into(), &causes.network_duplicates),
-        ("captured twice".into(), &causes.capture_duplicates),
-        (
-            size(causes.acked_not_captured_bytes, "acknowledged but not captured,"),
-            &causes.acked_not_captured,
-        ),
+    let out_of_order = format!(", max {}", bytes(causes.out_of_order_max));
+    let not_captured = format!(", {}", bytes(causes.acked_not_captured_bytes));
+    for (quantity, more, seen) in [
+        (q::RETRANSMISSIONS_BY_DUPLICATE_ACKS, plain(), &causes.by_duplicate_acks),
+        (q::RETRANSMISSIONS_BY_SACK, plain(), &causes.by_sack),
+        (q::RETRANSMISSIONS_BY_RACK, plain(), &causes.by_rack),
+        (q::RETRANSMISSIONS_BY_ICMP, plain(), &causes.by_icmp),
+        (q::TAIL_LOSS_PROBES, plain(), &causes.tail_loss_probes),
+        (q::TAIL_LOSS_PROBES_NEW_DATA, plain(), &causes.tail_loss_probes_new_data),
+        (q::TIMEOUTS, backed_off, &causes.timeouts),
+        (q::RETRANSMISSIONS_AFTER_TIMEOUT, plain(), &causes.after_timeout),
+        (q::RETRANSMISSIONS_LOST, plain(), &causes.lost_retransmissions),
+        (q::RETRANSMISSIONS_SYN, plain(), &causes.syn_retransmissions),
+        (q::RETRANSMISSIONS_FIN, plain(), &causes.fin_retransmissions),
+        (q::ORIGINALS_NOT_CAPTURED, plain(), &causes.originals_not_captured),
+        (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, plain(), &causes.spurious_by_dsack),
+        (q::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, plain(), &causes.spurious_by_timestamp),
+        (q::OUT_OF_ORDER, out_of_order, &causes.out_of_order),
+        (q::NETWORK_DUPLICATES, plain(), &causes.network_duplicates),
+        (q::CAPTURE_DUPLICATES, plain(), &causes.capture_duplicates),
+        (q::ACKED_NOT_CAPTURED, not_captured, &causes.acked_not_captured),
     ] {
         if seen.is_empty() {
             continue;
         }
         if grid.is_empty() {
-            grid.head(&["cause", "count", "first, s", "frames"]);
+            grid.head(&[q::CAUSE.label, q::COUNT.label, "first, s", q::FRAMES.label]);
         }
         grid.row([
-            Cell::new(what),
+            Cell::new(format!("{}{more}", quantity.label)),
             grouped(seen.count).into(),
             or_unknown(seen.first, seconds).into(),
             frames(seen).into(),
@@ -333,7 +346,7 @@ fn stalls(out: &mut String, flow: &Flow, look: Look) {
     }
     look.heading(out, "  stalls");
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Right, Side::Left]);
-    grid.head(&["cause", "count", "time", "longest", "where"]);
+    grid.head(&[q::CAUSE.label, q::COUNT.label, "time", "longest", "where"]);
     for sum in &flow.stall_sums {
         let longest = &sum.longest;
         let (before, after) = longest.frames;
@@ -354,7 +367,9 @@ fn stalls(out: &mut String, flow: &Flow, look: Look) {
     longest.truncate(STALLS);
     longest.sort_by_key(|stall| stall.from);
     let mut grid = Grid::new(&[Side::Right, Side::Right, Side::Left, Side::Right, Side::Left]);
-    grid.head(&["at, s", "for", "cause", "in flight", "frames"]);
+    let start = q::START_SECONDS.heading();
+    let [duration, cause] = [q::DURATION_NS.label, q::CAUSE.label];
+    grid.head(&[&start, duration, cause, q::BYTES_IN_FLIGHT.label, q::FRAMES.label]);
     for stall in longest {
         let (before, after) = stall.frames;
         grid.row([

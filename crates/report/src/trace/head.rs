@@ -16,24 +16,24 @@ const OTHERS: usize = 4;
 /// The most frames per note.
 const FRAMES: usize = 5;
 
-/// What is known of a capture beside its connections.
+/// A capture apart from its connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CaptureHead {
     /// The files, or the interface.
     pub names: Vec<String>,
-    /// Packets of whatever kind.
+    /// All packets.
     pub packets: u64,
-    /// Those of them that are not TCP.
+    /// Those that are not TCP.
     pub others: Vec<OtherPackets>,
-    /// When the first was captured, nanoseconds since the Unix epoch; none if there was none.
+    /// The first packet, nanoseconds since the Unix epoch.
     pub started: Option<u64>,
-    /// From the first packet of TCP to the last.
+    /// From the first TCP packet to the last.
     pub lasted: Span,
-    /// The kinds of links, as far as they are known.
+    /// The known link types.
     pub links: Vec<String>,
-    /// Which packets were looked at, if not all.
+    /// The filter, if there is one.
     pub filter: Option<String>,
-    /// What the reader should know of the capture itself.
+    /// Notes on the capture itself.
     pub notes: Vec<Note>,
 }
 

@@ -12,8 +12,8 @@ use crate::grid::{Cell, Grid, Look, Side as Stands, Style};
 /// The most frames that are listed.
 const FRAMES: usize = 8;
 
-/// What two captures, called `names` (the client's, the server's), show together; of connections,
-/// the `top` ones by losses.
+/// Two captures, called `names` (the client's, the server's), joined; the `top` connections by
+/// losses.
 pub fn joined_text(
     joined: &Joined,
     audit: &Audit,
@@ -181,7 +181,6 @@ fn row(name: &str, way: &Crossing) -> Vec<Cell> {
     ]
 }
 
-/// What is to be said of a direction beside its row.
 fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
     let (sender, receiver) = (sender.name(), sender.other().name());
     let mut facts = Vec::new();

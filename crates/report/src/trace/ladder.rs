@@ -7,11 +7,11 @@ use tcplab_units::Span;
 use super::numbers::{seconds, span};
 use crate::grid::{Look, Style, cut};
 
-/// Nothing for so long is shown as a gap.
+/// A silence of this length is shown as a gap.
 const SILENT: Span = Span::from_millis(40);
-/// The least columns between the two lines of time.
+/// The fewest columns between the two lifelines.
 const NARROWEST: usize = 34;
-/// What is left of an arrow beside its label, at least.
+/// The shortest shaft of an arrow beside its label.
 const LEAST_SHAFT: usize = 7;
 
 /// What a ladder shows.
@@ -25,8 +25,8 @@ pub struct LadderView<'a> {
     pub lines: &'a [LadderLine],
 }
 
-/// Two lines of time and the packets between them, a line each: data to the right,
-/// acknowledgements to the left, `×` where a packet was lost.
+/// Two lifelines and the packets between them, a line each: data to the right, ACKs to the left,
+/// `×` for a lost packet.
 pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
     let frame = view.lines.iter().map(|l| l.frame.to_string().len()).max().unwrap_or(0).max(5);
     let time = view.lines.iter().map(|l| seconds(l.at).len()).max().unwrap_or(0).max(8);
@@ -37,7 +37,7 @@ pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
     let wished = (longest + LEAST_SHAFT).max(ends);
     let all = look.width.saturating_sub(margin + 2).max(NARROWEST);
     let beside = all.saturating_sub(notes.max().unwrap_or(0));
-    // Where notes leave too little room beside them, they stand below.
+    // Notes without enough room beside them go below.
     let is_beside = beside >= wished.min(all);
     let room = if is_beside { beside } else { all }.min(wished + LEAST_SHAFT).max(ends);
     let mut out = String::new();
@@ -55,7 +55,7 @@ pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
     for line in view.lines {
         if let Some(before) = before {
             let gap = line.at.since(before.at);
-            // Beside a fold time passes without being silent.
+            // A fold is no silence.
             if gap >= SILENT && before.folded == 0 && line.folded == 0 {
                 let text = format!("{:^room$}", format!("{} of silence", span(gap)));
                 let rung = format!("{:margin$}⋮{text}⋮", "");
@@ -84,7 +84,7 @@ fn style(line: &LadderLine) -> Style {
     }
 }
 
-/// One packet between the lines of time, `room` columns apart.
+/// One packet between the lifelines, `room` columns apart.
 fn rung(line: &LadderLine, room: usize) -> String {
     let label = cut(&line.label, room.saturating_sub(LEAST_SHAFT));
     if line.folded > 0 {

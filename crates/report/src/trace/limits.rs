@@ -12,10 +12,10 @@ use crate::grid::{Cell, Grid, Look, Side, Style};
 const BAR: f64 = 30.0;
 /// Columns of the strip along time, where there is room.
 const STRIP: usize = 60;
-/// And where there is little.
+/// Where there is less room.
 const SHORTEST_STRIP: usize = 20;
 
-/// Shares of the time as bars; then which limit prevailed when.
+/// Shares of the time as bars, then the prevailing limit over time.
 pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     let mut grid = Grid::new(&[Side::Left, Side::Right, Side::Right, Side::Left]);
     for limit in Limit::ALL {
@@ -23,7 +23,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         if time.is_zero() {
             continue;
         }
-        // The letters are those of the strip below.
+        // The strip below uses these letters.
         let name = if flow.limits.is_empty() {
             limit.name().to_owned()
         } else {
@@ -66,7 +66,7 @@ fn letter(limit: Limit) -> char {
     }
 }
 
-/// A letter for each part of the time: the limit that prevailed in it.
+/// A letter for each part of the time: the prevailing limit.
 fn strip(periods: &[LimitPeriod], from: Instant, until: Instant, columns: usize) -> String {
     let all = until.since(from).as_nanos();
     let edge = |part: usize| {

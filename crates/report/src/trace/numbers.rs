@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Span, rounded};
 
-/// For an unknown value.
+/// An unknown value.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// `214 ms`; beyond two minutes `3 min 12 s`.
@@ -15,17 +15,15 @@ pub(crate) fn span(span: Span) -> String {
     }
 }
 
-/// A point in time in seconds, to the microsecond.
 pub(crate) fn seconds(at: Instant) -> String {
     format!("{:.6}", at.as_secs_f64())
 }
 
-/// What is known, or a dash.
+/// A dash for an unknown value.
 pub(crate) fn or_unknown<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), text)
 }
 
-/// `UNKNOWN` where a list is empty.
 pub(crate) fn joined(facts: &[String]) -> String {
     if facts.is_empty() { UNKNOWN.into() } else { facts.join(", ") }
 }

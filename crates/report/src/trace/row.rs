@@ -8,14 +8,14 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// What a connection that never came about costs, beside the time spent on it: as much as the
-/// first retransmission timeout (RFC 6298 section 2.1), which is what a user waits at least.
+/// The extra cost of a failed connection: the first retransmission timeout (RFC 6298 section 2.1),
+/// which a user waits at least.
 const FAILED: Span = Span::from_secs(1);
 
-/// A connection in as few bytes as the table needs.
+/// A row of the table of connections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its place in the order of first packets, counted from 0 as Wireshark's `tcp.stream` is.
+    /// In the order of first packets, from 0, as Wireshark's `tcp.stream`.
     pub index: usize,
     /// See [`Connection::client`].
     pub client: SocketAddr,
@@ -40,29 +40,29 @@ pub struct Row {
 /// One direction of a [`Row`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowDirection {
-    /// Data bytes, each counted once.
+    /// Data bytes, without retransmissions.
     pub data: Bytes,
     /// Acknowledged bytes over the time of the transfer.
     pub goodput: Option<Rate>,
-    /// The smallest round trip; that of the handshake where no other was seen.
+    /// The minimum RTT, at least that of the handshake.
     pub rtt_min: Option<Span>,
-    /// The median one.
+    /// The median RTT.
     pub rtt_median: Option<Span>,
     /// Packets with data.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,
-    /// What held it back for the largest part of its time, and for which share, 0 to 1.
+    /// The limit of the largest part of its time, and that share, 0 to 1.
     pub limit: Option<(Limit, f32)>,
-    /// The longest time that it stood still.
+    /// The longest stall.
     pub stall: Option<(StallCause, Span)>,
 }
 
-// However long the capture, a connection that is over costs no more than this.
+// Bounds the memory of long captures.
 const _: () = assert!(size_of::<Row>() <= 400);
 
 impl Row {
-    /// What is kept of `connection`, whose place is `index`.
+    /// The row of `connection`, whose number is `index`.
     pub fn new(index: usize, connection: &Connection) -> Row {
         Row {
             index,
@@ -78,14 +78,13 @@ impl Row {
         }
     }
 
-    /// How much time a connection lost, which is what hurts. For each direction, the longest of:
+    /// The time that a connection lost. For each direction the longest of:
     ///
     /// - the time under a limit other than the application and the path's rate;
-    /// - the time it stood still for another reason than that nothing was to be sent;
+    /// - the stalled time with data to send;
     ///
-    /// and the time that retransmissions took: their share of all data, of the transfer
-    /// time. A direction cannot lose more than the connection's time. A connection that never
-    /// came about has lost all its time and a second more.
+    /// plus the retransmissions' share of all data, of the transfer time. At most the connection's
+    /// duration; a failed connection lost that and a second.
     pub fn lost_by(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
         if is_failed(connection.life.state) {
@@ -109,7 +108,7 @@ impl Row {
         lost(&connection.forward) + lost(&connection.reverse)
     }
 
-    /// How long it lasted.
+    /// From its first to its last packet.
     pub fn duration(&self) -> Span {
         self.last.since(self.first)
     }
@@ -117,7 +116,7 @@ impl Row {
 
 impl RowDirection {
     fn new(connection: &Connection, flow: &Flow) -> RowDirection {
-        // At the receiver, data and ACKs show only how long the receiver took to answer.
+        // A capture point at the receiver shows only the receiver's answer time.
         let whole = flow.capture_point != CapturePoint::Receiver;
         let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
@@ -144,24 +143,23 @@ fn span_of(stall: &Stall) -> Span {
     stall.until.since(stall.from)
 }
 
-/// Nobody wanted to send: that is no loss of time.
+/// No data to send is no lost time.
 fn is_idle(cause: StallCause) -> bool {
     matches!(cause, StallCause::SenderIdle | StallCause::SenderSlow | StallCause::NoRequest)
 }
 
-/// Whether no connection came about.
+/// Whether the handshake failed.
 pub(crate) fn is_failed(state: ConnectionState) -> bool {
     use ConnectionState::{Rej, Rstos0, Rstrh, S0, Sh, Shr};
     matches!(state, S0 | Rej | Rstos0 | Rstrh | Sh | Shr)
 }
 
-/// Takes what the analyser says and keeps a [`Row`] of each connection, and all sums of the few
-/// that hurt most; no packets.
+/// Keeps a [`Row`] of each connection, and all sums of the worst few; no packets.
 #[derive(Debug, Default)]
 pub struct Summary {
     rows: Vec<Row>,
     keep: usize,
-    /// What hurts least on top, to make room.
+    /// The least of them on top.
     worst: BinaryHeap<Reverse<Kept>>,
 }
 
@@ -195,29 +193,29 @@ impl Ord for Kept {
 }
 
 impl Summary {
-    /// One that keeps the sums of the `keep` worst connections.
+    /// Keeps the sums of the `keep` worst connections.
     pub fn new(keep: usize) -> Summary {
         Summary { keep, ..Summary::default() }
     }
-    /// All connections, in the order in which they were over.
+    /// All connections in the order of their ends.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
-    /// All connections, what hurts most first; what hurts alike by the amount of data, most first.
+    /// All connections by lost time, then by data, largest first.
     pub fn by_loss(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         let data = |row: &Row| row.forward.data + row.reverse.data;
         rows.sort_unstable_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
         rows
     }
-    /// From the first packet of TCP to the last.
+    /// From the first TCP packet to the last.
     pub fn lasted(&self) -> Span {
         let first = self.rows.iter().map(|row| row.first).min().unwrap_or_default();
         let last = self.rows.iter().map(|row| row.last).max().unwrap_or_default();
         last.since(first)
     }
-    /// The connections that hurt most, worst first, with their places; those that lost no time are
-    /// none of them.
+    /// The connections that lost most time, worst first, with their numbers; without those that
+    /// lost none.
     pub fn worst(&self) -> Vec<(usize, &Connection)> {
         let mut kept: Vec<&Kept> = self.worst.iter().map(|Reverse(kept)| kept).collect();
         kept.sort_by_key(|kept| Reverse(kept.key()));
@@ -246,7 +244,7 @@ impl Sink for Summary {
         self.worst.push(Reverse(Kept { lost, index, connection: Box::new(connection) }));
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        // It was handed over not long ago.
+        // It is among the last rows.
         if let Some(row) = self.rows.iter_mut().rev().find(|row| row.index == index) {
             row.last = row.last.max(at);
             row.packets += 1;

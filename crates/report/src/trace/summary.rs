@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use tcplab_findings::Finding;
+use tcplab_quantities as q;
 use tcplab_trace::{ConnectionState, Limit};
 use tcplab_units::Bytes;
 use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
@@ -12,18 +13,17 @@ use super::numbers::{UNKNOWN, or_unknown, span};
 use super::row::{Row, RowDirection, Summary, is_failed};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
-/// Retransmission ratios from which a cell is marked: as unusual, as bad.
+/// Cells with larger ratios are marked: unusual, bad.
 const RETRANSMISSION_RATIOS: [f64; 2] = [0.01, 0.05];
-/// Under the table, so many statements of a rule are enough.
+/// More statements of a rule are only counted.
 const OF_EACH_RULE: usize = 2;
-/// Columns that go where there is no room for all, the least missed first.
+/// Columns to drop where there is no room, the least important first.
 const SPARE: [usize; 2] = [GOODPUT, ROUND_TRIP];
 const GOODPUT: usize = 4;
 const ROUND_TRIP: usize = 5;
 
-/// The capture, its connections sorted by the time they lost ([`Row::lost_by`]), at most `top` of
-/// them, and what was found out about the worst few. Two lines for each connection: what the
-/// client sent above, what the server sent below.
+/// The capture, at most `top` connections by lost time ([`Row::lost_by`]), and the findings on the
+/// worst few. Two lines for each connection: the client's data above, the server's below.
 pub fn summary_text(
     head: &CaptureHead,
     summary: &Summary,
@@ -74,7 +74,7 @@ pub fn summary_text(
     out
 }
 
-/// The first few of each rule.
+/// The first findings of each rule.
 fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let few = |finding: &&Finding| {
@@ -85,7 +85,7 @@ fn first_of_each(findings: &[Finding]) -> Vec<&Finding> {
     findings.iter().filter(few).collect()
 }
 
-/// Each finding as a paragraph, with the frames that prove it.
+/// A paragraph for each finding, with the frames that prove it.
 pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look) {
     for finding in findings {
         let mut text = finding.statement.clone();
@@ -105,8 +105,11 @@ pub(crate) fn write_findings(out: &mut String, findings: &[&Finding], look: Look
 fn table(rows: &[&Row], look: Look) -> Grid {
     use Side::{Left, Right};
     let mut grid = Grid::new(&[Right, Left, Left, Right, Right, Right, Right, Left]);
-    grid.head(&["#", "client", "state", "sent", "goodput", "RTT min", "retrans", "largest limit"]);
-    grid.head(&["", "server", "", "received", "", "median", "%", "longest stall"]);
+    let [client, server] = [q::CLIENT_ADDRESS.label, q::SERVER_ADDRESS.label];
+    let [data_rate, rtt] = [q::GOODPUT.label, q::RTT_MIN.label];
+    let median = q::RTT_MEDIAN.label_under("RTT");
+    grid.head(&["#", client, q::STATE.label, "sent", data_rate, rtt, "retrans", "largest limit"]);
+    grid.head(&["", server, "", "received", "", median, "%", "longest stall"]);
     for row in rows {
         let (state, style) = state(row.state);
         let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };
@@ -137,7 +140,7 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             grid.drop_column(column);
         }
         if column == GOODPUT && grid.width() > look.width {
-            // The other one has moved up by one.
+            // The column has moved by one.
             grid.drop_column(ROUND_TRIP - 1);
             break;
         }

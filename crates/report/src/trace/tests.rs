@@ -82,7 +82,7 @@ fn upload() -> Connection {
     upload
 }
 
-/// What a direction with a timeout says of itself.
+/// A direction with a timeout.
 fn fill(flow: &mut Flow) {
     flow.capture_point = CapturePoint::Sender;
     flow.totals.data_segments = 8_000;
@@ -141,7 +141,7 @@ fn fill(flow: &mut Flow) {
         vec![StallSum { cause: StallCause::TailLoss, count: 1, time: ms(700), longest }];
 }
 
-/// Refused at once.
+/// Refused by an RST.
 fn refused() -> Connection {
     let mut refused = Connection {
         first: at(100),
@@ -153,7 +153,7 @@ fn refused() -> Connection {
     refused.handshake.kind = HandshakeKind::Refused;
     refused
 }
-/// A quick download that loses nothing.
+/// A quick download without loss.
 fn download() -> Connection {
     let mut download = Connection {
         first: at(200),
@@ -213,11 +213,11 @@ fn rows_are_sorted_by_time_lost() {
     let summary = summary([download(), refused(), upload()], 5);
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
-    // All of the upload's time but that of the path and the application, and 1.25 % of its
-    // 9.95 s, in which data were retransmitted: more than there is, so all ten seconds.
+    // The limits other than path and application, and 1.25 % of 9.95 s for retransmissions, exceed
+    // the duration: all ten seconds.
     let lost = |index: usize| summary.rows()[index].lost;
     assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(10_000)));
-    // Who lost no time is not among the worst.
+    // A connection without lost time is not among the worst.
     let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
     assert_eq!(worst, [2, 1]);
     assert_eq!(summary.lasted(), ms(10_000));
@@ -302,7 +302,7 @@ fn control_characters_are_replaced() {
 fn a_connection_in_depth() {
     let text = connection_text(2, &upload(), &[finding("window-limited", 1)], NARROW);
     insta::assert_snapshot!(text);
-    // Of one that never came about there is little to say, and nothing to divide by.
+    // A failed connection has few numbers, and no division by zero.
     insta::assert_snapshot!(connection_text(1, &refused(), &[], NARROW));
 }
 

@@ -5,6 +5,7 @@ use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, delivered_rate, in_flight, ladder,
     round_trips, sent_rate, time_sequence,
 };
+use tcplab_quantities as q;
 use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
 use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
@@ -15,15 +16,14 @@ use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
 use crate::trial::stalls::Stalls;
 
-/// The most episodes with a ladder, the costliest ones.
+/// The longest episodes have a ladder.
 const MOST_EPISODES: usize = 12;
-/// Throughput is counted over a part of the time, but never over less than this.
+/// Throughput is counted over a part of the time, at least this long.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
-/// Seen before and after what a button leads to.
+/// Margin around the time that a button shows.
 const MARGIN: Span = Span::from_millis(50);
 
-/// One connection as shown.
 pub(crate) struct ConnectionView {
     pub(crate) id: String,
     pub(crate) number: usize,
@@ -45,7 +45,6 @@ pub(crate) struct DirectionView {
     pub(crate) more_episodes: usize,
 }
 
-/// An episode as shown.
 pub(crate) struct EpisodeView {
     pub(crate) number: usize,
     pub(crate) kind: &'static str,
@@ -104,7 +103,7 @@ impl DirectionView {
     }
 }
 
-/// The right edge of the graphs; never the left one.
+/// The right edge of the graphs, never equal to the left one.
 fn end_of(connection: &Connection) -> Instant {
     connection.last.max(connection.first + Span::from_millis(1))
 }
@@ -137,7 +136,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
                 unit: "kB",
                 right: None,
                 series: &windows,
-                // A window far above what is in flight limits nothing.
+                // A window far above the data in flight limits nothing.
                 at_most: Some(flying * 3.0).filter(|most| *most > 0.0),
             },
             view,
@@ -153,7 +152,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             view,
         ),
     ];
-    // Beside the receiver there are none to be seen.
+    // A capture point at the receiver sees none.
     let trips = [round_trips(flow)];
     if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {
         let chart_of_trips =
@@ -166,28 +165,28 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
 fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
     let handshake = &connection.handshake;
     let mut facts = vec![
-        ("start", format!("{} s", decimal(connection.first.as_secs_f64(), 3))),
-        ("duration", rounded::span(connection.last.since(connection.first))),
-        ("packets", grouped(connection.packets)),
-        ("frames", format!("{} to {}", connection.frames.0, connection.frames.1)),
+        (q::START_SECONDS.label, format!("{} s", decimal(connection.first.as_secs_f64(), 3))),
+        (q::DURATION_NS.label, rounded::span(connection.last.since(connection.first))),
+        (q::PACKETS.label, grouped(connection.packets)),
+        (q::FRAMES.label, format!("{} to {}", connection.frames.0, connection.frames.1)),
     ];
     if let Some(round_trip) = handshake.round_trip {
-        facts.push(("handshake RTT", rounded::span(round_trip)));
+        facts.push((q::HANDSHAKE_RTT_NS.label, rounded::span(round_trip)));
     }
     if handshake.client.seen && handshake.server.seen {
         let both = |client: bool, server: bool| if client && server { "yes" } else { "no" };
         let (client, server) = (&handshake.client, &handshake.server);
         let sack = both(client.sack_permitted, server.sack_permitted);
         let scaling = both(client.window_scale.is_some(), server.window_scale.is_some());
-        facts.push(("SACK", sack.to_owned()));
+        facts.push((q::SACK_AGREED.label, sack.to_owned()));
         facts.push(("window scaling", scaling.to_owned()));
-        facts.push(("timestamps", both(client.timestamps, server.timestamps).to_owned()));
+        let timestamps = both(client.timestamps, server.timestamps);
+        facts.push((q::TIMESTAMPS_AGREED.label, timestamps.to_owned()));
     }
-    facts.push(("ending", ending(connection).to_owned()));
+    facts.push((q::CLOSE.label, ending(connection).to_owned()));
     facts
 }
 
-/// How it ended, in a word or two.
 pub(super) fn ending(connection: &Connection) -> &'static str {
     let Some(close) = connection.life.close else { return "open" };
     match (close.kind, close.by) {
@@ -201,34 +200,34 @@ pub(super) fn ending(connection: &Connection) -> &'static str {
 fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     let totals = &flow.totals;
     let mut facts = vec![
-        ("data", bytes(totals.unique)),
-        ("segments", grouped(totals.data_segments)),
-        ("retransmissions", grouped(totals.retransmissions)),
-        ("in flight max", bytes(totals.max_in_flight)),
+        (q::UNIQUE_BYTES.label, bytes(totals.unique)),
+        (q::DATA_SEGMENTS.label, grouped(totals.data_segments)),
+        (q::RETRANSMISSIONS.label, grouped(totals.retransmissions)),
+        (q::BYTES_IN_FLIGHT_MAX.label, bytes(totals.max_in_flight)),
     ];
     if let Some(window) = totals.max_window {
-        facts.push(("window max", bytes(window)));
+        facts.push((q::WINDOW_MAX.label, bytes(window)));
     }
     if let Some(rate) = flow.transfer.goodput {
-        facts.push(("goodput", rounded::rate(rate)));
+        facts.push((q::GOODPUT.label, rounded::rate(rate)));
     }
     let round_trips = &flow.round_trips;
-    if let (Some(min), Some(median), Some(p95)) =
-        (round_trips.min, round_trips.median, round_trips.p95)
-    {
-        let text =
-            format!("{} / {} / {}", rounded::span(min), rounded::span(median), rounded::span(p95));
+    for (quantity, at_receiver, value) in [
+        (q::RTT_MIN, "ACK time min", round_trips.min),
+        (q::RTT_MEDIAN, "ACK time median", round_trips.median),
+        (q::RTT_P95, "ACK time p95", round_trips.p95),
+    ] {
         let name = match flow.capture_point {
-            CapturePoint::Receiver => "ACK time: min, median, p95",
-            _ => "RTT: min, median, p95",
+            CapturePoint::Receiver => at_receiver,
+            _ => quantity.label,
         };
-        facts.push((name, text));
+        facts.extend(value.map(|value| (name, rounded::span(value))));
     }
     if let Some(efficiency) = flow.transfer.efficiency {
-        facts.push(("efficiency", format!("{} %", decimal(efficiency, 2))));
+        facts.push((q::EFFICIENCY.label, format!("{} %", decimal(efficiency, 2))));
     }
     if let Some(delay) = flow.transfer.buffer_delay {
-        facts.push(("buffer delay", format!("{} %", decimal(delay, 1))));
+        facts.push((q::BUFFER_DELAY.label, format!("{} %", decimal(delay, 1))));
     }
     facts
 }

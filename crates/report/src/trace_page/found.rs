@@ -11,7 +11,7 @@ const OF_EACH_RULE: usize = 2;
 /// The most frames per finding.
 const FRAMES: usize = 8;
 
-/// A finding as shown; statement and remedy are markup.
+/// Statement and remedy are markup.
 pub(crate) struct FoundView {
     pub(crate) id: String,
     pub(crate) number: usize,
@@ -23,13 +23,13 @@ pub(crate) struct FoundView {
     pub(crate) frames: String,
 }
 
-/// The findings on these connections, the worst of each first, and how many are left out. Recovery
-/// episodes are shown with their graphs instead.
+/// The worst findings on these connections, and how many are left out. Recovery episodes are shown
+/// with their graphs instead.
 pub(crate) fn findings(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize) {
     let (mut shown_findings, mut left_out) = (Vec::new(), 0);
     for shown in shown {
         let mut findings: Vec<Finding> = shown.findings.to_vec();
-        findings.retain(|finding| finding.rule != recovery_episode::NAME);
+        findings.retain(|finding| finding.rule != recovery_episode::RULE.name);
         worst_first(&mut findings);
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in &findings {
@@ -59,7 +59,7 @@ impl FoundView {
     }
 }
 
-/// The class in the style sheet.
+/// The CSS class.
 fn class(severity: Severity) -> &'static str {
     match severity {
         Severity::Good => "good",
@@ -77,7 +77,7 @@ fn frames(frames: &[u64]) -> String {
     if named.is_empty() { String::new() } else { format!(", {word} {}{more}", named.join(", ")) }
 }
 
-/// Plain text as markup, with what stands between backticks as something to type.
+/// Plain text as markup; backticks enclose code.
 fn markup(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {

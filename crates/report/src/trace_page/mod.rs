@@ -27,9 +27,9 @@ const MOST_ROWS: usize = 1_000;
 pub struct TracePage<'a> {
     /// What was captured: the names of the files.
     pub name: &'a str,
-    /// The trace; of its connections only the sums are needed.
+    /// Its connections need no packets.
     pub trace: &'a Trace,
-    /// Connections to be shown with graphs, the one to be read first at the top.
+    /// Connections with graphs, the most important first.
     pub shown: &'a [ShownConnection<'a>],
 }
 
@@ -50,7 +50,7 @@ pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(),
 fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
     let connections = &page.trace.connections;
     let shown = |index: usize| page.shown.iter().any(|shown| shown.index == index);
-    // As on the terminal: what hurts most first, then what carried most.
+    // As on the terminal: by lost time, then by data.
     let mut rows: Vec<(usize, &Connection)> = connections.iter().enumerate().collect();
     rows.sort_by_cached_key(|(index, connection)| {
         let data = connection.forward.totals.unique + connection.reverse.totals.unique;
@@ -105,7 +105,6 @@ fn note(note: &tcplab_trace::Note) -> String {
 /// A line of the table of connections.
 struct Row {
     number: usize,
-    /// Where its graphs are, if they are on the page.
     href: Option<String>,
     client: String,
     server: String,
@@ -154,12 +153,10 @@ struct Head<'a> {
     lead: String,
     notes: Vec<String>,
     rows: Vec<Row>,
-    /// Connections that are not in the table.
     others: usize,
-    /// Anchor and number of those with graphs.
+    /// Anchor and number.
     shown: Vec<(String, usize)>,
     found: Vec<FoundView>,
-    /// Findings that are not shown.
     more: usize,
 }
 

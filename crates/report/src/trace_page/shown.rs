@@ -8,13 +8,13 @@ use tcplab_trace::Connection;
 pub struct ShownConnection<'a> {
     /// Its place in the trace, from 0.
     pub index: usize,
-    /// The connection with its packets.
+    /// With its packets.
     pub connection: &'a Connection,
     /// What was found out about it.
     pub findings: &'a [Finding],
 }
 
-/// The place in the page of a connection.
+/// The id of a connection on the page.
 pub(super) fn anchor(index: usize) -> String {
     format!("connection-{index}")
 }

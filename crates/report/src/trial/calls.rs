@@ -5,35 +5,31 @@ use tcplab_results::Trial;
 use tcplab_units::rounded::counted;
 use tcplab_units::{Instant, Span};
 
-/// More rows are in the run's tables only.
+/// The run's tables have the other rows.
 const ROWS_MAX: usize = 200;
-/// A call is shown in the graphs with so much before and after it, at least.
+/// Margin around a call in the graphs, at least.
 const MARGIN: Span = Span::from_millis(20);
 
-/// A call, or equal ones in a row, as shown.
 pub(crate) struct CallView {
     pub(crate) end: &'static str,
-    /// Such as `client 3`, of many connections but the first.
+    /// Such as `client 3`; the first connection has no number.
     pub(crate) whose: String,
-    /// Seconds.
     pub(crate) began: String,
     pub(crate) call: String,
     pub(crate) asked: String,
     /// Such as `request 3, try 2`.
     pub(crate) about: String,
-    /// Such as `160 times`; empty for one.
     pub(crate) times: String,
     pub(crate) result: String,
     /// Whether it is an error.
     pub(crate) failed: bool,
     pub(crate) moved: String,
     pub(crate) took: String,
-    /// What the graphs show of it, seconds.
     pub(crate) from: String,
     pub(crate) until: String,
 }
 
-/// The calls of a trial that are shown, and how many are not.
+/// The calls with a row, and how many have none.
 pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
     let mut rows: Vec<_> = trial
         .ends
@@ -71,14 +67,14 @@ pub(crate) fn calls(trial: &Trial) -> (Vec<CallView>, usize) {
     (shown.collect(), left_out)
 }
 
-/// When the last call of the first connection returned.
+/// The end of the last call of the first connection.
 pub(crate) fn last(trial: &Trial) -> Instant {
     let calls = trial.ends.iter().flat_map(|end| &end.calls);
     calls.filter(|call| call.connection == 0).map(|call| call.ended).max().unwrap_or(Instant::ZERO)
 }
 
-/// When each call of the first connection began and when it returned, a row for each kind of call
-/// of an end; nothing where nothing was called.
+/// Calls of the first connection over time, a row for each kind of call of an endpoint; none
+/// without calls.
 pub(crate) fn figure(trial: &Trial, until: Instant, bands: &[Band]) -> Option<Figure> {
     let mut rows: Vec<String> = Vec::new();
     let (mut single, mut several, mut failed) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,7 +107,7 @@ fn is_failure(result: &str) -> bool {
     result.starts_with('E') || result.starts_with("errno")
 }
 
-/// How long a call took; of several all together, and the longest.
+/// Of several calls the sum, and the longest.
 fn lasting(all: Span, longest: Span, count: u64) -> String {
     let text = |span: Span| match span.as_secs_f64() {
         seconds if seconds >= 1.0 => format!("{seconds:.3} s"),

@@ -9,46 +9,41 @@ use tcplab_trace::{Fate, LadderLine};
 use tcplab_units::rounded::{counted, decimal, figures};
 use tcplab_units::{Endpoint, Instant, Span};
 
-/// More requests are in the recording only.
+/// The recording has the other requests.
 const ROWS_MAX: usize = 200;
-/// A ladder has no more packets.
+/// The most packets of a ladder.
 const RUNGS_MAX: usize = 40;
 
-/// What the ends of a trial said in datagrams, as shown.
+/// The datagrams of a trial.
 pub(crate) struct DatagramsView {
-    /// In a few sentences.
     pub(crate) story: String,
     pub(crate) rows: Vec<RequestView>,
     pub(crate) left_out: usize,
     /// None if each request was answered at once.
     pub(crate) ladder: Option<String>,
-    /// What the ladder shows of all.
+    /// What the ladder shows.
     pub(crate) shown: String,
 }
 
-/// A request and its datagrams.
 pub(crate) struct RequestView {
     pub(crate) number: usize,
-    /// Seconds.
     pub(crate) asked: String,
     pub(crate) tries: usize,
     pub(crate) outcome: String,
     /// `answered`, `retried` or `unanswered`, for its colour.
     pub(crate) class: &'static str,
-    /// Milliseconds; empty where there was no answer.
     pub(crate) response: String,
     /// The fate of each datagram, in order of time.
     pub(crate) fates: Vec<FateView>,
 }
 
-/// The fate of a datagram.
 pub(crate) struct FateView {
     pub(crate) text: String,
     pub(crate) lost: bool,
 }
 
 impl DatagramsView {
-    /// None where the ends had a connection.
+    /// None of a trial with a connection.
     pub(crate) fn of(data: &TrialData) -> Option<DatagramsView> {
         let all = data.correspondence.as_ref()?;
         let mut by_request: BTreeMap<usize, Vec<&DatagramRow>> = BTreeMap::new();
@@ -129,7 +124,7 @@ fn fate(row: &DatagramRow, asked: Instant) -> FateView {
     FateView { text, lost: row.lost.is_some() }
 }
 
-/// What there was, in a few sentences.
+/// A summary in a few sentences.
 fn story(all: &Correspondence) -> String {
     let answered = |it: &&RequestReport| it.answered.is_some();
     let first = all.requests.iter().filter(answered).filter(|it| it.tries.len() == 1).count();
@@ -161,8 +156,8 @@ fn were(count: usize) -> String {
     format!("{} {}", figures(count as f64), if count == 1 { "was" } else { "were" })
 }
 
-/// The datagrams of the requests that did not go as they should, in order of time and as long as
-/// there is room, with those of others folded between them; and which these are.
+/// The datagrams of requests with retries or losses, in order of time and as far as there is room,
+/// with those of others folded; and which these are.
 fn rungs<'a>(
     all: &'a Correspondence,
     of: impl Fn(usize) -> &'a [&'a DatagramRow],
@@ -217,7 +212,7 @@ fn rungs<'a>(
     (lines, text)
 }
 
-/// Sent once, answered once, and nothing else.
+/// Sent once and answered once.
 fn is_smooth(it: &RequestReport, rows: &[&DatagramRow]) -> bool {
     it.answered.is_some() && it.tries.len() == 1 && rows.len() == 2
 }
@@ -232,7 +227,7 @@ fn rung(row: &DatagramRow) -> LadderLine {
         DatagramKind::Answer => format!("answer to request {number}, try {attempt}{copy}"),
         DatagramKind::Unreachable => format!("ICMP port unreachable, request {number}"),
     };
-    // The times are the client's; what never came there has only the time at which it was sent.
+    // Times are the client's; a datagram that never arrived there has the time it was sent.
     let at = match row.arrived {
         Some(arrived) if !from_sender => arrived,
         _ => row.sent,

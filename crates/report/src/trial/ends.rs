@@ -5,7 +5,6 @@ use tcplab_units::rounded::with_unit;
 
 use crate::title::title;
 
-/// A metric at both ends, as shown.
 pub(crate) struct BothEnds {
     pub(crate) name: String,
     /// What it measures, in a sentence.
@@ -14,8 +13,7 @@ pub(crate) struct BothEnds {
     pub(crate) server: String,
 }
 
-/// The metrics that an end of a trial has, as the list of all has them; those that are nothing at
-/// both ends are left out.
+/// The metrics of the endpoints in the catalogue's order, without those that are zero at both.
 pub(crate) fn both_ends(trial: &Trial) -> Vec<BothEnds> {
     tcplab_scenario::METRICS
         .iter()
@@ -40,7 +38,7 @@ fn values(end: &EndRow, name: &str) -> Vec<f64> {
     own.map(|metric| metric.value).collect()
 }
 
-/// One value, or of several the least and the most.
+/// One value, or the minimum and maximum of several.
 fn range_text(values: &[f64], unit: &str) -> String {
     let least = values.iter().copied().reduce(f64::min);
     let most = values.iter().copied().reduce(f64::max);

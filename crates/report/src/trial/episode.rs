@@ -10,7 +10,6 @@ use super::interruption::{episode_of, seconds, seen};
 use super::transfer::Transfer;
 use crate::summary::recovery::kind_class;
 
-/// One episode as shown.
 pub(crate) struct EpisodeView<'a> {
     pub(crate) id: String,
     pub(crate) row: &'a EpisodeRow,
@@ -63,7 +62,7 @@ fn drawn(row: &EpisodeRow, transfer: &Transfer<'_>, data: &TrialData) -> Option<
     }))
 }
 
-/// Says how many more were lost where the first of them is.
+/// With the number of other losses.
 fn name_first_lost(lines: &mut [LadderLine], row: &EpisodeRow) {
     if let Some(first) = lines.iter_mut().find(|l| l.fate == Fate::Lost && l.note.is_none()) {
         first.note = Some(match row.lost_segments {
@@ -73,7 +72,7 @@ fn name_first_lost(lines: &mut [LadderLine], row: &EpisodeRow) {
     }
 }
 
-/// Between a timeout and the first SACK new data asks whether the timeout was needed (F-RTO, RFC
+/// Between a timeout and the first SACK new data tests whether the timeout was spurious (F-RTO, RFC
 /// 5682, section 2.1, step 2b), before the retransmission.
 fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
     let is = |line: &LadderLine, text: &str| line.note.as_deref() == Some(text);
@@ -111,7 +110,7 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What the path's own log says, beside what the capture showed.
+/// The path's log compared with the capture.
 fn truth(row: &EpisodeRow) -> String {
     let Some(truth_lost) = row.truth_lost else {
         return "The path’s log does not say what it dropped.".into();

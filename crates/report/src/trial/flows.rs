@@ -1,47 +1,46 @@
 //! Several flows, on the page of their trial: what each got, and when.
 
 use tcplab_plot::{Chart, Figure, Series, View, chart};
+use tcplab_quantities::{self as q, Quantity};
 use tcplab_results::{FlowRow, Trial};
 use tcplab_scenario::metrics;
 use tcplab_units::rounded::{figures, grouped};
 use tcplab_units::{Instant, Span};
 
-/// Flows with a line each; the others share one.
+/// Flows with a line each; others share one.
 const LINES: [&str; 6] = ["flow-1", "flow-2", "flow-3", "flow-4", "flow-5", "flow-6"];
 const OTHERS: &str = "flow-others";
 
-/// The flows on the page of a trial.
 pub(crate) struct FlowsView {
     pub(crate) rows: Vec<FlowLine>,
-    /// What each got over time.
+    /// Goodput of each over time.
     pub(crate) figure: Figure,
-    /// What the other figures are about.
+    /// The subject of the other figures.
     pub(crate) subject: String,
 }
 
-/// A flow in the table.
 pub(crate) struct FlowLine {
     pub(crate) name: String,
     pub(crate) is_background: bool,
-    /// As [`COLUMNS`] has them.
+    /// By [`COLUMNS`].
     pub(crate) cells: Vec<String>,
 }
 
-/// What of a flow is shown.
-pub(crate) const COLUMNS: [&str; 9] = [
-    "connections",
-    "start, s",
-    "received, bytes",
-    "transfer time, s",
-    "goodput, Mbit/s",
-    "response time, ms",
-    "retransmissions",
-    "timeouts",
-    "lost",
+/// The columns for a flow.
+pub(crate) const COLUMNS: [Quantity; 9] = [
+    q::CONNECTIONS,
+    q::START_SECONDS,
+    q::TRANSFERRED_BYTES,
+    q::TRANSFER_TIME_SECONDS,
+    q::GOODPUT_MBIT_PER_SECOND,
+    q::RESPONSE_TIME_MS,
+    q::RETRANSMISSIONS,
+    q::TIMEOUTS,
+    q::LOST_SEGMENTS,
 ];
 
 impl FlowsView {
-    /// Nothing of a trial with one connection.
+    /// None of a trial with one connection.
     pub(crate) fn of(trial: &Trial) -> Option<FlowsView> {
         let subject = trial.flows.iter().find(|flow| !flow.background)?;
         Some(FlowsView {
@@ -72,7 +71,7 @@ fn line(flow: &FlowRow) -> FlowLine {
     FlowLine { name: flow.name.clone(), is_background: flow.background, cells }
 }
 
-/// A line for each flow, those without one of their own together.
+/// A line for each flow; flows without a line of their own share one.
 fn figure(flows: &[FlowRow]) -> Figure {
     let own = if flows.len() > LINES.len() { LINES.len() - 1 } else { flows.len() };
     let mut series: Vec<Series> = flows[..own]
@@ -93,14 +92,14 @@ fn figure(flows: &[FlowRow]) -> Figure {
     chart(&Chart { title, unit: "Mbit/s", right: None, series: &series, at_most: None }, &view)
 }
 
-/// What arrived of flows together, in steps.
+/// The received data of these flows, in steps.
 fn of(flows: &[&FlowRow], class: &'static str, label: String) -> Series {
     let interval = flows.iter().map(|flow| flow.series.interval_s).fold(0.0, f64::max);
     let count = flows.iter().map(|flow| flow.series.bytes.len()).max().unwrap_or(0);
     let bytes =
         |n: usize| -> u64 { flows.iter().filter_map(|flow| flow.series.bytes.get(n)).sum() };
     let at = |n: usize| Instant::ZERO + Span::from_secs_f64(interval * n as f64);
-    // Before its first byte and after its last there is no line.
+    // No line before the first byte and after the last.
     let first = (0..count).find(|n| bytes(*n) > 0).unwrap_or(count);
     let last = (0..count).rfind(|n| bytes(*n) > 0).map_or(first, |last| last + 1);
     let rate = |n: usize| Some(bytes(n) as f64 * 8e-6 / interval);

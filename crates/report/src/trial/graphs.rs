@@ -4,6 +4,7 @@ use tcplab_plot::{
     Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate, in_flight,
     sent_rate, time_sequence,
 };
+use tcplab_quantities as q;
 use tcplab_recording::Sample;
 use tcplab_results::TrialData;
 use tcplab_trace::Flow;
@@ -11,13 +12,12 @@ use tcplab_units::{Instant, Span};
 
 use super::transfer::Transfer;
 
-/// Throughput is counted over so long.
 const BIN: Span = Span::from_millis(100);
-/// What Linux says for "no slow start threshold yet" (TCP_INFINITE_SSTHRESH).
+/// Linux before the first threshold (TCP_INFINITE_SSTHRESH).
 const NO_THRESHOLD: u64 = 0x7fff_ffff;
 
-/// Everything drawn over the time of a transfer, the time-sequence graphs first; `id` begins the
-/// names of their layers.
+/// The graphs over the time of a transfer, the time-sequence graphs first; ids of their layers
+/// begin with `id`.
 pub(crate) fn figures_of(
     id: &str,
     transfer: &Transfer<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn figures_of(
     figures
 }
 
-/// The bands with short labels: the outcome of each interruption is above the sequence numbers.
+/// With short labels; the long ones are above the sequence numbers.
 pub(crate) fn brief(bands: &[Band]) -> Vec<Band> {
     bands.iter().map(|b| Band { label: b.short.clone(), class: "", ..b.clone() }).collect()
 }
@@ -60,7 +60,7 @@ fn window_chart(flow: &Flow, view: &View<'_>) -> Figure {
 }
 
 fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure {
-    // Before the first sample the largest payload is the best word on the segment size.
+    // Before the first sample, the largest payload approximates the MSS.
     let largest = flow.segments.iter().map(|s| s.payload.as_u64()).max();
     let mss = samples.iter().map(|s| s.snd_mss_bytes).max().or(largest).unwrap_or(0).max(1) as f64;
     let series = [
@@ -84,7 +84,7 @@ fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure
 
 fn rate_chart(flow: &Flow, view: &View<'_>) -> Figure {
     let series = [sent_rate(flow, BIN), delivered_rate(flow, BIN)];
-    // A burst into an empty queue must not press the rest of the transfer flat.
+    // A burst into an empty queue must not flatten the rest.
     let mut rates: Vec<f64> =
         series.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
     rates.sort_by(f64::total_cmp);
@@ -104,12 +104,12 @@ fn rate_chart(flow: &Flow, view: &View<'_>) -> Figure {
 fn round_trip_chart(samples: &[&Sample], view: &View<'_>) -> Figure {
     let time = |us: u64| (us > 0).then_some(us as f64 / 1e3);
     let series = [
-        sampled(samples, "min-rtt", "RTT min", |s| {
-            // The kernel says all ones before the first measurement.
+        sampled(samples, "min-rtt", q::RTT_MIN.label, |s| {
+            // The kernel's value before the first measurement is all ones.
             time(s.min_rtt_us).filter(|_| s.min_rtt_us < u64::from(u32::MAX))
         }),
-        sampled(samples, "rto", "RTO", |s| time(s.rto_us)),
-        sampled(samples, "rtt", "SRTT", |s| time(s.rtt_us)),
+        sampled(samples, "rto", q::RTO.label, |s| time(s.rto_us)),
+        sampled(samples, "rtt", q::SRTT.label, |s| time(s.rtt_us)),
     ];
     let title = "RTT and RTO";
     chart(&Chart { title, unit: "ms", right: None, series: &series, at_most: None }, view)

@@ -9,22 +9,22 @@ use tcplab_units::{Instant, Span};
 use super::transfer::Transfer;
 use crate::summary::recovery::kind_class;
 
-/// The most close-ups that are drawn.
+/// More interruptions have no close-up.
 const MOST_CLOSE_UPS: usize = 8;
 /// Pixels of a close-up.
 const CLOSE_UP: (i64, i64) = (250, 190);
-/// Seen around an interruption in any case.
+/// Margins around an interruption.
 const BEFORE: Span = Span::from_millis(100);
 const AFTER: Span = Span::from_millis(400);
 
-/// An interruption that fell into the transfer.
+/// An interruption during the transfer.
 pub(crate) struct Interruption<'a> {
-    /// From 1, as the path counts them.
+    /// From 1, as in the path's log.
     pub(crate) number: usize,
     pub(crate) band: Band,
-    /// From before the first segment it cost to after the repair.
+    /// From before the first lost segment to after the recovery.
     pub(crate) window: (Instant, Instant),
-    /// The first episode it caused.
+    /// Its first episode.
     pub(crate) row: Option<&'a EpisodeRow>,
 }
 
@@ -34,12 +34,11 @@ pub(crate) struct CloseUp<'a> {
     pub(crate) row: Option<&'a EpisodeRow>,
     pub(crate) class: &'static str,
     pub(crate) svg: String,
-    /// Seconds.
     pub(crate) from: String,
     pub(crate) until: String,
 }
 
-/// The interruptions between the transfer's first and last packet.
+/// The interruptions during the transfer.
 pub(crate) fn interruptions<'a>(
     trial: &'a Trial,
     data: &TrialData,
@@ -72,20 +71,20 @@ pub(crate) fn interruptions<'a>(
         .collect()
 }
 
-/// The episode of a row of the table.
+/// The analysed episode of a row.
 pub(crate) fn episode_of<'a>(row: &EpisodeRow, transfer: &Transfer<'a>) -> Option<&'a Episode> {
     transfer.at_sender.episodes.get(row.number.checked_sub(1)?)
 }
 
-/// An episode and a little around it.
+/// The window that shows an episode.
 pub(crate) fn seen(episode: &Episode, last: Instant) -> (Instant, Instant) {
     let (from, until) = (episode.first_lost_sent, episode.repaired_at.unwrap_or(last));
     let around = Span::from_nanos(until.since(from).as_nanos() / 12).max(Span::from_millis(30));
     (from - around, until + around)
 }
 
-/// The sender's graph around each interruption that cost something. All show as much time and
-/// as many bytes, so that slopes can be compared.
+/// The sender's graph around each interruption that caused losses. All show the same time and
+/// number of bytes, so slopes compare.
 pub(crate) fn close_ups<'a>(
     interruptions: &[Interruption<'a>],
     transfer: &Transfer<'_>,
@@ -120,7 +119,7 @@ pub(crate) fn close_ups<'a>(
         .collect()
 }
 
-/// The least and the largest sequence number sent in a stretch of time.
+/// The lowest and highest sequence number sent in this time.
 fn sent_in(transfer: &Transfer<'_>, (from, until): (Instant, Instant)) -> (f64, f64) {
     let segments = &transfer.at_sender.segments;
     let sent = segments.iter().filter(|s| (from..=until).contains(&s.at));
@@ -131,7 +130,6 @@ fn sent_in(transfer: &Transfer<'_>, (from, until): (Instant, Instant)) -> (f64, 
     range.map_or((0.0, 1.0), |(low, high)| (low as f64, high as f64))
 }
 
-/// For the page's buttons.
 pub(crate) fn seconds(at: Instant) -> String {
     format!("{:.4}", at.as_secs_f64())
 }

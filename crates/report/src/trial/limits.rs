@@ -5,23 +5,20 @@ use tcplab_trace::{Flow, Limit};
 use tcplab_units::Instant;
 use tcplab_units::rounded;
 
-/// The width of a bar in units; narrower periods are drawn one wide. It is stretched to the
-/// graphs' width, and the reader may look closer, as at the graphs.
+/// Width of the bar in units; narrower periods are one unit wide. The page stretches and zooms it
+/// with the graphs.
 const WIDTH: f64 = 4000.0;
 
-/// The limits of one direction as shown.
 pub(crate) struct LimitsView {
     pub(crate) shares: Vec<Share>,
-    /// What the bar is wide, for the page.
+    /// For the page.
     pub(crate) width: f64,
-    /// Its ends, seconds.
     pub(crate) from: f64,
     pub(crate) until: f64,
     /// Periods over time: class, left edge, width; units of [`WIDTH`].
     pub(crate) periods: Vec<(&'static str, String, String)>,
 }
 
-/// A limit's share of the time.
 pub(crate) struct Share {
     pub(crate) class: &'static str,
     pub(crate) name: &'static str,
@@ -30,12 +27,12 @@ pub(crate) struct Share {
 }
 
 impl LimitsView {
-    /// None where nothing is known of limits.
+    /// None without known limits.
     pub(crate) fn of(flow: &Flow, view: &View<'_>) -> Option<LimitsView> {
         flow.shares.largest()?;
         let mut limits: Vec<Limit> = Limit::ALL.into_iter().collect();
         limits.sort_by_key(|&limit| std::cmp::Reverse(flow.shares.of(limit)));
-        // Less than the figures show is not worth a place in the legend.
+        // Smaller shares are invisible and need no legend.
         let shares = limits.into_iter().filter(|&limit| flow.shares.share(limit) >= 0.0005);
         let shares = shares.map(|limit| Share {
             class: class(limit),
@@ -60,7 +57,7 @@ fn periods(flow: &Flow, view: &View<'_>) -> Vec<(&'static str, String, String)> 
     for period in &flow.limits {
         let (left, right) = (place(period.from), place(period.until));
         match drawn.last_mut() {
-            // Within half a unit only the last is seen.
+            // Within half a unit only the last is visible.
             Some(before) if right - before.1 < 0.5 => before.0 = class(period.limit),
             Some(before) if before.0 == class(period.limit) => before.2 = right,
             _ => drawn.push((class(period.limit), left, right)),
@@ -72,7 +69,7 @@ fn periods(flow: &Flow, view: &View<'_>) -> Vec<(&'static str, String, String)> 
     drawn.into_iter().map(text).collect()
 }
 
-/// The class in the style sheet.
+/// The CSS class.
 fn class(limit: Limit) -> &'static str {
     match limit {
         Limit::Application => "limit-application",

@@ -4,28 +4,25 @@ use tcplab_results::{Durations, LoadReport, Trial};
 use tcplab_units::Span;
 use tcplab_units::rounded::{self, decimal, grouped};
 
-/// The load on the page of a trial.
 pub(crate) struct LoadView {
     /// Names and values.
     pub(crate) numbers: Vec<(&'static str, String)>,
     pub(crate) times: Vec<TimesView>,
-    /// Kinds and how often.
+    /// Kinds with their counts.
     pub(crate) errors: Vec<(String, String)>,
     pub(crate) remarks: Vec<String>,
 }
 
-/// How long something took.
 pub(crate) struct TimesView {
     pub(crate) name: &'static str,
-    /// As [`COLUMNS`] has them.
+    /// By [`COLUMNS`].
     pub(crate) cells: Vec<String>,
 }
 
-/// What of the times is shown.
+/// The columns for a time.
 pub(crate) const COLUMNS: [&str; 7] = ["min", "median", "p75", "p90", "p99", "p99.9", "max"];
 
 impl LoadView {
-    /// Nothing of other workloads, and where there was no load.
     pub(crate) fn of(trial: &Trial) -> Option<LoadView> {
         let load = trial.load.as_ref().filter(|load| load.impossible.is_none())?;
         let times = [

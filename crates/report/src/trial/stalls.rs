@@ -3,18 +3,15 @@
 use tcplab_trace::{Flow, Stall};
 use tcplab_units::rounded::{self, bytes, decimal};
 
-/// The most rows, the longest stalls.
+/// The longest stalls have rows.
 const MOST: usize = 20;
 
-/// The stalls of one direction as shown.
 pub(crate) struct Stalls {
-    /// In order of time.
     pub(crate) rows: Vec<StallView>,
-    /// Stalls that have no row.
+    /// Stalls without a row.
     pub(crate) more: usize,
 }
 
-/// A stall as shown.
 pub(crate) struct StallView {
     pub(crate) at: String,
     pub(crate) time: String,
@@ -24,7 +21,6 @@ pub(crate) struct StallView {
 }
 
 impl Stalls {
-    /// None where there were none.
     pub(crate) fn of(flow: &Flow) -> Option<Stalls> {
         let mut stalls: Vec<&Stall> = flow.stalls.iter().collect();
         stalls.sort_by_key(|stall| std::cmp::Reverse(stall.until.since(stall.from)));

@@ -4,7 +4,7 @@ use tcplab_results::TrialData;
 use tcplab_trace::{Connection, Flow, Trace};
 use tcplab_units::{Endpoint, Instant};
 
-/// The transfer of a trial: the direction of its data at both capture points.
+/// The direction of a trial's data at both capture points.
 pub(crate) struct Transfer<'a> {
     pub(crate) sender: Endpoint,
     pub(crate) at_sender: &'a Flow,
@@ -14,7 +14,7 @@ pub(crate) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    /// The direction in which the connection with the most data sent most of it.
+    /// The main direction of the connection with the most data.
     pub(crate) fn of(data: &'a TrialData) -> Option<Transfer<'a>> {
         let (here, sender) = busiest(&data.client).or_else(|| busiest(&data.server))?;
         let there = |trace: &'a Trace| trace.connections.iter().find(|c| c.client == here.client);

@@ -23,7 +23,6 @@ use crate::states;
 use crate::summary::metrics::{is_truth, is_yes, rank};
 use crate::title::title;
 
-/// One trial as shown.
 pub(crate) struct TrialView<'a> {
     pub(crate) id: String,
     pub(crate) open: bool,
@@ -31,37 +30,35 @@ pub(crate) struct TrialView<'a> {
     pub(crate) trial: &'a Trial,
     pub(crate) warnings: Vec<String>,
     pub(crate) metrics: Vec<(String, String)>,
-    /// Those to look up.
+    /// For reference.
     pub(crate) more_metrics: Vec<(String, String)>,
     pub(crate) has_connection: bool,
-    /// The same of each end by itself.
     pub(crate) ends: Vec<BothEnds>,
     pub(crate) figures: Vec<Figure>,
-    /// In place of figures, where there was no connection.
+    /// Instead of figures where there was no connection.
     pub(crate) datagrams: Option<DatagramsView>,
     pub(crate) bands: Vec<Band>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) close_ups: Vec<CloseUp<'a>>,
-    /// What bounded the rate, below the first of the figures.
+    /// Below the first figure.
     pub(crate) limits: Option<LimitsView>,
     pub(crate) stalls: Option<Stalls>,
-    /// How both ends walked through the diagram of states, and the same in sentences.
+    /// The walks of both endpoints through the state diagram, drawn and in sentences.
     pub(crate) states: Option<(String, Vec<String>)>,
-    /// Findings other than the episodes.
+    /// Without the episodes.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
     pub(crate) calls: Vec<CallView>,
     pub(crate) calls_left_out: usize,
     pub(crate) options: Vec<OptionView<'a>>,
-    /// The results of a load; its captures show the first connection only.
+    /// A load's captures show the first connection only.
     pub(crate) load: Option<LoadView>,
-    /// The results of each flow if there are several; the rest shows the first.
+    /// If there are several; everything else is about the first.
     pub(crate) flows: Option<FlowsView>,
-    /// Whether the workload is a load.
     pub(crate) has_load: bool,
 }
 
-/// A socket option: the requested value and its effect.
+/// A socket option: requested value and effect.
 pub(crate) struct OptionView<'a> {
     pub(crate) socket: &'a str,
     pub(crate) option: &'a str,
@@ -78,7 +75,7 @@ impl<'a> OptionView<'a> {
     fn new(row: &'a OptionRow) -> OptionView<'a> {
         let OptionRow { socket, record } = row;
         let text = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
-        // Older recordings do not have the name of the man page.
+        // Older recordings lack the name of the man page.
         let option = if record.option.is_empty() { &record.name } else { &record.option };
         let outcome = match &record.because {
             Some(because) => format!("{}: {because}", record.outcome.name()),
@@ -98,7 +95,6 @@ impl<'a> OptionView<'a> {
     }
 }
 
-/// A stretch of time worth seeing close, in seconds.
 pub(crate) struct Stop {
     pub(crate) number: usize,
     pub(crate) from: String,
@@ -115,7 +111,7 @@ impl<'a> TrialView<'a> {
     ) -> TrialView<'a> {
         let id = anchor(case_index, Some(trial.number), None);
         let transfer = Transfer::of(data).map(|transfer| {
-            // Calls may return when no packet comes any more.
+            // Calls may return after the last packet.
             let until = transfer.until.max(calls::last(trial));
             Transfer { until, ..transfer }
         });
@@ -124,11 +120,11 @@ impl<'a> TrialView<'a> {
         let is_load = trial.load.is_some();
         let mut figures = transfer.as_ref().map_or(vec![], |t| figures_of(&id, t, data, &bands));
         if is_load {
-            // Of thousands of connections one is seen: how its packets went, once for each case.
+            // Of thousands of connections the graphs show one, once for each case.
             figures.truncate(usize::from(is_first));
         }
         let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
-        // Below the packets as both ends saw them.
+        // Below the graphs of sequence numbers.
         let packets = figures.len().min(2);
         figures.splice(packets..packets, calls::figure(trial, until, &brief(&bands)));
         let close = match (&transfer, figures.first()) {
@@ -171,7 +167,6 @@ impl<'a> TrialView<'a> {
     }
 }
 
-/// Over the same time as the graphs.
 fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
     let view = View { from: Instant::ZERO, until: transfer.until, bands: &[] };
     LimitsView::of(transfer.at_sender, &view)
@@ -188,18 +183,18 @@ fn findings(trial: &Trial) -> Vec<&FindingRow> {
     trial.findings.iter().filter(|finding| !is_story(finding)).collect()
 }
 
-/// What is less than perfect about the trial and about its captures.
+/// Of the trial and of its captures.
 fn warnings(trial: &Trial, data: &TrialData) -> Vec<String> {
     let mut warnings = warnings_of(trial);
     for (endpoint, trace) in Endpoint::BOTH.into_iter().zip([&data.client, &data.server]) {
-        // Warnings of the trial include those of the sender's capture.
+        // The trial's warnings include those of the sender's capture.
         let notes = trace.notes.iter().map(|note| remark(endpoint, note));
         warnings.extend(notes.filter(|text| !trial.warnings.contains(text)));
     }
     warnings
 }
 
-/// What people ask for first, then as the run lists them; or those to look up.
+/// Key metrics first, then in the run's order; or the metrics for reference.
 fn metrics(trial: &Trial, details: bool) -> Vec<(String, String)> {
     let is_detail =
         |metric: &MetricValue<'_>| metric_info(metric.name).is_some_and(MetricInfo::is_detail);

@@ -2,7 +2,7 @@
 
 use tcplab_results::Trial;
 
-/// What is wrong with a trial, the gravest first.
+/// The worst first.
 pub(crate) fn warnings_of(trial: &Trial) -> Vec<String> {
     let mut warnings: Vec<String> =
         trial.flaws.iter().map(|flaw| format!("flagged: {flaw}")).collect();

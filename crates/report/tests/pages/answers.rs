@@ -6,7 +6,7 @@ use tcplab_results::{Case, Metric, Run, Trial};
 use super::page::no_packets;
 use super::synthetic;
 
-/// A run of two factors: the metric of each combination and trial as `value` says.
+/// A run of two factors; `value` gives the metric of each combination and trial.
 fn run(
     metric: &str,
     levels: (&[&str], &[&str]),
@@ -52,7 +52,7 @@ fn answer(run: &Run) -> String {
     answer.split_once("</p>").unwrap().0.to_owned()
 }
 
-/// A little noise that is not the same for the levels.
+/// Differs between levels.
 fn noise(a: usize, b: usize, n: u32) -> f64 {
     ((a as f64 * 7.1 + b as f64 * 3.3 + f64::from(n) * 1.7).sin()) * 0.05
 }
@@ -120,7 +120,7 @@ fn factors_have_shares_and_pictures() {
     assert_eq!(count("class=\"trend\""), 3, "two effects, one interaction");
     assert_eq!(count("<template class=\"csv\">"), 8);
     assert!(!factors.contains("type II"));
-    // A combination that was left out is a cell without a number.
+    // An excluded combination has a cell without a number.
     run.cases.remove(3);
     let whole = page(&run);
     assert!(whole.contains("type II") && whole.contains("class=\"nothing\""));
@@ -129,7 +129,7 @@ fn factors_have_shares_and_pictures() {
 #[test]
 fn response_times_have_a_distribution() {
     let mut run = run("mean_response", LEVELS, 2, |a, b, n| 5.0 + a as f64 + noise(a, b, n));
-    assert!(!page(&run).contains("response time, ms"));
+    assert!(!page(&run).contains(">response time, ms<"));
     for case in &mut run.cases {
         case.trials[0].ends[0].response_times_ms = vec![3.0, 4.0, 50.0];
     }

@@ -7,16 +7,16 @@ use tcplab_report::{ShownConnection, TracePage};
 
 use super::synthetic;
 
-/// Stands before the page's own script: hears of every error, and gives frames their time, since a
-/// browser without a window draws them when it likes.
+/// Before the page's own script: records errors, and schedules frames itself, because a headless
+/// browser draws at its own times.
 const LISTEN: &str = "<script>
 window.wrong = [];
 window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 16);
 addEventListener('error', (event) => wrong.push(event.message));
 </script>";
 
-/// Does what a reader would, and leaves what was seen in the page's title. Each step waits for what
-/// it brings about, but not for ever.
+/// Uses the page as a reader would, and reports in the page's title. Each step waits for its
+/// effect, with a limit.
 const USE: &str = "<script>
 addEventListener('load', async () => {
   const seen = {};
@@ -28,8 +28,8 @@ addEventListener('load', async () => {
     return what();
   };
   seen.tools = await comes(() => !document.querySelector('.tools').hidden);
-  // The time of the pointer is read out in every graph, once it is drawn: a browser without a
-  // window may not say how large it is, and a button has it drawn all the same.
+  // Every graph shows the pointer's time once drawn; the button forces drawing where a headless
+  // browser reports no size.
   button(/^All$/).click();
   const graph = document.querySelector('.time-sequence');
   const { left, top } = graph.getBoundingClientRect();
@@ -66,8 +66,7 @@ fn the_page_works_in_a_browser() {
     }
 }
 
-/// Goes to a trial that is packed by its address, saves figures of every kind, and looks at what
-/// bounded the rate.
+/// Opens a packed trial by its address, saves figures of every kind, and reads the limits.
 const SAVE: &str = "<script>
 addEventListener('load', async () => {
   const seen = { kinds: {} };
@@ -89,7 +88,7 @@ addEventListener('load', async () => {
     for (const ending of ['svg', 'png', 'csv']) sizes.push((await exported(figure, ending))?.size ?? 0);
     seen.kinds[name] = sizes.every((size) => size > 60) && sizes[1] > 1000;
   }
-  // By keys alone.
+  // With keys only.
   const button = document.querySelector('.export button');
   button.focus();
   button.click();
@@ -126,7 +125,7 @@ fn figures_are_saved_and_what_is_packed_is_unpacked() {
     assert!(!seen.contains("false"), "{seen}");
 }
 
-/// Looks at the whole of very many packets, closer, and elsewhere; what is drawn where.
+/// Zooms over very many packets, and reports what is drawn where.
 const ZOOM: &str = "<script>
 addEventListener('load', async () => {
   const seen = {};
@@ -155,7 +154,7 @@ addEventListener('load', async () => {
   seen.inked = [whole, close, aside].every(([, inked]) => inked > 100);
   seen.moves = whole[0] !== close[0] && close[0] !== aside[0];
   seen.few = counts.data < 9000 && counts.fast > 100;
-  // Each retransmission of the stretch, for itself.
+  // Every retransmission of the stretch.
   const fast = canvas.levels.layers.find((layer) => layer.class === 'fast');
   let all = 0;
   canvas.levels.seen(fast, 0, 1e15, 0, (strokes) => { all += strokes.x.length; });
@@ -186,7 +185,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
     assert_eq!(seen, expected.replace('N', &again.to_string()));
 }
 
-/// A page comes out on paper, dark or not.
+/// In the light and the dark theme.
 #[test]
 fn the_page_is_printed() {
     let (run, recordings) = synthetic::run(1);
@@ -208,7 +207,7 @@ fn the_page_is_printed() {
     }
 }
 
-/// A browser without a window, with a home of its own.
+/// A headless browser with a directory of its own.
 fn browser(home: &Path) -> Command {
     let mut browser = Command::new("chromium");
     browser
@@ -224,9 +223,8 @@ fn browser(home: &Path) -> Command {
     browser
 }
 
-/// What a page's reader, who is a script, leaves of what it saw: all between the word `SEEN` in the
-/// title and its end; what the browser made of the page where there is none. Nothing without a
-/// browser.
+/// What the page's script reports between `SEEN` in the title and its end; what the browser made of
+/// the page without a report. None without a browser.
 #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 pub(crate) fn seen_in(page: &str, reader: &str) -> Option<String> {
     let page = page.replacen("<head>", &format!("<head>{LISTEN}"), 1).replacen(

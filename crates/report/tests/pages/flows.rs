@@ -81,7 +81,7 @@ fn one_flow_is_drawn_against_another() {
         "goodput of main against transfer time of web",
         "goodput of main, Mbit/s",
         "transfer time of web, s",
-        // The only connection of the one, and the median of three of the other.
+        // The one connection of the first, and the median of three of the second.
         r#"<td class="number"><b>8</b>"#,
         r#"<td class="number"><b>2</b>"#,
     ] {

@@ -8,7 +8,7 @@ use tcplab_results::{Trial, TrialData};
 
 use super::synthetic;
 
-/// Every page below a folder, by its place in it.
+/// By its place in the folder.
 fn pages(folder: &Path) -> BTreeMap<PathBuf, String> {
     let below = |place: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder.join(place)).expect("the folder is there");
@@ -30,7 +30,7 @@ fn written(trials: usize, loaded: &mut BTreeSet<String>) -> (tempfile::TempDir, 
     let load = |trial: &Trial| -> Result<_, String> {
         loaded.insert(trial.directory.clone());
         let data = recordings[trial.number as usize % recordings.len()].1.clone();
-        // One with graphs is enough, and takes less time.
+        // One trial with graphs is enough.
         let nothing = tcplab_trace::Trace::default;
         Ok(match trial.directory.as_str() {
             "trials/cubic_0.1-2" => data,
@@ -41,7 +41,7 @@ fn written(trials: usize, loaded: &mut BTreeSet<String>) -> (tempfile::TempDir, 
     (place, folder)
 }
 
-/// With so many that not each has a page.
+/// With too many trials for a page each.
 #[test]
 fn links_lead_to_pages_and_places_that_are_there() {
     let mut loaded = BTreeSet::new();
@@ -85,7 +85,7 @@ fn up_to_a_thousand_trials_each_have_a_page() {
     }
 }
 
-/// Without `..` and what is before it.
+/// Resolves `..`.
 fn clean(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut path, part| {
         if part.as_os_str() == ".." {

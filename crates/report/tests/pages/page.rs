@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use tcplab_report::{ReportError, render, text_table};
-use tcplab_results::{Metric, Metrics, Run, RunWorld, Trial, TrialData, World};
+use tcplab_results::{EpisodeRow, Metric, Metrics, Run, RunWorld, Trial, TrialData, World};
 use tcplab_trace::Note;
 
 use super::synthetic;
@@ -21,7 +21,7 @@ fn page(run: &Run, recordings: &Recordings) -> String {
     render(run, load(recordings)).expect("a made-up run can be shown")
 }
 
-/// The page with all that is packed in its place, as its script has it in the end.
+/// With the packed parts in their places, as the script unpacks them.
 pub(crate) fn unpacked(page: &str) -> String {
     let mut whole = String::new();
     let mut rest = page;
@@ -54,7 +54,7 @@ fn inflated(text: &str) -> Vec<u8> {
     whole
 }
 
-/// What is between tags and in them, without the contents of scripts and styles.
+/// The tags without those in scripts and styles.
 fn tags(page: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -165,6 +165,34 @@ fn page_of_ten_trials_is_complete_and_small() {
         assert!(count(text) > 0, "{text}");
     }
     assert!(page.len() < 6_500_000, "{} bytes", page.len());
+}
+
+#[test]
+fn hundreds_of_episodes_have_marks_of_the_longest_and_a_link_to_all() {
+    let (mut run, recordings) = synthetic::run(1);
+    let trial = &mut run.cases[0].trials[0];
+    let of = trial.episodes[0].clone();
+    let longest = [7, 30, 31, 90, 150, 200, 299, 300];
+    let row = |number| EpisodeRow {
+        number,
+        interruption: None,
+        duration_s: if longest.contains(&number) { 2.0 } else { 1.0 },
+        ..of.clone()
+    };
+    trial.episodes = (1..=300).map(row).collect();
+    let page = page(&run, &recordings);
+    let (_, fold) = page.split_once("<details class=\"trial\" id=\"case-1-trial-1\"").unwrap();
+    let (summary, _) = fold.split_once("</summary>").unwrap();
+    assert_eq!(summary.matches("class=\"kind").count(), longest.len());
+    assert!(summary.contains("the 8 longest of 300 episodes"), "{summary}");
+    // Above the first transfer and in the table of all episodes.
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!(count("href=\"#case-1-trial-1-episode-"), 2 * longest.len());
+    for number in longest {
+        assert_eq!(count(&format!("href=\"#case-1-trial-1-episode-{number}\"")), 2, "{number}");
+    }
+    assert_eq!(count("the 8 longest of <a href=\"#case-1-trial-1-episodes\">300 episodes</a>"), 2);
+    assert_eq!(count("id=\"case-1-trial-1-episodes\""), 1);
 }
 
 #[test]
@@ -358,7 +386,7 @@ fn worlds_and_stacks_are_shown() {
     let expected = "\
 variant  world      client                 server
 reno     kernel     Linux 6.12.0           Linux 6.12.0
-cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
+cubic    simulated  linux-6.18-like model  linux-6.18 model
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("variant  world      trials"), "{text}");
@@ -367,7 +395,7 @@ cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
         "1 trial of 1 variant in the kernel, over its TCP (Linux 6.12.0); 1 trial of 1 variant \
          simulated with linux-6.18-like, linux-6.18.",
         "<span class=\"world\">simulated</span>",
-        "model linux-6.18 for the kernel",
+        "linux-6.18-like model",
     ] {
         let escaped = text.replace('\'', "&#39;");
         assert!(page.contains(text) || page.contains(&escaped), "{text}");

@@ -17,7 +17,7 @@ fn trace(name: &str) -> Trace {
     analyze(tcplab_capture::open(packed).unwrap())
 }
 
-/// Limits and stalls as the analyser tells them, for a flow of which it told none.
+/// As the analyser writes them, for a flow without any.
 fn add_limits(flow: &mut Flow, last: Instant) {
     let at = |share: u64| Instant::from_nanos(last.as_nanos() * share / 100);
     let edges = [(Limit::SlowStart, 0, 8), (Limit::Path, 8, 40), (Limit::Timeout, 40, 47)];
@@ -62,7 +62,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
     String::from_utf8(page).unwrap()
 }
 
-/// A trace of a loss and of much else, and its page.
+/// A trace with losses and more, and its page.
 fn made() -> (Trace, String) {
     let mut trace = trace("blackout.snd");
     let last = trace.connections[1].last;
@@ -72,8 +72,7 @@ fn made() -> (Trace, String) {
     (trace, page)
 }
 
-/// Names of elements as they open and close, but for those that never close; scripts and styles
-/// are left out.
+/// Names of elements that are not closed, without scripts and styles.
 fn unbalanced(page: &str) -> Vec<String> {
     let mut open: Vec<String> = Vec::new();
     let mut rest = page;
@@ -102,9 +101,9 @@ fn trace_page_is_complete() {
     let count = |text: &str| page.matches(text).count();
     let flow = &trace.connections[1].forward;
     assert!(!flow.episodes.is_empty());
-    // One direction of the transfer, both of the connection that controls it.
+    // One direction of the transfer, both of the control connection.
     assert_eq!(count("<svg class=\"graph time-sequence\""), 3);
-    // Two for each; RTT is known at the sender only.
+    // Two for each; only a capture at the sender shows the RTT.
     assert_eq!(count("<svg class=\"graph chart\""), 8);
     let episodes: usize =
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();

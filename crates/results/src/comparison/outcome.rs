@@ -1,8 +1,8 @@
-//! What to think of a difference.
+//! Verdicts on differences.
 
 use serde::{Deserialize, Serialize};
 
-/// What to think of a difference.
+/// The verdict on a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -10,9 +10,9 @@ pub enum Outcome {
     Worse,
     /// They surely differ, in what is no merit.
     Different,
-    /// Nothing is sure.
-    Undecided {
-        /// So many more trials of each side would decide it, or so many more seeds.
+    /// Not significant: more trials are needed.
+    Inconclusive {
+        /// How many more trials of each side, or more seeds, it probably needs.
         more: usize,
         /// Whether with so few trials nothing can be shown, however large.
         too_few: bool,
@@ -20,7 +20,7 @@ pub enum Outcome {
     /// B is surely better.
     Better,
     /// Surely no further apart than the threshold.
-    Same {
+    Equivalent {
         /// Whether each trial has the same value on both sides.
         identical: bool,
     },
@@ -32,9 +32,9 @@ impl Outcome {
         match self {
             Outcome::Worse => "worse",
             Outcome::Different => "different",
-            Outcome::Undecided { .. } => "undecided",
+            Outcome::Inconclusive { .. } => "inconclusive",
             Outcome::Better => "better",
-            Outcome::Same { .. } => "same",
+            Outcome::Equivalent { .. } => "equivalent",
         }
     }
 
@@ -43,9 +43,9 @@ impl Outcome {
         match self {
             Outcome::Worse => 0,
             Outcome::Different => 1,
-            Outcome::Undecided { .. } => 2,
+            Outcome::Inconclusive { .. } => 2,
             Outcome::Better => 3,
-            Outcome::Same { .. } => 4,
+            Outcome::Equivalent { .. } => 4,
         }
     }
 }

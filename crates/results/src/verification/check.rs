@@ -38,7 +38,6 @@ pub struct CheckRow {
     /// Such as `rate`.
     pub quantity: String,
     /// `forward` or `reverse`; none for what has no direction.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// With its unit.
     #[serde(with = "tcplab_units::text")]
@@ -96,18 +95,12 @@ pub struct PathCheck {
     /// BLAKE3 of what both directions do to packets, hexadecimal.
     pub hash: String,
     /// The cases of a run that have it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<String>,
     /// Direction by direction.
     pub rows: Vec<CheckRow>,
     /// What a small packet takes for both ways on the idle path: the medians of what was measured.
     /// None where too few probes came through.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        rename = "base_rtt_ns",
-        with = "tcplab_units::number"
-    )]
+    #[serde(rename = "base_rtt_ns", with = "tcplab_units::number")]
     pub round_trip: Option<Span>,
 }
 

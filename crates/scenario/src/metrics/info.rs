@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 pub struct MetricInfo {
     /// The name in claims and tables, such as `goodput`.
     pub name: &'static str,
+    /// The name for people, such as `transfer time`.
+    pub label: &'static str,
     /// Such as `Mbit/s`; empty for counts, truths and texts.
     pub unit: &'static str,
-    /// What it measures, in a sentence.
+    /// What it measures, without a full stop.
     pub meaning: &'static str,
     /// Which direction is better.
     pub better: Better,
@@ -19,12 +21,24 @@ pub struct MetricInfo {
     pub kind: MetricKind,
     /// Where its values come from.
     pub source: Source,
+    /// The key of the quantity that it is, perhaps in another unit; none if it is not one of a
+    /// connection or a run.
+    pub quantity: Option<&'static str>,
 }
 
 impl MetricInfo {
     /// Whether it has one number per trial.
     pub fn is_number_of_trial(&self) -> bool {
         self.scope == Scope::Trial && self.kind == MetricKind::Number
+    }
+
+    /// What it measures, and which values it has if they are not numbers, in sentences.
+    pub fn explanation(&self) -> String {
+        match self.kind {
+            MetricKind::Number => format!("{}.", self.meaning),
+            MetricKind::Truth => format!("{}. 1 is true, 0 is false.", self.meaning),
+            MetricKind::Text(words) => format!("{}. One of: {}.", self.meaning, words.join(", ")),
+        }
     }
 
     /// Whether it is a detail, not one of the key metrics.
@@ -157,73 +171,6 @@ pub enum MetricKind {
 /// The types of recovery episodes, with the names of the interruption paper (sections III, IV).
 pub(super) const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
 
-pub(super) const fn of_trial(
-    name: &'static str,
-    source: Source,
-    unit: &'static str,
-    better: Better,
-    meaning: &'static str,
-) -> MetricInfo {
-    MetricInfo {
-        name,
-        unit,
-        meaning,
-        better,
-        scope: Scope::Trial,
-        kind: MetricKind::Number,
-        source,
-    }
-}
-
-pub(super) const fn of_end(
-    name: &'static str,
-    source: Source,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope) = (Better::Neither, Scope::Endpoint);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
-}
-
-pub(super) const fn of_call(
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope, source) = (Better::Neither, Scope::Call, Source::Applications);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
-}
-
-pub(super) const fn words(
-    name: &'static str,
-    source: Source,
-    scope: Scope,
-    words: &'static [&'static str],
-    meaning: &'static str,
-) -> MetricInfo {
-    let (unit, better, kind) = ("", Better::Neither, MetricKind::Text(words));
-    MetricInfo { name, unit, meaning, better, scope, kind, source }
-}
-
-pub(super) const fn of_interruption(
-    name: &'static str,
-    source: Source,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope, kind) = (Better::Lower, Scope::Interruption, MetricKind::Number);
-    MetricInfo { name, unit, meaning, better, scope, kind, source }
-}
-
-pub(super) const fn of_episode(
-    name: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-) -> MetricInfo {
-    let (better, scope, source) = (Better::Lower, Scope::Episode, Source::Capture);
-    MetricInfo { name, unit, meaning, better, scope, kind: MetricKind::Number, source }
-}
-
 /// How a connection can end, as seen in a capture.
 pub const CONNECTION_ENDS: &[&str] = &[
     "closed",
@@ -234,17 +181,3 @@ pub const CONNECTION_ENDS: &[&str] = &[
     "unanswered",
     "open",
 ];
-
-/// Defines a list of metrics, and a constant for each of them: so none is looked up that is not in
-/// the list.
-macro_rules! define {
-    ($list:ident; $($name:ident = $info:expr;)*) => {
-        $(
-            /// One of [`METRICS`](super::METRICS).
-            pub const $name: &MetricInfo = &$info;
-        )*
-        /// These metrics, in the order of tables.
-        pub(super) const $list: &[&MetricInfo] = &[$($name),*];
-    };
-}
-pub(super) use define;

@@ -1,554 +1,259 @@
-//! Metrics of trials, episodes, interruptions, requests and calls.
+//! The metrics, in the order of tables.
 
-use super::info::{
-    Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source, of_call,
-    of_episode, of_interruption, of_trial, words,
-};
+use super::info::MetricKind::{Text, Truth};
+use super::info::{Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source};
 
-super::info::define! {
-    LIST;
-    TRANSFER_TIME = of_trial(
-        "transfer_time",
-        Source::Applications,
-        "s",
-        Better::Lower,
-        "Time from the call of connect() until the receiver has read the last byte.",
-    );
-    GOODPUT = of_trial(
-        "goodput",
-        Source::Applications,
-        "Mbit/s",
-        Better::Higher,
-        "Payload divided by transfer time.",
-    );
-    LOST = of_trial(
-        "lost",
-        Source::Path,
-        "segments",
-        Better::Lower,
-        "Packets with data or FIN that the path dropped.",
-    );
-    RETRANSMISSIONS = of_trial(
-        "retransmissions",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Retransmitted segments.",
-    );
-    RETRANSMISSIONS_FAST = of_trial(
-        "retransmissions.fast",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Retransmissions after duplicate ACKs, SACK or RACK (RFC 5681, RFC 6675, RFC 8985).",
-    );
-    RETRANSMISSIONS_PROBE = of_trial(
-        "retransmissions.probe",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Tail loss probes (RFC 8985 section 7).",
-    );
-    RETRANSMISSIONS_TIMEOUT = of_trial(
-        "retransmissions.timeout",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Retransmissions by a retransmission timeout, and in the recovery that follows (RFC 6298).",
-    );
-    RETRANSMISSIONS_REPEATED = of_trial(
-        "retransmissions.repeated",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Retransmissions of data that was retransmitted before.",
-    );
-    RETRANSMISSIONS_SPURIOUS = of_trial(
-        "retransmissions.spurious",
-        Source::Capture,
-        "segments",
-        Better::Lower,
-        "Spurious retransmissions, by D-SACK or timestamps (RFC 2883, RFC 3522).",
-    );
-    RETRANSMITTED = of_trial(
-        "retransmitted",
-        Source::Capture,
-        "bytes",
-        Better::Lower,
-        "Retransmitted data.",
-    );
-    TIMEOUTS = of_trial(
-        "timeouts",
-        Source::Capture,
-        "",
-        Better::Lower,
-        "Retransmissions by a timer.",
-    );
-    EPISODES = of_trial("episodes", Source::Capture, "", Better::Lower, "Recovery episodes.");
-    MAX_IN_FLIGHT = of_trial(
-        "max_in_flight",
-        Source::Capture,
-        "bytes",
-        Better::Neither,
-        "Largest amount of data in flight (sent and not acknowledged).",
-    );
-    MAX_WINDOW = of_trial(
-        "max_window",
-        Source::Capture,
-        "bytes",
-        Better::Neither,
-        "Largest advertised window.",
-    );
-    THROUGHPUT = of_trial(
-        "throughput",
-        Source::Capture,
-        "Mbit/s",
-        Better::Neither,
-        "All data sent, with retransmissions, divided by the time from the first data to the ACK of \
-         the last.",
-    );
-    EFFICIENCY = of_trial(
-        "efficiency",
-        Source::Capture,
-        "%",
-        Better::Higher,
-        "Share of data bytes that are not retransmissions: the TCP efficiency of RFC 6349 section \
-         4.2.",
-    );
-    BASE_RTT = of_trial(
-        "base_rtt",
-        Source::Plan,
-        "ms",
-        Better::Neither,
+/// A constant for each metric, so none is used that is not in the list, and the list.
+///
+/// A metric that is a quantity of a connection or a run takes its label and meaning from it.
+/// Without `values` it has numbers.
+macro_rules! metrics {
+    ($(
+        $name:ident = $key:literal, $unit:literal, $scope:ident, $source:ident, $better:ident
+        $(, quantity $quantity:ident)? $(, $label:literal, $meaning:literal)?
+        $(, values $kind:expr)?;
+    )*) => {
+        $(
+            #[doc = concat!("`", $key, "`.")]
+            pub const $name: &MetricInfo = &{
+                let (label, meaning, quantity) =
+                    metrics!(@text $($quantity)? $($label, $meaning)?);
+                MetricInfo {
+                    name: $key,
+                    label,
+                    unit: $unit,
+                    meaning,
+                    better: Better::$better,
+                    scope: Scope::$scope,
+                    kind: metrics!(@kind $($kind)?),
+                    source: Source::$source,
+                    quantity,
+                }
+            };
+        )*
+        /// All metrics, in the order of tables.
+        pub const METRICS: &[MetricInfo] = &[$(*$name),*];
+    };
+    (@text $quantity:ident) => {{
+        let quantity = tcplab_quantities::$quantity;
+        (quantity.label, quantity.meaning, Some(quantity.key))
+    }};
+    (@text $label:literal, $meaning:literal) => { ($label, $meaning, None) };
+    (@kind) => { MetricKind::Number };
+    (@kind $kind:expr) => { $kind };
+}
+
+metrics! {
+    TRANSFER_TIME = "transfer_time", "s", Trial, Applications, Lower,
+        quantity TRANSFER_TIME_SECONDS;
+    GOODPUT = "goodput", "Mbit/s", Trial, Applications, Higher, quantity GOODPUT_MBIT_PER_SECOND;
+    LOST = "lost", "segments", Trial, Path, Lower, "lost on the path",
+        "Packets with data or FIN that the path dropped";
+    RETRANSMISSIONS = "retransmissions", "segments", Trial, Capture, Lower,
+        quantity RETRANSMISSIONS;
+    RETRANSMISSIONS_FAST = "retransmissions.fast", "segments", Trial, Capture, Lower,
+        quantity RETRANSMISSIONS_FAST;
+    RETRANSMISSIONS_PROBE = "retransmissions.probe", "segments", Trial, Capture, Lower,
+        quantity TAIL_LOSS_PROBES;
+    RETRANSMISSIONS_TIMEOUT = "retransmissions.timeout", "segments", Trial, Capture, Lower,
+        "retransmissions by timeout",
+        "Retransmissions by a retransmission timeout, and in the recovery that follows (RFC \
+         6298)";
+    RETRANSMISSIONS_REPEATED = "retransmissions.repeated", "segments", Trial, Capture, Lower,
+        quantity RETRANSMISSIONS_LOST;
+    RETRANSMISSIONS_SPURIOUS = "retransmissions.spurious", "segments", Trial, Capture, Lower,
+        quantity RETRANSMISSIONS_SPURIOUS;
+    RETRANSMITTED = "retransmitted", "bytes", Trial, Capture, Lower, quantity RETRANSMITTED_BYTES;
+    TIMEOUTS = "timeouts", "", Trial, Capture, Lower, "timeouts",
+        "Retransmissions by the retransmission timer, in all recovery episodes";
+    EPISODES = "episodes", "", Trial, Capture, Lower, "episodes", "Recovery episodes";
+    MAX_IN_FLIGHT = "max_in_flight", "bytes", Trial, Capture, Neither, quantity BYTES_IN_FLIGHT_MAX;
+    MAX_WINDOW = "max_window", "bytes", Trial, Capture, Neither, quantity WINDOW_MAX;
+    THROUGHPUT = "throughput", "Mbit/s", Trial, Capture, Neither, quantity THROUGHPUT;
+    EFFICIENCY = "efficiency", "%", Trial, Capture, Higher, quantity EFFICIENCY;
+    BASE_RTT = "base_rtt", "ms", Trial, Plan, Neither, "base RTT",
         "RTT of a small packet on the idle path (RFC 6349 section 3.2): calibrated on the kernel, \
-         otherwise configured.",
-    );
-    BUFFER_DELAY = of_trial(
-        "buffer_delay",
-        Source::CaptureAndPlan,
-        "%",
-        Better::Lower,
-        "Mean RTT during the transfer above `base_rtt` (RFC 6349 section 4.3).",
-    );
-    IDEAL_TIME = of_trial(
-        "ideal_time",
-        Source::Plan,
-        "s",
-        Better::Neither,
+         otherwise configured";
+    BUFFER_DELAY = "buffer_delay", "%", Trial, CaptureAndPlan, Lower, "buffer delay",
+        "Mean RTT during the transfer above `base_rtt` (RFC 6349 section 4.3)";
+    IDEAL_TIME = "ideal_time", "s", Trial, Plan, Neither, "ideal time",
         "Time of the payload in full segments with 40 bytes of headers at the bottleneck rate, \
-         without loss (RFC 6349 section 4.1).",
-    );
-    TRANSFER_TIME_RATIO = of_trial(
-        "transfer_time_ratio",
-        Source::ApplicationsAndPlan,
-        "",
-        Better::Lower,
-        "`transfer_time` divided by `ideal_time`: the TCP transfer time ratio of RFC 6349 section 4.1.",
-    );
-    MEAN_RTT = of_trial(
-        "mean_rtt",
-        Source::TcpInfo,
-        "ms",
-        Better::Lower,
-        "Mean of the samples of the sender's smoothed RTT.",
-    );
-    RTT_MIN = of_trial(
-        "rtt.min",
-        Source::Capture,
-        "ms",
-        Better::Lower,
-        "Shortest RTT, from a segment to its ACK at the capture point (Karn's rule).",
-    );
-    RTT_MEAN = of_trial(
-        "rtt.mean",
-        Source::Capture,
-        "ms",
-        Better::Lower,
-        "Mean RTT at the capture point.",
-    );
-    RTT_MEDIAN = of_trial(
-        "rtt.median",
-        Source::Capture,
-        "ms",
-        Better::Lower,
-        "Median RTT at the capture point, within 2 %.",
-    );
-    RTT_P95 = of_trial(
-        "rtt.p95",
-        Source::Capture,
-        "ms",
-        Better::Lower,
-        "95th percentile of the RTT at the capture point, within 2 %.",
-    );
-    RTT_MAX = of_trial(
-        "rtt.max",
-        Source::Capture,
-        "ms",
-        Better::Lower,
-        "Longest RTT at the capture point.",
-    );
-    LIMIT_APPLICATION = of_trial(
-        "limit.application",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer in which the application had no data to send.",
-    );
-    LIMIT_RECEIVE_WINDOW = of_trial(
-        "limit.receive_window",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer in which the receive window was full.",
-    );
-    LIMIT_SEND_BUFFER = of_trial(
-        "limit.send_buffer",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer in which the send buffer was full of data in flight.",
-    );
-    LIMIT_SLOW_START = of_trial(
-        "limit.slow_start",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer in slow start.",
-    );
-    LIMIT_CONGESTION_WINDOW = of_trial(
-        "limit.congestion_window",
-        Source::Capture,
-        "%",
-        Better::Neither,
+         without loss (RFC 6349 section 4.1)";
+    TRANSFER_TIME_RATIO = "transfer_time_ratio", "", Trial, ApplicationsAndPlan, Lower,
+        "transfer time ratio",
+        "`transfer_time` divided by `ideal_time`: the TCP transfer time ratio of RFC 6349 section \
+         4.1";
+    MEAN_RTT = "mean_rtt", "ms", Trial, TcpInfo, Lower, quantity MEAN_RTT_MS;
+    RTT_MIN = "rtt.min", "ms", Trial, Capture, Lower, quantity RTT_MIN;
+    RTT_MEAN = "rtt.mean", "ms", Trial, Capture, Lower, quantity RTT_MEAN;
+    RTT_MEDIAN = "rtt.median", "ms", Trial, Capture, Lower, quantity RTT_MEDIAN;
+    RTT_P95 = "rtt.p95", "ms", Trial, Capture, Lower, quantity RTT_P95;
+    RTT_MAX = "rtt.max", "ms", Trial, Capture, Lower, quantity RTT_MAX;
+    LIMIT_APPLICATION = "limit.application", "%", Trial, Capture, Neither, "limited by application",
+        "Share of the transfer in which the application had no data to send";
+    LIMIT_RECEIVE_WINDOW = "limit.receive_window", "%", Trial, Capture, Neither,
+        "limited by receive window",
+        "Share of the transfer in which the receive window was full";
+    LIMIT_SEND_BUFFER = "limit.send_buffer", "%", Trial, Capture, Neither, "limited by send buffer",
+        "Share of the transfer in which the send buffer was full of data in flight";
+    LIMIT_SLOW_START = "limit.slow_start", "%", Trial, Capture, Neither, "limited by slow start",
+        "Share of the transfer in slow start";
+    LIMIT_CONGESTION_WINDOW = "limit.congestion_window", "%", Trial, Capture, Neither,
+        "limited by congestion window",
         "Share of the transfer in which the congestion window was full: after loss, or below the \
-         path's capacity.",
-    );
-    LIMIT_PATH = of_trial(
-        "limit.path",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer at the path's full rate.",
-    );
-    LIMIT_TIMEOUT = of_trial(
-        "limit.timeout",
-        Source::Capture,
-        "%",
-        Better::Neither,
-        "Share of the transfer spent waiting for a retransmission timeout.",
-    );
-    CPU_PER_BYTE = of_trial(
-        "cpu_per_byte",
-        Source::Kernel,
-        "ns/B",
-        Better::Lower,
-        "Processor time per byte of payload of a connection's threads at both endpoints, with system \
-         calls; the sum of a workload's connections, the median of a flow's. Excludes the kernel's \
-         work on arriving packets. On the kernel only.",
-    );
-    UNANSWERED = of_trial(
-        "unanswered",
-        Source::Applications,
-        "",
-        Better::Lower,
-        "Datagram requests without an answer in time.",
-    );
-    UNANSWERED_SHARE = of_trial(
-        "unanswered_share",
-        Source::Applications,
-        "%",
-        Better::Lower,
-        "Share of datagram requests without an answer in time.",
-    );
-    MEAN_RESPONSE = of_trial(
-        "mean_response",
-        Source::Applications,
-        "ms",
-        Better::Lower,
+         path's capacity";
+    LIMIT_PATH = "limit.path", "%", Trial, Capture, Neither, "limited by path rate",
+        "Share of the transfer at the path's full rate";
+    LIMIT_TIMEOUT = "limit.timeout", "%", Trial, Capture, Neither, "limited by timeout",
+        "Share of the transfer spent waiting for a retransmission timeout";
+    CPU_PER_BYTE = "cpu_per_byte", "ns/B", Trial, Kernel, Lower, "CPU time per byte",
+        "Processor time per byte of payload of a connection's threads at both endpoints, with \
+         system calls; the sum of a workload's connections, the median of a flow's. Excludes the \
+         kernel's work on arriving packets. On the kernel only";
+    UNANSWERED = "unanswered", "", Trial, Applications, Lower, "unanswered requests",
+        "Datagram requests without an answer in time";
+    UNANSWERED_SHARE = "unanswered_share", "%", Trial, Applications, Lower, "unanswered requests",
+        "Share of datagram requests without an answer in time";
+    MEAN_RESPONSE = "mean_response", "ms", Trial, Applications, Lower, "mean response time",
         "Mean time from the start of a request until its response was read; of a datagram request, \
-         from its first transmission.",
-    );
-    MEDIAN_RESPONSE = of_trial(
-        "median_response",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "Median time from the start of a client's request until its response was read.",
-    );
-    P95_RESPONSE = of_trial(
-        "p95_response",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "95th percentile of the response time.",
-    );
-    P99_RESPONSE = of_trial(
-        "p99_response",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "99th percentile of the response time.",
-    );
-    REQUEST_RETRIES = of_trial(
-        "request_retries",
-        Source::Applications,
-        "",
-        Better::Lower,
-        "Retransmissions of datagram requests.",
-    );
-    LATE_ANSWERS = of_trial(
-        "late_answers",
-        Source::Applications,
-        "",
-        Better::Lower,
-        "Answers that arrived after their request had timed out.",
-    );
-    DUPLICATE_ANSWERS = of_trial(
-        "duplicate_answers",
-        Source::Applications,
-        "",
-        Better::Lower,
-        "Answers after the first one to a request.",
-    );
-    LOST_DATAGRAMS = of_trial(
-        "lost_datagrams",
-        Source::Path,
-        "",
-        Better::Lower,
-        "Datagrams of both directions that did not arrive, by the path's log.",
-    );
-    PAYLOAD_INTACT = MetricInfo {
-        name: "payload_intact",
-        source: Source::Applications,
-        unit: "",
-        meaning: "Whether the receiver read exactly the bytes that were sent.",
-        better: Better::Higher,
-        scope: Scope::Trial,
-        kind: MetricKind::Truth,
-    };
-    EPISODE_TYPE = MetricInfo {
-        name: "episode.type",
-        source: Source::Capture,
-        unit: "",
-        meaning: "Type of the recovery: without time lag, with time lag, or intermittent.",
-        better: Better::Neither,
-        scope: Scope::Episode,
-        kind: MetricKind::Text(EPISODE_TYPES),
-    };
-    EPISODE_DURATION = of_episode(
-        "episode.duration",
-        "s",
-        "Time from the first evidence of loss until its repair.",
-    );
-    EPISODE_SILENCE = of_episode(
-        "episode.silence",
-        "s",
-        "Longest time without transmission between the first loss and the first retransmission.",
-    );
-    EPISODE_LOST = of_episode("episode.lost", "segments", "Lost transmissions.");
-    EPISODE_RETRANSMISSIONS = of_episode(
-        "episode.retransmissions",
-        "segments",
-        "Retransmitted segments.",
-    );
-    EPISODE_TIMEOUTS = of_episode("episode.timeouts", "", "Retransmissions by a timer.");
-    INTERRUPTION_RECOVERY = of_interruption(
-        "interruption.recovery",
-        Source::Capture,
-        "s",
-        "Time from the end of an interruption until the receiver has new data in order.",
-    );
-    INTERRUPTION_LOST = of_interruption(
-        "interruption.lost",
-        Source::Capture,
-        "bytes",
-        "Data that the receiver missed until the next interruption or the end: what it would have \
-         received at the rate before the interruption, less what it received.",
-    );
-    FAIRNESS = of_trial(
-        "fairness",
-        Source::Captures,
-        "",
-        Better::Higher,
+         from its first transmission";
+    MEDIAN_RESPONSE = "median_response", "ms", Trial, Applications, Lower, "median response time",
+        "Median time from the start of a client's request until its response was read";
+    P95_RESPONSE = "p95_response", "ms", Trial, Applications, Lower, "response time p95",
+        "95th percentile of the response time";
+    P99_RESPONSE = "p99_response", "ms", Trial, Applications, Lower, "response time p99",
+        "99th percentile of the response time";
+    REQUEST_RETRIES = "request_retries", "", Trial, Applications, Lower, "request retries",
+        "Retransmissions of datagram requests";
+    LATE_ANSWERS = "late_answers", "", Trial, Applications, Lower, "late answers",
+        "Answers that arrived after their request had timed out";
+    DUPLICATE_ANSWERS = "duplicate_answers", "", Trial, Applications, Lower, "duplicate answers",
+        "Answers after the first one to a request";
+    LOST_DATAGRAMS = "lost_datagrams", "", Trial, Path, Lower, "lost datagrams",
+        "Datagrams of both directions that did not arrive, by the path's log";
+    PAYLOAD_INTACT = "payload_intact", "", Trial, Applications, Higher, "payload intact",
+        "Whether the receiver read exactly the bytes that were sent", values Truth;
+    EPISODE_TYPE = "episode.type", "", Episode, Capture, Neither, "episode type",
+        "Type of the recovery: without time lag, with time lag, or intermittent",
+        values Text(EPISODE_TYPES);
+    EPISODE_DURATION = "episode.duration", "s", Episode, Capture, Lower, "episode duration",
+        "Time from the first evidence of loss until its repair";
+    EPISODE_SILENCE = "episode.silence", "s", Episode, Capture, Lower, quantity SILENCE_SECONDS;
+    EPISODE_LOST = "episode.lost", "segments", Episode, Capture, Lower, quantity LOST_SEGMENTS;
+    EPISODE_RETRANSMISSIONS = "episode.retransmissions", "segments", Episode, Capture, Lower,
+        quantity RETRANSMISSIONS;
+    EPISODE_TIMEOUTS = "episode.timeouts", "", Episode, Capture, Lower, quantity TIMEOUTS;
+    INTERRUPTION_RECOVERY = "interruption.recovery", "s", Interruption, Capture, Lower,
+        quantity RECOVERY_SECONDS;
+    INTERRUPTION_LOST = "interruption.lost", "bytes", Interruption, Capture, Lower,
+        quantity LOST_GOODPUT_BYTES;
+    FAIRNESS = "fairness", "", Trial, Captures, Higher, "fairness",
         "Jain's fairness index of several flows while all were active, without background flows: \
-         1/n if one of n has all, 1 if all have the same (Jain, Chiu, Hawe 1984).",
-    );
-    CONVERGENCE = of_trial(
-        "convergence",
-        Source::Captures,
-        "s",
-        Better::Lower,
-        "Time from the start of the last flow until each flow's rate over any 2 s stays within half \
-         of its fair share while all are active (δ-fair convergence, RFC 5166 section 2.3, with δ = \
-         0.5). Missing if it never does.",
-    );
-    AGGREGATE_GOODPUT = of_trial(
-        "aggregate_goodput",
-        Source::Captures,
-        "Mbit/s",
-        Better::Higher,
-        "Payload of all flows and both directions, each byte once, divided by the time from the first \
-         connect() to the last arrival.",
-    );
-    PATH_UTILISATION = of_trial(
-        "path_utilisation",
-        Source::Path,
-        "%",
-        Better::Higher,
+         1/n if one of n has all, 1 if all have the same (Jain, Chiu, Hawe 1984)";
+    CONVERGENCE = "convergence", "s", Trial, Captures, Lower, "convergence",
+        "Time from the start of the last flow until each flow's rate over any 2 s stays within \
+         half of its fair share while all are active (δ-fair convergence, RFC 5166 section 2.3, \
+         with δ = 0.5). Missing if it never does";
+    AGGREGATE_GOODPUT = "aggregate_goodput", "Mbit/s", Trial, Captures, Higher, "aggregate goodput",
+        "Payload of all flows and both directions, each byte once, divided by the time from the \
+         first connect() to the last arrival";
+    PATH_UTILISATION = "path_utilisation", "%", Trial, Path, Higher, "path utilisation",
         "Traffic of all flows, with headers and retransmissions, as a share of the path's rate, in \
-         the busier direction.",
-    );
-    LOAD_RATE = of_trial(
-        "load.rate",
-        Source::Applications,
-        "/s",
-        Better::Higher,
-        "Correctly answered requests of a load per second.",
-    );
-    LOAD_CONNECT = of_trial(
-        "load.connect",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "Median time from the start of a connection of a load until it is established.",
-    );
-    LOAD_CONNECT_P99 = of_trial(
-        "load.connect_p99",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "99th percentile of `load.connect`.",
-    );
-    LOAD_LATENCY = of_trial(
-        "load.latency",
-        Source::Applications,
-        "ms",
-        Better::Lower,
+         the busier direction";
+    LOAD_RATE = "load.rate", "/s", Trial, Applications, Higher, "requests answered",
+        "Correctly answered requests of a load per second";
+    LOAD_CONNECT = "load.connect", "ms", Trial, Applications, Lower, "connect time",
+        "Median time from the start of a connection of a load until it is established";
+    LOAD_CONNECT_P99 = "load.connect_p99", "ms", Trial, Applications, Lower, "connect time p99",
+        "99th percentile of `load.connect`";
+    LOAD_LATENCY = "load.latency", "ms", Trial, Applications, Lower, "latency",
         "Median time from the start of a request of a load, with its connection, until the first \
-         byte of its answer.",
-    );
-    LOAD_LATENCY_P99 = of_trial(
-        "load.latency_p99",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "99th percentile of `load.latency`.",
-    );
-    LOAD_RESPONSE = of_trial(
-        "load.response",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "Median time from the start of a request of a load, with its connection, until the last byte \
-         of its answer.",
-    );
-    LOAD_RESPONSE_MEAN = of_trial(
-        "load.response_mean",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "Mean of `load.response`.",
-    );
-    LOAD_RESPONSE_P99 = of_trial(
-        "load.response_p99",
-        Source::Applications,
-        "ms",
-        Better::Lower,
-        "99th percentile of `load.response`.",
-    );
-    LOAD_DATA_RATE = of_trial(
-        "load.data_rate",
-        Source::Applications,
-        "Mbit/s",
-        Better::Higher,
-        "Data rate of all clients of a load.",
-    );
-    LOAD_DATA_RATE_EACH = of_trial(
-        "load.data_rate_each",
-        Source::Applications,
-        "Mbit/s",
-        Better::Higher,
-        "Data rate of one client of a load: the size of an answer divided by the mean response time.",
-    );
-    LOAD_SERVER_TIME = of_trial(
-        "load.server_time",
-        Source::Kernel,
-        "ms",
-        Better::Lower,
-        "Processor time of all processes of the server per request.",
-    );
-    LOAD_REQUESTS = of_trial(
-        "load.requests",
-        Source::Applications,
-        "",
-        Better::Neither,
-        "Correctly answered requests of a load.",
-    );
-    LOAD_ERRORS = of_trial(
-        "load.errors",
-        Source::Applications,
-        "",
-        Better::Lower,
-        "Failed requests of a load.",
-    );
-    LOAD_INTACT = MetricInfo {
-        name: "load.intact",
-        source: Source::Applications,
-        unit: "",
-        meaning: "Whether all answers to a load equal the file, byte by byte.",
-        better: Better::Higher,
-        scope: Scope::Trial,
-        kind: MetricKind::Truth,
-    };
-    CONNECTION_END = words(
-        "connection.end",
-        Source::Capture,
-        Scope::Trial,
-        CONNECTION_ENDS,
-        "How the connection ended, in the capture at the sender of the payload.",
-    );
-    CONNECTION_CLOSED_BY = words(
-        "connection.closed_by",
-        Source::Capture,
-        Scope::Trial,
-        &["client", "server"],
-        "Which endpoint sent the first FIN or the RST; missing if neither did.",
-    );
-    CALL_RESULT = words(
-        "call.result",
-        Source::Applications,
-        Scope::Call,
-        tcplab_workload::RESULTS,
-        "Result of a call: `ok`, `end` for the end of the stream, or the name of its error.",
-    );
-    CALL_DURATION = of_call(
-        "call.duration",
-        "s",
-        "Duration of a call; of successive equal calls, the longest.",
-    );
-    CALL_BEGAN = of_call("call.began", "s", "Start of a call, since the start of the trial.");
-    CALL_MOVED = of_call(
-        "call.moved",
-        "bytes",
-        "Bytes written or read; the sum of successive equal calls.",
-    );
-    CALL_COUNT = of_call("call.count", "", "Number of successive equal calls.");
-    RESPONSE_TIME = MetricInfo {
-        name: "response.time",
-        source: Source::Applications,
-        unit: "ms",
-        meaning: "Time from the start of a request until its response was read.",
-        better: Better::Lower,
-        scope: Scope::Request,
-        kind: MetricKind::Number,
-    };
-    REQUEST_TRIES = MetricInfo {
-        name: "request.tries",
-        source: Source::Applications,
-        unit: "",
-        meaning: "Transmissions of a datagram request.",
-        better: Better::Lower,
-        scope: Scope::Request,
-        kind: MetricKind::Number,
-    };
+         byte of its answer";
+    LOAD_LATENCY_P99 = "load.latency_p99", "ms", Trial, Applications, Lower, "latency p99",
+        "99th percentile of `load.latency`";
+    LOAD_RESPONSE = "load.response", "ms", Trial, Applications, Lower, "response time",
+        "Median time from the start of a request of a load, with its connection, until the last \
+         byte of its answer";
+    LOAD_RESPONSE_MEAN = "load.response_mean", "ms", Trial, Applications, Lower,
+        "mean response time", "Mean of `load.response`";
+    LOAD_RESPONSE_P99 = "load.response_p99", "ms", Trial, Applications, Lower, "response time p99",
+        "99th percentile of `load.response`";
+    LOAD_DATA_RATE = "load.data_rate", "Mbit/s", Trial, Applications, Higher, "data rate",
+        "Data rate of all clients of a load";
+    LOAD_DATA_RATE_EACH = "load.data_rate_each", "Mbit/s", Trial, Applications, Higher,
+        "data rate per client",
+        "Data rate of one client of a load: the size of an answer divided by the mean response \
+         time";
+    LOAD_SERVER_TIME = "load.server_time", "ms", Trial, Kernel, Lower,
+        "server CPU time per request",
+        "Processor time of all processes of the server per request";
+    LOAD_REQUESTS = "load.requests", "", Trial, Applications, Neither, "requests",
+        "Correctly answered requests of a load";
+    LOAD_ERRORS = "load.errors", "", Trial, Applications, Lower, "errors",
+        "Failed requests of a load";
+    LOAD_INTACT = "load.intact", "", Trial, Applications, Higher, "answers intact",
+        "Whether all answers to a load equal the file, byte by byte", values Truth;
+    CONNECTION_END = "connection.end", "", Trial, Capture, Neither, "connection end",
+        "How the connection ended, in the capture at the sender of the payload",
+        values Text(CONNECTION_ENDS);
+    CONNECTION_CLOSED_BY = "connection.closed_by", "", Trial, Capture, Neither,
+        quantity CLOSED_BY, values Text(&["client", "server"]);
+    CALL_RESULT = "call.result", "", Call, Applications, Neither,
+        quantity RESULT, values Text(tcplab_workload::RESULTS);
+    CALL_DURATION = "call.duration", "s", Call, Applications, Neither, quantity LONGEST_SECONDS;
+    CALL_BEGAN = "call.began", "s", Call, Applications, Neither, quantity START_SECONDS;
+    CALL_MOVED = "call.moved", "bytes", Call, Applications, Neither, quantity TRANSFERRED_BYTES;
+    CALL_COUNT = "call.count", "", Call, Applications, Neither, "call count",
+        "Number of successive equal calls";
+    RESPONSE_TIME = "response.time", "ms", Request, Applications, Lower, quantity RESPONSE_TIME_MS;
+    REQUEST_TRIES = "request.tries", "", Request, Applications, Lower, "request tries",
+        "Transmissions of a datagram request";
+    DATAGRAMS_SENT = "datagrams.sent", "", Endpoint, Applications, Neither, "datagrams sent",
+        "Datagrams that an endpoint sent";
+    DATAGRAMS_RECEIVED = "datagrams.received", "", Endpoint, Applications, Neither,
+        "datagrams received", "Datagrams that an endpoint read";
+    DATAGRAMS_DUPLICATES = "datagrams.duplicates", "", Endpoint, Applications, Neither,
+        "duplicate datagrams",
+        "Server: requests that it had read before. Client: as `duplicate_answers`";
+    APP_READ = "app.read", "bytes", Endpoint, Applications, Neither, "application read",
+        "Bytes that an endpoint's application read";
+    APP_WRITTEN = "app.written", "bytes", Endpoint, Applications, Neither, "application written",
+        "Bytes that its socket accepted";
+    SOCKET_SNDBUF = "socket.sndbuf", "bytes", Endpoint, Kernel, Neither, "socket send buffer",
+        "SO_SNDBUF of its socket at close";
+    SOCKET_RCVBUF = "socket.rcvbuf", "bytes", Endpoint, Kernel, Neither, "socket receive buffer",
+        "SO_RCVBUF of its socket at close";
+    SEGMENTS = "segments", "segments", Endpoint, OwnCapture, Neither, quantity DATA_SEGMENTS;
+    SEGMENTS_NEW = "segments.new", "segments", Endpoint, OwnCapture, Neither, "new segments",
+        "Segments with new data that an endpoint sent";
+    SEGMENTS_URGENT = "segments.urgent", "segments", Endpoint, OwnCapture, Neither,
+        quantity URG_SEGMENTS;
+    NAGLE_WAITS = "nagle.waits", "", Endpoint, OwnCapture, Neither, quantity NAGLE_WAITS;
+    KEEPALIVE_PROBES = "keepalive.probes", "", Endpoint, OwnCapture, Neither, quantity KEEP_ALIVES;
+    KEEPALIVE_IDLE = "keepalive.idle", "s", Endpoint, OwnCapture, Neither, "keep-alive idle time",
+        "Time from the last packet to its first keep-alive probe";
+    KEEPALIVE_SPACING = "keepalive.spacing", "s", Endpoint, OwnCapture, Neither,
+        "keep-alive interval", "Intervals between its first ten keep-alive probes";
+    CPU_TIME = "cpu.time", "ms", Endpoint, Kernel, Neither, "CPU time",
+        "Processor time of its application (the thread of each connection), with system calls. On \
+         the kernel only";
+    POOL_FREE = "pool.free", "", Endpoint, Kernel, Neither, "free packet buffers, min",
+        "Fewest free packet buffers of its host. Only for models that count them \
+         (`model.host.pool`)";
+    POOL_DROPPED = "pool.dropped", "segments", Endpoint, Kernel, Neither, "dropped without buffer",
+        "Segments that its host dropped because no buffer was free. Only for models that count \
+         buffers";
+    POOL_UNSENT = "pool.unsent", "segments", Endpoint, Kernel, Neither, "not sent without buffer",
+        "Segments without data, such as ACKs, that its host could not send because no buffer was \
+         free. Only for models that count buffers";
+    SYN_WINDOW = "syn.window", "bytes", Endpoint, OwnCapture, Neither, "SYN window",
+        "Window in its SYN or SYN-ACK (never scaled)";
+    SYN_SCALE = "syn.scale", "", Endpoint, OwnCapture, Neither, "SYN scale",
+        "Window scale in its SYN, 0 to 14";
+    SYN_MSS = "syn.mss", "bytes", Endpoint, OwnCapture, Neither, "SYN MSS", "MSS option in its SYN";
+    WINDOW_MAX = "window.max", "bytes", Endpoint, OwnCapture, Neither, quantity WINDOW_MAX;
+    WINDOW_MIN = "window.min", "bytes", Endpoint, OwnCapture, Neither, quantity WINDOW_MIN;
+    WINDOW_ZERO = "window.zero", "", Endpoint, OwnCapture, Neither, quantity ZERO_WINDOWS;
+    WINDOW_ZERO_TIME = "window.zero_time", "s", Endpoint, OwnCapture, Neither,
+        quantity ZERO_WINDOW_NS;
 }

@@ -1,29 +1,10 @@
 //! Metrics: the one list for claims, tables and reports.
 
-mod ends;
 mod info;
 mod list;
 
-use ends::OF_ENDS;
-use list::LIST;
-
-pub use ends::*;
 pub use info::{Better, CONNECTION_ENDS, MetricInfo, MetricKind, Scope, Source};
 pub use list::*;
-
-/// All metrics, in the order of tables.
-pub const METRICS: &[MetricInfo] = &joined::<{ LIST.len() + OF_ENDS.len() }>();
-
-/// Joins both lists.
-const fn joined<const ALL: usize>() -> [MetricInfo; ALL] {
-    let mut all = [*LIST[0]; ALL];
-    let mut at = 0;
-    while at < ALL {
-        all[at] = if at < LIST.len() { *LIST[at] } else { *OF_ENDS[at - LIST.len()] };
-        at += 1;
-    }
-    all
-}
 
 /// The metric with this name.
 pub fn metric(name: &str) -> Option<&'static MetricInfo> {
@@ -55,6 +36,7 @@ mod tests {
                 assert_eq!(is_of_it, metric.scope == scope, "{}", metric.name);
             }
             assert!(metric.kind == MetricKind::Number || metric.unit.is_empty(), "{}", metric.name);
+            assert!(!metric.label.is_empty() && !metric.meaning.ends_with('.'), "{}", metric.name);
         }
     }
 }

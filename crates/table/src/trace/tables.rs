@@ -56,11 +56,10 @@ macro_rules! tables {
                 }
             }
 
-            /// Its columns: name, kind and meaning.
-            #[cfg(test)]
-            pub(crate) fn columns(self) -> Vec<crate::page::Described> {
+            /// Its columns.
+            pub(crate) fn columns(self) -> Vec<crate::described::ColumnInfo> {
                 match self {
-                    $(TraceTable::$table => crate::page::described(&$columns),)*
+                    $(TraceTable::$table => crate::described::described(&$columns),)*
                 }
             }
         }

@@ -6,7 +6,6 @@ use tcplab_units::{Bytes, Instant, Span};
 use super::calls::CallRow;
 use super::datagrams::DatagramReport;
 use crate::payload::Digest;
-use crate::serde_skip::is_zero;
 
 /// What an application does on its connection, for the most part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,31 +46,20 @@ pub struct AppReport {
     #[serde(rename = "stray_bytes", with = "tcplab_units::number")]
     pub stray: Bytes,
     /// The other direction, where it carried anything: what a sender read, what a receiver wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub back: Option<BackReport>,
     /// The urgent bytes that were written, or read out of band.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub urgent: Option<UrgentReport>,
     /// Its calls in order, equal consecutive ones in one row.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<CallRow>,
     /// Requests and when their responses were there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<Exchange>,
     /// Requests beyond those that are kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub exchanges_left_out: u64,
     /// What it counted of its datagrams, where it has them in place of a connection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<DatagramReport>,
     /// Processor time of its thread, system calls included; of several connections of all their
     /// threads. None of a model, and where it was not looked at.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        rename = "processor_ns",
-        with = "tcplab_units::number"
-    )]
+    #[serde(rename = "processor_ns", with = "tcplab_units::number")]
     pub processor: Option<Span>,
 }
 
@@ -176,7 +164,6 @@ pub struct UrgentReport {
     /// How many were written as urgent, or read out of band.
     pub count: u64,
     /// BLAKE3 of what was written without them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
 }
 

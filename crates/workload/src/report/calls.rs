@@ -5,18 +5,15 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::serde_skip::is_zero;
-
 /// A call, or several equal ones in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRow {
     /// Such as `write`.
     pub call: Cow<'static, str>,
     /// What was asked for, such as `100 B` or `MSG_OOB`; empty where there is nothing to ask.
-    #[serde(default, skip_serializing_if = "String::is_empty", with = "tcplab_units::text")]
+    #[serde(with = "tcplab_units::text")]
     pub asked: String,
     /// What it was about, where the application knows, such as `request 3, try 2`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// One of [`RESULTS`], or `errno` and a number.
     pub result: Cow<'static, str>,
@@ -38,10 +35,8 @@ pub struct CallRow {
     #[serde(rename = "longest_ns", with = "tcplab_units::number")]
     pub longest: Span,
     /// Of which connection of the end, in the order in which they began, from 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub connection: u64,
     /// Whether other calls came in between, because the log was full.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scattered: bool,
 }
 

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Span};
 
-use crate::serde_skip::is_zero;
-
 /// What one end counted of its datagrams.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatagramReport {
@@ -20,7 +18,6 @@ pub struct DatagramReport {
     /// Datagrams that were not what they should be.
     pub damaged: u64,
     /// The client's requests, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestReport>,
 }
 
@@ -49,16 +46,12 @@ pub struct RequestReport {
     #[serde(rename = "answered_ns")]
     pub answered: Option<Instant>,
     /// Which try that answer belongs to, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_to: Option<u32>,
     /// The error that ended it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Answers that were read after it was given up.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub late: u64,
     /// Answers that were read after the first.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub duplicates: u64,
 }
 

@@ -1,24 +1,34 @@
-//! The page that explains the tables of a run, made from their definitions.
+//! The pages of the tables of a run and of all quantities, made from their definitions.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use tcplab_quantities::Quantity;
+use tcplab_quantities::{Quantity, TOPICS};
+use tcplab_scenario::METRICS;
 use tcplab_table::Kind;
 
 use super::per_trial::PER_TRIAL;
 use super::trials;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run-tables.md");
-
 #[test]
 fn the_page_of_run_tables_lists_their_columns() {
-    let page = page();
+    assert_page("run-tables.md", &page());
+}
+
+#[test]
+fn the_page_of_quantities_lists_all_of_them() {
+    assert_page("quantities.md", &quantities_page());
+}
+
+fn assert_page(name: &str, page: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("TCPLAB_BLESS").is_some() {
-        std::fs::write(PAGE, &page).unwrap();
+        std::fs::write(&path, page).unwrap();
     }
     assert!(
-        std::fs::read_to_string(PAGE).unwrap_or_default() == page,
-        "docs/run-tables.md is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-lab`"
+        std::fs::read_to_string(&path).unwrap_or_default() == page,
+        "docs/{name} is out of date: make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-lab`"
     );
 }
 
@@ -36,7 +46,7 @@ fn page() -> String {
                  `goodput_mbit_per_second`; [metrics.md](metrics.md) explains them.";
     section(&mut page, trials::TRIALS, about, trials::COLUMNS);
     for table in PER_TRIAL {
-        section(&mut page, table.name, table.about, table.columns);
+        section(&mut page, table.name, table.about, &(table.columns)());
     }
     page
 }
@@ -46,4 +56,68 @@ fn section(page: &mut String, name: &str, about: &str, columns: &[(Quantity, Kin
     for (quantity, kind) in columns {
         writeln!(page, "| `{}` | {} | {} |", quantity.key, kind.name(), quantity.meaning).unwrap();
     }
+}
+
+/// The tables that have each column; those of both directions stand for it without a prefix.
+fn places() -> BTreeMap<String, Vec<&'static str>> {
+    let of_trace = tcplab_table::tables().into_iter().flat_map(|table| {
+        let without = |name: String| {
+            name.trim_start_matches("forward_").trim_start_matches("reverse_").to_owned()
+        };
+        table.columns.into_iter().map(move |column| (without(column.name), table.name))
+    });
+    let of_run = PER_TRIAL.iter().map(|table| (table.name, (table.columns)()));
+    let of_run =
+        of_run.chain([(trials::TRIALS, trials::COLUMNS.to_vec())]).flat_map(|(table, columns)| {
+            columns.into_iter().map(move |(quantity, _)| (quantity.key.to_owned(), table))
+        });
+    let mut places: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+    for (key, table) in of_trace.chain(of_run) {
+        let tables = places.entry(key).or_default();
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+    places
+}
+
+fn quantities_page() -> String {
+    let mut page =
+        "# Quantities\n\nWhat tcplab counts, measures and names, each once. The name is \
+                    the key in JSON, CSV, Parquet and Arrow; the label is what the terminal and \
+                    pages show. [Metrics](metrics.md) of trials that are one of these quantities \
+                    take label and meaning from it. tcptrace's and Wireshark's names are the \
+                    nearest, not always the same. This page is made from the definitions \
+                    (`TCPLAB_BLESS=1 cargo test -p tcplab-lab`); [tables.md](tables.md) and \
+                    [run-tables.md](run-tables.md) have the columns of each table.\n"
+            .to_owned();
+    let places = places();
+    for (topic, list) in TOPICS {
+        page += &format!(
+            "\n## {topic}\n\n| name | label | meaning | unit | tables | metrics | tcptrace | \
+             Wireshark |\n|---|---|---|---|---|---|---|---|\n"
+        );
+        for it in *list {
+            let tables = places.get(it.key).map(|tables| tables.join(", ")).unwrap_or_default();
+            let code = |text: &str| {
+                if text.is_empty() { String::new() } else { format!("`{text}`") }
+            };
+            let metrics = METRICS.iter().filter(|metric| metric.quantity == Some(it.key));
+            let metrics: Vec<String> =
+                metrics.map(|it| format!("[`{0}`](metrics.md#{0})", it.name)).collect();
+            writeln!(
+                page,
+                "| <a id=\"{0}\"></a>`{0}` | {1} | {2} | {3} | {tables} | {4} | {5} | {6} |",
+                it.key,
+                it.label,
+                it.meaning,
+                it.unit.symbol(),
+                metrics.join(", "),
+                it.tcptrace,
+                code(it.wireshark),
+            )
+            .unwrap();
+        }
+    }
+    page
 }

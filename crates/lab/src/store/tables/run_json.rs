@@ -29,11 +29,7 @@ pub(super) fn draft(
     let mut draft = Draft::begin(directory.path(), RUN)?;
     let trials = RefCell::new(Trials { each, failed: None });
     let written = draft.write(|out| {
-        let whole = Document {
-            schema: RUN_DOCUMENT.schema,
-            version: RUN_DOCUMENT.version,
-            run: RunFile(run, &trials),
-        };
+        let whole = RUN_DOCUMENT.of(RunFile(run, &trials));
         serde_json::to_writer_pretty(&mut *out, &whole)?;
         io::Write::write_all(out, b"\n")
     });
@@ -48,15 +44,6 @@ struct Trials<'a, 'e> {
     each: &'a mut Each<'e>,
     /// Why one did not come: serde's errors are texts.
     failed: Option<LabError>,
-}
-
-/// The document, which says what it is.
-#[derive(Serialize)]
-struct Document<'a, 't, 'e> {
-    schema: &'static str,
-    version: u64,
-    #[serde(flatten)]
-    run: RunFile<'a, 't, 'e>,
 }
 
 struct Cases<'a, 't, 'e>(&'a Run, &'a RefCell<Trials<'t, 'e>>);

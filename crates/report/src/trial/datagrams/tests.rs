@@ -99,7 +99,7 @@ fn request_rows_have_outcome_and_fates() {
     assert_eq!((&*rows[1].asked, &*rows[1].response), ("0.0200", "120.00"));
 }
 
-/// Those that went as they should are folded, in the order of time.
+/// Others are folded.
 #[test]
 fn ladder_shows_requests_with_retries_or_loss() {
     let shown = view(all());

@@ -20,10 +20,9 @@ pub(crate) use transfer::{Setup, transfer};
 
 const MS: u64 = 1_000_000;
 const LASTING: u64 = 200 * MS;
-/// No segment waits longer at the bottleneck.
+/// The longest wait at the bottleneck.
 const QUEUED: Span = Span::from_secs(2);
 
-/// Two variants, so many trials each.
 pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
     let mut recordings = Vec::new();
     let mut rng = Rng::new(7, "synthetic");
@@ -59,7 +58,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
     (Run { cases, ..frame() }, recordings)
 }
 
-/// So many trials of twenty variants (two factors, one of them a condition of the path, with an
+/// `count` trials of twenty variants (two factors, one of them a condition of the path, with an
 /// interaction), and the recordings that they share.
 #[allow(dead_code, reason = "not every program that includes this makes so many")]
 pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
@@ -99,7 +98,7 @@ pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
     (run, recordings)
 }
 
-/// A connection of so many segments, of which each hundredth is sent again once.
+/// A connection of `count` segments; each hundredth is retransmitted once.
 #[allow(dead_code, reason = "not every program that includes this makes so many")]
 pub(crate) fn large(count: usize) -> Trace {
     let mut rng = Rng::new(3, "large");
@@ -110,7 +109,7 @@ pub(crate) fn large(count: usize) -> Trace {
     let mut flow = Flow::default();
     let (mut at, mut frame, mut next) = (10 * MS, 0, 0);
     while flow.segments.len() < count {
-        // In bursts, as offloads make them, and now and then a silence.
+        // In bursts, as offloads make them, with a silence now and then.
         at += if rng.below(40_000) == 0 { 200 * MS } else { 4_000 + rng.below(9) * 1_000 };
         frame += 1;
         let again = next > 40 && rng.below(100) == 0;
@@ -308,7 +307,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
     (made, data)
 }
 
-/// Slow start, the path, and a stall at the end of each interruption's second.
+/// Slow start, the path, and a stall.
 fn limits(flow: &mut Flow) {
     let last = flow.acks.last().map_or(0, |ack| ack.at.as_nanos());
     let edges = [0, last / 10, last / 2, last * 6 / 10, last];
@@ -331,26 +330,41 @@ fn limits(flow: &mut Flow) {
     });
 }
 
-/// The system calls of the client.
 fn client() -> EndRow {
-    let calls = r#"[
-        { "call": "connect", "result": "ok", "count": 1, "bytes": 0, "began_ns": 0,
-          "ended_ns": 10000000, "took_ns": 10000000, "longest_ns": 10000000 },
-        { "call": "write", "asked": "64 kB", "result": "ok", "count": 100, "bytes": 6400000,
-          "began_ns": 10000000, "ended_ns": 900000000, "took_ns": 850000000, "longest_ns": 20000000 },
-        { "call": "<i>read", "result": "ECONNRESET", "count": 1, "bytes": 0,
-          "began_ns": 900000000, "ended_ns": 900000000, "took_ns": 0, "longest_ns": 0 }
-    ]"#;
+    let call = |call: &str,
+                asked: &str,
+                result: &str,
+                count: u64,
+                bytes: u64,
+                [began, ended, took, longest]: [u64; 4]| {
+        serde_json::json!({
+            "call": call, "asked": asked, "about": "", "result": result, "count": count,
+            "bytes": bytes, "began_ns": began, "ended_ns": ended, "took_ns": took,
+            "longest_ns": longest, "connection": 0, "scattered": false,
+        })
+    };
+    let calls = serde_json::Value::from(vec![
+        call("connect", "", "ok", 1, 0, [0, 10_000_000, 10_000_000, 10_000_000]),
+        call(
+            "write",
+            "64 kB",
+            "ok",
+            100,
+            6_400_000,
+            [10_000_000, 900_000_000, 850_000_000, 20_000_000],
+        ),
+        call("<i>read", "", "ECONNRESET", 1, 0, [900_000_000, 900_000_000, 0, 0]),
+    ]);
     EndRow {
         end: serde_json::from_str("\"client\"").expect("an end"),
-        calls: serde_json::from_str(calls).expect("a log"),
+        calls: serde_json::from_value(calls).expect("a log"),
         response_times_ms: vec![],
         request_tries: vec![],
         metrics: vec![],
     }
 }
 
-/// The bench of the interruption paper.
+/// The path of the interruption paper.
 fn path() -> PathSpec {
     let json = r#"{ "rate": "5.3 Mbit/s", "queue": "512 packets", "reverse": { "delay": "10 ms" },
                     "interruption": { "every": "5 s", "lasting": "200 ms" } }"#;
@@ -459,7 +473,7 @@ fn summaries(trials: &[Trial]) -> Vec<Summary> {
             let mean = values.iter().sum::<f64>() / count as f64;
             let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
             let deviation = (count > 1).then(|| (squares / (count as f64 - 1.0)).sqrt());
-            // Student's t for four degrees of freedom; the page only shows what it is given.
+            // Student's t for four degrees of freedom; the page only shows the number.
             let half = deviation.map(|sd| 2.776 * sd / (count as f64).sqrt());
             Summary {
                 name: metric.name.into(),

@@ -12,18 +12,16 @@ const DELAY: u64 = 5 * MS;
 /// 1,514 bytes at 5 Mbit/s.
 const SERIALISATION: u64 = 2_422_400;
 
-/// What to transfer and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
     pub(crate) bytes: u64,
-    /// When the interruptions start, and how long each lasts, nanoseconds.
     pub(crate) interruptions: Vec<u64>,
     pub(crate) lasting: u64,
-    /// The most the receiver ever advertises.
+    /// The largest advertised window.
     pub(crate) window: u64,
 }
 
-/// What both taps saw.
+/// The captures at both ends.
 #[derive(Debug, Default)]
 pub(crate) struct Transfer {
     pub(crate) client: Flow,
@@ -158,7 +156,7 @@ impl World {
     fn put(&mut self, now: u64, segment: u64, kind: SegmentKind) {
         self.tap = self.tap.max(now) + 12_000;
         let at = self.tap;
-        // The interruption lies behind the bottleneck, as behind the paper's access point.
+        // The interruption is behind the bottleneck, as behind the paper's access point.
         self.link_free = self.link_free.max(at) + SERIALISATION;
         let dropped = self.interrupted(self.link_free);
         self.sent_at.insert(segment, at);
@@ -327,7 +325,7 @@ impl World {
     }
 }
 
-/// Gives frames their numbers in the order of time at one tap.
+/// Numbers frames in the order of time at one capture point.
 fn number(flow: &mut Flow) {
     let (mut segments, mut acks) = (flow.segments.iter_mut(), flow.acks.iter_mut());
     let (mut segment, mut ack) = (segments.next(), acks.next());
@@ -352,7 +350,7 @@ fn number(flow: &mut Flow) {
     flow.totals.retransmitted = repeated.map(|s| s.payload).sum();
 }
 
-/// How long the transfer took, from the first segment to the last acknowledgement.
+/// From the first segment to the last ACK.
 pub(crate) fn duration(seen: &Transfer) -> Span {
     let start = seen.client.segments.first().map_or(Instant::ZERO, |s| s.at);
     seen.client.acks.last().map_or(Span::ZERO, |a| a.at.since(start))

@@ -12,10 +12,14 @@ use std::time::Duration;
 use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 
-const TCPLAB: &str = env!("CARGO_BIN_EXE_tcplab");
+use crate::home::{Ended, Home};
+use crate::schema::check;
+
 const DESIGNS: [&str; 7] =
     ["iterative", "fork", "prefork", "thread", "thread-pool", "epoll", "io-uring"];
+const ALWAYS: [&str; 3] = ["--json", "--drain-timeout", "15 s"];
 /// Longer than anything here takes; a test that waits so long has failed.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -27,48 +31,39 @@ struct Server {
 }
 
 impl Server {
-    /// Starts one; none where this machine refuses io_uring.
-    fn start(arguments: &[&str]) -> Option<Server> {
-        let mut command = Command::new(TCPLAB);
-        command.arg("server").args(arguments);
-        Server::run(command, arguments)
+    /// Starts one in a directory; none where this machine refuses io_uring.
+    fn start(home: &Home, line: &str) -> Option<Server> {
+        Server::run(home.command(&format!("server {line}")).args(ALWAYS), line)
     }
 
     /// The same with so few descriptors.
-    fn start_with_descriptors(descriptors: u32, arguments: &[&str]) -> Option<Server> {
-        let mut command = Command::new("sh");
-        let script = format!("ulimit -n {descriptors}; exec \"$@\"");
-        command.args(["-c", &script, "sh", TCPLAB, "server"]).args(arguments);
-        Server::run(command, arguments)
+    fn start_with_descriptors(descriptors: u32, line: &str) -> Option<Server> {
+        let program = env!("CARGO_BIN_EXE_tcplab");
+        let script = format!("ulimit -n {descriptors}; exec '{program}' server {line} \"$@\"");
+        Server::run(Command::new("sh").args(["-c", &script, "sh"]).args(ALWAYS), line)
     }
 
     #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
-    fn run(mut command: Command, arguments: &[&str]) -> Option<Server> {
+    fn run(command: &mut Command, line: &str) -> Option<Server> {
         // A group of its own, as a shell makes one, so that a signal reaches all its processes.
-        command.process_group(0);
-        command
-            .args(["--json", "--drain-timeout", "15 s"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        output.read_line(&mut line).unwrap();
-        let begun: Value = serde_json::from_str(&line).unwrap_or_else(|error| {
-            let mut told = String::new();
-            let _ = child.stderr.take().unwrap().read_to_string(&mut told);
-            panic!("{arguments:?}: {error}: {line}{told}")
+        let mut first = String::new();
+        output.read_line(&mut first).unwrap();
+        let begun: Value = serde_json::from_str(&first).unwrap_or_else(|error| {
+            let complaint = rest_of(&mut child.stderr.take().unwrap());
+            panic!("{line}: {error}: {first}{complaint}")
         });
         let address = begun["listening"].as_str().unwrap().parse().unwrap();
         let mut server = Server { child, output, address };
         // What a design needs is tried once it serves.
-        if arguments.contains(&"io-uring") {
+        if line.contains("io-uring") {
             std::thread::sleep(Duration::from_millis(100));
             if server.child.try_wait().unwrap().is_some() {
-                let mut told = String::new();
-                server.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-                assert!(told.contains("io_uring is disabled here"), "{told}");
-                eprintln!("skipped: {told}");
+                let complaint = rest_of(&mut server.child.stderr.take().unwrap());
+                assert!(complaint.contains("io_uring is disabled here"), "{complaint}");
+                eprintln!("skipped: {complaint}");
                 return None;
             }
         }
@@ -82,13 +77,12 @@ impl Server {
     /// Asks each of its processes to stop, as a service manager does. Gives its counters.
     fn stop(mut self) -> Value {
         kill_process_group(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
+        let rest = rest_of(&mut self.output);
         let status = self.child.wait().unwrap();
-        let mut told = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(status.success(), "{status}: {rest}{told}");
-        let tally: Value = serde_json::from_str(&rest).unwrap_or_else(|_| panic!("{rest}{told}"));
+        let complaint = rest_of(&mut self.child.stderr.take().unwrap());
+        assert!(status.success(), "{status}: {rest}{complaint}");
+        let tally: Value =
+            serde_json::from_str(&rest).unwrap_or_else(|_| panic!("{rest}{complaint}"));
         assert_eq!(tally["open"], 0, "{tally}");
         tally
     }
@@ -98,6 +92,13 @@ impl Server {
         stream.set_read_timeout(Some(LONG)).unwrap();
         stream
     }
+}
+
+/// All that comes until the end.
+fn rest_of(source: &mut impl Read) -> String {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 impl Drop for Server {
@@ -116,12 +117,11 @@ fn each(designs: &[&str], test: impl Fn(&str) + Sync) {
     });
 }
 
-/// A folder with a small file and a large one.
-fn site() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("index.html"), "<h1>hello</h1>\n").unwrap();
-    fs::write(folder.path().join("large"), large()).unwrap();
-    folder
+/// A directory with a small file and a large one.
+fn site() -> Home {
+    let site = Home::with("index.html", "<h1>hello</h1>\n");
+    site.write("large", large());
+    site
 }
 
 fn large() -> Vec<u8> {
@@ -132,9 +132,7 @@ fn large() -> Vec<u8> {
 fn ask(server: &Server, request: &str) -> String {
     let mut stream = server.connect();
     stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+    rest_of(&mut stream)
 }
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -143,9 +141,10 @@ const LAST: &str = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
 #[test]
 fn all_designs_serve_equally() {
     let site = site();
-    let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
-        let Some(server) = Server::start(&["--design", design, "--file", folder]) else { return };
+        let Some(server) = Server::start(&site, &format!("--design {design} --file .")) else {
+            return;
+        };
         let piped = ask(&server, &format!("{GET}HEAD / HTTP/1.1\r\nHost: x\r\n\r\n{LAST}"));
         assert_eq!(piped.matches("HTTP/1.1 200 OK").count(), 3, "{design}: {piped}");
         assert_eq!(piped.matches("<h1>hello</h1>").count(), 2, "{design}: {piped}");
@@ -160,7 +159,7 @@ fn all_designs_serve_equally() {
         let tally = server.stop();
         assert_eq!((&tally["requests"], &tally["refused"]), (&5.into(), &1.into()), "{design}");
 
-        let server = Server::start(&["--design", design]).unwrap();
+        let server = Server::start(&site, &format!("--design {design}")).unwrap();
         let mut stream = server.connect();
         let sent = self::large();
         let mut reader = stream.try_clone().unwrap();
@@ -182,11 +181,10 @@ fn all_designs_serve_equally() {
 #[test]
 fn no_client_crashes_a_server() {
     let site = site();
-    let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
-        let limits = ["--request-timeout", "300 ms", "--idle-timeout", "600 ms", "--workers", "2"];
-        let arguments = [&["--design", design, "--file", folder][..], &limits].concat();
-        let Some(server) = Server::start(&arguments) else { return };
+        let limits = "--request-timeout '300 ms' --idle-timeout '600 ms' --workers 2";
+        let line = format!("--design {design} --file . {limits}");
+        let Some(server) = Server::start(&site, &line) else { return };
         for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
             let answer = ask(&server, garbage);
             assert!(answer.starts_with("HTTP/1.1 400 "), "{design}: {answer}");
@@ -207,15 +205,13 @@ fn no_client_crashes_a_server() {
         let mut stream = server.connect();
         stream.write_all(GET.as_bytes()).unwrap();
         stream.shutdown(Shutdown::Write).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let answer = rest_of(&mut stream);
         assert!(answer.ends_with("<h1>hello</h1>\n"), "{design}: {answer}");
-        // A slow one is told so; a silent one is let go.
+        // A slow one gets a status, a silent one the end.
         let (mut slow, mut silent) = (server.connect(), server.connect());
-        let mut told = String::new();
         slow.write_all(b"GET / HTTP/1.1\r\n").unwrap();
-        slow.read_to_string(&mut told).unwrap();
-        assert!(told.starts_with("HTTP/1.1 408 "), "{design}: {told}");
+        let answer = rest_of(&mut slow);
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{design}: {answer}");
         drop(slow);
         assert_eq!(silent.read(&mut [0; 9]).unwrap(), 0, "{design}");
         assert!(ask(&server, LAST).ends_with("<h1>hello</h1>\n"), "{design}");
@@ -228,11 +224,8 @@ fn no_client_crashes_a_server() {
 #[test]
 fn server_waits_for_free_descriptors() {
     each(&["iterative", "fork", "thread", "thread-pool", "epoll", "io-uring"], |design| {
-        let Some(server) =
-            Server::start_with_descriptors(24, &["--design", design, "--workers", "1"])
-        else {
-            return;
-        };
+        let line = format!("--design {design} --workers 1");
+        let Some(server) = Server::start_with_descriptors(24, &line) else { return };
         let mut streams: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
         // As many as can be are accepted; then there is a pause.
         std::thread::sleep(Duration::from_millis(50));
@@ -255,11 +248,10 @@ fn server_waits_for_free_descriptors() {
 #[test]
 fn stopping_server_answers_accepted_connections() {
     let site = site();
-    let folder = site.path().to_str().unwrap();
     each(&DESIGNS, |design| {
-        let arguments = ["--design", design, "--file", folder, "--workers", "2"];
-        let Some(server) = Server::start(&arguments) else { return };
-        // Who carries one connection at a time cannot be asked by more that stay.
+        let line = format!("--design {design} --file . --workers 2");
+        let Some(server) = Server::start(&site, &line) else { return };
+        // A design that carries one connection at a time cannot serve others that stay open.
         let one_by_one = matches!(design, "iterative" | "prefork" | "thread-pool");
         let is_stopping = AtomicBool::new(false);
         let address = server.address;
@@ -285,7 +277,8 @@ fn stopping_server_answers_accepted_connections() {
     });
 }
 
-/// Asks until nobody takes a connection any more; each that was taken is answered. How many were.
+/// Sends requests until connections are refused; each on a connection must be answered. Gives how
+/// many were.
 fn client(address: SocketAddr, keeps: bool, is_stopping: &AtomicBool) -> u64 {
     let request = if keeps { GET } else { LAST };
     let mut answered = 0;
@@ -321,130 +314,103 @@ fn client(address: SocketAddr, keeps: bool, is_stopping: &AtomicBool) -> u64 {
 
 #[test]
 fn datagrams_are_answered() {
-    let exchange = |arguments: &[&str], letter: &[u8]| {
-        let server = Server::start(arguments).unwrap();
+    let exchange = |line: &str, request: &[u8]| {
+        let server = Server::start(&Home::new(), line).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.set_read_timeout(Some(LONG)).unwrap();
-        socket.send_to(letter, server.address).unwrap();
+        socket.send_to(request, server.address).unwrap();
         let mut answer = [0; 2000];
         let count = socket.recv(&mut answer).unwrap();
         let tally = server.stop();
-        assert_eq!(tally["requests"], 1, "{arguments:?}: {tally}");
+        assert_eq!(tally["requests"], 1, "{line}: {tally}");
         String::from_utf8_lossy(&answer[..count]).into_owned()
     };
-    assert_eq!(exchange(&["--service", "echo", "--udp"], b"hello"), "hello");
-    let pool = ["--service", "time", "--design", "thread-pool", "--workers", "2"];
-    let time = exchange(&pool, b"now");
+    assert_eq!(exchange("--service echo --udp", b"hello"), "hello");
+    let pool = "--service time --design thread-pool --workers 2";
+    let time = exchange(pool, b"now");
     assert!(time.split('.').next().unwrap().parse::<u64>().unwrap() > 1_700_000_000, "{time}");
-    let told = exchange(&["--service", "users"], b"nobody-of-that-name");
-    assert!(told.starts_with("no: ") || told.starts_with("unknown: "), "{told}");
-}
-
-/// What `tcplab load` prints on standard output, and its exit code.
-fn load(arguments: &[&str]) -> (String, i32) {
-    let output = Command::new(TCPLAB).arg("load").args(arguments).output().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap())
+    let answer = exchange("--service users", b"nobody-of-that-name");
+    assert!(answer.starts_with("no: ") || answer.starts_with("unknown: "), "{answer}");
 }
 
 #[test]
 fn load_counts_what_the_server_counts() {
     let site = site();
-    let folder = site.path().to_str().unwrap();
-    let server = Server::start(&["--file", folder]).unwrap();
+    let server = Server::start(&site, "--file .").unwrap();
     let url = format!("http://{}/large", server.address);
-    let file = site.path().join("large");
-    let expect = file.to_str().unwrap();
-    for more in [&["-c", "3"][..], &["-c", "3", "--no-keep-alive"], &["--rate", "1000"]] {
-        let with = ["--requests", "50", "--expect", expect, "--json", "-q"];
-        let (told, code) = load(&[&[&url[..]], &with[..], more].concat());
-        assert_eq!(code, 0, "{more:?}: {told}");
-        let outcome: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!(outcome["requests"], 50, "{more:?}: {told}");
-        assert_eq!(outcome["body"]["length"], 700_000, "{more:?}: {told}");
-        assert_eq!(outcome["response"]["count"], 50, "{more:?}: {told}");
-        if more.contains(&"--no-keep-alive") {
-            assert_eq!(outcome["connections"], 50, "{told}");
+    for more in ["-c 3", "-c 3 --no-keep-alive", "--rate 1000"] {
+        let outcome =
+            site.json(&format!("load {url} --requests 50 --expect large --json -q {more}"));
+        check(&LOAD_DOCUMENT, &outcome, "load");
+        assert_eq!(outcome["requests"], 50, "{more}: {outcome}");
+        assert_eq!(outcome["body"]["length"], 700_000, "{more}: {outcome}");
+        assert_eq!(outcome["response"]["count"], 50, "{more}: {outcome}");
+        if more.contains("--no-keep-alive") {
+            assert_eq!(outcome["connections"], 50, "{outcome}");
         }
     }
-    // What is not as it should be is told, and is no success.
-    let wrong = site.path().join("index.html");
-    let expect = ["--requests", "3", "-q", "--expect", wrong.to_str().unwrap()];
-    let (told, code) = load(&[&[&url[..]], &expect[..]].concat());
-    assert!(code == 1 && told.contains("3 errors: wrong body"), "{code}: {told}");
-    let (told, code) = load(&[&url.replace("large", "gone"), "--requests", "3", "-q"]);
-    assert!(code == 1 && told.contains("3 errors: bad status"), "{code}: {told}");
+    // Wrong responses are reported, and are no success.
+    for (line, errors) in [
+        (format!("{url} --expect index.html"), "3 errors: wrong body"),
+        (url.replace("large", "gone"), "3 errors: bad status"),
+    ] {
+        let Ended { code, stdout, .. } = site.run(&format!("load {line} --requests 3 -q"));
+        assert!(code == Some(1) && stdout.contains(errors), "{code:?}: {stdout}");
+    }
     let tally = server.stop();
     assert_eq!((&tally["requests"], &tally["refused"]), (&156.into(), &3.into()), "{tally}");
 }
 
 #[test]
 fn bulk_data_arrives_complete() {
-    let server = Server::start(&["--service", "discard"]).unwrap();
-    let address = server.address.to_string();
-    let (told, code) =
-        load(&[&address, "--bulk", "upload", "--duration", "0.1 s", "-c", "2", "--json", "-q"]);
-    assert_eq!(code, 0, "{told}");
-    let outcome: Value = serde_json::from_str(&told).unwrap();
-    let tally = server.stop();
-    assert!(tally["received"].as_u64() > Some(0), "{tally}");
-    assert_eq!(tally["received"], outcome["bytes"], "{tally}");
-    let server = Server::start(&["--service", "chargen"]).unwrap();
-    let address = server.address.to_string();
-    let (told, code) =
-        load(&[&address, "--bulk", "download", "--duration", "0.1 s", "--json", "-q"]);
-    assert_eq!(code, 0, "{told}");
-    let outcome: Value = serde_json::from_str(&told).unwrap();
-    assert!(outcome["bytes"].as_u64() > Some(0), "{told}");
-    server.stop();
+    let home = Home::new();
+    for (service, bulk) in [("discard", "upload -c 2"), ("chargen", "download")] {
+        let server = Server::start(&home, &format!("--service {service}")).unwrap();
+        let address = server.address;
+        let outcome = home.json(&format!("load {address} --bulk {bulk} --duration 0.1s --json -q"));
+        check(&BULK_DOCUMENT, &outcome, "load --bulk");
+        assert!(outcome["bytes"].as_u64() > Some(0), "{service}: {outcome}");
+        let tally = server.stop();
+        if service == "discard" {
+            assert_eq!(tally["received"], outcome["bytes"], "{tally}");
+        }
+    }
 }
 
 #[test]
 fn mistakes_are_named() {
-    let server = Server::start(&[]).unwrap();
-    let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
-    let refused = |arguments: &[&str], told: &[&str]| {
-        let output = Command::new(TCPLAB).args(arguments).output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-        for part in told {
-            assert!(error.contains(part), "{arguments:?}: {error}");
-        }
+    let home = Home::new();
+    let server = Server::start(&home, "").unwrap();
+    let (ip, port) = (server.address.ip(), server.address.port());
+    let busy = format!("server --address {ip} --port {port}");
+    let refused = |line: &str, parts: &[&str]| {
+        parts.iter().for_each(|part| home.refuses(&[(line, part)]));
     };
-    refused(
-        &["server", "--address", &ip, "--port", &port],
-        &["cannot listen on 127.0.0.1:", "another program listens there"],
-    );
-    refused(&["server", "--address", "192.0.2.1"], &["use an address of this machine"]);
-    refused(&["server", "--file", "/no/such/file"], &["cannot serve /no/such/file"]);
-    refused(
-        &["server", "--service", "time", "--design", "fork"],
-        &["has the design `iterative` or `thread-pool`"],
-    );
+    refused(&busy, &["cannot listen on 127.0.0.1:", "another program listens there"]);
+    refused("server --address 192.0.2.1", &["use an address of this machine"]);
+    refused("server --file /no/such/file", &["cannot serve /no/such/file"]);
+    let design = "server --service time --design fork";
+    refused(design, &["has the design `iterative` or `thread-pool`"]);
     server.stop();
-    refused(
-        &["load", &format!("http://{ip}:{port}/"), "-q"],
-        &["cannot connect to 127.0.0.1:", "no server listens there: start one"],
-    );
-    refused(
-        &["load", "https://127.0.0.1/"],
-        &["unsupported scheme `https`; use http:// or echo://"],
-    );
-    refused(&["load", "127.0.0.1:7", "-c", "4000000000"], &["descriptors", "`ulimit -n`"]);
-    refused(&["load", "127.0.0.1:7", "--rate", "0"], &["the rate must be above 0"]);
+    let gone = format!("load http://{ip}:{port}/ -q");
+    refused(&gone, &["cannot connect to 127.0.0.1:", "no server listens there: start one"]);
+    refused("load https://127.0.0.1/", &["unsupported scheme `https`; use http:// or echo://"]);
+    refused("load 127.0.0.1:7 -c 4000000000", &["descriptors", "`ulimit -n`"]);
+    refused("load 127.0.0.1:7 --rate 0", &["the rate must be above 0"]);
 }
 
 #[test]
 fn sigusr1_prints_counters() {
-    let mut server = Server::start(&[]).unwrap();
+    let mut server = Server::start(&Home::new(), "").unwrap();
     let mut stream = server.connect();
     stream.write_all(b"x").unwrap();
     stream.read_exact(&mut [0]).unwrap();
     server.signal(Signal::USR1);
     let mut line = String::new();
-    let mut told = BufReader::new(server.child.stderr.take().unwrap());
-    told.read_line(&mut line).unwrap();
+    let mut complaints = BufReader::new(server.child.stderr.take().unwrap());
+    complaints.read_line(&mut line).unwrap();
     assert!(line.starts_with("tcplab: 1 open, 1 accepted, "), "{line}");
-    server.child.stderr = Some(told.into_inner());
+    server.child.stderr = Some(complaints.into_inner());
     drop(stream);
     server.stop();
 }
@@ -455,10 +421,11 @@ fn shrinking_file_ends_only_its_connection() {
     const LENGTH: u64 = 64 << 20;
     each(&["thread", "epoll", "io-uring"], |design| {
         let site = site();
-        let shrinking = fs::File::create(site.path().join("shrinking")).unwrap();
+        let shrinking = fs::File::create(site.path("shrinking")).unwrap();
         shrinking.set_len(LENGTH).unwrap();
-        let folder = site.path().to_str().unwrap();
-        let Some(server) = Server::start(&["--design", design, "--file", folder]) else { return };
+        let Some(server) = Server::start(&site, &format!("--design {design} --file .")) else {
+            return;
+        };
         let mut stream = server.connect();
         stream.write_all(GET.replace("GET /", "GET /shrinking").as_bytes()).unwrap();
         let mut begun = [0; 10_000];
@@ -481,9 +448,9 @@ fn ipv6_is_served_and_loaded() {
     if TcpListener::bind("[::1]:0").is_err() {
         return;
     }
-    let server = Server::start(&["--address", "::1"]).unwrap();
-    let (told, code) = load(&[&server.address.to_string(), "--requests", "5", "-q"]);
-    assert_eq!(code, 0, "{told}");
+    let home = Home::new();
+    let server = Server::start(&home, "--address ::1").unwrap();
+    home.answer(&format!("load {} --requests 5 -q", server.address));
     let tally = server.stop();
     assert_eq!(tally["requests"], 5, "{tally}");
 }

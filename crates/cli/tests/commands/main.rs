@@ -1,0 +1,17 @@
+//! Commands as their users see them: answers, files, errors and exit codes.
+//!
+//! Nothing here needs the kernel's network namespaces; what does is in `tests/kernel`.
+
+mod advice;
+mod compare;
+mod errors;
+mod home;
+mod runs;
+mod series;
+mod servers;
+mod states;
+mod trace;
+mod verdicts;
+
+#[path = "../schemas/schema.rs"]
+mod schema;

@@ -1,0 +1,122 @@
+//! All experiments of a directory, in virtual time.
+
+use std::process::Stdio;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::errors::everything;
+use crate::home::{Ended, Home, names};
+
+/// Claims a goodput of at least so many Mbit/s.
+fn experiment(least: u32) -> String {
+    format!(
+        r#"title = "Small"
+
+[path]
+rate = "10 Mbit/s"
+
+[workload]
+upload = "10 kB"
+
+[repeat]
+trials = 1
+
+[[expect]]
+claim    = "It is fast"
+metric   = "goodput"
+at_least = "{least} Mbit/s"
+"#
+    )
+}
+
+/// A directory with these experiments in `series`.
+fn home(experiments: &[(&str, &str)]) -> Home {
+    let home = Home::new();
+    for (name, source) in experiments {
+        home.write(&format!("series/{name}.toml"), source);
+    }
+    home
+}
+
+#[test]
+fn directory_runs_in_order_with_a_line_each() {
+    let (possible, impossible) = (experiment(0), experiment(1000));
+    let home = home(&[("one", &possible), ("two", &impossible), ("three", &possible)]);
+    let Ended { code, stdout, stderr } = home.run("run series --world sim");
+    assert_eq!(code, Some(1), "the worst counts: {stderr}");
+    let last: Vec<&str> = stdout.lines().rev().take(3).collect();
+    for (line, (name, result)) in last.iter().rev().zip([
+        ("one", "✓ 1 of 1 claims passed"),
+        ("three", "✓ 1 of 1 claims passed"),
+        ("two", "✗ 0 of 1 claims passed"),
+    ]) {
+        let begins = line.starts_with(&format!("series/{name}.toml"));
+        assert!(begins && line.contains(result), "{line}");
+        let report = line.rsplit("  ").next().unwrap();
+        assert!(report.contains(&format!("runs/{name}/")), "{line}");
+        assert!(home.path(report).is_file(), "{report}");
+    }
+    assert!(stderr.contains("experiment 2 of 3: series/three.toml"), "{stderr}");
+}
+
+#[test]
+fn series_with_unreadable_file_runs_nothing() {
+    let home = home(&[("good", &experiment(0)), ("wrong", "title = 1\n")]);
+    home.refuses(&[
+        ("run series --world sim", "series/wrong.toml"),
+        ("run haiku-tcp --resume", "haiku-tcp has 4 experiments"),
+    ]);
+    assert!(!home.exists("runs"));
+}
+
+#[test]
+fn catalogue_folder_is_listed_with_its_command() {
+    let listed = Home::new().answer("scenarios");
+    assert!(listed.starts_with("  interruption "), "{listed}");
+    assert!(listed.contains("\nhaiku-tcp/  4 experiments: tcplab run haiku-tcp\n"), "{listed}");
+    let document = "source: [gsoc_2017] tcp optimization report 5";
+    assert_eq!(listed.matches(document).count(), 1, "once for the folder: {listed}");
+}
+
+/// An experiment that takes much longer than the signal to stop it.
+fn long() -> String {
+    let long = experiment(0).replace("trials = 1", "trials = 20000");
+    format!("{long}[recording]\nkeep = \"all\"\n")
+}
+
+#[test]
+fn stopped_series_starts_no_other_run() {
+    let short = experiment(0);
+    let home = home(&[("a", &short), ("b", &long()), ("c", &short)]);
+    let mut series = home.command("run series --world sim");
+    let series = series.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let trials = || {
+        let runs = names(&home.path("runs/b")).into_iter();
+        runs.map(|run| names(&home.path(format!("runs/b/{run}/trials"))).len()).sum::<usize>()
+    };
+    while trials() < 3 {
+        thread::yield_now();
+    }
+    kill_process(Pid::from_child(&series), Signal::INT).unwrap();
+    let Ended { code, stdout, stderr } = Ended::from(series.wait_with_output().unwrap());
+    assert_eq!(code, Some(2), "as of a single run: {stderr}");
+    assert!(stderr.contains("stopped; resume with: tcplab run --resume runs/b/"), "{stderr}");
+    let lines: Vec<&str> = stdout.lines().rev().take(3).collect();
+    let [c, b, a] = lines[..] else { panic!("{stdout}") };
+    assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims passed  runs/a/"), "{stdout}");
+    let (_, run) = b.split_once("unfinished, resume with: tcplab run --resume ").unwrap();
+    assert_eq!(c, "series/c.toml  – not started: the series was stopped");
+    assert!(!home.exists("runs/c"));
+    assert!(!stderr.contains("experiment 3 of 3"), "{stderr}");
+    // The finished trials are whole and are resumed; here with as many as there is time for.
+    let left = everything(&home.path(run));
+    let is_partial = |path: &std::path::PathBuf| path.to_string_lossy().contains(".partial-");
+    assert!(!left.iter().any(is_partial), "{left:?}");
+    let plan = home.answer(&format!("run --resume {run} --dry-run"));
+    let existing = plan.lines().find_map(|line| line.strip_prefix("existing "));
+    assert!(existing.is_some_and(|existing| !existing.starts_with("0 trials")), "{plan}");
+    let shorter = home.run(&format!("run --extend {run} --trials 2"));
+    assert_eq!(shorter.code, Some(0), "{}", shorter.stderr);
+    assert!(shorter.stderr.contains("2 existing trials reused"));
+}

@@ -1,0 +1,57 @@
+//! A recording's verdicts, from the path to the picture.
+
+use std::collections::BTreeSet;
+
+use tcplab_lab::load_recording;
+use tcplab_path::{Cause, Fate};
+use tcplab_plot::{View, time_sequence};
+use tcplab_recording::Recording;
+use tcplab_units::Instant;
+
+use crate::home::Home;
+
+/// A wireless link that drops nothing but the frames whose retries are exhausted.
+const WIRELESS: &str = r#"title = "Wireless"
+
+[path]
+delay = "5 ms"
+wifi = { standard = "g", rate = "54 Mbit/s", error = "40 %" }
+queue = "1000 packets"
+
+[workload]
+upload = "2 MB"
+
+[repeat]
+trials = 1
+"#;
+
+#[test]
+fn frame_dropped_by_wireless_link_is_drawn_as_lost() {
+    let home = Home::with("wireless.toml", WIRELESS);
+    home.answer("run wireless.toml --world sim");
+    let run = home.only("runs/wireless");
+    let trial = home.only(&run.join("trials").display().to_string());
+    let recording = Recording::open(&trial).unwrap();
+    let data = load_recording(&recording).unwrap();
+    let flow = &data.client.connections[0].forward;
+    let is_exhausted = |fate| matches!(fate, Fate::Dropped(Cause::RetriesExhausted { .. }));
+    let rows = recording.truth().unwrap();
+    let exhausted: BTreeSet<u64> = rows
+        .iter()
+        .filter(|row| is_exhausted(row.verdict.fate))
+        .filter_map(|row| row.frame)
+        .collect();
+    let lost: Vec<_> = flow.segments.iter().filter(|segment| segment.dropped).collect();
+    assert!(!lost.is_empty(), "the link dropped nothing");
+    assert!(lost.iter().all(|segment| exhausted.contains(&segment.frame)));
+    // Wireshark's comments on them do not decide.
+    assert!(lost.iter().all(|segment| {
+        segment.comment.as_ref().is_some_and(|comment| !comment.contains("drop"))
+    }));
+    let until = Instant::ZERO + data.duration;
+    let view = View { from: Instant::ZERO, until, bands: &[] };
+    let figure = time_sequence("", "", flow, &view);
+    let key = figure.legend.iter().find(|key| key.class == "drop").expect("losses are drawn");
+    assert_eq!(key.label, "lost on the path");
+    assert!(figure.svg.contains(&format!("{} marked as dropped", lost.len())));
+}
