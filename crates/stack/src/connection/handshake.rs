@@ -29,7 +29,7 @@ impl Connection {
     /// Answers a SYN with the options of the listening socket, and with Fast Open: with
     /// [`FastAnswer::Take`] the data of the SYN may be read at once, and the connection is the
     /// application's before the handshake is over.
-    pub(crate) fn accept_with(
+    pub fn accept_with(
         now: Instant,
         config: &Arc<Config>,
         options: &SocketOptions,
