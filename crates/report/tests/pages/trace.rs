@@ -1,21 +1,15 @@
 //! The page of a trace, from captures of the corpus: complete, and alive in a real browser.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use tcplab_findings::examine;
 use tcplab_report::{ShownConnection, TracePage, write_trace};
 use tcplab_trace::{
-    Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace, analyze,
+    Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace,
 };
 use tcplab_units::{Bytes, Instant};
 
 use crate::browser::seen_in;
-
-fn trace(name: &str) -> Trace {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-    let packed = folder.join(format!("{name}.pcap.zst"));
-    analyze(tcplab_capture::open(packed).unwrap())
-}
+use crate::synthetic::captured;
 
 /// As the analyser writes them, for a flow without any.
 fn add_limits(flow: &mut Flow, last: Instant) {
@@ -64,7 +58,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
 
 /// A trace with losses and more, and its page.
 fn made() -> (Trace, String) {
-    let mut trace = trace("blackout.snd");
+    let mut trace = captured("blackout.snd");
     let last = trace.connections[1].last;
     add_limits(&mut trace.connections[1].forward, last);
     trace.notes.push(Note { frame: Some(7), text: "cut off".into() });
