@@ -12,10 +12,7 @@ use tcplab_results::{
     StackUsed, Summary, Trial, TrialData, World,
 };
 use tcplab_scenario::metrics;
-use tcplab_trace::{
-    Connection, Episode, Flow, Limit, LimitPeriod, LimitShares, Segment, SegmentKind, Stall,
-    StallCause, Trace,
-};
+use tcplab_trace::{Connection, Episode, Flow, Segment, SegmentKind, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Rng, Span};
 
 const MSS: u64 = 1_448;
@@ -23,8 +20,22 @@ const MS: u64 = 1_000_000;
 /// This many of a capture's first losses count as losses in interruptions.
 const INTERRUPTIONS: usize = 6;
 
+/// By the trial's directory.
+pub(crate) type Recordings = Vec<(String, TrialData)>;
+
+/// Loads the packets of a trial.
+#[allow(dead_code, reason = "not every program that includes this loads them so")]
+pub(crate) fn load(
+    recordings: &Recordings,
+) -> impl FnMut(&Trial) -> Result<TrialData, &'static str> + '_ {
+    |trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or("no such trial")
+    }
+}
+
 /// Two variants with `trials` trials each.
-pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
+pub(crate) fn run(trials: u32) -> (Run, Recordings) {
     let mut recordings = Vec::new();
     let mut cases = Vec::new();
     for (name, capture) in [("reno", "nots_loss1"), ("cubic", "blackout")] {
@@ -59,7 +70,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
 /// `count` trials of twenty variants (two factors, one of them a condition of the path, with an
 /// interaction), and the recordings that they share.
 #[allow(dead_code, reason = "not every program that includes this makes so many")]
-pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
+pub(crate) fn many(count: usize) -> (Run, Recordings) {
     let (mut run, recordings) = run(2);
     let mut rng = Rng::new(11, "many");
     let of = run.cases[0].clone();
@@ -257,7 +268,6 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
     for segment in flow.segments.iter_mut().filter(|segment| lost.contains(&segment.frame)) {
         segment.dropped = true;
     }
-    limits(flow);
     let samples = flow.segments.iter().step_by(20).map(|segment| Sample {
         state: 1,
         cwnd_segments: segment.in_flight.as_u64() / MSS + 2,
@@ -326,30 +336,6 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
         duration: last.since(Instant::ZERO),
     };
     (made, data)
-}
-
-/// Slow start, the path, and a stall.
-fn limits(flow: &mut Flow) {
-    let last = flow.acks.last().map_or(0, |ack| ack.at.as_nanos());
-    (flow.limits, flow.stalls, flow.shares) = (vec![], vec![], LimitShares::default());
-    let edges = [0, last / 10, last / 2, last * 6 / 10, last];
-    let kinds = [Limit::SlowStart, Limit::Path, Limit::Timeout, Limit::ReceiveWindow];
-    for (edge, limit) in edges.windows(2).zip(kinds) {
-        let mut shares = LimitShares::default();
-        let place = Limit::ALL.iter().position(|it| *it == limit).expect("it is one of them");
-        shares.spans[place] = Span::from_nanos(edge[1] - edge[0]);
-        flow.shares.spans[place] = shares.spans[place];
-        let (from, until) = (Instant::from_nanos(edge[0]), Instant::from_nanos(edge[1]));
-        let (acked, frames) = (Bytes::new(1_448), (1, 2));
-        flow.limits.push(LimitPeriod { limit, shares, from, until, acked, frames });
-    }
-    flow.stalls.push(Stall {
-        from: Instant::from_nanos(edges[2]),
-        until: Instant::from_nanos(edges[3]),
-        frames: (3, 4),
-        cause: StallCause::Timeout,
-        in_flight: Bytes::new(1_448),
-    });
 }
 
 fn client_calls() -> EndRow {
