@@ -4,7 +4,6 @@
 /// names comes near it, so more means that the file is damaged.
 pub(crate) const LONGEST_BLOCK: u32 = 256 << 20;
 
-/// Types of blocks.
 pub(crate) mod kind {
     /// Section header; the same in both byte orders.
     pub(crate) const SECTION: u32 = 0x0a0d_0d0a;

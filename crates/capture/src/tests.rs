@@ -8,7 +8,6 @@ mod round_trip;
 
 use crate::*;
 
-/// A record without its loan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Owned {
     interface: u32,
@@ -19,7 +18,8 @@ struct Owned {
     comments: Vec<String>,
 }
 
-/// What there was to be read, and how it ended.
+/// The contents of a file, and how reading it ended.
+#[derive(Default)]
 struct Outcome {
     records: Vec<Owned>,
     interfaces: Vec<Interface>,
@@ -28,12 +28,7 @@ struct Outcome {
 }
 
 fn read(file: impl std::io::Read) -> Outcome {
-    let mut outcome = Outcome {
-        records: Vec::new(),
-        interfaces: Vec::new(),
-        statistics: Vec::new(),
-        error: None,
-    };
+    let mut outcome = Outcome::default();
     let mut reader = match Reader::new(file) {
         Ok(reader) => reader,
         Err(error) => return Outcome { error: Some(error), ..outcome },

@@ -54,7 +54,7 @@ fn worlds(abilities: &[Ability]) -> Ability {
         remedy: (!kernel).then(|| {
             format!(
                 "`tcplab run` uses the model {} instead of the kernel and reports it",
-                tcplab_scenario::STANDS_FOR_THE_KERNEL
+                tcplab_scenario::KERNEL_MODEL
             )
         }),
     }

@@ -58,7 +58,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
 fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, LabError> {
     let runs = pairs.iter().map(|pair| &pair.kernel).chain(pairs.iter().map(|pair| &pair.model));
     for run in runs {
-        execute(run, bench, stop)?;
+        complete(run, bench, stop)?;
     }
     let display = Display::new(Bytes::ZERO);
     let found = compare(pairs, |done, total| {
@@ -69,12 +69,13 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
     found
 }
 
-fn execute(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
+fn complete(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
     tell(&format!("{}, world: {}", run.plan().name, run.plan().world));
     let mut display = Display::of(run);
-    let executed = tcplab_lab::execute(run, bench, stop, |event| display.show(event));
+    let completed =
+        tcplab_lab::complete(run, bench, stop, |event| display.show(event), tcplab_lab::no_report);
     display.clear();
-    executed
+    completed.map(drop)
 }
 
 /// Prints the tables and writes them as files.

@@ -10,9 +10,10 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tcplab_load::{
     BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Reference,
-    Renewal, Summary, Target,
+    Renewal, Target,
 };
 use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
+use tcplab_units::Durations;
 
 use crate::arguments::{BulkDirection, LoadArguments};
 use crate::exit::FAILED;
@@ -185,9 +186,9 @@ fn table(outcome: &Outcome) -> String {
     text
 }
 
-fn row(name: &str, times: &Summary) -> String {
+fn row(name: &str, times: &Durations) -> String {
     let shown = |nanos: f64| format!("{:>9.3}", nanos / 1e6);
-    let Summary { mean, deviation, p50, p75, p90, p99, p999, max, .. } = times;
+    let Durations { mean, deviation, p50, p75, p90, p99, p999, max, .. } = times;
     let quantiles = [p50, p75, p90, p99, p999, max].map(|nanos| shown(*nanos as f64));
     format!("{name:16} {} {} {}\n", shown(*mean), shown(*deviation), quantiles.join(" "))
 }
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn row_is_in_milliseconds() {
-        let times = Summary {
+        let times = Durations {
             count: 3,
             min: 1,
             mean: 1_500_000.0,

@@ -61,6 +61,11 @@ const COMMANDS: &[(&str, Document)] = &[
     ("scenarios --json", q::SCENARIOS_DOCUMENT),
     ("path presets --json", q::PATHS_DOCUMENT),
     ("path show dsl-25 --json", q::PATH_DOCUMENT),
+    ("path show bufferbloat-cured --json", q::PATH_DOCUMENT),
+    ("path show bursty-losses --json", q::PATH_DOCUMENT),
+    ("path show geo-satellite --json", q::PATH_DOCUMENT),
+    ("path show wifi-n --json", q::PATH_DOCUMENT),
+    ("path show leo-satellite --json", q::PATH_DOCUMENT),
     ("path plot dsl-25 --json", q::PATH_OUTLOOK_DOCUMENT),
     ("path tc dsl-25 --client-side veth0 --server-side veth1 --json", q::TC_DOCUMENT),
     ("packetdrill a.pkt --json", q::PACKETDRILL_DOCUMENT),
@@ -79,11 +84,19 @@ const FILES: &[(&str, Document)] = &[
     ("run.json", q::RUN_DOCUMENT),
     ("plan.json", q::PLAN_DOCUMENT),
     ("environment.json", q::ENVIRONMENT_DOCUMENT),
-    ("comparisons.json", q::COMPARISONS_DOCUMENT),
-    ("trials/TRIAL/trial.json", q::TRIAL_DOCUMENT),
-    ("trials/TRIAL/app.json", q::APPLICATIONS_DOCUMENT),
-    ("trials/TRIAL/result.json", q::RECORDING_DOCUMENT),
 ];
+
+/// JSON files of a trial, and what they are.
+const TRIAL_FILES: &[(&str, Document)] = &[
+    ("trial.json", q::TRIAL_DOCUMENT),
+    ("app.json", q::APPLICATIONS_DOCUMENT),
+    ("result.json", q::RECORDING_DOCUMENT),
+];
+
+/// Scenarios of the catalogue that between them have episodes, interruptions, flows, datagrams and
+/// calls that fail.
+const SCENARIOS: &[&str] =
+    &["interruption", "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
 
 /// A directory with captures, a scenario and a run of it.
 fn home() -> (TempDir, PathBuf) {
@@ -123,19 +136,43 @@ fn json_of_each_command_fits_its_schema() {
         let line = line.replace("RUN", &run.display().to_string());
         line.replace("TRIAL", &trial.to_string_lossy())
     };
-    let parsed = |text: &[u8], of: &str| -> Value {
-        serde_json::from_slice(text).unwrap_or_else(|error| panic!("{of}: {error}"))
-    };
     for (line, document) in COMMANDS {
         let line = named(line);
         let text = output(home.path(), &line.split(' ').collect::<Vec<_>>());
-        check(document, &parsed(&text, &line), &line);
+        let value = serde_json::from_slice(&text);
+        check(document, &value.unwrap_or_else(|error| panic!("{line}: {error}")), &line);
     }
-    for (name, document) in FILES {
-        let file = run.join(named(name));
-        let text = fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        check(document, &parsed(&text, name), name);
+}
+
+#[test]
+fn json_files_of_runs_fit_their_schemas() {
+    let (home, small) = home();
+    check_file(&small.join("comparisons.json"), &q::COMPARISONS_DOCUMENT);
+    for scenario in SCENARIOS {
+        let line = ["run", scenario, "--world", "sim", "--quick", "--runs", "catalogue"];
+        output(home.path(), &line);
     }
+    let entries = |place: &Path| -> Vec<PathBuf> {
+        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let runs = entries(&home.path().join("catalogue")).into_iter().flat_map(|of| entries(&of));
+    for run in runs.chain([small]) {
+        for (name, document) in FILES {
+            check_file(&run.join(name), document);
+        }
+        for trial in entries(&run.join("trials")) {
+            for (name, document) in TRIAL_FILES {
+                check_file(&trial.join(name), document);
+            }
+        }
+    }
+}
+
+fn check_file(file: &Path, document: &Document) {
+    let of = file.display();
+    let text = fs::read(file).unwrap_or_else(|error| panic!("{of}: {error}"));
+    let value = serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{of}: {error}"));
+    check(document, &value, &of.to_string());
 }
 
 /// docs/formats.md lists each document with its schema and version.

@@ -11,22 +11,16 @@
 //!
 //! **Reference.** M. Siekkinen et al., "A root cause analysis toolkit for TCP", section 4.1.
 
-use tcplab_trace::{Connection, Limit, StallCause};
+use tcplab_trace::{Limit, StallCause};
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::part_of_time;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "application-limited";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("application-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 50;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let pauses =
@@ -49,5 +43,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         Some(sum) => Shown::by_stall(&sum.longest),
         None => direction.shown_under(Limit::Application),
     };
-    Some(shown.proves(NAME, Severity::Note, Cost::time(slow)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Note, Cost::time(slow)).saying(statement, remedy))
 }

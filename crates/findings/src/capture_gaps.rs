@@ -3,30 +3,20 @@
 //! **What it says.** Data were acknowledged but not captured: the capture missed packets that the
 //! network delivered (Wireshark: "ACKed segment that wasn't captured").
 //!
-//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: a
-//! missing packet may have triggered one that is there.
+//! **Why it matters.** Counts of this direction are too low, and causes may be wrong.
 //!
 //! **Evidence.** The acknowledgements that cover data never captured.
 //!
-//! **False positives.** Packets of one connection take two routes and only one of them passes the
-//! capture point.
+//! **False positives.** Two routes, of which only one passes the capture point.
 //!
 //! **Reference.** pcap(3) on `ps_drop`; V. Paxson, "Automated Packet Trace Analysis of TCP
 //! Implementations", section 3.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, percent, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "capture-gaps";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("capture-gaps", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
@@ -45,7 +35,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(missed.as_u64(), all),
     );
     let shown = Shown::by(&causes.acked_not_captured);
-    Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture again with a larger buffer and a shorter snapshot length (`tcpdump -B 65536 -s \
          128`), on an idle host, at a point that all packets pass.",

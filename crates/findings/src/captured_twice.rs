@@ -2,29 +2,19 @@
 //!
 //! **What it says.** The capture holds frames twice that crossed the network once.
 //!
-//! **Why it matters.** All counts here leave the copies out; other tools take them for
-//! retransmissions and duplicate ACKs.
+//! **Why it matters.** The copies do not count here; other tools count them as retransmissions.
 //!
-//! **Evidence.** Frames identical in every field a sender sets, close together, and more of them
-//! than a network produces.
+//! **Evidence.** Frames equal in every field, close together, and more than a network duplicates.
 //!
 //! **False positives.** A network that duplicates most packets at once.
 //!
 //! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::counted;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "captured-twice";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("captured-twice", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let copies = &direction.flow.causes.capture_duplicates;
@@ -37,7 +27,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         direction.sender,
     );
     let shown = Shown::by(copies);
-    Some(shown.proves(NAME, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture on one interface, not on all (`-i any` sees a packet on the bridge and on its \
          port); mirror one direction of a port, not both; or run `editcap -d` first.",

@@ -12,19 +12,13 @@
 //!
 //! **Reference.** RFC 3168 sections 5 and 6.1; RFC 9768; RFC 8087 on the benefits of ECN.
 
-use tcplab_trace::{Connection, EcnAgreement};
+use tcplab_trace::EcnAgreement;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "congestion-marks";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("congestion-marks", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let marks = &direction.flow.marks.ce_marks;
@@ -44,14 +38,14 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             let statement = format!(
                 "{marked}: an AQM on the path slows the sender down without dropping packets."
             );
-            Some(shown.proves(NAME, Severity::Note, Cost::NONE).stating(statement))
+            Some(shown.proves(&RULE, Severity::Note, Cost::NONE).stating(statement))
         }
         EcnAgreement::NotAsked | EcnAgreement::Refused => {
             let statement = format!(
                 "{marked}, but the ends did not agree on ECN: a device on the path sets the ECN \
                  bits, and the sender ignores them."
             );
-            Some(shown.proves(NAME, Severity::Failure, Cost::NONE).saying(
+            Some(shown.proves(&RULE, Severity::Failure, Cost::NONE).saying(
                 statement,
                 "Look for a device or rule that overwrites the whole type-of-service byte (DSCP \
                  marking must leave its two lowest bits alone).",

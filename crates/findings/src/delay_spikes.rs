@@ -1,7 +1,6 @@
 //! # Delay spikes
 //!
-//! **What it says.** The transfer stalled because packets or ACKs were late, although none was
-//! lost.
+//! **What it says.** The transfer stalled because packets or ACKs were late, not lost.
 //!
 //! **Why it matters.** The RTT jumps to many times its usual value: radio retransmissions, a host
 //! that sleeps, a route change. Senders often mistake that for loss.
@@ -14,25 +13,19 @@
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.
 
-use tcplab_trace::{CapturePoint, Connection, StallCause};
+use tcplab_trace::{CapturePoint, StallCause};
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{part_of_time, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "delay-spikes";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("delay-spikes", in_direction);
 
 /// The least share of the transfer, per cent.
 const SHARE: u64 = 10;
 /// And the longest stall must last so long.
 const LONG: Span = Span::from_millis(100);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let late = direction.stalls(StallCause::PacketDelay)?;
@@ -56,7 +49,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         None => ".".to_owned(),
     };
     let shown = Shown::by_stall(longest);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(late.time)).saying(
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(late.time)).saying(
         statement,
         "Find out what delayed packets at these times: radio with retransmission or power saving, \
          a host or virtual machine that was not scheduled, a route change, bursts in a shared \

@@ -5,34 +5,24 @@
 //! **Why it matters.** Linux's retransmission timer may expire after 200 ms, so such delays cause
 //! spurious retransmissions. They also slow down every exchange that waits for an ACK.
 //!
-//! **Evidence.** ACKs of a single segment, captured at the receiver, where nothing else can have
-//! delayed them.
+//! **Evidence.** ACKs of a single segment, captured at the receiver: nothing else delayed them.
 //!
-//! **False positives.** A receiver that was suspended or overloaded. At other capture points the
-//! rule is silent.
+//! **False positives.** A suspended or overloaded receiver. Silent at other capture points.
 //!
-//! **Reference.** RFC 9293 section 3.8.6.3 (less than 500 ms); RFC 6298; `TCP_RTO_MIN` and
-//! `TCP_DELACK_MAX` in Linux.
+//! **Reference.** RFC 9293 section 3.8.6.3; RFC 6298; `TCP_RTO_MIN`, `TCP_DELACK_MAX` in Linux.
 
-use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "delayed-acks";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("delayed-acks", in_direction);
 
 /// Linux's smallest retransmission timeout.
 const LONG: Span = Span::from_millis(200);
 /// The standard's limit.
 const FORBIDDEN: Span = Span::from_millis(500);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let habits = &direction.flow.acking;
@@ -58,5 +48,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&habits.delayed);
     let cost = Cost::time(habits.delay_max);
-    Some(shown.proves(NAME, severity, cost).saying(statement, remedy))
+    Some(shown.proves(&RULE, severity, cost).saying(statement, remedy))
 }

@@ -5,7 +5,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use crate::finding::{Finding, Shown};
+use crate::finding::Shown;
 
 /// A transfer with fewer data packets has no meaningful rate.
 const LEAST_SEGMENTS: u64 = 20;
@@ -19,20 +19,10 @@ pub(crate) struct Direction<'a> {
     pub(crate) flow: &'a Flow,
     /// The data's sender: `client` or `server`.
     pub(crate) sender: &'static str,
-    /// The receiver.
     pub(crate) receiver: &'static str,
     /// What the sender of the data offered in its SYN.
     pub(crate) sender_offers: &'a SynOptions,
-    /// What the receiver offered.
     pub(crate) receiver_offers: &'a SynOptions,
-}
-
-/// The findings of `look` in both directions.
-pub(crate) fn in_each(
-    connection: &Connection,
-    look: fn(&Direction<'_>) -> Option<Finding>,
-) -> Vec<Finding> {
-    Direction::both(connection).iter().filter_map(look).collect()
 }
 
 impl<'a> Direction<'a> {
@@ -62,8 +52,7 @@ impl<'a> Direction<'a> {
         self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
-    /// Data segments on the wire: more than packets where offloading made the capture see large
-    /// ones.
+    /// Data segments on the wire; with offloading more than packets.
     pub(crate) fn segments(&self) -> u64 {
         let totals = &self.flow.totals;
         let full = self.flow.marks.largest.as_u64();
@@ -124,12 +113,10 @@ impl<'a> Direction<'a> {
         }
     }
 
-    /// The sums over the stalls of `cause`.
     pub(crate) fn stalls(&self, cause: StallCause) -> Option<&'a StallSum> {
         self.flow.stall_sums.iter().find(|sum| sum.cause == cause && sum.count > 0)
     }
 
-    /// The stalled time due to `cause`.
     pub(crate) fn stalled(&self, cause: StallCause) -> Span {
         self.stalls(cause).map_or(Span::ZERO, |sum| sum.time)
     }
@@ -167,8 +154,7 @@ impl<'a> Direction<'a> {
         Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
     }
 
-    /// Which end did not offer an option that needs both. None if both did, or if a SYN was not
-    /// captured whole.
+    /// Which end did not offer an option; none if both did or a SYN was not captured whole.
     pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
         let (client, server) =
             (&self.connection.handshake.client, &self.connection.handshake.server);

@@ -1,10 +1,8 @@
 //! # TCP Fast Open without benefit
 //!
-//! **What it says.** The client requested Fast Open and gained nothing: the server rejected the
-//! data in the SYN, or sent no cookie.
+//! **What it says.** Fast Open gained nothing: the server ignored the SYN's data or sent no cookie.
 //!
-//! **Why it matters.** The data cross the path twice, and the connection still costs the extra
-//! round trip.
+//! **Why it matters.** The data cross the path twice, and the extra round trip remains.
 //!
 //! **Evidence.** The SYN and its answer.
 //!
@@ -16,16 +14,11 @@
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::Bytes;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::amount;
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "fast-open";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_handshake(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("fast-open", in_handshake);
 
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
@@ -42,7 +35,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
             amount(asked.data)
         );
         let cost = Cost { time: handshake.round_trip.unwrap_or_default(), bytes: asked.data };
-        return Some(shown.proves(NAME, Severity::Harm, cost).saying(
+        return Some(shown.proves(&RULE, Severity::Harm, cost).saying(
             statement,
             "Give all servers behind one address the same key (net.ipv4.tcp_fastopen_key), enable \
              TCP_FASTOPEN on the listening socket, and look for devices that strip data or \
@@ -54,7 +47,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     }
     let statement = "The client requested a Fast Open cookie and the server sent none: later \
                      connections gain nothing.";
-    Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(
         statement.to_owned(),
         "Enable it at the server (net.ipv4.tcp_fastopen = 3 and TCP_FASTOPEN on the listening \
          socket), or disable it at the client.",

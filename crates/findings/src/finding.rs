@@ -4,6 +4,8 @@ use serde::Serialize;
 use tcplab_trace::{Connection, Occurrences, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
+use crate::Rule;
+
 /// A statement about a connection, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -108,8 +110,7 @@ impl Shown {
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
         Shown::in_frames([stall.frames.0, stall.frames.1], stall.from)
     }
-    /// What both ends offered: the first frame and the SYN-ACK, which brings the client into
-    /// ESTABLISHED.
+    /// Both SYNs: the first frame and the SYN-ACK, which leads the client to ESTABLISHED.
     pub(crate) fn by_offers(connection: &Connection) -> Shown {
         let answer = connection.life.client.iter().find(|s| s.state == TcpState::Established);
         let frames = [Some(connection.frames.0), answer.map(|step| step.frame)];
@@ -132,9 +133,8 @@ impl Shown {
     pub(crate) fn or(self, other: Shown) -> Shown {
         if self.frames.is_empty() { other } else { self }
     }
-    /// As evidence for `rule`.
-    pub(crate) fn proves(self, rule: &'static str, severity: Severity, cost: Cost) -> Found {
-        Found { rule, severity, cost, shown: self }
+    pub(crate) fn proves(self, rule: &Rule, severity: Severity, cost: Cost) -> Found {
+        Found { rule: rule.name, severity, cost, shown: self }
     }
 }
 
@@ -148,11 +148,9 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// With a statement and a remedy.
     pub(crate) fn saying(self, statement: String, remedy: impl Into<String>) -> Finding {
         Finding { remedy: Some(remedy.into()), ..self.stating(statement) }
     }
-    /// With a statement and no remedy.
     pub(crate) fn stating(self, statement: String) -> Finding {
         Finding {
             rule: self.rule,

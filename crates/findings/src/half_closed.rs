@@ -1,7 +1,6 @@
 //! # Left half closed
 //!
-//! **What it says.** One end closed its direction; the other never did while packets were
-//! captured.
+//! **What it says.** One end closed its direction; the other did not while packets were captured.
 //!
 //! **Why it matters.** A program that ignores the end of its input keeps the socket in CLOSE-WAIT
 //! for ever; enough of them exhaust its file descriptors.
@@ -9,27 +8,21 @@
 //! **Evidence.** The FIN, and the last packet of the connection.
 //!
 //! **False positives.** Closing one direction first is legal: some programs send their request,
-//! close, and read. A capture that ends early misses the other FIN; the rule is silent within a
-//! second of the first FIN.
+//! close, and read. An early end of the capture; silent within a second of the first FIN.
 //!
 //! **Reference.** RFC 9293 section 3.6.
 
 use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Span;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, seconds};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "half-closed";
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("half-closed", in_life);
 
 /// Who has not closed after this long may not mean to.
 const PATIENCE: Span = Span::from_secs(1);
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_life(connection).into_iter().collect()
-}
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     let close = connection.life.close.filter(|close| close.kind == CloseKind::HalfClosed)?;
@@ -50,5 +43,5 @@ fn in_life(connection: &Connection) -> Option<Finding> {
          close-wait`.",
     );
     let shown = Shown::in_frames([close.frame, connection.frames.1], close.at);
-    Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(statement, remedy))
 }

@@ -1,10 +1,8 @@
 //! Findings about a connection, each with the packets that prove it.
 //!
-//! One rule per file. Its head says what the rule states, why that matters, the evidence, false
-//! positives and the reference.
+//! One rule per file; its head gives statement, importance, evidence, false positives, reference.
 //!
-//! Most rules read only the sums of a connection, so they work without stored packets; the others
-//! say so ([`Rule::needs_packets`]).
+//! Most rules need no stored packets, only the sums ([`Rule::needs_packets`]).
 
 use tcplab_trace::Connection;
 
@@ -52,6 +50,8 @@ pub mod zero_window;
 #[cfg(test)]
 mod tests;
 
+use direction::{Direction, is_share};
+use finding::Shown;
 pub use finding::{Cost, Finding, Severity, worst_first};
 pub use story::story;
 
@@ -62,63 +62,84 @@ pub struct Rule {
     pub name: &'static str,
     /// Whether it reads packets or recovery episodes: with sums alone it finds nothing.
     pub needs_packets: bool,
-    /// Applies it.
-    pub examine: fn(&Connection) -> Vec<Finding>,
+    test: Test,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Test {
+    /// At most one finding for each direction.
+    Directions(fn(&Direction<'_>) -> Option<Finding>),
+    /// At most one finding.
+    Connection(fn(&Connection) -> Option<Finding>),
+    /// Any number of findings.
+    Any(fn(&Connection) -> Vec<Finding>),
 }
 
 impl Rule {
-    const fn of_sums(name: &'static str, examine: fn(&Connection) -> Vec<Finding>) -> Rule {
-        Rule { name, needs_packets: false, examine }
+    const fn of_directions(
+        name: &'static str,
+        test: fn(&Direction<'_>) -> Option<Finding>,
+    ) -> Rule {
+        Rule { name, needs_packets: false, test: Test::Directions(test) }
     }
-    const fn of_packets(name: &'static str, examine: fn(&Connection) -> Vec<Finding>) -> Rule {
-        Rule { name, needs_packets: true, examine }
+    const fn of_connection(name: &'static str, test: fn(&Connection) -> Option<Finding>) -> Rule {
+        Rule { name, needs_packets: false, test: Test::Connection(test) }
+    }
+
+    /// Applies it.
+    pub fn examine(&self, connection: &Connection) -> Vec<Finding> {
+        match self.test {
+            Test::Directions(test) => Direction::both(connection).iter().filter_map(test).collect(),
+            Test::Connection(test) => test(connection).into_iter().collect(),
+            Test::Any(test) => test(connection),
+        }
     }
 }
 
 /// All rules: on the capture, the opening and closing, the limits, losses, the ends and the path.
 pub const RULES: &[Rule] = &[
-    Rule::of_sums(capture_gaps::NAME, capture_gaps::examine),
-    Rule::of_sums(captured_twice::NAME, captured_twice::examine),
-    Rule::of_sums(not_opened::NAME, not_opened::examine),
-    Rule::of_sums(syn_retransmitted::NAME, syn_retransmitted::examine),
-    Rule::of_sums(fast_open::NAME, fast_open::examine),
-    Rule::of_sums(reset::NAME, reset::examine),
-    Rule::of_sums(half_closed::NAME, half_closed::examine),
-    Rule::of_sums(path_full::NAME, path_full::examine),
-    Rule::of_sums(window_limited::NAME, window_limited::examine),
-    Rule::of_sums(window_scaling::NAME, window_scaling::examine),
-    Rule::of_sums(zero_window::NAME, zero_window::examine),
-    Rule::of_sums(send_buffer::NAME, send_buffer::examine),
-    Rule::of_sums(application_limited::NAME, application_limited::examine),
-    Rule::of_sums(slow_answers::NAME, slow_answers::examine),
-    Rule::of_sums(slow_start::NAME, slow_start::examine),
-    Rule::of_sums(loss_rate::NAME, loss_rate::examine),
-    Rule::of_packets(recovery_episode::NAME, recovery_episode::examine),
-    Rule::of_sums(tail_loss::NAME, tail_loss::examine),
-    Rule::of_sums(timeouts::NAME, timeouts::examine),
-    Rule::of_sums(timeout_backoff::NAME, timeout_backoff::examine),
-    Rule::of_sums(lost_retransmissions::NAME, lost_retransmissions::examine),
-    Rule::of_sums(spurious_retransmissions::NAME, spurious_retransmissions::examine),
-    Rule::of_sums(no_sack::NAME, no_sack::examine),
-    Rule::of_sums(no_timestamps::NAME, no_timestamps::examine),
-    Rule::of_sums(nagle_delay::NAME, nagle_delay::examine),
-    Rule::of_sums(small_segments::NAME, small_segments::examine),
-    Rule::of_sums(silly_window::NAME, silly_window::examine),
-    Rule::of_sums(window_shrunk::NAME, window_shrunk::examine),
-    Rule::of_sums(delayed_acks::NAME, delayed_acks::examine),
-    Rule::of_sums(segment_size::NAME, segment_size::examine),
-    Rule::of_sums(path_mtu::NAME, path_mtu::examine),
-    Rule::of_sums(standing_queue::NAME, standing_queue::examine),
-    Rule::of_sums(delay_spikes::NAME, delay_spikes::examine),
-    Rule::of_sums(reordering::NAME, reordering::examine),
-    Rule::of_sums(network_duplicates::NAME, network_duplicates::examine),
-    Rule::of_sums(congestion_marks::NAME, congestion_marks::examine),
+    capture_gaps::RULE,
+    captured_twice::RULE,
+    not_opened::RULE,
+    syn_retransmitted::RULE,
+    fast_open::RULE,
+    reset::RULE,
+    half_closed::RULE,
+    path_full::RULE,
+    window_limited::RULE,
+    window_scaling::RULE,
+    zero_window::RULE,
+    send_buffer::RULE,
+    application_limited::RULE,
+    slow_answers::RULE,
+    slow_start::RULE,
+    loss_rate::RULE,
+    recovery_episode::RULE,
+    tail_loss::RULE,
+    timeouts::RULE,
+    timeout_backoff::RULE,
+    lost_retransmissions::RULE,
+    spurious_retransmissions::RULE,
+    no_sack::RULE,
+    no_timestamps::RULE,
+    nagle_delay::RULE,
+    small_segments::RULE,
+    silly_window::RULE,
+    window_shrunk::RULE,
+    delayed_acks::RULE,
+    segment_size::RULE,
+    path_mtu::RULE,
+    standing_queue::RULE,
+    delay_spikes::RULE,
+    reordering::RULE,
+    network_duplicates::RULE,
+    congestion_marks::RULE,
 ];
 
 /// The findings of all rules, in order of time; [`worst_first`] sorts them by weight.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
-        RULES.iter().flat_map(|rule| (rule.examine)(connection)).collect();
+        RULES.iter().flat_map(|rule| rule.examine(connection)).collect();
     findings.sort_by_key(|finding| finding.at);
     findings
 }

@@ -1,7 +1,6 @@
 //! # Loss limits the congestion window
 //!
-//! **What it says.** At this loss rate and RTT, loss-based congestion control cannot carry more
-//! than the transfer achieved.
+//! **What it says.** At this loss rate and RTT, loss-based congestion control carries no more.
 //!
 //! **Why it matters.** Loss and RTT bound the rate of Reno and CUBIC, however fast the links are:
 //! no buffer and no window makes the transfer faster.
@@ -16,15 +15,14 @@
 //! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
 //! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 use tcplab_units::{Bytes, Rate, Span};
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{number, percent, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "loss-rate";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("loss-rate", in_direction);
 
 /// At least so many losses: fewer are no rate.
 const LEAST: u64 = 10;
@@ -32,11 +30,6 @@ const LEAST: u64 = 10;
 const SHARE: u64 = 30;
 /// What the functions allow, times this, is the most that they explain.
 const EXPLAINED: f64 = 2.0;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let flow = direction.flow;
@@ -71,7 +64,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     };
     let shown = direction.shown_by_retransmissions();
     let cost = Cost { time: bound, bytes: flow.totals.retransmitted };
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Find out where packets are lost: interface errors (`ethtool -S`, `ip -s link`), radio, a \
          policer, queues too short for bursts (`tc -s qdisc`). If the loss cannot be avoided, use \
@@ -87,9 +80,8 @@ fn allowed(loss: f64, segment: Bytes, round_trip: Span) -> Option<Rate> {
     (bits.is_finite() && bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
 }
 
-/// The mean congestion window, segments, at this probability of loss and round trip in seconds:
-/// the larger of Reno's, 1.2 / √p, and CUBIC's, 1.054 (RTT / p)^¾ (RFC 9438 section 5 with
-/// C = 0.4 and β = 0.7).
+/// The mean congestion window, segments, at this loss probability and RTT in seconds: the larger of
+/// Reno's, 1.2 / √p, and CUBIC's, 1.054 (RTT / p)^¾ (RFC 9438 section 5).
 fn mean_window(loss: f64, round_trip: f64) -> f64 {
     let reno = 1.2 / loss.sqrt();
     let cubic = 1.054 * (round_trip / loss).powf(0.75);

@@ -2,38 +2,29 @@
 //!
 //! **What it says.** A large share of the retransmissions was lost again.
 //!
-//! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred. Many
-//! more mean that losses cluster: an outage, a policer, or a queue that stays full during
-//! recovery.
+//! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred; many
+//! more mean an outage, a policer, or a queue that stays full during recovery.
 //!
 //! **Evidence.** Retransmissions of data that had been retransmitted before.
 //!
-//! **False positives.** Premature timeouts retransmit data that was not lost; those known to be
-//! spurious are left out.
+//! **False positives.** Premature timeouts; those known to be spurious do not count.
 //!
 //! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", section 3.
 
-use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "lost-retransmissions";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction);
 
 /// At least so many, and one in so many retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
 /// So many times the share of losses among all segments: what chance does not explain.
 const ODD: u64 = 2;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
@@ -53,7 +44,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&causes.lost_retransmissions);
     let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Look for outages (handover, radio, a route that flaps) and for policers, which drop \
          above a rate where a shaper would queue; pacing at the sender (`tc qdisc … fq`, BBR) \

@@ -1,40 +1,30 @@
 //! # Nagle's algorithm against delayed ACKs
 //!
-//! **What it says.** Small segments waited for the ACK of the previous segment, which the receiver
-//! delayed.
+//! **What it says.** Small segments waited for an ACK that the receiver delayed.
 //!
-//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer, on any
-//! network.
+//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer.
 //!
 //! **Evidence.** Segments smaller than a full one, sent as soon as a delayed ACK left nothing
 //! unacknowledged; and how long they waited.
 //!
-//! **False positives.** An application that by chance writes in step with the receiver's delay,
-//! three times.
+//! **False positives.** An application that writes in step with delayed ACKs by chance.
 //!
 //! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application
 //! Performance Pitfalls and TCP's Nagle Algorithm".
 
-use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "nagle-delay";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("nagle-delay", in_direction);
 
 /// Fewer may be chance.
 const LEAST: u64 = 3;
-/// Worth telling from this share of the transfer on, per cent, or from this time on.
+/// The least share of the transfer, per cent, or the least time.
 const SHARE: u64 = 5;
 const LONG: Span = Span::from_millis(500);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let marks = &direction.flow.marks;
@@ -55,5 +45,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          TCP_CORK), or set TCP_NODELAY there.",
     );
     let shown = Shown::by(waits);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
 }

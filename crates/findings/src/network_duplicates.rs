@@ -7,29 +7,21 @@
 //!
 //! **Evidence.** Copies with the same sequence number and the same IP identification.
 //!
-//! **False positives.** A capture that records each packet twice looks alike, but does so for
-//! nearly all packets: another rule reports that.
+//! **False positives.** A capture that records packets twice, which another rule reports.
 //!
 //! **Reference.** RFC 5560; RFC 2883 section 4.1.
 
-use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "network-duplicates";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("network-duplicates", in_direction);
 
 /// At least so many, and one in so many segments.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 1_000;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let copies = &direction.flow.causes.network_duplicates;
@@ -45,7 +37,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let cost = Cost::bytes(Bytes::new(copies.count * direction.flow.marks.largest.as_u64()));
     let shown = Shown::by(copies);
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Look for a loop or a flooding switch (`bridge fdb`, spanning tree), links bonded in \
          broadcast mode, redundancy (PRP, HSR) that does not remove copies, and radio links that \

@@ -1,10 +1,8 @@
 //! # Loss without SACK
 //!
-//! **What it says.** Data were lost and retransmitted on a connection without selective
-//! acknowledgements.
+//! **What it says.** Data were lost and retransmitted on a connection without SACK.
 //!
-//! **Why it matters.** The sender learns of one loss per round trip, cannot probe for tail loss,
-//! and needs a timeout for each lost retransmission.
+//! **Why it matters.** Recovery of one loss per RTT, no tail loss probes, more timeouts.
 //!
 //! **Evidence.** The options of both SYNs; the retransmissions.
 //!
@@ -12,22 +10,14 @@
 //!
 //! **Reference.** RFC 2018; RFC 6582 section 1; RFC 8985 section 7.1.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "no-sack";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("no-sack", in_direction);
 
 /// Fewer retransmissions cost the same with SACK.
 const LEAST: u64 = 3;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = direction.refusal(|syn| syn.sack_permitted)?;
@@ -44,7 +34,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     let cost = Cost::bytes(direction.flow.totals.retransmitted);
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Enable SACK at the end that lacks it (on Linux net.ipv4.tcp_sack = 1, the default). If \
          both ends have it enabled, a firewall or SYN proxy on the path strips the option.",

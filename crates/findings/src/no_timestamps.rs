@@ -11,23 +11,15 @@
 //!
 //! **Reference.** RFC 7323 sections 3 and 4; RFC 3522.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "no-timestamps";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("no-timestamps", in_direction);
 
 /// At least so many retransmissions, and one in so many segments.
 const LEAST: u64 = 10;
 const ONE_IN: u64 = 200;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = direction.refusal(|syn| syn.timestamps)?;
@@ -43,7 +35,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(repeats, direction.segments()),
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
-    Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(
+    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(
         statement,
         "Enable timestamps at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \
          default; Windows: netsh interface tcp set global timestamps=enabled).",

@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The handshake failed: no answer, a refusal, or no final ACK.
 //!
-//! **Why it matters.** Each of the three points to another place: the way there, the server's
-//! process, the way back.
+//! **Why it matters.** Each points elsewhere: the path there, the server, the return path.
 //!
 //! **Evidence.** The SYNs and their answers.
 //!
@@ -15,16 +14,11 @@
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::Span;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "not-opened";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_handshake(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("not-opened", in_handshake);
 
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
@@ -56,7 +50,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let shown = Shown::by(&connection.forward.causes.syn_retransmissions)
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions))
         .and(Shown::by_all(connection));
-    Some(shown.proves(NAME, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
 }
 
 fn sent(what: &str, count: u64, lasted: Span) -> String {

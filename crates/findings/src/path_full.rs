@@ -4,8 +4,7 @@
 //!
 //! **Why it matters.** The link is the bottleneck; no other reason needs to be looked for.
 //!
-//! **Evidence.** The share of time in which ACKs arrived at the path's own rate; goodput against
-//! that rate.
+//! **Evidence.** The share of time with ACKs at the path's rate; goodput against that rate.
 //!
 //! **False positives.** A rate limit at the sender (a shaper, pacing at a fixed rate) looks like a
 //! path's. Cross traffic takes its share: the path is what was left.
@@ -13,24 +12,18 @@
 //! **Reference.** RFC 6349 section 4.1 (transfer time ratio); C. Dovrolis et al.,
 //! "Packet-Dispersion Techniques and a Capacity-Estimation Methodology".
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{part_of_time, percent, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
-/// The rule's name.
-pub const NAME: &str = "path-full";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("path-full", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 70;
 /// The least goodput, per cent of the path's rate.
 const REACHED: u64 = 80;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let full = direction.limited(Limit::Path, SHARE).filter(|_| direction.is_transfer())?;
@@ -50,5 +43,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(reached, whole),
     );
     let shown = direction.shown_under(Limit::Path);
-    Some(shown.proves(NAME, Severity::Good, Cost::NONE).stating(statement))
+    Some(shown.proves(&RULE, Severity::Good, Cost::NONE).stating(statement))
 }

@@ -1,8 +1,7 @@
 //! # Segment size reduced
 //!
-//! **What it says.** The largest segments became smaller during the connection: the path MTU is
-//! smaller than the ends agreed on. Also whether ICMP reported it or the sender had to find out by
-//! itself.
+//! **What it says.** The largest segments became smaller: the path MTU is below the agreed one; and
+//! whether ICMP reported it.
 //!
 //! **Why it matters.** If routers do not report it (ICMP is filtered), full segments vanish while
 //! small ones pass: the connection hangs for seconds or for ever.
@@ -14,23 +13,17 @@
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 
-use tcplab_trace::{Connection, MssChange, Stall, StallCause};
+use tcplab_trace::{MssChange, Stall, StallCause};
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, seconds};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "path-mtu";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("path-mtu", in_direction);
 
 /// A silence that ends so shortly before smaller segments is what they answer.
 const SOON: Span = Span::from_millis(500);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let changes = &direction.flow.marks.mss_changes;
@@ -48,7 +41,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         let remedy = "No timeout was needed. To avoid the first drop, set the MTU of the \
                       interface or route to that of the path, or let the router clamp the MSS of \
                       SYNs (TCPMSS, clamp to PMTU).";
-        return Some(shown.proves(NAME, Severity::Note, Cost::NONE).saying(statement, remedy));
+        return Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(statement, remedy));
     };
     let waited = silence.until.since(silence.from);
     statement += &format!(
@@ -57,7 +50,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(waited)
     );
     let shown = shown.and(Shown::by_stall(silence));
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(waited)).saying(
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(waited)).saying(
         statement,
         "Let ICMP through (\"fragmentation needed\", \"packet too big\") on the whole path, or \
          set the MTU of the tunnel or route to what it carries, or clamp the MSS of SYNs (TCPMSS, \

@@ -5,8 +5,7 @@
 //! **Why it matters.** During recovery the receiver's application gets nothing and the sender
 //! slows down; a timeout makes recovery much longer.
 //!
-//! **Evidence.** The first lost segment, what revealed the loss, and the ACK that covers
-//! everything lost.
+//! **Evidence.** The first lost segment, the evidence of loss, the ACK that covers all losses.
 //!
 //! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with
 //! a D-SACK was lost, a segment that arrived may count as lost.
@@ -16,30 +15,28 @@
 
 use tcplab_trace::{Connection, Evidence};
 
-use crate::direction::Direction;
-use crate::finding::{Cost, Finding, Severity, Shown};
-use crate::story;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, Test, story};
 
-/// The rule's name.
-pub const NAME: &str = "recovery-episode";
+/// The rule.
+pub const RULE: Rule =
+    Rule { name: "recovery-episode", needs_packets: true, test: Test::Any(in_connection) };
 
-/// One finding for each recovery episode.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
+fn in_connection(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in Direction::both(connection) {
         for episode in &direction.flow.episodes {
-            let told = match episode.evidence {
+            let evidence = match episode.evidence {
                 Evidence::Sack { frame }
                 | Evidence::DuplicateAcks { frame }
                 | Evidence::PacketTooBig { frame }
                 | Evidence::Timeout { frame }
                 | Evidence::Probe { frame } => frame,
             };
-            let frames = [episode.frames.0, told, episode.frames.1];
+            let frames = [episode.frames.0, evidence, episode.frames.1];
             let cost =
                 Cost { time: episode.duration(connection.last), bytes: episode.retransmitted };
             let shown = Shown::in_frames(frames, episode.first_lost_sent);
-            let found = shown.proves(NAME, Severity::Harm, cost);
+            let found = shown.proves(&RULE, Severity::Harm, cost);
             findings.push(found.stating(story(episode, direction.flow)));
         }
     }

@@ -2,8 +2,7 @@
 //!
 //! **What it says.** Packets arrived out of order, and whether the sender took that for loss.
 //!
-//! **Why it matters.** A segment three places late looks lost: the sender retransmits it
-//! spuriously and reduces its window.
+//! **Why it matters.** Reordering by three segments causes spurious retransmissions.
 //!
 //! **Evidence.** The out-of-order packets, distinguished from retransmissions by IP
 //! identification, timestamp or time; spurious fast retransmissions.
@@ -14,48 +13,40 @@
 //! **Reference.** RFC 4737; RFC 8985 section 3.3; J. Bennett et al., "Packet Reordering is Not
 //! Pathological Network Behavior".
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "reordering";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("reordering", in_direction);
 
 /// At least so many, and one in so many segments.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 1_000;
 
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
-
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let (overtaken, segments) = (causes.out_of_order.count, direction.segments());
-    if overtaken < LEAST || overtaken * ONE_IN < segments {
+    let (reordered, segments) = (causes.out_of_order.count, direction.segments());
+    if reordered < LEAST || reordered * ONE_IN < segments {
         return None;
     }
     let mut statement = format!(
         "{} from the {} ({}) arrived out of order, displaced by up to {}.",
-        counted(overtaken, "packet"),
+        counted(reordered, "packet"),
         direction.sender,
-        percent(overtaken, segments),
+        percent(reordered, segments),
         amount(causes.out_of_order_max),
     );
-    let needless = direction.spurious();
-    let severity = if needless > 0 { Severity::Harm } else { Severity::Note };
-    statement += &match needless {
+    let spurious = direction.spurious();
+    let severity = if spurious > 0 { Severity::Harm } else { Severity::Note };
+    statement += &match spurious {
         0 => " No spurious retransmission followed.".to_owned(),
         1 => " 1 retransmission was spurious.".to_owned(),
-        _ => format!(" {needless} retransmissions were spurious."),
+        _ => format!(" {spurious} retransmissions were spurious."),
     };
     let shown = Shown::by(&causes.out_of_order);
     let each = direction.flow.marks.largest.as_u64();
-    let cost = Cost::bytes(tcplab_units::Bytes::new(needless * each));
-    Some(shown.proves(NAME, severity, cost).saying(
+    let cost = Cost::bytes(tcplab_units::Bytes::new(spurious * each));
+    Some(shown.proves(&RULE, severity, cost).saying(
         statement,
         "Look for multipath that splits one connection: link aggregation or routes balanced per \
          packet instead of per connection, parallel queues, radio with retransmission. RACK (on \

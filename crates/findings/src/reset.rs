@@ -15,16 +15,11 @@
 use tcplab_trace::{CloseKind, Connection};
 use tcplab_units::Bytes;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, seconds};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "reset";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_life(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("reset", in_life);
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     let close = connection.life.close?;
@@ -63,5 +58,5 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     };
     let shown = Shown::in_frames([close.frame], close.at);
     let cost = Cost::bytes(unread.unwrap_or(Bytes::ZERO));
-    Some(shown.proves(NAME, Severity::Failure, cost).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Failure, cost).saying(statement, remedy))
 }

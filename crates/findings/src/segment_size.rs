@@ -7,20 +7,18 @@
 //!
 //! **Evidence.** The MSS options of both SYNs.
 //!
-//! **False positives.** Links with small packets exist (some radio and serial links). Tunnels and
-//! PPPoE cost a little, which is not reported.
+//! **False positives.** Some radio and serial links. Tunnels and PPPoE are not reported.
 //!
 //! **Reference.** RFC 9293 section 3.7.1; RFC 6691.
 
-use tcplab_trace::{Connection, SynOptions};
+use tcplab_trace::SynOptions;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::percent;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "segment-size";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("segment-size", in_direction);
 
 /// The smallest size that any path of IPv6 carries: 1280 less 60 of headers. Less is worth a word.
 const USUAL: u16 = 1_220;
@@ -30,11 +28,6 @@ const ETHERNET: u64 = 1_460;
 const HEADERS: u64 = 40;
 /// What a SYN without the option means with IPv4 and with IPv6 (RFC 9293 section 3.7.1).
 const DEFAULTS: (u16, u16) = (536, 1_220);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let default = if direction.connection.client.is_ipv4() { DEFAULTS.0 } else { DEFAULTS.1 };
@@ -68,5 +61,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by_offers(direction.connection);
     let cost = Cost::bytes(Bytes::new(spent.saturating_sub(headers(ETHERNET))));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -14,22 +14,16 @@
 //! **Reference.** Y. Zhang et al., "On the Characteristics and Origins of Internet Flow Rates",
 //! section 4 (sender window limited); tcp(7) on tcp_wmem.
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
-/// The rule's name.
-pub const NAME: &str = "send-buffer";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("send-buffer", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 20;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::SendBuffer, SHARE).filter(|_| direction.is_transfer())?;
@@ -53,5 +47,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          Linux up to the third value of net.ipv4.tcp_wmem), or raise it{size}.",
     );
     let shown = direction.shown_under(Limit::SendBuffer);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -1,7 +1,6 @@
 //! # Silly window syndrome
 //!
-//! **What it says.** The receiver advertised less than a full segment and less than half of its
-//! buffer.
+//! **What it says.** The receiver advertised less than a segment and less than half its buffer.
 //!
 //! **Why it matters.** A sender that uses such windows sends tiny segments with full headers; a
 //! receiver must wait until a full segment fits.
@@ -13,22 +12,14 @@
 //!
 //! **Reference.** RFC 9293 section 3.8.6.2.2; RFC 813.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "silly-window";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("silly-window", in_direction);
 
 /// Fewer do no harm.
 const LEAST: u64 = 3;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -48,5 +39,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          buffer of several segments (SO_RCVBUF).",
     );
     let shown = Shown::by(&windows.silly_windows);
-    Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

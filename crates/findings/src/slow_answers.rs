@@ -2,11 +2,9 @@
 //!
 //! **What it says.** The server took long before it answered.
 //!
-//! **Why it matters.** A "slow network" is often a slow server: the request arrived and was
-//! acknowledged, and no answer came.
+//! **Why it matters.** The "slow network" is a slow server: the request was acknowledged.
 //!
-//! **Evidence.** The stalls between a request and the first data of its answer: their sum and the
-//! longest.
+//! **Evidence.** The stalls between requests and the first data of their answers.
 //!
 //! **False positives.** Servers that hold a request until there is news (long polling). If the
 //! capture begins in the middle, the client may be taken for the server.
@@ -14,28 +12,25 @@
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (server idle).
 
-use tcplab_trace::{Connection, StallCause};
+use tcplab_trace::StallCause;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{percent, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "slow-answers";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("slow-answers", in_direction);
 
 /// The least share of the connection's time, per cent.
 const SHARE: u64 = 20;
 /// And the least time.
 const LEAST: Span = Span::from_millis(100);
 
-/// At most one finding. What the client waits with is its next request, which is nobody's answer.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    let [_, answers] = Direction::both(connection);
-    in_direction(&answers).into_iter().collect()
-}
-
+/// Only for the server: what the client delays is its next request, not an answer.
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    if direction.sender != "server" {
+        return None;
+    }
     let thinking = direction.stalls(StallCause::SenderIdle)?;
     let life = direction.connection.last.since(direction.connection.first);
     if thinking.time < LEAST || !is_share(thinking.time, life, SHARE) {
@@ -54,5 +49,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let remedy = "The requests had arrived: look at the server's application and its back ends \
                   (database, other services), not at the network.";
     let shown = Shown::by_stall(longest);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(thinking.time)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(thinking.time)).saying(statement, remedy))
 }

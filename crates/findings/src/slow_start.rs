@@ -1,10 +1,8 @@
 //! # Over before it was fast
 //!
-//! **What it says.** Most of the transfer was slow start: it ended, or restarted, before the
-//! congestion window reached the path's capacity.
+//! **What it says.** Slow start ended, or restarted, below the path's capacity.
 //!
-//! **Why it matters.** Short transfers depend on round trips, not on the link rate: each doubles
-//! the data in flight.
+//! **Why it matters.** Short transfers depend on round trips: each doubles the data in flight.
 //!
 //! **Evidence.** The share of time in slow start, and how many round trips it took.
 //!
@@ -14,24 +12,18 @@
 //! window of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion
 //! Window".
 
-use tcplab_trace::{Connection, Limit, StallCause};
+use tcplab_trace::{Limit, StallCause};
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{part_of_time, rounded, speed, times};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
-/// The rule's name.
-pub const NAME: &str = "slow-start";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("slow-start", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 50;
 /// Fewer round trips would hardly be saved.
 const ROUNDS: u64 = 3;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::SlowStart, SHARE).filter(|_| direction.is_transfer())?;
@@ -72,5 +64,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         )
     };
     let shown = direction.shown_under(Limit::SlowStart);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The sender sent many small segments with other data in flight.
 //!
-//! **Why it matters.** Each carries 40 bytes of headers or more, and costs every host and device
-//! as much work as a full one.
+//! **Why it matters.** Each has 40 bytes of headers and costs as much work as a full one.
 //!
 //! **Evidence.** The number of segments, their mean size against a full one, and how many were
 //! sent with unacknowledged data before them, which Nagle's algorithm prevents.
@@ -13,16 +12,13 @@
 //!
 //! **Reference.** RFC 896; RFC 9293 section 3.7.4.
 
-use tcplab_trace::Connection;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::Shown;
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, counted, percent};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "small-segments";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("small-segments", in_direction);
 
 /// At least so many small ones with others in flight, and half of all.
 const LEAST: u64 = 100;
@@ -30,11 +26,6 @@ const LEAST: u64 = 100;
 const PART: u64 = 3;
 /// The least headers of a packet: IPv4 and TCP without options, bytes.
 const HEADERS: u64 = 40;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (totals, marks) = (&direction.flow.totals, &direction.flow.marks);
@@ -62,7 +53,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         amount(wasted),
     );
     let shown = Shown::by_all(direction.connection);
-    Some(shown.proves(NAME, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
 }
 
 /// What fits: as both ends agreed, or the largest that was seen.

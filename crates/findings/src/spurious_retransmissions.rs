@@ -13,29 +13,21 @@
 //!
 //! **Reference.** RFC 2883; RFC 3708 on what senders can conclude; RFC 3522 on timestamps.
 
-use tcplab_trace::{Connection, Flow, Segment, Spurious, Timer};
+use tcplab_trace::{Flow, Segment, Spurious, Timer};
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::counted;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "spurious-retransmissions";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("spurious-retransmissions", in_direction);
 
 /// The most pairs of frames named as evidence.
 const NAMED: usize = 10;
 const LOOK: &str = "Look for reordering, delay spikes or lost ACKs on the path.";
 
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, |direction| {
-        if direction.flow.segments.is_empty() {
-            in_sums(direction)
-        } else {
-            in_packets(direction.flow)
-        }
-    })
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    if direction.flow.segments.is_empty() { in_sums(direction) } else { in_packets(direction.flow) }
 }
 
 fn in_packets(flow: &Flow) -> Option<Finding> {
@@ -83,9 +75,9 @@ fn in_packets(flow: &Flow) -> Option<Finding> {
     let cost = Cost::bytes(spurious.iter().map(|(s, _)| s.payload).sum());
     // A probe costs one segment and does not slow the sender down.
     Some(if probes == found {
-        shown.proves(NAME, Severity::Note, cost).stating(statement)
+        shown.proves(&RULE, Severity::Note, cost).stating(statement)
     } else {
-        shown.proves(NAME, Severity::Harm, cost).saying(statement, LOOK)
+        shown.proves(&RULE, Severity::Harm, cost).saying(statement, LOOK)
     })
 }
 
@@ -95,7 +87,6 @@ fn listed<const N: usize>(counts: [(u64, &str); N]) -> String {
     some.map(|(count, what)| counted(count, what)).collect::<Vec<_>>().join(", ")
 }
 
-/// The one that occurs.
 fn only<const N: usize>(counts: [(u64, &'static str); N]) -> &'static str {
     counts.into_iter().find(|&(count, _)| count > 0).map_or("", |(_, what)| what)
 }
@@ -104,7 +95,6 @@ fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// The frame of the proof.
 fn frame(why: Spurious) -> Option<u64> {
     match why {
         Spurious::DSack { frame } | Spurious::Echo { frame } => Some(frame),
@@ -127,5 +117,5 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
     );
     let cost = Cost::bytes(Bytes::new(spurious * direction.flow.marks.largest.as_u64()));
     let shown = Shown::by(dsack).and(Shown::by(echo));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, LOOK))
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, LOOK))
 }

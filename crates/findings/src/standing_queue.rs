@@ -1,10 +1,8 @@
 //! # Standing queue (bufferbloat)
 //!
-//! **What it says.** During the transfer the RTT was far above the path's base RTT: packets waited
-//! in a queue.
+//! **What it says.** The RTT was far above the path's base RTT: packets waited in a queue.
 //!
-//! **Why it matters.** The transfer loses nothing, but everything else in the same queue waits as
-//! long: calls, games, DNS, the next page.
+//! **Why it matters.** Everything else in the same queue waits as long: calls, games, DNS.
 //!
 //! **Evidence.** RTT min, median and p95, and that the path was full meanwhile.
 //!
@@ -14,27 +12,21 @@
 //! **Reference.** J. Gettys and K. Nichols, "Bufferbloat: Dark Buffers in the Internet"; RFC 8290
 //! (FQ-CoDel); RFC 6349 section 4.3 (buffer delay).
 
-use tcplab_trace::{CapturePoint, Connection, Limit};
+use tcplab_trace::{CapturePoint, Limit};
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity};
 use crate::words::{amount, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity};
 
-/// The rule's name.
-pub const NAME: &str = "standing-queue";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("standing-queue", in_direction);
 
-/// Less of a queue hurts nobody; CoDel would let 5 ms stand, a call bears about 100.
+/// A shorter queue does no harm: CoDel's target is 5 ms, a call tolerates about 100.
 const LEAST: Span = Span::from_millis(50);
 /// The path must have been full for this share of the time, per cent.
 const SHARE: u64 = 20;
 /// Fewer samples say little about a 95th percentile.
 const SAMPLES: u64 = 40;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let flow = direction.flow;
@@ -61,7 +53,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     statement += ". Everything else on this path waits as long.";
     let shown = direction.shown_under(Limit::Path);
     let cost = Cost::time(mean.saturating_sub(min));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Keep the bottleneck queue short (FQ-CoDel or CAKE at a rate just below the link's), or \
          pace the sender at the path's rate (BBR). A larger buffer makes it worse.",

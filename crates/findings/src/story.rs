@@ -125,7 +125,6 @@ fn repair(episode: &Episode) -> String {
     }
 }
 
-/// The time without transmissions before `frame`.
 fn silence_before(episode: &Episode, flow: &Flow, frame: u64) -> String {
     let before = flow.segments.iter().take_while(|s| s.frame < frame).last();
     rounded(before.map_or(Span::ZERO, |s| episode.evidence_at.since(s.at)))

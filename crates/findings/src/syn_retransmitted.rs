@@ -2,30 +2,22 @@
 //!
 //! **What it says.** The handshake was late because a SYN or SYN-ACK had to be retransmitted.
 //!
-//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a
-//! second or three.
+//! **Why it matters.** The initial timeout is one second and doubles.
 //!
 //! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!
-//! **False positives.** A capture that begins between the first SYN and its retransmission misses
-//! the first.
+//! **False positives.** A capture that begins after the first SYN misses it.
 //!
-//! **Reference.** RFC 6298 section 2.1 (one second); tcp(7) on tcp_syn_retries; listen(2) on the
-//! backlog.
+//! **Reference.** RFC 6298 section 2.1; tcp(7) on tcp_syn_retries; listen(2) on the backlog.
 
 use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{rounded, times};
+use crate::{Cost, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "syn-retransmitted";
-
-/// At most one finding.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_handshake(connection).into_iter().collect()
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);
 
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
@@ -62,5 +54,5 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
     let cost = Cost::time(took.saturating_sub(round_trip));
     let shown = repeats.or(Shown::by_all(connection));
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, remedy))
 }

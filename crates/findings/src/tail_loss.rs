@@ -5,8 +5,7 @@
 //! **Why it matters.** No later data reveals the gap, so the sender waits for its probe (two round
 //! trips) or its retransmission timer (200 ms and more). Short transfers are all tail.
 //!
-//! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that
-//! retransmit data.
+//! **Evidence.** The stalls of that cause; tail loss probes that retransmit data.
 //!
 //! **False positives.** A receiver that delays its last ACK longer than the sender expects causes
 //! a probe too; such probes turn out to be spurious.
@@ -14,24 +13,18 @@
 //! **Reference.** RFC 8985 section 7; T. Flach et al., "Reducing Web Latency: the Virtue of Gentle
 //! Aggression".
 
-use tcplab_trace::{Connection, StallCause};
+use tcplab_trace::StallCause;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{part_of_time, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "tail-loss";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("tail-loss", in_direction);
 
-/// Worth telling from this share of the transfer on, per cent, or from this time on.
+/// The least share of the transfer, per cent, or the least time.
 const SHARE: u64 = 10;
 const LONG: Span = Span::from_millis(200);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let tails = direction.stalls(StallCause::TailLoss)?;
@@ -64,5 +57,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          paths allow a shorter timeout (ip route … rto_min), or keep the connection busy."
     };
     let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.tail_loss_probes));
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
 }

@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The retransmission timer expired several times in a row for the same segment.
 //!
-//! **Why it matters.** The timeout doubles each time, so the sender notices the end of an outage
-//! up to one outage too late.
+//! **Why it matters.** The timeout doubles, so the sender notices the end of an outage late.
 //!
 //! **Evidence.** The segment and its retransmissions, none triggered by an ACK. Without stored
 //! packets: the most timeouts in a row.
@@ -15,23 +14,22 @@
 
 use tcplab_trace::{Connection, Flow, Segment, SegmentKind, Timer};
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, rounded, seconds, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, Test};
 
-/// The rule's name.
-pub const NAME: &str = "timeout-backoff";
+/// The rule.
+pub const RULE: Rule =
+    Rule { name: "timeout-backoff", needs_packets: false, test: Test::Any(in_connection) };
 
 const REMEDY: &str = "The timeout doubles each time, so the sender notices late that the path is \
                       back. A shorter retransmission timeout (ip route … rto_min) or a retry by \
                       the application shortens the wait.";
 
-/// One finding for each segment that needed more than one timeout; one for each direction where
-/// packets were not kept.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
+/// A finding for each segment with several timeouts; without packets, one for each direction.
+fn in_connection(connection: &Connection) -> Vec<Finding> {
     let [forward, reverse] = [&connection.forward, &connection.reverse];
     if forward.segments.is_empty() && reverse.segments.is_empty() {
-        return in_each(connection, in_sums);
+        return Direction::both(connection).iter().filter_map(in_sums).collect();
     }
     [forward, reverse].into_iter().flat_map(in_packets).collect()
 }
@@ -48,8 +46,8 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
         times(row),
     );
     let shown = Shown::by(&causes.timeouts).or(Shown::by_all(direction.connection));
-    // How long that took no sum tells; the rule on timeouts counts all waiting.
-    Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, REMEDY))
+    // No sum holds the duration; the rule on timeouts counts all waiting.
+    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, REMEDY))
 }
 
 fn in_packets(flow: &Flow) -> Vec<Finding> {
@@ -57,7 +55,7 @@ fn in_packets(flow: &Flow) -> Vec<Finding> {
         .segments
         .iter()
         .filter(|s| {
-            // Of SYNs another rule tells.
+            // SYNs have a rule of their own.
             s.kind == SegmentKind::TimeoutRetransmission
                 && s.timer == Some(Timer::Retransmission)
                 && !s.syn
@@ -93,5 +91,5 @@ fn finding(flow: &Flow, row: &[&Segment]) -> Finding {
     );
     let shown = Shown::in_frames(sent.iter().map(|s| s.frame), first.at);
     let cost = Cost::time(last.at.since(since));
-    shown.proves(NAME, Severity::Harm, cost).saying(statement, REMEDY)
+    shown.proves(&RULE, Severity::Harm, cost).saying(statement, REMEDY)
 }

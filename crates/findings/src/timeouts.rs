@@ -1,31 +1,27 @@
 //! # Waiting for timeouts
 //!
-//! **What it says.** The sender spent much of the transfer waiting for its retransmission timer,
-//! and why nothing faster revealed the loss.
+//! **What it says.** Much time in timeouts, and why nothing faster revealed the loss.
 //!
-//! **Why it matters.** Nothing is sent while the timer runs, and afterwards the congestion window
-//! restarts at one segment.
+//! **Why it matters.** Nothing is sent meanwhile, and slow start follows from one segment.
 //!
 //! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and
 //! the timer's retransmissions. Tail loss has its own rule.
 //!
-//! **False positives.** In a capture without ACKs, retransmissions they triggered look like
-//! timeouts.
+//! **False positives.** Retransmissions by ACKs that the capture lacks.
 //!
 //! **Reference.** RFC 6298; J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server
 //! Side", section 4.
 
-use tcplab_trace::{Connection, StallCause, StallSum};
+use tcplab_trace::{StallCause, StallSum};
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "timeouts";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("timeouts", in_direction);
 
-/// Worth telling from this share of the transfer on, per cent, or from this time on.
+/// The least share of the transfer, per cent, or the least time.
 const SHARE: u64 = 10;
 const LONG: Span = Span::from_secs(1);
 
@@ -69,11 +65,6 @@ const CAUSES: [(StallCause, &str, &str); 6] = [
     ),
 ];
 
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
-
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let mut met: Vec<(&StallSum, &str, &str)> = CAUSES
         .into_iter()
@@ -100,5 +91,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(longest.until.since(longest.from)),
     );
     let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.timeouts));
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -2,37 +2,29 @@
 //!
 //! **What it says.** For much of the transfer the data in flight filled the receiver's window.
 //!
-//! **Why it matters.** A window can be sent once per RTT at most: the receiver's buffer set the
-//! rate, not the path.
+//! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
 //! reader, not a small buffer); segments that reached the window's edge.
 //!
-//! **False positives.** A window exactly as large as the path needs also limits, though a larger
-//! one gains nothing. Away from the sender the window looks less full than it is: the rule errs on
-//! the silent side.
+//! **False positives.** A window exactly as large as the path needs also limits. Away from the
+//! sender the window looks less full: the rule errs on the silent side.
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et
 //! al., "Automatic TCP Buffer Tuning".
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::window_scaling;
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "window-limited";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("window-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 20;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -62,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let remedy = remedy(direction, largest, needed);
-    Some(shown.proves(NAME, Severity::Harm, Cost::time(full)).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::time(full)).saying(statement, remedy))
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {

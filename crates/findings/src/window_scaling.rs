@@ -1,28 +1,23 @@
 //! # No window scaling
 //!
-//! **What it says.** The ends did not agree on window scaling, and 65,535 bytes in flight are too
-//! few for the path.
+//! **What it says.** Without window scaling, 65,535 bytes in flight are too few for the path.
 //!
-//! **Why it matters.** Without the option, the 16 bits of the window field bound the data in
-//! flight, whatever the buffers' sizes.
+//! **Why it matters.** The 16 bits of the window field bound the data in flight.
 //!
-//! **Evidence.** The options of both SYNs; and either a full window of that size, or a
-//! bandwidth-delay product above it.
+//! **Evidence.** The options of both SYNs; a full window, or a larger bandwidth-delay product.
 //!
-//! **False positives.** A path whose rate was overestimated. Options cut off by the capture count
-//! as unknown, and the rule is silent.
+//! **False positives.** An overestimated path rate. Silent with truncated options.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 
-use tcplab_trace::{Connection, Limit};
+use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{amount, part_of_time, rounded, speed};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "window-scaling";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("window-scaling", in_direction);
 
 /// The largest window without scaling: 16 bits.
 const UNSCALED: Bytes = Bytes::new(65_535);
@@ -30,11 +25,6 @@ const UNSCALED: Bytes = Bytes::new(65_535);
 const NEARLY: Bytes = Bytes::new(56_000);
 /// The least share of the time that the window must be full, per cent.
 const SHARE: u64 = 20;
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 /// Whether the window could not become larger for want of scaling.
 pub(crate) fn is_to_blame(direction: &Direction<'_>) -> bool {
@@ -71,7 +61,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown =
         Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.window_full));
     let cost = Cost::time(full.unwrap_or_default());
-    Some(shown.proves(NAME, Severity::Harm, cost).saying(
+    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
         statement,
         "Enable it at the end that lacks it (on Linux net.ipv4.tcp_window_scaling = 1, the \
          default; some systems need a buffer above 64 kB set before connect or listen). If both \

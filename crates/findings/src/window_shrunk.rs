@@ -5,28 +5,18 @@
 //! **Why it matters.** Data sent into that room may be dropped on arrival and retransmitted as if
 //! lost by the network. A receiver should not shrink its window.
 //!
-//! **Evidence.** The ACKs whose right edge lies before an earlier one's, by more than window
-//! scaling rounds.
+//! **Evidence.** ACKs whose right edge moved back by more than the scale's rounding.
 //!
-//! **False positives.** Reordered ACKs are recognised by their sequence numbers, but not where
-//! both are equal.
+//! **False positives.** Reordered ACKs with equal sequence numbers.
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2.4; tcp(7) and the kernel's
 //! ip-sysctl.rst on tcp_shrink_window.
 
-use tcplab_trace::Connection;
-
-use crate::direction::{Direction, in_each};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::times;
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
-/// The rule's name.
-pub const NAME: &str = "window-shrunk";
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("window-shrunk", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shrunk = &direction.flow.windows.windows_shrunk;
@@ -44,5 +34,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          net.ipv4.tcp_shrink_window and memory pressure (`nstat -az TcpExtTCPRcvCollapsed`).",
     );
     let shown = Shown::by(shrunk);
-    Some(shown.proves(NAME, Severity::Harm, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

@@ -12,24 +12,17 @@
 //!
 //! **Reference.** RFC 9293 section 3.8.6.1.
 
-use tcplab_trace::Connection;
 use tcplab_units::Span;
 
-use crate::direction::{Direction, in_each, is_share};
-use crate::finding::{Cost, Finding, Severity, Shown};
 use crate::words::{counted, part_of_time, rounded, times};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
-/// The rule's name.
-pub const NAME: &str = "zero-window";
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("zero-window", in_direction);
 
-/// Closed for so many per cent of the transfer, or once for so long, is worth telling.
+/// The least share of the transfer, per cent, or the least single time.
 const SHARE: u64 = 5;
 const LONG: Span = Span::from_millis(200);
-
-/// At most one finding for each direction.
-pub fn examine(connection: &Connection) -> Vec<Finding> {
-    in_each(connection, in_direction)
-}
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -61,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(&windows.zero_windows);
     Some(
         shown
-            .proves(NAME, Severity::Harm, Cost::time(windows.zero_window_time))
+            .proves(&RULE, Severity::Harm, Cost::time(windows.zero_window_time))
             .saying(statement, remedy),
     )
 }

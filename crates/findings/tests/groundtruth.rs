@@ -1,12 +1,11 @@
-//! Captures of the kernel's TCP on paths that are known, taken at both ends: what must be found in
-//! them, what not, and that the sums alone are enough.
+//! Captures of the kernel's TCP on known paths, at both ends; findings from sums alone.
 
 use std::path::PathBuf;
 
 use tcplab_findings::{Finding, RULES, examine};
 use tcplab_trace::{Connection, analyze};
 
-/// What must be found in the transfer at either tap, what at the sender's only, and what not.
+/// The rules that must fire at both capture points, at the sender only, and not at all.
 struct Case {
     name: &'static str,
     found: &'static [&'static str],
@@ -71,7 +70,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// None of these paths and hosts does such a thing, in any connection.
+/// Rules that fire in no connection of these paths and hosts.
 const NEVER: &[&str] = &[
     "capture-gaps",
     "captured-twice",
@@ -108,7 +107,7 @@ fn rules(findings: &[Finding]) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_is_found_is_what_was_done_to_the_path() {
+fn findings_match_emulated_path() {
     for case in CASES {
         for tap in ["snd", "rcv"] {
             let connections = captured(case.name, tap);
@@ -131,7 +130,7 @@ fn what_is_found_is_what_was_done_to_the_path() {
 }
 
 #[test]
-fn sums_are_enough() {
+fn findings_from_sums_alone_are_the_same() {
     for case in CASES {
         for tap in ["snd", "rcv"] {
             let mut transfer =

@@ -11,72 +11,50 @@ use tcplab_testbed::TrialError;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum LabError {
-    /// Such as a full disk or a missing permission.
     #[error("cannot {verb} {path}: {source}")]
     File { verb: &'static str, path: PathBuf, source: io::Error },
-    /// No case is called that.
     #[error("no case `{asked}`")]
     NoCase { asked: String, known: Vec<String> },
-    /// There is nothing to resume.
     #[error("no unfinished run below {path}")]
     NothingToResume { path: PathBuf },
-    /// Not a run directory, or of another version.
     #[error("{path} is not a run directory: {what}")]
     NotARun { path: PathBuf, what: String },
-    /// Another process works on it.
     #[error("{path} is locked by another tcplab process")]
     Busy { path: PathBuf },
-    /// A run that is not finished yet.
     #[error("{path} is unfinished: it has {done} of {total} trials")]
     Unfinished { path: PathBuf, done: usize, total: usize },
-    /// The caller asked to stop.
     #[error("stopped")]
     Stopped,
-    /// A trial did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Trial { case: String, number: u32, source: TrialError },
-    /// A trial in virtual time did not come to its end.
     #[error("trial {number} of case {case}: {source}")]
     Simulated { case: String, number: u32, source: SimError },
-    /// An internal error.
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
-    /// A trial that failed, where each of them is needed.
     #[error("trial {number} of case {case} failed: {reason}")]
     Failed { case: String, number: u32, reason: String },
-    /// A model of a stack is asked for where there are none.
     #[error("case {case} uses a stack model, which runs in virtual time only")]
     NotOnKernel { case: String },
-    /// What is compared is TCP's, and there is none.
     #[error("case {case} sends datagrams: it has no TCP to compare")]
     NotTcp { case: String },
-    /// Virtual time is asked for where there is only the kernel.
     #[error("case {case} {what}")]
     NotSimulated { case: String, what: &'static str },
-    /// The kernel is needed, and this machine refuses it.
     #[error("case {case} {what}, and {why}")]
     KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
-    /// The path could not be verified before the trials.
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
-    /// A path asks for more than this machine can model, and the run was not asked to allow it.
     #[error(transparent)]
     AboveCeiling(#[from] AboveCeiling),
-    /// A trial whose path misbehaved each time, where that is not allowed.
     #[error("trial {number} of case {case} was flawed on every attempt: {}", flaws.join("; "))]
     Flawed { case: String, number: u32, flaws: Vec<String> },
-    /// A recording that cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// A recording whose path cannot be run again.
     #[error("this recording cannot be replayed: {why}")]
     Replay { why: String },
-    /// A capture that cannot be read.
     #[error("cannot read {path}: {source}")]
     Capture { path: PathBuf, source: tcplab_capture::ReadError },
-    /// The scenario of a run cannot be read any more.
     #[error(transparent)]
     Scenario(#[from] Box<ScenarioError>),
 }

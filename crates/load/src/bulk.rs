@@ -32,7 +32,7 @@ pub enum Direction {
     Download,
 }
 
-/// All that is told.
+/// The configuration of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct BulkConfig {
     /// Who is there.
@@ -47,7 +47,7 @@ pub struct BulkConfig {
     pub send_buffer: Option<usize>,
 }
 
-/// Told of the socket of each connection from time to time, and once more when all has arrived.
+/// Receives the socket of each connection from time to time, and once more when all has arrived.
 pub type Watch<'w> = dyn Fn(usize, BorrowedFd<'_>) + Sync + 'w;
 
 /// What came of it.
@@ -70,8 +70,7 @@ pub struct BulkOutcome {
     pub processor: Duration,
 }
 
-/// Sends or receives for a while. `observe` is told how long it has been going on and how many
-/// bytes have moved, and can break it off.
+/// Sends or receives for a while. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
 /// When the server cannot be reached, or breaks the connection.

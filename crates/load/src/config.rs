@@ -47,7 +47,7 @@ pub enum Check {
     Nothing,
 }
 
-/// All that a load is told.
+/// The configuration of a load.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Who is asked, and what.

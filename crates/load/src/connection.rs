@@ -49,8 +49,7 @@ pub(crate) enum Event {
     Connected { began: Instant },
     /// Bytes came.
     Received(u64),
-    /// The exchange, which counts from `since`, is over; the connection may be used again if it
-    /// still stands.
+    /// The exchange is over; the connection may be used again if it is still open.
     Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
 }
 
@@ -64,8 +63,7 @@ impl Connection {
         self.exchange.as_ref().map(|exchange| exchange.since)
     }
 
-    /// Begins an exchange that counts from `since`. The new socket, if there has to be one, is to
-    /// be watched.
+    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
     pub(crate) fn begin(
         &mut self,
         question: &Question,
@@ -83,28 +81,27 @@ impl Connection {
         Ok(Some(self.socket.insert(socket)))
     }
 
-    /// Goes on as far as it can, and tells what has happened. `buffer` is for what is received.
+    /// Continues as far as it can, and reports events. `buffer` is for what is received.
     pub(crate) fn go_on(
         &mut self,
         question: &Question,
         now: Instant,
         buffer: &mut [u8],
-        tell: &mut dyn FnMut(Event),
+        report: &mut dyn FnMut(Event),
     ) {
-        if let Err(fault) = self.try_to_go_on(question, now, buffer, tell) {
-            self.give_up(fault, tell);
+        if let Err(fault) = self.try_to_go_on(question, now, buffer, report) {
+            self.give_up(fault, report);
         }
     }
 
     /// The exchange, if there is one, has failed, and the connection with it.
-    pub(crate) fn give_up(&mut self, fault: Fault, tell: &mut dyn FnMut(Event)) {
+    pub(crate) fn give_up(&mut self, fault: Fault, report: &mut dyn FnMut(Event)) {
         self.close();
         if let Some(exchange) = self.exchange.take() {
-            tell(exchange.over(Err(fault)));
+            report(exchange.over(Err(fault)));
         }
     }
 
-    /// Closes it.
     pub(crate) fn close(&mut self) {
         self.socket = None;
         self.is_connected = false;
@@ -116,19 +113,19 @@ impl Connection {
         question: &Question,
         now: Instant,
         buffer: &mut [u8],
-        tell: &mut dyn FnMut(Event),
+        report: &mut dyn FnMut(Event),
     ) -> Result<(), Fault> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if !self.is_connected {
-            // Both "not yet" and "it has failed" are told by the socket.
-            sockopt::socket_error(socket).and_then(|told| told).map_err(Fault::of)?;
+            // Both "not yet" and "it has failed" are reported by the socket.
+            sockopt::socket_error(socket).and_then(|error| error).map_err(Fault::of)?;
             match rustix::net::getpeername(socket) {
                 Ok(_) => {}
                 Err(Errno::NOTCONN) => return Ok(()),
                 Err(error) => return Err(Fault::of(error)),
             }
             self.is_connected = true;
-            tell(Event::Connected { began: self.began.unwrap_or(now) });
+            report(Event::Connected { began: self.began.unwrap_or(now) });
         }
         if let Some(exchange) = &mut self.exchange
             && exchange.sent < question.bytes.len()
@@ -143,7 +140,7 @@ impl Connection {
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(Fault::of(error)),
             };
-            tell(Event::Received(count as u64));
+            report(Event::Received(count as u64));
             let Some(exchange) = &mut self.exchange else {
                 // A server may end a connection on which nothing is going on. It may not talk.
                 self.close();
@@ -170,12 +167,12 @@ impl Connection {
             if !keeps {
                 self.close();
             }
-            tell(exchange.over(result));
+            report(exchange.over(result));
             return Ok(());
         }
     }
 
-    /// Sends the request at once, where the connection stands already.
+    /// Sends the request at once, if connected already.
     pub(crate) fn send(&mut self, question: &Question) -> Result<(), Fault> {
         match (&self.socket, &mut self.exchange) {
             (Some(socket), Some(exchange)) if self.is_connected => {
@@ -204,7 +201,6 @@ impl Exchange {
     }
 }
 
-/// Begins to connect.
 fn connect(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;

@@ -69,7 +69,7 @@ pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -
 /// Why a request was not answered as it should have been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Nobody listened.
+    /// The port was closed.
     Refused,
     /// There was no way there.
     Unreachable,
@@ -126,7 +126,6 @@ impl Fault {
         }
     }
 
-    /// What an error of a socket means.
     pub(crate) fn of(error: Errno) -> Fault {
         match error {
             Errno::CONNREFUSED => Fault::Refused,

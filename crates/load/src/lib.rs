@@ -2,9 +2,9 @@
 //!
 //! Requests are either sent one after the other on each connection (closed loop), or at a constant
 //! rate whatever the server does (open loop). In the open loop each request has a time at which it
-//! is due, and what it takes is counted from that time: a server that stands still for a second
+//! is due, and what it takes is counted from that time: a server that pauses for a second
 //! delays all that was due meanwhile, and all of it is seen. A closed loop would send one request
-//! less and tell of one slow answer ("coordinated omission").
+//! less and report one slow answer ("coordinated omission").
 //!
 //! Every answer is checked: its status, its length, its content.
 
@@ -28,7 +28,6 @@ pub use outcome::{BodySeen, Outcome, Progress};
 pub use reference::Reference;
 pub use run::run;
 pub use target::{Protocol, Target, TargetError};
-pub use times::Summary;
 
 /// For the fuzzer: reads an answer as a client does, cut as `cuts` says, and gives the verdict.
 #[doc(hidden)]

@@ -1,13 +1,12 @@
-//! What came of a load.
+//! The results of a load.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
+use tcplab_units::Durations;
 
-use crate::times::Summary;
-
-/// What came of a load. Times in nanoseconds.
+/// The results of a load. Times in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
     /// How long was counted, without the warm-up.
@@ -23,16 +22,15 @@ pub struct Outcome {
     pub bits_per_second: f64,
     /// Connections that were made.
     pub connections: u64,
-    /// From the beginning of a connection until it stands.
-    pub connect: Summary,
+    /// The time to connect.
+    pub connect: Durations,
     /// From when a request was due (open loop), or begun, until the first byte of its answer. To
     /// make a connection for it, where that is needed, is part of it.
-    pub latency: Summary,
+    pub latency: Durations,
     /// The same until the last byte.
-    pub response: Summary,
-    /// Open loop: how much later than it could have been a request was sent, by the generator's
-    /// own fault.
-    pub late: Summary,
+    pub response: Durations,
+    /// Open loop: how late requests were sent because the generator was slow.
+    pub late: Durations,
     /// Open loop: requests that were due and were never sent, as all connections were busy.
     pub unsent: u64,
     /// Requests that were not answered as they should be, by kind.
@@ -44,7 +42,7 @@ pub struct Outcome {
     pub processor: Duration,
     /// Threads of the generator.
     pub threads: usize,
-    /// Whether it was broken off.
+    /// Whether it was interrupted.
     pub was_stopped: bool,
     /// What makes the figures doubtful.
     pub warnings: Vec<String>,

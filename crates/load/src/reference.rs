@@ -15,8 +15,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Bytes that are kept, to be compared as they come. What is longer is compared by its digest,
-    /// once it is whole.
+    /// Bytes to compare as they arrive; longer bodies are compared by digest at the end.
     pub const KEPT: usize = 1 << 20;
 
     /// Of these bytes.
@@ -80,7 +79,7 @@ impl Gathered {
     }
 }
 
-/// What all bodies are held against: given, or the first good one.
+/// The body that all are compared with: given, or the first good one.
 #[derive(Debug)]
 pub(crate) enum Standard {
     Fixed(std::sync::Arc<Reference>),
@@ -98,7 +97,6 @@ impl Standard {
     }
 }
 
-/// A body that is being compared.
 #[derive(Debug)]
 pub(crate) enum Comparing {
     /// It is not.
@@ -126,7 +124,6 @@ impl Comparing {
         }
     }
 
-    /// The next bytes.
     pub(crate) fn add(&mut self, bytes: &[u8], standard: &Standard) {
         let matches = |at: u64| {
             standard.reference().is_some_and(|reference| {
@@ -192,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn all_are_held_against_the_first() {
+    fn bodies_compared_with_the_first() {
         let standard = Standard::First(OnceLock::new());
         assert!(is_good(&standard, &[b"ab", b"c"]));
         assert_eq!(standard.reference(), Some(&Reference::of(b"abc")));
@@ -205,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ones_are_held_against_their_digest() {
+    fn long_bodies_compared_by_digest() {
         let long: Vec<u8> = (0..Reference::KEPT + 5000).map(|at| (at % 251) as u8).collect();
         let standard = Standard::Fixed(Reference::of(&long).into());
         assert!(is_good(&standard, &long.chunks(70_001).collect::<Vec<_>>()));

@@ -21,7 +21,6 @@ pub(crate) enum Kind {
     Exactly(u64),
 }
 
-/// One answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     stage: Stage,
@@ -83,7 +82,6 @@ impl Reply {
         self.length
     }
 
-    /// These bytes came.
     pub(crate) fn receive(&mut self, bytes: &[u8], standard: &Standard) -> Verdict {
         let mut rest = bytes;
         if matches!(self.stage, Stage::Head) {
@@ -96,7 +94,6 @@ impl Reply {
         self.receive_body(rest, standard)
     }
 
-    /// The connection has ended.
     pub(crate) fn end(&mut self, standard: &Standard) -> Verdict {
         match self.stage {
             Stage::Open => {
@@ -174,7 +171,7 @@ impl Reply {
                     self.add(rest, standard);
                     return Verdict::More;
                 }
-                // Nobody has asked for more than one answer.
+                // Only one answer was requested.
                 Stage::Done if !rest.is_empty() => return self.broken(Fault::Protocol),
                 Stage::Done => return self.judge(standard),
                 Stage::Head => unreachable!("it was read"),
@@ -291,19 +288,19 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
 /// the fault's name if it is not, and the length of its body.
 pub fn verdict(pieces: &[&[u8]]) -> (Option<&'static str>, u64) {
     let mut reply = Reply::new(Kind::Http, &Standard::None);
-    let told = |verdict, reply: &Reply| match verdict {
+    let ended = |verdict, reply: &Reply| match verdict {
         Verdict::More => None,
         Verdict::Good { .. } => Some((None, reply.length())),
         Verdict::Bad(fault, _) => Some((Some(fault.name()), reply.length())),
     };
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         let verdict = reply.receive(piece, &Standard::None);
-        if let Some(told) = told(verdict, &reply) {
-            return told;
+        if let Some(result) = ended(verdict, &reply) {
+            return result;
         }
     }
     let verdict = reply.end(&Standard::None);
-    told(verdict, &reply).expect("there is no more")
+    ended(verdict, &reply).expect("there is no more")
 }
 
 #[cfg(test)]

@@ -18,16 +18,16 @@ use crate::reply::Kind;
 use crate::target::Protocol;
 use crate::worker::{Counted, Gauges, Load, Worker};
 
-/// How often the observer is told.
+/// How often the observer is called.
 const TICK: Duration = Duration::from_millis(100);
 /// Descriptors that are needed beside those of connections.
 const SPARE: u64 = 32;
 
-/// Puts the load on its target. `observe` is told several times a second how far it is, and can
+/// Puts the load on its target. `observe` receives several times a second how far it is, and can
 /// break it off, which is no error: what was counted until then is the outcome.
 ///
 /// # Errors
-/// When nobody takes a connection, and when more is asked for than makes sense or is allowed.
+/// If the server accepts no connection, or the configuration is contradictory or not allowed.
 /// Errors of single requests are part of the outcome.
 pub fn run(
     config: &Config,
@@ -71,7 +71,7 @@ pub fn run(
             let left = end.map_or(TICK, |end| end.saturating_duration_since(Instant::now()));
             std::thread::sleep(left.clamp(Duration::from_millis(5), TICK));
         }
-        let mut counted = Counted::new();
+        let mut counted = Counted::default();
         for thread in running {
             counted.add(&thread.join().expect("a worker does not die"));
         }
@@ -93,7 +93,7 @@ fn check(config: &Config) -> Result<(), LoadError> {
     if config.timeout.is_zero() {
         return invalid("the timeout must be above 0");
     }
-    // Where it can be known before, it is told before.
+    // Fail early where possible.
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     if config.connections as u64 + SPARE > allowed {
         return Err(LoadError::Descriptors { connections: config.connections, allowed });
@@ -142,14 +142,14 @@ fn question(config: &Config) -> Question {
 
 fn progress(load: &Load<'_>) -> Progress {
     let now = Instant::now();
-    let told = |gauge: &AtomicU64| gauge.load(Ordering::Relaxed);
+    let read = |gauge: &AtomicU64| gauge.load(Ordering::Relaxed);
     Progress {
         elapsed: now.duration_since(load.begin),
         is_warming_up: now < load.counted_from,
-        requests: told(&load.gauges.requests),
-        errors: told(&load.gauges.errors),
-        bytes: told(&load.gauges.bytes),
-        connected: told(&load.gauges.connected),
+        requests: read(&load.gauges.requests),
+        errors: read(&load.gauges.errors),
+        bytes: read(&load.gauges.bytes),
+        connected: read(&load.gauges.connected),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Requests at a constant rate. Their times are reckoned from the beginning, so nothing drifts, and
-/// however many are overdue, none has to be kept.
+/// Requests at a constant rate, counted from the beginning: nothing drifts or needs storage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schedule {
     begin: Instant,
@@ -20,12 +19,10 @@ impl Schedule {
         Schedule { begin, interval: interval * threads as f64, next: 0 }
     }
 
-    /// When the next one is due.
     pub(crate) fn due(&self) -> Instant {
         self.begin + Duration::from_nanos((self.interval * self.next as f64).round() as u64)
     }
 
-    /// It was sent.
     pub(crate) fn advance(&mut self) {
         self.next += 1;
     }

@@ -139,9 +139,9 @@ mod tests {
             ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
             ("http://:80/", "cannot find"),
         ] {
-            let told = Target::find(text, 64).map(|found| found.address.to_string());
-            let told = told.map_err(|error| error.to_string());
-            assert!(told.as_ref().is_err_and(|it| it.contains(why)), "{text}: {told:?}");
+            let error = Target::find(text, 64).map(|found| found.address.to_string());
+            let error = error.map_err(|error| error.to_string());
+            assert!(error.as_ref().is_err_and(|it| it.contains(why)), "{text}: {error:?}");
         }
     }
 }

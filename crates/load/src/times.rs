@@ -1,11 +1,11 @@
-//! How long things took: as histograms that keep three digits of every value.
+//! Durations in a histogram with three digits.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use tcplab_units::Durations;
 
-/// The longest time that is told apart; timeouts are far below.
+/// Longer times count as this; timeouts are far shorter.
 const LONGEST: u64 = 3_600_000_000_000;
 const DIGITS: u8 = 3;
 
@@ -15,24 +15,26 @@ pub(crate) struct Times {
     histogram: Histogram<u64>,
 }
 
-impl Times {
-    pub(crate) fn new() -> Times {
+impl Default for Times {
+    fn default() -> Times {
         let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS);
-        Times { histogram: histogram.expect("the bounds make sense") }
+        Times { histogram: histogram.expect("valid bounds") }
     }
+}
 
+impl Times {
     pub(crate) fn record(&mut self, time: Duration) {
         self.histogram.saturating_record(time.as_nanos().clamp(1, LONGEST.into()) as u64);
     }
 
     pub(crate) fn add(&mut self, other: &Times) {
-        self.histogram.add(&other.histogram).expect("the bounds are the same");
+        self.histogram.add(&other.histogram).expect("equal bounds");
     }
 
-    pub(crate) fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Durations {
         let histogram = &self.histogram;
         let at = |quantile| histogram.value_at_quantile(quantile);
-        Summary {
+        Durations {
             count: histogram.len(),
             min: if histogram.is_empty() { 0 } else { histogram.min() },
             mean: histogram.mean(),
@@ -47,48 +49,14 @@ impl Times {
     }
 }
 
-/// What times came to, in nanoseconds, each to three digits.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Summary {
-    /// How many there are.
-    pub count: u64,
-    /// The shortest.
-    #[serde(rename = "min_ns")]
-    pub min: u64,
-    /// Their mean.
-    #[serde(rename = "mean_ns")]
-    pub mean: f64,
-    /// Their standard deviation.
-    #[serde(rename = "deviation_ns")]
-    pub deviation: f64,
-    /// Half of them are no longer.
-    #[serde(rename = "p50_ns")]
-    pub p50: u64,
-    /// Three quarters.
-    #[serde(rename = "p75_ns")]
-    pub p75: u64,
-    /// Nine in ten.
-    #[serde(rename = "p90_ns")]
-    pub p90: u64,
-    /// 99 in 100.
-    #[serde(rename = "p99_ns")]
-    pub p99: u64,
-    /// 999 in 1000.
-    #[serde(rename = "p999_ns")]
-    pub p999: u64,
-    /// The longest.
-    #[serde(rename = "max_ns")]
-    pub max: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_values_to_three_digits() {
-        let mut times = Times::new();
-        let mut half = Times::new();
+    fn quantiles_have_three_digits() {
+        let mut times = Times::default();
+        let mut half = Times::default();
         for micros in 1..=10_000_u64 {
             let part = if micros % 2 == 0 { &mut times } else { &mut half };
             part.record(Duration::from_micros(micros));
@@ -96,7 +64,7 @@ mod tests {
         times.add(&half);
         let summary = times.summary();
         assert_eq!(summary.count, 10_000);
-        for (told, micros) in [
+        for (found, micros) in [
             (summary.min, 1.0),
             (summary.p50, 5_000.0),
             (summary.p75, 7_500.0),
@@ -106,8 +74,8 @@ mod tests {
             (summary.max, 10_000.0),
             (summary.mean as u64, 5_000.5),
         ] {
-            assert!((told as f64 / 1e3 / micros - 1.0).abs() < 0.001, "{told} {micros}");
+            assert!((found as f64 / 1e3 / micros - 1.0).abs() < 0.001, "{found} {micros}");
         }
-        assert_eq!(Times::new().summary(), Summary::default());
+        assert_eq!(Times::default().summary(), Durations::default());
     }
 }

@@ -14,14 +14,13 @@ use crate::error::Fault;
 use crate::schedule::Schedule;
 use crate::times::Times;
 
-/// Told at once.
+/// Events taken at once.
 const EVENTS: usize = 256;
 /// Received at once.
 const BUFFER: usize = 64 << 10;
 /// How often exchanges are looked at for those that take too long.
 const SWEEP: Duration = Duration::from_millis(20);
-/// How long a connection rests after an error in a closed loop: one that is refused would only be
-/// refused again, a hundred thousand times a second.
+/// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
 /// What all threads share.
@@ -47,8 +46,8 @@ pub(crate) struct Gauges {
     pub(crate) connected: AtomicU64,
 }
 
-/// What a thread has counted.
-#[derive(Debug)]
+/// The counts of a thread.
+#[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) connect: Times,
     pub(crate) latency: Times,
@@ -67,23 +66,6 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    pub(crate) fn new() -> Counted {
-        Counted {
-            connect: Times::new(),
-            latency: Times::new(),
-            response: Times::new(),
-            late: Times::new(),
-            requests: 0,
-            in_time: 0,
-            bytes: 0,
-            connections: 0,
-            unsent: 0,
-            errors: [0; Fault::ALL.len()],
-            last: None,
-            processor: Duration::ZERO,
-        }
-    }
-
     pub(crate) fn add(&mut self, other: &Counted) {
         self.connect.add(&other.connect);
         self.latency.add(&other.latency);
@@ -102,7 +84,6 @@ impl Counted {
     }
 }
 
-/// One thread.
 pub(crate) struct Worker<'a> {
     load: &'a Load<'a>,
     epoll: OwnedFd,
@@ -146,7 +127,7 @@ impl<'a> Worker<'a> {
             schedule,
             ledger: Ledger {
                 load,
-                counted: Counted::new(),
+                counted: Counted::default(),
                 free: (0..connections).rev().collect(),
                 resting: Vec::new(),
                 busy: 0,
@@ -169,7 +150,7 @@ impl<'a> Worker<'a> {
             }
             let timeout = self.timeout(Instant::now());
             let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
-            // A signal, or no memory for a moment: what is ready is told the next time.
+            // A signal, or no memory for a moment: ready sockets are reported the next time.
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
@@ -254,7 +235,7 @@ impl<'a> Worker<'a> {
         let connection = &mut self.connections[index];
         let began = match connection.begin(question, since, now) {
             Ok(Some(socket)) => {
-                // Told once for each change, so nothing has to be switched on and off.
+                // Reported once for each change, so nothing has to be switched on and off.
                 let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
                 let data = EventData::new_u64(index as u64);
                 epoll::add(&self.epoll, socket.as_fd(), data, flags).map_err(Fault::of)
@@ -308,7 +289,7 @@ impl<'a> Worker<'a> {
             if is_late {
                 self.give_up(index, Fault::Timeout, now);
             } else if is_stopped {
-                // Who stops does not wait, and that is nobody's fault.
+                // Requests cut off by the end are no failure.
                 let connection = &mut self.connections[index];
                 self.ledger.note_connected(connection.is_connected(), false);
                 connection.give_up(Fault::Timeout, &mut |_| ());

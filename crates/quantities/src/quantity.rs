@@ -30,6 +30,8 @@ pub enum Unit {
     Seconds,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// Bits per second.
     BitsPerSecond,
     /// Megabits per second.
@@ -47,6 +49,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "seconds",
             Unit::Bytes => "bytes",
+            Unit::BytesPerSecond => "bytes_per_second",
             Unit::BitsPerSecond => "bits_per_second",
             Unit::MbitPerSecond => "mbit_per_second",
             Unit::Percent => "percent",
@@ -61,6 +64,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "s",
             Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
             Unit::BitsPerSecond => "bit/s",
             Unit::MbitPerSecond => "Mbit/s",
             Unit::Percent => "%",
@@ -83,7 +87,7 @@ impl Quantity {
         }
     }
 
-    /// Its label below a heading that says its first or last words: `min`, of `RTT min` below `RTT`.
+    /// Its label below a heading that has its first or last words: `min` of `RTT min` below `RTT`.
     pub fn label_under(&self, heading: &str) -> &'static str {
         let without = self.label.strip_prefix(heading).or(self.label.strip_suffix(heading));
         without.map_or(self.label, str::trim)

@@ -43,7 +43,8 @@ pub use stack::StackUsed;
 pub use stopping::{Stopping, Width};
 pub use summary::{Summary, median_interval};
 /// Parts of a [`Trial`].
-pub use tcplab_workload::{DatagramMark, Durations, LoadReport, RequestReport};
+pub use tcplab_units::Durations;
+pub use tcplab_workload::{DatagramMark, LoadReport, RequestReport};
 pub use trial::Trial;
 pub use verification::Calibration;
 pub use world::{RunWorld, World};

@@ -19,7 +19,7 @@ pub struct Run {
     pub scenario: String,
     /// Where its cases ran.
     pub world: RunWorld,
-    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    /// Why a model replaces the kernel, and how to get the kernel.
     #[serde(default)]
     pub fallback: Option<String>,
     /// When it was started, UTC, RFC 3339.

@@ -1,10 +1,10 @@
-//! Whose TCP spoke in a case.
+//! The TCP stacks of a case.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Whose TCP spoke at one end.
+/// The TCP stack at one end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackUsed {
     /// `client` or `server`.
@@ -13,22 +13,21 @@ pub struct StackUsed {
     pub name: String,
     /// Whether it was a model, in virtual time.
     pub is_model: bool,
-    /// Whether the stack's source is closed, so that the model is like what is told of it.
+    /// Whether the stack's source is closed, so that the model follows descriptions of it.
     pub like: bool,
-    /// What the profile is of, in a line; empty of a kernel.
+    /// Which stack the profile models, in a line; empty for a kernel.
     pub title: String,
-    /// From where its constants are known; empty of a kernel.
+    /// The source of its constants; empty for a kernel.
     pub source: String,
-    /// Whether it stands for the kernel that the scenario names.
+    /// Whether it replaces the kernel that the scenario names.
     pub for_kernel: bool,
 }
 
-/// Such as `model windows-7-like`, `model linux-6.18 for the kernel`, `Linux 6.18.44`.
+/// Such as `windows-7-like model`, `Linux 6.18.44`.
 impl fmt::Display for StackUsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let model = if self.is_model { "model " } else { "" };
         let like = if self.like { "-like" } else { "" };
-        let stands = if self.for_kernel { " for the kernel" } else { "" };
-        write!(f, "{model}{}{like}{stands}", self.name)
+        let model = if self.is_model { " model" } else { "" };
+        write!(f, "{}{like}{model}", self.name)
     }
 }

@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::case::Case;
 use crate::fault::Fault;
+use crate::located::Located;
 use crate::matrix::{Factor, Matrix, text_of, written_at};
 use crate::metrics::{METRICS, MetricInfo, MetricKind, Scope, metric};
 use crate::operand::{Operand, Value, value};
@@ -66,22 +67,18 @@ impl Threshold {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompareSpec {
     /// The factor: a key of the matrix.
-    #[schemars(with = "String")]
-    factor: Spanned<String>,
+    factor: Located<String>,
     /// Two of its levels, first the baseline: `["before", "after"]`. Default: its levels in the
     /// order of the file, if it has only two.
-    #[serde(default)]
     #[schemars(with = "Option<[serde_json::Value; 2]>")]
     levels: Option<Spanned<Vec<Spanned<toml::Value>>>>,
     /// Metrics to compare, with one number per trial. All are tested together, so fewer metrics
     /// need fewer trials. Default: the key metrics, as in `tcplab compare`.
-    #[serde(default)]
-    #[schemars(with = "Option<Vec<String>>", extend("items" = names()))]
-    metrics: Option<Spanned<Vec<Spanned<String>>>>,
+    #[schemars(extend("items" = names()))]
+    metrics: Option<Located<Vec<Located<String>>>>,
     /// Equivalence margin, the smallest difference that matters: a share of the first level's
     /// median, such as `"1 %"`; or for each named metric a share or an amount in its unit: `{
     /// transfer_time = "1 %", retransmissions = 2 }`. Default: `"5 %"`.
-    #[serde(default)]
     #[schemars(with = "Option<MarginsForm>")]
     threshold: Option<Spanned<Margins>>,
 }

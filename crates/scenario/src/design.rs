@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::fault::Fault;
 use crate::key::Key;
+use crate::located::Located;
 use crate::matrix::{CASES_MAX, Matrix, Wanted, select};
 use crate::problem::Problem;
 
@@ -29,17 +30,14 @@ pub(crate) struct DesignSpec {
     /// `[["path.rate", "path.delay"]]`: the first level of one combines only with the first level
     /// of the others, and so on. Paired keys need equally many levels.
     #[serde(default)]
-    #[schemars(with = "Vec<Vec<String>>")]
-    pairs: Vec<Spanned<Vec<Spanned<String>>>>,
+    pairs: Vec<Located<Vec<Located<String>>>>,
     /// Combinations to leave out, by keys of the matrix and a level or a list of levels each, such
     /// as `[{ "path.rate" = "1 Gbit/s", "client.socket.congestion" = "bbr" }]`.
     #[serde(default)]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     exclude: Vec<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
     /// Run a sample of the remaining combinations instead of all.
-    #[serde(default)]
-    #[schemars(with = "Option<SampleSpec>")]
-    sample: Option<Spanned<SampleSpec>>,
+    sample: Option<Located<SampleSpec>>,
 }
 
 /// How many combinations to sample, and how: one of `latin_hypercube` and `random`. The same file
@@ -49,11 +47,9 @@ pub(crate) struct DesignSpec {
 struct SampleSpec {
     /// A Latin hypercube of this many cases: every factor has each of its levels equally often (or
     /// once more), so that few cases teach most about each factor.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     latin_hypercube: Option<usize>,
     /// This many cases, all combinations equally likely.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     random: Option<usize>,
     /// Seed of the sample. Default: 1.

@@ -14,6 +14,7 @@ mod expect;
 mod fault;
 mod file;
 mod key;
+mod located;
 mod matrix;
 pub mod metrics;
 mod operand;
@@ -28,8 +29,8 @@ mod sections;
 mod sysctl;
 
 pub use case::{
-    Case, EndpointSpec, Flow, FlowEnd, FlowSpec, LimitsSpec, PlannedConnection,
-    STANDS_FOR_THE_KERNEL, SamplingSpec, Stack,
+    Case, EndpointSpec, Flow, FlowEnd, FlowSpec, KERNEL_MODEL, LimitsSpec, PlannedConnection,
+    SamplingSpec, Stack,
 };
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};

@@ -11,6 +11,7 @@ use crate::case::Case;
 use crate::expect::check_flow;
 use crate::fault::Fault;
 use crate::key::Key;
+use crate::located::Located;
 use crate::matrix::{Factor, Matrix};
 use crate::metrics::{Better, METRICS, MetricInfo, metric, number_names};
 use crate::problem::Problem;
@@ -24,7 +25,7 @@ const LEVELS_WORTH_A_LINE: usize = 3;
 
 /// A plot in the report: a metric over a factor whose levels are numbers, with a line for each
 /// level of another factor; or against another metric, with a point for each level.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plot {
     /// A metric with one number per trial.
     pub metric: String,
@@ -81,35 +82,26 @@ impl Plot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
     /// The metric, which needs one number per trial.
-    #[schemars(with = "String", extend("enum" = number_names()))]
-    metric: Spanned<String>,
+    #[schemars(extend("enum" = number_names()))]
+    metric: Located<String>,
     /// The flow of the metric, where there are several; the median of its connections. Default: the
     /// first flow in the file that is not background.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    flow: Option<Spanned<String>>,
+    flow: Option<Located<String>>,
     /// The factor on the horizontal axis, whose levels are numbers or quantities such as
     /// `"64 KiB"`; the axis is logarithmic if they span a decade. Default: the factor with most
     /// levels. With `against`, the factor of the points, numbers or not.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    over: Option<Spanned<String>>,
+    over: Option<Located<String>>,
     /// The factor of the lines. Default: of the others, the one with most levels. With `against`,
     /// the factor of the colours. Default: none.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    by: Option<Spanned<String>>,
+    by: Option<Located<String>>,
     /// Another metric on the horizontal axis: each variant is a point with confidence intervals in
     /// both directions, and a line joins the Pareto-optimal variants. Both metrics need a better
     /// direction.
-    #[serde(default)]
-    #[schemars(with = "Option<String>", extend("enum" = compared_names()))]
-    against: Option<Spanned<String>>,
+    #[schemars(extend("enum" = compared_names()))]
+    against: Option<Located<String>>,
     /// The flow of that metric, which may differ from `flow`: each of two flows can have its own
     /// axis. Default: as for `flow`.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    against_flow: Option<Spanned<String>>,
+    against_flow: Option<Located<String>>,
 }
 
 /// Metrics that can be plotted against another, for the schema. Null stands for a missing key.
@@ -133,14 +125,13 @@ impl PlotSpec {
                 check_flow(flow, drawn(metric)?, cases)?;
             }
         }
-        let name = |flow: &Option<Spanned<String>>| flow.as_ref().map(|it| it.get_ref().clone());
-        Ok(Plot { flow: name(&self.flow), against_flow: name(&self.against_flow), ..plot })
+        Ok(Plot { flow: text(&self.flow), against_flow: text(&self.against_flow), ..plot })
     }
 
     /// A metric against another metric.
     fn resolve_against(
         &self,
-        against: &Spanned<String>,
+        against: &Located<String>,
         matrix: &Matrix<'_>,
     ) -> Result<Plot, Fault> {
         for written in [&self.metric, against] {
@@ -149,8 +140,7 @@ impl PlotSpec {
                 return Err(Fault::new(Problem::NoMerit(info.name.into()), written.span()));
             }
         }
-        let flow = |it: &Option<Spanned<String>>| it.as_ref().map(|it| it.get_ref().clone());
-        let is_same_flow = flow(&self.flow) == flow(&self.against_flow);
+        let is_same_flow = text(&self.flow) == text(&self.against_flow);
         if against.get_ref() == self.metric.get_ref() && is_same_flow {
             let problem = Problem::AgainstItself(against.get_ref().clone());
             return Err(Fault::new(problem, against.span()));
@@ -166,8 +156,7 @@ impl PlotSpec {
             over: over.key.to_string(),
             by,
             against: Some(against.get_ref().clone()),
-            flow: None,
-            against_flow: None,
+            ..Plot::default()
         })
     }
 
@@ -190,15 +179,12 @@ impl PlotSpec {
             Some(written) => Some(other_than(over, written, matrix)?),
             None => other(matrix, &over.key),
         };
-        Ok(Plot {
-            metric: info.name.into(),
-            flow: None,
-            over: over.key.to_string(),
-            by,
-            against: None,
-            against_flow: None,
-        })
+        Ok(Plot { metric: info.name.into(), over: over.key.to_string(), by, ..Plot::default() })
     }
+}
+
+fn text(written: &Option<Located<String>>) -> Option<String> {
+    written.as_ref().map(|it| it.get_ref().clone())
 }
 
 /// The metric of this name, which needs one number per trial.
@@ -241,9 +227,7 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
         metric: metric.into(),
         over: over.key.to_string(),
         by: other(matrix, &over.key),
-        flow: None,
-        against: None,
-        against_flow: None,
+        ..Plot::default()
     };
     usual.iter().map(|metric| plot(metric)).collect()
 }
@@ -311,9 +295,7 @@ mod tests {
             metric: metric.into(),
             over: over.into(),
             by: by.map(Into::into),
-            flow: None,
-            against: None,
-            against_flow: None,
+            ..Plot::default()
         };
         let (size, congestion) = ("workload.write_size", Some("client.socket.congestion"));
         assert_eq!(read("").unwrap(), [plot("goodput", size, congestion)], "by default");
@@ -331,9 +313,8 @@ mod tests {
             metric: "goodput".into(),
             over: over.into(),
             by: by.map(Into::into),
-            flow: None,
             against: Some("buffer_delay".into()),
-            against_flow: None,
+            ..Plot::default()
         };
         let (size, congestion) = ("workload.write_size", "client.socket.congestion");
         for (keys, expected) in [

@@ -27,15 +27,10 @@ pub struct Profile {
 
 /// Why a profile cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum ProfileError {
-    /// No profile has this name.
     #[error("unknown stack model `{name}`: use one of {known}")]
-    Unknown {
-        /// The name in question.
-        name: String,
-        /// All names.
-        known: String,
-    },
+    Unknown { name: String, known: String },
 }
 
 #[derive(Deserialize)]

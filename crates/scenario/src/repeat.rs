@@ -22,12 +22,10 @@ const MIN_LEAST: u32 = 3;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RepeatSpec {
     /// Trials of each case: 1 to 99999. Default: 5, enough to show the spread.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 99999))]
     trials: Option<u32>,
     /// Instead of `trials`: add blocks (one trial of every case each) until a metric's confidence
     /// interval is narrow enough in every case.
-    #[serde(default)]
     until: Option<UntilSpec>,
     /// Uncounted blocks before the trials on the kernel, 0 to 99, which warm up caches, clocks and
     /// the kernel's memory of paths. Virtual time needs none. Default: 0.
@@ -66,12 +64,10 @@ struct UntilSpec {
     #[schemars(range(min = 3, max = 99999))]
     max: u32,
     /// At least this many blocks, from 3. Default: 10, or `max` if that is less.
-    #[serde(default)]
     #[schemars(range(min = 3, max = 99999))]
     min: Option<u32>,
     /// The metric, which needs one number per trial. Default: `transfer_time`; for a load
     /// `load.rate`, for datagrams `mean_response`.
-    #[serde(default)]
     #[schemars(with = "Option<String>", extend("enum" = number_names()))]
     metric: Option<String>,
 }

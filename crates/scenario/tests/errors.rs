@@ -45,6 +45,17 @@ queue = "512 packets"
 interruption = { every = "5 s", lasting = "200 ms" }
 "#;
 
+/// Parts of it that tests spoil.
+const UPLOAD: &str = "upload = \"10 MB\"";
+const TRIALS: &str = "trials = 5";
+const REPEAT: &str = "[repeat]";
+const FACTOR: &str = "\"client.socket.congestion\" = [";
+const LEVELS: &str = "[\"reno\", \"cubic\"]";
+const CUBIC: &str = "\"cubic\"]\n";
+const METRIC: &str = "\"transfer_time\"";
+const AT_MOST: &str = "at_most = \"30 s\"";
+const CLAIM: &str = "\"transfer_time\"\nat_most = \"30 s\"";
+
 /// The good file with `old` replaced, which must be there exactly once.
 fn spoiled(old: &str, new: &str) -> String {
     assert_eq!(GOOD.matches(old).count(), 1, "{old}");
@@ -92,186 +103,179 @@ fn good_file_is_valid() {
     assert_eq!(rendered(GOOD), "no error\n");
 }
 
-#[test]
-fn not_toml() {
-    check(
-        "not_toml",
-        &[
-            ("delay = \"5 ms\"", "delay = 5 ms"),
-            ("[workload]", "[workload"),
-            ("title = \"10 MB upload\"", "title = \"10 MB upload"),
-            ("delay = \"5 ms\"", "delay = \"5 ms\"\ndelay = \"6 ms\""),
-        ],
-    );
+/// Tests with a snapshot each: what the reader sees where a part is replaced by another.
+macro_rules! spoils {
+    ($($name:ident { $($old:expr => $new:expr,)* })*) => {$(
+        #[test]
+        fn $name() {
+            check(stringify!($name), &[$(($old, $new)),*]);
+        }
+    )*};
 }
 
-#[test]
-fn unknown_keys() {
-    check(
-        "unknown_keys",
-        &[
-            ("delay = \"5 ms\"", "dealy = \"5 ms\""),
-            ("delay = \"5 ms\"", "colour = \"red\""),
-            ("[repeat]", "[repeats]"),
-            ("{ nodelay = true }", "{ no_delay = true }"),
-            ("lasting =", "lasts ="),
-            ("at_most =", "atmost ="),
-        ],
-    );
-}
-
-#[test]
-fn missing_keys() {
-    check(
-        "missing_keys",
-        &[
-            ("title = \"10 MB upload\"", "reference = \"a book\""),
-            ("[workload]\nupload = \"10 MB\"\n", ""),
-            (PATH, ""),
-            ("upload = \"10 MB\"", "write_size = \"64 KiB\""),
-            (", lasting = \"200 ms\"", ""),
-            ("metric  = \"transfer_time\"\n", ""),
-        ],
-    );
-}
-
-#[test]
-fn wrong_types_and_units() {
-    check(
-        "wrong_types_and_units",
-        &[
-            ("\"5 ms\"", "5"),
-            ("\"5 ms\"", "\"5 Mbit/s\""),
-            ("\"5 Mbit/s\"", "\"-5 Mbit/s\""),
-            ("\"5 ms\"", "\"soon\""),
-            ("\"5 ms\"", "[\"5 ms\"]"),
-            ("\"512 packets\"", "\"512\""),
-            ("nodelay = true", "nodelay = \"yes\""),
-            ("trials = 5", "trials = -5"),
-            ("trials = 5", "trials = \"five\""),
-            ("title = \"10 MB upload\"", "title = 10"),
-            ("[workload]\nupload", "[[workload]]\nupload"),
-            ("\"4096 131072 903680\"", "true"),
-        ],
-    );
-}
-
-#[test]
-fn impossible_values() {
-    check(
-        "impossible_values",
-        &[
-            ("\"5 Mbit/s\"", "\"0 bit/s\""),
-            ("rate  = \"5 Mbit/s\"\n", ""),
-            ("lasting = \"200 ms\"", "lasting = \"6 s\""),
-            ("upload = \"10 MB\"", "upload = \"10 MB\"\ndownload = \"10 MB\""),
-            ("upload = \"10 MB\"", "upload = \"0 B\""),
-            ("upload = \"10 MB\"", "upload = \"10 MB\"\nwrite_size = \"17 MiB\""),
-            ("nodelay = true", "maxseg = 20"),
-            ("nodelay = true", "rcvbuf = \"4 GB\""),
-            ("trials = 5", "trials = 0"),
-            ("[repeat]", "[sampling]\ntcp_info = \"1 µs\"\n[repeat]"),
-            ("[repeat]", "[limits]\ntrial = \"0 s\"\n[repeat]"),
-        ],
-    );
-}
-
-#[test]
-fn programs() {
-    let program = |text: &'static str| ("upload = \"10 MB\"", text);
-    check(
-        "programs",
-        &[
-            program("client = [\"write 100 B\", \"wait 3 s\"]"),
-            program("client = [\"write 100\"]"),
-            program("client = [\"write 100 B\",\n  \"read to 5 B\"]"),
-            program("client = [\"accept\"]"),
-            program("server = [\"read to end\", \"close\", \"write 1 B\"]"),
-            program("client = [{ repeat = 5, steps = [\"close\"] }]"),
-            program("client = [{ repeat = 0, steps = [\"write 1 B\"] }]"),
-            program("client = [{ times = 5, steps = [\"write 1 B\"] }]"),
-            program("client = \"write 1 B\""),
-            program("connect = \"nowhere\""),
-            program("connect = \"silent\"\nthink = \"1 s\""),
-            program("upload = \"10 MB\"\nclient = [\"close\"]"),
-            program("upload = \"10 MB\"\nurgent_at = \"10 MB\""),
-            program("keystrokes = { count = 0, every = \"100 ms\" }"),
-            program("requests = { count = 5, request = \"9 B\", response = \"0 B\" }"),
-            program(
-                "requests = { count = 5, request = \"9 B\", response = \"9 B\", pipelined = 6 }",
-            ),
-            ("\"transfer_time\"", "\"transfer_time\"\nendpoint = \"client\""),
-            ("\"transfer_time\"", "\"call.duration\"\ncall = \"clsoe\""),
-            ("\"transfer_time\"", "\"call.duration\"\nnth = 0"),
-            ("\"transfer_time\"", "\"app.read\"\nendpoint = \"clinet\""),
-            ("\"transfer_time\"\nat_most = \"30 s\"", "\"call.result\"\nequals = \"EAGIAN\""),
-        ],
-    );
-}
-
-#[test]
-fn datagrams() {
-    let of = |text: &'static str| ("upload = \"10 MB\"", text);
-    check(
-        "datagrams",
-        &[
-            of("datagrams = { }"),
-            of("datagrams = { count = 5, retries = 11 }"),
-            of("datagrams = { count = 5, request = \"1500 B\" }"),
-            of("datagrams = { count = 5, every = \"1 s\", think = \"1 s\" }"),
-            of("datagrams = { count = 5, server = \"gone\" }"),
-            of("upload = \"10 MB\"\ndatagrams = { count = 5 }"),
-            of("datagrams = { count = 5 }"),
-        ],
-    );
-}
-
-#[test]
-fn stacks_and_sysctls() {
-    check(
-        "stacks_and_sysctls",
-        &[
-            ("\"linux\"", "\"model:windows-95\""),
-            ("\"linux\"", "\"windows\""),
-            ("\"net.ipv4.tcp_rmem\" =", "\"kernel.hostname\" ="),
-            ("\"net.ipv4.tcp_rmem\" =", "net.ipv4.tcp_rmem ="),
-            ("\"net.ipv4.tcp_rmem\" =", "\"net.../../kernel\" ="),
-            ("\"4096 131072 903680\"", "\"\""),
-        ],
-    );
-}
-
-#[test]
-fn matrices() {
-    check(
-        "matrices",
-        &[
-            ("\"client.socket.congestion\" = [", "\"client.socket.congetsion\" = ["),
-            ("\"client.socket.congestion\" = [", "\"cleint.socket.congestion\" = ["),
-            ("\"client.socket.congestion\" = [", "\"client.sokcet.congestion\" = ["),
-            ("\"client.socket.congestion\" = [", "\"server.socket.congetsion\" = ["),
-            ("\"client.socket.congestion\" = [", "client.socket.congestion = ["),
-            ("\"client.socket.congestion\" = [", "\"client..congestion\" = ["),
-            ("\"client.socket.congestion\" = [", "\"repeat.trials\" = ["),
-            ("[\"reno\", \"cubic\"]", "\"reno\""),
-            ("[\"reno\", \"cubic\"]", "[]"),
-            ("[\"reno\", \"cubic\"]", "[\"reno\", \"reno\"]"),
-            ("[\"reno\", \"cubic\"]", "[\"reno\", 5]"),
-            ("[\"reno\", \"cubic\"]", "[\"reno\", \"not a name\"]"),
-            ("\"cubic\"]\n", "\"cubic\"]\n\"path.delay\" = [\"5 ms\", \"10 s/h\"]\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\n\"path.rate\" = [\"5 Mbit/s\", \"0 bit/s\"]\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\n\"path.queue.codel\" = [\"5 ms\"]\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\n'client . socket . congestion' = [\"bbr\"]\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\nvariant = { a = \"client.stack\" }\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\nvariant = { a = { \"client.sokcet\" = 1 } }\n"),
-            (
-                "\"cubic\"]\n",
-                "\"cubic\"]\nv = { a = { \"client.socket.congestion\" = \"bbr\" } }\n",
-            ),
-            ("\"cubic\"]\n", "\"cubic\"]\nv = { a = { \"client.model.host.tack\" = \"4 ms\" } }\n"),
-            ("\"cubic\"]\n", "\"cubic\"]\nv = { a = { \"client.model.acks.every\" = 1 } }\n"),
-        ],
-    );
+spoils! {
+    not_toml {
+        "delay = \"5 ms\"" => "delay = 5 ms",
+        "[workload]" => "[workload",
+        "title = \"10 MB upload\"" => "title = \"10 MB upload",
+        "delay = \"5 ms\"" => "delay = \"5 ms\"\ndelay = \"6 ms\"",
+    }
+    unknown_keys {
+        "delay = \"5 ms\"" => "dealy = \"5 ms\"",
+        "delay = \"5 ms\"" => "colour = \"red\"",
+        REPEAT => "[repeats]",
+        "{ nodelay = true }" => "{ no_delay = true }",
+        "lasting =" => "lasts =",
+        "at_most =" => "atmost =",
+    }
+    missing_keys {
+        "title = \"10 MB upload\"" => "reference = \"a book\"",
+        "[workload]\nupload = \"10 MB\"\n" => "",
+        PATH => "",
+        UPLOAD => "write_size = \"64 KiB\"",
+        ", lasting = \"200 ms\"" => "",
+        "metric  = \"transfer_time\"\n" => "",
+    }
+    wrong_types_and_units {
+        "\"5 ms\"" => "5",
+        "\"5 ms\"" => "\"5 Mbit/s\"",
+        "\"5 Mbit/s\"" => "\"-5 Mbit/s\"",
+        "\"5 ms\"" => "\"soon\"",
+        "\"5 ms\"" => "[\"5 ms\"]",
+        "\"512 packets\"" => "\"512\"",
+        "nodelay = true" => "nodelay = \"yes\"",
+        TRIALS => "trials = -5",
+        TRIALS => "trials = \"five\"",
+        "title = \"10 MB upload\"" => "title = 10",
+        "[workload]\nupload" => "[[workload]]\nupload",
+        "\"4096 131072 903680\"" => "true",
+    }
+    impossible_values {
+        "\"5 Mbit/s\"" => "\"0 bit/s\"",
+        "rate  = \"5 Mbit/s\"\n" => "",
+        "lasting = \"200 ms\"" => "lasting = \"6 s\"",
+        UPLOAD => "upload = \"10 MB\"\ndownload = \"10 MB\"",
+        UPLOAD => "upload = \"0 B\"",
+        UPLOAD => "upload = \"10 MB\"\nwrite_size = \"17 MiB\"",
+        "nodelay = true" => "maxseg = 20",
+        "nodelay = true" => "rcvbuf = \"4 GB\"",
+        TRIALS => "trials = 0",
+        REPEAT => "[sampling]\ntcp_info = \"1 µs\"\n[repeat]",
+        REPEAT => "[limits]\ntrial = \"0 s\"\n[repeat]",
+    }
+    programs {
+        UPLOAD => "client = [\"write 100 B\", \"wait 3 s\"]",
+        UPLOAD => "client = [\"write 100\"]",
+        UPLOAD => "client = [\"write 100 B\",\n  \"read to 5 B\"]",
+        UPLOAD => "client = [\"accept\"]",
+        UPLOAD => "server = [\"read to end\", \"close\", \"write 1 B\"]",
+        UPLOAD => "client = [{ repeat = 5, steps = [\"close\"] }]",
+        UPLOAD => "client = [{ repeat = 0, steps = [\"write 1 B\"] }]",
+        UPLOAD => "client = [{ times = 5, steps = [\"write 1 B\"] }]",
+        UPLOAD => "client = \"write 1 B\"",
+        UPLOAD => "connect = \"nowhere\"",
+        UPLOAD => "connect = \"silent\"\nthink = \"1 s\"",
+        UPLOAD => "upload = \"10 MB\"\nclient = [\"close\"]",
+        UPLOAD => "upload = \"10 MB\"\nurgent_at = \"10 MB\"",
+        UPLOAD => "keystrokes = { count = 0, every = \"100 ms\" }",
+        UPLOAD => "requests = { count = 5, request = \"9 B\", response = \"0 B\" }",
+        UPLOAD => "requests = { count = 5, request = \"9 B\", response = \"9 B\", pipelined = 6 }",
+        METRIC => "\"transfer_time\"\nendpoint = \"client\"",
+        METRIC => "\"call.duration\"\ncall = \"clsoe\"",
+        METRIC => "\"call.duration\"\nnth = 0",
+        METRIC => "\"app.read\"\nendpoint = \"clinet\"",
+        CLAIM => "\"call.result\"\nequals = \"EAGIAN\"",
+    }
+    datagrams {
+        UPLOAD => "datagrams = { }",
+        UPLOAD => "datagrams = { count = 5, retries = 11 }",
+        UPLOAD => "datagrams = { count = 5, request = \"1500 B\" }",
+        UPLOAD => "datagrams = { count = 5, every = \"1 s\", think = \"1 s\" }",
+        UPLOAD => "datagrams = { count = 5, server = \"gone\" }",
+        UPLOAD => "upload = \"10 MB\"\ndatagrams = { count = 5 }",
+        UPLOAD => "datagrams = { count = 5 }",
+    }
+    stacks_and_sysctls {
+        "\"linux\"" => "\"model:windows-95\"",
+        "\"linux\"" => "\"windows\"",
+        "\"net.ipv4.tcp_rmem\" =" => "\"kernel.hostname\" =",
+        "\"net.ipv4.tcp_rmem\" =" => "net.ipv4.tcp_rmem =",
+        "\"net.ipv4.tcp_rmem\" =" => "\"net.../../kernel\" =",
+        "\"4096 131072 903680\"" => "\"\"",
+    }
+    matrices {
+        FACTOR => "\"client.socket.congetsion\" = [",
+        FACTOR => "\"cleint.socket.congestion\" = [",
+        FACTOR => "\"client.sokcet.congestion\" = [",
+        FACTOR => "\"server.socket.congetsion\" = [",
+        FACTOR => "client.socket.congestion = [",
+        FACTOR => "\"client..congestion\" = [",
+        FACTOR => "\"repeat.trials\" = [",
+        LEVELS => "\"reno\"",
+        LEVELS => "[]",
+        LEVELS => "[\"reno\", \"reno\"]",
+        LEVELS => "[\"reno\", 5]",
+        LEVELS => "[\"reno\", \"not a name\"]",
+        CUBIC => "\"cubic\"]\n\"path.delay\" = [\"5 ms\", \"10 s/h\"]\n",
+        CUBIC => "\"cubic\"]\n\"path.rate\" = [\"5 Mbit/s\", \"0 bit/s\"]\n",
+        CUBIC => "\"cubic\"]\n\"path.queue.codel\" = [\"5 ms\"]\n",
+        CUBIC => "\"cubic\"]\n'client . socket . congestion' = [\"bbr\"]\n",
+        CUBIC => "\"cubic\"]\nvariant = { a = \"client.stack\" }\n",
+        CUBIC => "\"cubic\"]\nvariant = { a = { \"client.sokcet\" = 1 } }\n",
+        CUBIC => "\"cubic\"]\nv = { a = { \"client.socket.congestion\" = \"bbr\" } }\n",
+        CUBIC => "\"cubic\"]\nv = { a = { \"client.model.host.tack\" = \"4 ms\" } }\n",
+        CUBIC => "\"cubic\"]\nv = { a = { \"client.model.acks.every\" = 1 } }\n",
+    }
+    designs {
+        REPEAT => "[design]\npars = []\n[repeat]",
+        REPEAT => "[design]\npairs = [[\"client.socket.congestion\"]]\n[repeat]",
+        REPEAT => "[design]\npairs = [[\"client.socket.congestion\", \"path.rate\"]]\n[repeat]",
+        CUBIC => "\"cubic\"]\n\"path.delay\" = [\"1 ms\"]\n[design]\n\
+                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n",
+        CUBIC => "\"cubic\"]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n[design]\n\
+                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n\
+                 exclude = [\n  { \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"2 ms\" },\n]\n",
+        REPEAT => "[design]\nexclude = [{ }]\n[repeat]",
+        REPEAT => "[design]\nexclude = [{ \"client.socket.congestion\" = \"bbr\" }]\n[repeat]",
+        REPEAT => "[design]\nexclude = [{ \"path.delay\" = \"5 ms\" }]\n[repeat]",
+        REPEAT => "[design]\nexclude = [{ \"client.socket.congestion\" = [\"reno\", \"cubic\"] }]\n[repeat]",
+        REPEAT => "[design]\nexclude = [{ \"client.socket.congestion\" = \"reno\" }]\n[repeat]",
+        REPEAT => "[design]\nsample = { latin_hypercube = 3 }\n[repeat]",
+        REPEAT => "[design]\nsample = { latin_hypercube = 1, random = 1 }\n[repeat]",
+        REPEAT => "[design]\nsample = { random = 0 }\n[repeat]",
+        REPEAT => "[design]\nsample = 40\n[repeat]",
+    }
+    repetition {
+        TRIALS => "trials = 5\nuntil = { ci = \"2 %\", max = 50 }",
+        TRIALS => "until = { ci = \"2 %\" }",
+        TRIALS => "until = { ci = \"0 %\", max = 50 }",
+        TRIALS => "until = { ci = 2, max = 50 }",
+        TRIALS => "until = { ci = \"2 %\", max = 2 }",
+        TRIALS => "until = { ci = \"2 %\", max = 50, min = 51 }",
+        TRIALS => "until = { ci = \"2 %\", max = 50, metric = \"episode.duration\" }",
+        TRIALS => "warm_up = 100",
+        TRIALS => "[recording]\nkeep = \"some\"",
+        TRIALS => "[recording]\nsnaplen = \"20 B\"",
+    }
+    claims {
+        METRIC => "\"transfertime\"",
+        METRIC => "\"happiness\"",
+        AT_MOST => "",
+        "\"30 s\"" => "30",
+        "\"30 s\"" => "\"30 Mbit/s\"",
+        "\"30 s\"" => "true",
+        AT_MOST => "at_most = \"30 s\"\nat_least = \"31 s\"",
+        AT_MOST => "one_of = []",
+        AT_MOST => "of = \"average\"\nat_most = \"30 s\"",
+        AT_MOST => "of = \"mean\"\nincludes = [\"30 s\"]",
+        CLAIM => "\"timeouts\"\nat_most = \"many\"",
+        CLAIM => "\"episode.type\"\nat_most = \"30 s\"",
+        CLAIM => "\"episode.type\"\nincludes = [\"with time-lag\"]",
+        CLAIM => "\"episode.type\"\nof = \"median\"\nequals = \"intermittent\"",
+        CLAIM => "\"payload_intact\"\nequals = 2",
+        "= \"reno\" }" => "= \"renoo\" }",
+        "{ \"client.socket.congestion\" = \"reno\" }" => "{ \"path.delay\" = \"5 ms\" }",
+    }
 }
 
 /// The keys are those of a scenario's `[path]`, and so is what is said of them.
@@ -302,94 +306,6 @@ fn too_many_cases() {
     let more = format!("\"cubic\"]\n\"path.delay\" = [{levels}]\n\"limits.trial\" = [{levels}]\n");
     let page = rendered(&spoiled("\"cubic\"]\n", &more));
     assert!(page.contains("the matrix has more than 1000 cases"), "{page}");
-}
-
-#[test]
-fn designs() {
-    let with = |rest: &'static str| ("[repeat]", rest);
-    let more = "\"cubic\"]\n";
-    check(
-        "designs",
-        &[
-            with("[design]\npars = []\n[repeat]"),
-            with("[design]\npairs = [[\"client.socket.congestion\"]]\n[repeat]"),
-            with("[design]\npairs = [[\"client.socket.congestion\", \"path.rate\"]]\n[repeat]"),
-            (
-                more,
-                "\"cubic\"]\n\"path.delay\" = [\"1 ms\"]\n[design]\n\
-                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n",
-            ),
-            (
-                more,
-                "\"cubic\"]\n\"path.delay\" = [\"1 ms\", \"2 ms\"]\n[design]\n\
-                 pairs = [[\"client.socket.congestion\", \"path.delay\"]]\n\
-                 exclude = [\n  { \"client.socket.congestion\" = \"reno\", \"path.delay\" = \"2 ms\" },\n]\n",
-            ),
-            with("[design]\nexclude = [{ }]\n[repeat]"),
-            with("[design]\nexclude = [{ \"client.socket.congestion\" = \"bbr\" }]\n[repeat]"),
-            with("[design]\nexclude = [{ \"path.delay\" = \"5 ms\" }]\n[repeat]"),
-            with(
-                "[design]\nexclude = [{ \"client.socket.congestion\" = [\"reno\", \"cubic\"] }]\n[repeat]",
-            ),
-            with("[design]\nexclude = [{ \"client.socket.congestion\" = \"reno\" }]\n[repeat]"),
-            with("[design]\nsample = { latin_hypercube = 3 }\n[repeat]"),
-            with("[design]\nsample = { latin_hypercube = 1, random = 1 }\n[repeat]"),
-            with("[design]\nsample = { random = 0 }\n[repeat]"),
-            with("[design]\nsample = 40\n[repeat]"),
-        ],
-    );
-}
-
-#[test]
-fn repetition() {
-    let until = |rest: &'static str| ("trials = 5", rest);
-    check(
-        "repetition",
-        &[
-            until("trials = 5\nuntil = { ci = \"2 %\", max = 50 }"),
-            until("until = { ci = \"2 %\" }"),
-            until("until = { ci = \"0 %\", max = 50 }"),
-            until("until = { ci = 2, max = 50 }"),
-            until("until = { ci = \"2 %\", max = 2 }"),
-            until("until = { ci = \"2 %\", max = 50, min = 51 }"),
-            until("until = { ci = \"2 %\", max = 50, metric = \"episode.duration\" }"),
-            until("warm_up = 100"),
-            until("[recording]\nkeep = \"some\""),
-            until("[recording]\nsnaplen = \"20 B\""),
-        ],
-    );
-}
-
-#[test]
-fn claims() {
-    check(
-        "claims",
-        &[
-            ("\"transfer_time\"", "\"transfertime\""),
-            ("\"transfer_time\"", "\"happiness\""),
-            ("at_most = \"30 s\"", ""),
-            ("\"30 s\"", "30"),
-            ("\"30 s\"", "\"30 Mbit/s\""),
-            ("\"30 s\"", "true"),
-            ("at_most = \"30 s\"", "at_most = \"30 s\"\nat_least = \"31 s\""),
-            ("at_most = \"30 s\"", "one_of = []"),
-            ("at_most = \"30 s\"", "of = \"average\"\nat_most = \"30 s\""),
-            ("at_most = \"30 s\"", "of = \"mean\"\nincludes = [\"30 s\"]"),
-            ("\"transfer_time\"\nat_most = \"30 s\"", "\"timeouts\"\nat_most = \"many\""),
-            ("\"transfer_time\"\nat_most = \"30 s\"", "\"episode.type\"\nat_most = \"30 s\""),
-            (
-                "\"transfer_time\"\nat_most = \"30 s\"",
-                "\"episode.type\"\nincludes = [\"with time-lag\"]",
-            ),
-            (
-                "\"transfer_time\"\nat_most = \"30 s\"",
-                "\"episode.type\"\nof = \"median\"\nequals = \"intermittent\"",
-            ),
-            ("\"transfer_time\"\nat_most = \"30 s\"", "\"payload_intact\"\nequals = 2"),
-            ("= \"reno\" }", "= \"renoo\" }"),
-            ("{ \"client.socket.congestion\" = \"reno\" }", "{ \"path.delay\" = \"5 ms\" }"),
-        ],
-    );
 }
 
 #[test]

@@ -1,8 +1,6 @@
-//! The tables of a trace and of a path without their rows, for pages and schemas.
+//! Tables without their rows, for pages and schemas.
 
 use crate::column::Column;
-use crate::trace::TraceTable;
-use crate::truth;
 
 /// A table without its rows.
 #[derive(Debug)]
@@ -26,21 +24,6 @@ pub struct ColumnInfo {
     pub may_be_empty: bool,
     /// What it is, and when it is empty.
     pub meaning: String,
-}
-
-/// The tables of a trace and of a path.
-pub fn tables() -> Vec<TableInfo> {
-    let of = |table: &TraceTable| TableInfo {
-        name: table.name(),
-        about: table.about(),
-        columns: table.columns(),
-    };
-    let path = TableInfo {
-        name: "path",
-        about: "A row for each packet on the path of a trial: what the path did to it.",
-        columns: described(truth::COLUMNS),
-    };
-    TraceTable::ALL.iter().map(of).chain([path]).collect()
 }
 
 pub(crate) fn described<R>(columns: &[Column<R>]) -> Vec<ColumnInfo> {

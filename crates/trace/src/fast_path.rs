@@ -1,5 +1,4 @@
-//! Switches the fast paths through common cases off, so that tests can compare them with the slow
-//! paths.
+//! Switches the fast paths off, so that tests can compare them with the slow paths.
 
 #[cfg(test)]
 thread_local! {
@@ -14,7 +13,6 @@ pub(crate) fn is_enabled() -> bool {
     true
 }
 
-/// The result of `work` without fast paths.
 #[cfg(test)]
 pub(crate) fn disabled<T>(work: impl FnOnce() -> T) -> T {
     DISABLED.set(true);

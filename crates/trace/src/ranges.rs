@@ -15,8 +15,7 @@ pub(crate) struct Above {
     pub(crate) bytes: u64,
 }
 
-/// A set of places in the stream, kept as ranges that neither overlap nor touch: the last
-/// [`RANGES`] of them.
+/// A set of places in the stream: at most [`RANGES`] ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     pieces: VecDeque<Range>,
@@ -26,7 +25,6 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// The set of one range.
     pub(crate) fn of(range: Range) -> Ranges {
         let mut ranges = Ranges::default();
         ranges.insert(range);
@@ -36,12 +34,10 @@ impl Ranges {
     pub(crate) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
-    /// How many bytes are in the set.
     #[inline]
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
-    /// The end of the last range.
     pub(crate) fn end(&self) -> Option<Offset> {
         self.pieces.back().map(|r| r.end)
     }
@@ -98,7 +94,6 @@ impl Ranges {
         let at = self.first_reaching(range.start);
         !range.is_empty() && self.pieces.get(at).is_some_and(|r| r.overlaps(range))
     }
-    /// Adds `range`.
     pub(crate) fn insert(&mut self, range: Range) {
         if range.is_empty() {
             return;
@@ -115,7 +110,6 @@ impl Ranges {
         self.pieces.insert(from, merged);
         self.make_room();
     }
-    /// Takes `range` out.
     #[inline]
     pub(crate) fn remove(&mut self, range: Range) {
         if self.meets(range) {
@@ -143,7 +137,6 @@ impl Ranges {
             self.gave_up = true;
         }
     }
-    /// Takes out everything before `offset`.
     #[inline]
     pub(crate) fn remove_before(&mut self, offset: Offset) {
         self.remove(Range { start: Offset::ZERO, end: offset });

@@ -4,23 +4,20 @@ use tcplab_units::Instant;
 
 use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
 
-/// Takes what the analyser finds out, as soon as it is certain.
+/// Receives the analyser's results as soon as they are final.
 ///
-/// Segments and acknowledgements come in the order of the capture, the episodes of a direction
-/// in the order of their time; all before the connection itself, whose flows are empty but for
-/// their sums. Connections come as they end.
+/// Segments and ACKs come in capture order, the episodes of a direction in order of time; then the
+/// connection with the sums of its flows. Connections come in the order in which they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) receives each, and of a connection also of
-/// what comes when it is over, as long as not more than 65,536 others are over since. For one that
-/// does not, a connection ends a second after both ends closed it or one reset it. What comes
-/// [later](Sink::late) is only counted.
+/// A sink that [wants packets](Sink::wants_packets) receives them even after a connection was
+/// closed, until 65,536 others were closed. For other sinks a connection ends a second after both
+/// FINs or an RST; [later](Sink::late) packets are only counted.
 ///
-/// Of connections that are open, so many are followed at a time
-/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)). When another
-/// begins, one that has been quiet for a while ends as if the capture did. Should it go on, that is
-/// another connection, and a remark says so.
+/// The number of open connections is limited
+/// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)): a new one ends an
+/// idle one. If that continues, it counts as another connection, and a note says so.
 pub trait Sink {
-    /// Before all else, if there is any frame: the trace's zero, nanoseconds after the Unix epoch.
+    /// Called first, with the trace's zero in nanoseconds after the Unix epoch.
     fn begins(&mut self, _epoch_nanos: u64) {}
     /// Whether it uses anything at all; if not, nothing is copied for it.
     fn listens(&self) -> bool {
@@ -34,17 +31,17 @@ pub trait Sink {
     fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
-    /// A recovery episode that is over, or that the capture's end cut off.
+    /// A recovery episode that ended, or that the capture truncated.
     fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
-    /// A time in which the direction stood still, when it is over.
+    /// A stall that ended.
     fn stall(&mut self, _flow: FlowId, _stall: Stall) {}
-    /// What bounded the direction's rate for a while; the periods of a direction come in order.
+    /// A period with one limit; the periods of a direction come in order.
     fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
-    /// A retransmission that came before, in this frame, turns out to have been spurious.
+    /// An earlier retransmission, in this frame, was spurious.
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
-    /// A connection, when all its packets are read.
+    /// A connection that ended.
     fn connection(&mut self, index: usize, connection: Connection);
-    /// A packet of a connection that was handed over before: a FIN retransmitted, an answer to it.
+    /// A packet of a connection that was passed on before, such as a retransmitted FIN.
     fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
@@ -53,21 +50,21 @@ pub trait Sink {
 pub struct Both<A, B>(pub A, pub B);
 
 impl<A: Sink, B: Sink> Both<A, B> {
-    /// Calls those that `wants` names, without copying what only one receives.
-    fn tell<T: Clone>(
+    /// Passes `result` to the sinks that want it; clones only for both.
+    fn pass<T: Clone>(
         &mut self,
         wants: [bool; 2],
-        told: T,
+        result: T,
         first: impl FnOnce(&mut A, T),
         second: impl FnOnce(&mut B, T),
     ) {
         match wants {
             [true, true] => {
-                first(&mut self.0, told.clone());
-                second(&mut self.1, told);
+                first(&mut self.0, result.clone());
+                second(&mut self.1, result);
             }
-            [true, false] => first(&mut self.0, told),
-            [false, true] => second(&mut self.1, told),
+            [true, false] => first(&mut self.0, result),
+            [false, true] => second(&mut self.1, result),
             [false, false] => {}
         }
     }
@@ -92,39 +89,29 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
         self.wanting().contains(&true)
     }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
-        self.tell(self.wanting(), segment, |a, s| a.segment(flow, s), |b, s| b.segment(flow, s));
+        self.pass(self.wanting(), segment, |a, s| a.segment(flow, s), |b, s| b.segment(flow, s));
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
-        self.tell(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
+        self.pass(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.tell(
-            self.listening(),
-            episode,
-            |a, it| a.episode(flow, it),
-            |b, it| b.episode(flow, it),
-        );
+        let wants = self.listening();
+        self.pass(wants, episode, |a, it| a.episode(flow, it), |b, it| b.episode(flow, it));
     }
     fn stall(&mut self, flow: FlowId, stall: Stall) {
         self.0.stall(flow, stall);
         self.1.stall(flow, stall);
     }
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.tell(self.listening(), period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
+        self.pass(self.listening(), period, |a, it| a.limit(flow, it), |b, it| b.limit(flow, it));
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.0.spurious(flow, frame, why);
         self.1.spurious(flow, frame, why);
     }
     fn connection(&mut self, index: usize, connection: Connection) {
-        self.tell(
-            self.listening(),
-            connection,
-            |a, it| a.connection(index, it),
-            |b, it| {
-                b.connection(index, it);
-            },
-        );
+        let wants = self.listening();
+        self.pass(wants, connection, |a, c| a.connection(index, c), |b, c| b.connection(index, c));
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
         self.0.late(index, at, frame);
@@ -132,92 +119,43 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     }
 }
 
-/// None has no use for anything.
-impl<S: Sink> Sink for Option<S> {
-    fn begins(&mut self, epoch_nanos: u64) {
-        if let Some(sink) = self {
-            sink.begins(epoch_nanos);
-        }
-    }
-    fn listens(&self) -> bool {
-        self.as_ref().is_some_and(Sink::listens)
-    }
-    fn wants_packets(&self) -> bool {
-        self.as_ref().is_some_and(Sink::wants_packets)
-    }
-    fn segment(&mut self, flow: FlowId, segment: Segment) {
-        if let Some(sink) = self {
-            sink.segment(flow, segment);
-        }
-    }
-    fn ack(&mut self, flow: FlowId, ack: Ack) {
-        if let Some(sink) = self {
-            sink.ack(flow, ack);
-        }
-    }
-    fn episode(&mut self, flow: FlowId, episode: Episode) {
-        if let Some(sink) = self {
-            sink.episode(flow, episode);
-        }
-    }
-    fn stall(&mut self, flow: FlowId, stall: Stall) {
-        if let Some(sink) = self {
-            sink.stall(flow, stall);
-        }
-    }
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        if let Some(sink) = self {
-            sink.limit(flow, period);
-        }
-    }
-    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        if let Some(sink) = self {
-            sink.spurious(flow, frame, why);
-        }
-    }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        if let Some(sink) = self {
-            sink.connection(index, connection);
-        }
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        if let Some(sink) = self {
-            sink.late(index, at, frame);
-        }
-    }
-}
-
-/// Tells a sink what is about one connection, or everything if none is named.
+/// Passes the results of one connection, or all, to a sink that may be absent.
 #[derive(Debug)]
 pub struct Only<S> {
     connection: Option<usize>,
-    sink: S,
+    sink: Option<S>,
 }
 
 impl<S> Only<S> {
-    /// Tells `sink` what is about the connection of that place, counted from 0.
-    pub fn new(connection: Option<usize>, sink: S) -> Only<S> {
+    /// `sink`, if present, receives the results of this connection (counted from 0), or all.
+    pub fn new(connection: Option<usize>, sink: Option<S>) -> Only<S> {
         Only { connection, sink }
     }
-    /// The inner sink.
-    pub fn into_inner(self) -> S {
+    /// The inner sink, if present.
+    pub fn inner(&self) -> Option<&S> {
+        self.sink.as_ref()
+    }
+    /// The inner sink, if present.
+    pub fn into_inner(self) -> Option<S> {
         self.sink
     }
 
     fn of(&mut self, connection: usize) -> Option<&mut S> {
-        self.connection.is_none_or(|only| only == connection).then_some(&mut self.sink)
+        self.sink.as_mut().filter(|_| self.connection.is_none_or(|only| only == connection))
     }
 }
 
 impl<S: Sink> Sink for Only<S> {
     fn begins(&mut self, epoch_nanos: u64) {
-        self.sink.begins(epoch_nanos);
+        if let Some(sink) = &mut self.sink {
+            sink.begins(epoch_nanos);
+        }
     }
     fn listens(&self) -> bool {
-        self.sink.listens()
+        self.sink.as_ref().is_some_and(Sink::listens)
     }
     fn wants_packets(&self) -> bool {
-        self.sink.wants_packets()
+        self.sink.as_ref().is_some_and(Sink::wants_packets)
     }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         if let Some(sink) = self.of(flow.connection) {
@@ -269,57 +207,60 @@ mod tests {
     use crate::tests::drill::drill;
     use crate::{Analyzer, Frame};
 
-    /// Notes what it is told.
+    /// Records the kind and the connection of each result.
     #[derive(Debug)]
-    struct Diary {
+    struct Recorder {
         wants_packets: bool,
-        told: Vec<(&'static str, u64)>,
+        results: Vec<(&'static str, u64)>,
     }
 
-    fn diary(wants_packets: bool) -> Diary {
-        Diary { wants_packets, told: Vec::new() }
+    fn recorder(wants_packets: bool) -> Recorder {
+        Recorder { wants_packets, results: Vec::new() }
     }
 
-    impl Sink for Diary {
+    impl Recorder {
+        fn add(&mut self, kind: &'static str, connection: usize) {
+            self.results.push((kind, connection as u64));
+        }
+    }
+
+    impl Sink for Recorder {
         fn begins(&mut self, epoch_nanos: u64) {
-            self.told.push(("begins", epoch_nanos));
+            self.results.push(("begins", epoch_nanos));
         }
         fn wants_packets(&self) -> bool {
             self.wants_packets
         }
         fn segment(&mut self, flow: FlowId, _: Segment) {
-            self.told.push(("segment", flow.connection as u64));
+            self.add("segment", flow.connection);
         }
         fn ack(&mut self, flow: FlowId, _: Ack) {
-            self.told.push(("ack", flow.connection as u64));
+            self.add("ack", flow.connection);
         }
         fn episode(&mut self, flow: FlowId, _: Episode) {
-            self.told.push(("episode", flow.connection as u64));
+            self.add("episode", flow.connection);
         }
         fn stall(&mut self, flow: FlowId, _: Stall) {
-            self.told.push(("stall", flow.connection as u64));
+            self.add("stall", flow.connection);
         }
         fn limit(&mut self, flow: FlowId, _: LimitPeriod) {
-            self.told.push(("limit", flow.connection as u64));
+            self.add("limit", flow.connection);
         }
         fn spurious(&mut self, flow: FlowId, _: u64, _: Spurious) {
-            self.told.push(("needless", flow.connection as u64));
+            self.add("spurious", flow.connection);
         }
         fn connection(&mut self, index: usize, _: Connection) {
-            self.told.push(("connection", index as u64));
+            self.add("connection", index);
         }
         fn late(&mut self, index: usize, _: Instant, _: u64) {
-            self.told.push(("late", index as u64));
+            self.add("late", index);
         }
     }
 
-    /// Two connections alike but for the client's port, side by side, each with a loss that a
-    /// timer repairs.
+    /// Two equal connections from different ports, each with a loss that a timer recovers.
     fn analyzed<S: Sink>(sink: S) -> S {
         let packets = drill(
-            "0.000 > S
-             0.010 < S
-             0.011 > ack 1
+            "open 0.010 0.011
              0.020 > 1:1449
              0.320 > 1:1449
              0.330 < ack 1449",
@@ -333,48 +274,49 @@ mod tests {
             let mut bytes = packet.bytes.clone();
             let place = if bytes[source.clone()] == client { &source } else { &target };
             bytes[place.end - 1] ^= change;
-            analyzer.packet(&Frame {
-                time_ns: packet.time_ns,
-                link: LinkType::RawIp,
-                captured: &bytes,
-                original_len: bytes.len() as u32,
-                comment: None,
-            });
+            analyzer.packet(&Frame::whole(packet.time_ns, LinkType::RawIp, &bytes));
         }
         analyzer.finish_into().1
     }
 
     #[test]
     fn both_sinks_receive_what_each_alone_receives() {
-        let alone = analyzed(diary(true));
-        assert_eq!(alone.told[0].0, "begins");
-        let kinds = |diary: &Diary, kind: &str| diary.told.iter().filter(|t| t.0 == kind).count();
-        assert_eq!((kinds(&alone, "connection"), kinds(&alone, "segment")), (2, 8));
+        let alone = analyzed(recorder(true)).results;
+        assert_eq!(alone[0].0, "begins");
+        let count = |kind: &str| alone.iter().filter(|result| result.0 == kind).count();
+        assert_eq!((count("connection"), count("segment")), (2, 8));
         let Both(left, Both(none, right)) =
-            analyzed(Both(diary(true), Both(None::<Diary>, diary(true))));
-        assert_eq!((&left.told, &right.told), (&alone.told, &alone.told));
-        assert!(none.is_none());
+            analyzed(Both(recorder(true), Both(absent(), recorder(true))));
+        assert_eq!((&left.results, &right.results), (&alone, &alone));
+        assert!(none.inner().is_none());
+    }
+
+    fn absent() -> Only<Recorder> {
+        Only::new(None, None)
     }
 
     #[test]
     fn sink_without_packets_gets_none() {
-        let Both(without, with) = analyzed(Both(diary(false), diary(true)));
-        let of_packets = |told: &&(&str, u64)| ["segment", "ack"].contains(&told.0);
-        assert_eq!(without.told.iter().filter(of_packets).count(), 0);
-        let rest: Vec<_> = with.told.iter().filter(|told| !of_packets(told)).collect();
-        assert_eq!(without.told.iter().collect::<Vec<_>>(), rest);
-        assert!(!Both(diary(false), None::<Diary>).wants_packets());
-        assert!(Both(diary(false), None::<Diary>).listens());
-        assert!(!Both(None::<Diary>, Only::new(None, None::<Diary>)).listens());
+        let Both(without, with) = analyzed(Both(recorder(false), recorder(true)));
+        let of_packets = |result: &&(&str, u64)| ["segment", "ack"].contains(&result.0);
+        assert_eq!(without.results.iter().filter(of_packets).count(), 0);
+        let rest: Vec<_> = with.results.iter().filter(|result| !of_packets(result)).collect();
+        assert_eq!(without.results.iter().collect::<Vec<_>>(), rest);
+        assert!(!Both(recorder(false), absent()).wants_packets());
+        assert!(Both(recorder(false), absent()).listens());
+        assert!(!Both(absent(), Only::new(None, Some(absent()))).listens());
     }
 
     #[test]
     fn only_sink_gets_one_connection() {
-        let all = analyzed(diary(true));
-        let one = analyzed(Only::new(Some(1), diary(true))).into_inner();
-        let of_one = |told: &&(&str, u64)| told.0 == "begins" || told.1 == 1;
-        let expected: Vec<_> = all.told.iter().filter(of_one).copied().collect();
-        assert_eq!(one.told, expected);
-        assert_eq!(analyzed(Only::new(None, diary(true))).into_inner().told, all.told);
+        let of = |connection| {
+            let only = analyzed(Only::new(connection, Some(recorder(true))));
+            only.into_inner().unwrap().results
+        };
+        let all = analyzed(recorder(true)).results;
+        let of_one = |result: &&(&str, u64)| result.0 == "begins" || result.1 == 1;
+        let expected: Vec<_> = all.iter().filter(of_one).copied().collect();
+        assert_eq!(of(Some(1)), expected);
+        assert_eq!(of(None), all);
     }
 }

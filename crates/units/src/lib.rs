@@ -7,6 +7,7 @@
 //! spelled out (`1 KiB` is 1,024 B).
 
 mod bytes;
+mod durations;
 mod endpoint;
 pub mod ends;
 pub mod number;
@@ -21,6 +22,7 @@ pub mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use durations::Durations;
 pub use endpoint::Endpoint;
 pub use offset::Offset;
 pub use parse::UnitError;

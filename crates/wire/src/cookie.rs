@@ -57,8 +57,8 @@ mod tests {
     /// RFC 7413 section 4.1.1: kind 34 and a length, padded; before that, kind 254 and a number.
     #[test]
     fn cookies_are_read_as_they_are_written() {
-        let nobody = Ipv4Addr::UNSPECIFIED;
-        let ip = Ipv4Repr { src: nobody, dst: nobody, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        let any = Ipv4Addr::UNSPECIFIED;
+        let ip = Ipv4Repr { src: any, dst: any, id: 0, ttl: 64, ecn: Ecn::NotEct };
         for bytes in [&[][..], &[1, 2, 3, 4], &[7; 6], &[9; 16]] {
             for experimental in [false, true] {
                 let fast_open = Cookie::new(bytes, experimental);

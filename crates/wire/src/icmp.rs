@@ -1,12 +1,10 @@
-//! What a router says of a packet that is too large for the next link, and a host of one for a port
-//! that nobody has.
+//! ICMP errors: packet too big, and port unreachable.
 
 use std::net::IpAddr;
 
 use crate::{FrameView, IpPacket, IpRepr, Ipv4Repr, SeqNumber, checksum, protocol};
 
-/// "Too big" to be built: the one ICMP message that TCP cannot do without, since path MTU discovery
-/// lives by it (RFC 1191, RFC 8201).
+/// ICMP packet too big, to be built: path MTU discovery needs it (RFC 1191, RFC 8201).
 ///
 /// In IPv4 it is Destination Unreachable (type 3), code 4, "fragmentation needed and DF set" (RFC
 /// 792), with the next-hop MTU in the low half of the once unused word (RFC 1191 section 4). In
@@ -15,8 +13,7 @@ use crate::{FrameView, IpPacket, IpRepr, Ipv4Repr, SeqNumber, checksum, protocol
 pub struct TooBigRepr<'a> {
     /// The largest packet that the next link takes, in bytes of IP; below 64 KiB.
     pub mtu: u16,
-    /// The packet that is too large. It is quoted up to [`TooBigRepr::LONGEST_V4`] or
-    /// [`TooBigRepr::LONGEST_V6`].
+    /// The packet, quoted up to [`TooBigRepr::LONGEST_V4`] or [`TooBigRepr::LONGEST_V6`].
     pub about: IpPacket<'a>,
 }
 
@@ -24,8 +21,7 @@ impl TooBigRepr<'_> {
     /// The longest message in IPv4, in bytes with its IP header: as much of the packet as keeps it
     /// within what every host takes (RFC 1812 section 4.3.2.3).
     pub const LONGEST_V4: usize = 576;
-    /// The longest message in IPv6, in bytes with its IP header: the least MTU of IPv6 (RFC 4443
-    /// section 3.2).
+    /// The longest message in IPv6, bytes with IP header: the least MTU (RFC 4443 section 3.2).
     pub const LONGEST_V6: usize = 1280;
 
     /// The message with this IP header, checksums and all.
@@ -38,7 +34,7 @@ impl TooBigRepr<'_> {
             IpRepr::V6(_) => (6, protocol::ICMPV6, Self::LONGEST_V6),
         };
         let about = self.about;
-        assert_eq!(about.version(), version, "an error is told in the version it is about");
+        assert_eq!(about.version(), version, "an ICMP error has the IP version of its packet");
         let (type_, code) =
             if version == 4 { (UNREACHABLE, FRAGMENTATION_NEEDED) } else { (PACKET_TOO_BIG, 0) };
         // IPv6 has 32 bits for the MTU, of which the low half is where IPv4 has its 16.
@@ -144,7 +140,7 @@ const PACKET_TOO_BIG: u8 = 2;
 struct Error<'a> {
     type_: u8,
     code: u8,
-    /// What stands behind the checksum.
+    /// The word after the checksum.
     word: u32,
     about: IpPacket<'a>,
     /// The longest message with its IP header.
@@ -196,7 +192,7 @@ mod tests {
     /// Summed by hand: 0304 + 0578 and the SYN, whose IP header sums to ffff and whose TCP header
     /// sums to ffff less its pseudo-header (0a62 + 0001 + 0a62 + 0002 + 0006 + 0028 = 14f5).
     #[test]
-    fn a_message_of_ipv4_byte_by_byte() {
+    fn too_big_of_ipv4_byte_by_byte() {
         let back = Ipv4Repr { src: v4().dst, dst: v4().src, id: 0, ..v4() };
         let about = look(&LINUX_SYN);
         let packet = TooBigRepr { mtu: 1400, about }.to_packet(&back.into());
@@ -212,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn no_message_is_longer_than_every_host_takes() {
+    fn too_big_at_most_576_or_1280_bytes() {
         for (ip, lengths) in [
             (IpRepr::from(v4()), [(60, 88), (548, 576), (549, 576), (1500, 576)]),
             (IpRepr::from(v6()), [(60, 108), (1232, 1280), (1233, 1280), (9000, 1280)]),
@@ -228,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_of_icmpv6_covers_the_addresses() {
+    fn icmpv6_checksum_covers_addresses() {
         let ip = IpRepr::from(v6());
         let about = data(&ip, 1400);
         let packet = TooBigRepr { mtu: 1300, about: look(&about) }.to_packet(&ip);
@@ -240,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_too_large_is_read_from_the_quote() {
+    fn too_big_read_from_its_quote() {
         for (ip, longest) in [(IpRepr::from(v4()), 576), (IpRepr::from(v6()), 1280)] {
             let repr = TcpRepr {
                 src_port: 40_000,
@@ -273,7 +269,7 @@ mod tests {
 
     /// Summed by hand as above: 0303 and the SYN, less its pseudo-header.
     #[test]
-    fn a_port_that_nobody_has() {
+    fn port_unreachable_byte_by_byte() {
         let back = Ipv4Repr { src: v4().dst, dst: v4().src, id: 0, ..v4() };
         let packet = PortUnreachableRepr { about: look(&LINUX_SYN) }.to_packet(&back);
         let sum = 0x0303_u32 + 0xffff + (0xffff - 0x14f5);
@@ -289,8 +285,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic = "an error is told in the version it is about"]
-    fn versions_do_not_mix() {
+    #[should_panic = "an ICMP error has the IP version of its packet"]
+    fn error_of_other_ip_version_panics() {
         let about = look(&LINUX_SYN);
         TooBigRepr { mtu: 1400, about }.to_packet(&v6().into());
     }

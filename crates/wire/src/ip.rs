@@ -164,9 +164,8 @@ impl<'a> IpPacket<'a> {
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
-    /// Length in bytes with all headers, as the IP header tells it, however little of it the
-    /// capture kept. Where the header says 0, as it does in captures of super-packets, the length
-    /// on the wire.
+    /// Length in bytes with all headers, by the IP header; where that says 0 (super-packets), the
+    /// length on the wire.
     #[inline]
     pub fn total_len(&self) -> u32 {
         self.total_len
@@ -226,7 +225,7 @@ fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     }
     let total_len = match u16::from_be_bytes(array(bytes, 2)) {
         0 => wire_len,
-        told => u32::from(told),
+        len => u32::from(len),
     };
     if total_len < header as u32 {
         return Err(Anomaly::TooShort { layer: Layer::Ip, len: total_len, needed: header as u32 });
@@ -254,7 +253,7 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     }
     let total_len = match u16::from_be_bytes(array(bytes, 4)) {
         0 => wire_len,
-        told => HEADER as u32 + u32::from(told),
+        len => HEADER as u32 + u32::from(len),
     };
     let packet = without_padding(bytes, total_len);
     let mut found = IpPacket {

@@ -68,7 +68,7 @@ impl IpRepr {
     /// Appends the header of a packet that carries `payload_len` bytes of `protocol`.
     ///
     /// # Panics
-    /// If the packet would be longer than its length field can tell.
+    /// If the packet is too long for the length field.
     pub fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
         match self {
             IpRepr::V4(ip) => ip.emit(protocol, payload_len, out),
@@ -88,8 +88,7 @@ impl From<Ipv6Repr> for IpRepr {
 }
 
 impl Ipv4Repr {
-    /// RFC 791 section 3.1. "Don't fragment" is set: path MTU discovery needs it. Who does without
-    /// has [`Ipv4Repr::let_fragment`].
+    /// RFC 791 section 3.1, with "don't fragment" ([`Ipv4Repr::let_fragment`] clears it).
     fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
         let total_len = u16::try_from(20 + payload_len).expect("an IPv4 packet is below 64 KiB");
         let mut header = [0; 20];
@@ -156,11 +155,9 @@ pub struct TcpRepr {
     pub sack_permitted: bool,
     /// Timestamp value and echo.
     pub timestamps: Option<(u32, u32)>,
-    /// Blocks received out of order. The last is left out where timestamps leave no room for four
-    /// (RFC 2018 section 3).
+    /// Blocks received out of order; only three fit with timestamps (RFC 2018 section 3).
     pub sack: SackBlocks,
-    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no
-    /// room.
+    /// A Fast Open cookie or the request for one; only with SYN, and if there is room.
     pub fast_open: Option<Cookie>,
 }
 
@@ -175,7 +172,7 @@ impl TcpRepr {
     /// Bytes of all options but SACK, which comes last; padded.
     fn len_before_sack(&self) -> usize {
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };
-        // With timestamps, it stands where there would be padding.
+        // With timestamps, it replaces padding.
         let permitted = if self.sack_permitted && timestamps == 0 { 4 } else { 0 };
         let mss = if self.mss.is_some() { 4 } else { 0 };
         let scale = if self.window_scale.is_some() { 4 } else { 0 };
@@ -193,7 +190,7 @@ impl TcpRepr {
     /// # Panics
     /// If a segment without SYN carries an option that belongs to SYN (RFC 9293 section 3.7.1,
     /// RFC 7323 section 2.2, RFC 2018 section 2), if the window scale is above 14, or if the
-    /// packet is longer than an IP header can tell.
+    /// packet is too long for the IP header's length field.
     pub fn emit(&self, ip: &IpRepr, payload: &[u8], out: &mut Vec<u8>) {
         let (options, options_len) = self.options();
         let header_len = 20 + options_len;

@@ -2,17 +2,16 @@
 
 use std::fmt;
 
-/// A 32-bit TCP sequence number. It has no order: which of two comes first is a question of
-/// context, and [`SeqUnwrapper`] answers it.
+/// A 32-bit TCP sequence number, without order: [`SeqUnwrapper`] gives positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SeqNumber(u32);
 
 impl SeqNumber {
-    /// The number as it stands in a header.
+    /// The number in the header.
     pub const fn new(n: u32) -> SeqNumber {
         SeqNumber(n)
     }
-    /// As it stands in a header.
+    /// The number in the header.
     pub const fn as_u32(self) -> u32 {
         self.0
     }
@@ -22,8 +21,7 @@ impl SeqNumber {
     pub const fn advanced_by(self, count: u32) -> SeqNumber {
         SeqNumber(self.0.wrapping_add(count))
     }
-    /// How far it lies beyond `other`, negative before it; right while both are within 2³¹ of one
-    /// another.
+    /// How far it is beyond `other`, negative before it; valid within 2³¹.
     #[inline]
     pub const fn distance_from(self, other: SeqNumber) -> i32 {
         self.0.wrapping_sub(other.0) as i32
@@ -43,13 +41,11 @@ impl fmt::Display for SeqNumber {
 /// Turns the sequence numbers of one direction of a connection (those its sender sends, and those
 /// its receiver acknowledges) into positions that do not wrap.
 ///
-/// The initial sequence number is position 0, so the SYN occupies 0 and the first byte of data
-/// stands at 1. What was sent before the initial number known is negative (a capture that began
-/// in mid-connection, a keep-alive probe).
+/// The initial sequence number is position 0, so the first byte of data is at 1. Earlier data are
+/// negative (a capture that began in mid-connection, a keep-alive probe).
 ///
-/// A number stands for the position nearest to the reference, which is the latest number that was
-/// trusted: right while sender and receiver are within 2³¹ bytes of one another, and RFC 7323
-/// (section 2.2) keeps windows below 2³⁰.
+/// A number is at the position nearest to the reference, the latest trusted number: right within
+/// 2³¹ bytes (RFC 7323 section 2.2 keeps windows below 2³⁰).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeqUnwrapper {
     initial: SeqNumber,
@@ -65,18 +61,18 @@ impl SeqUnwrapper {
     pub const fn initial(&self) -> SeqNumber {
         self.initial
     }
-    /// Where `seq` stands, without trusting it: later numbers are not judged by it.
+    /// The position of `seq`, without making it the reference.
     pub const fn position(&self, seq: SeqNumber) -> i64 {
         let near = self.sequence_number(self.reference);
         self.reference + seq.0.wrapping_sub(near.0) as i32 as i64
     }
-    /// Where `seq` stands; later numbers are sought near it. For numbers of segments that belong
+    /// The position of `seq`, which becomes the reference. For numbers of segments that belong
     /// to the connection beyond doubt: two wild ones in a row could mislead it by 2³².
     pub const fn advance(&mut self, seq: SeqNumber) -> i64 {
         self.reference = self.position(seq);
         self.reference
     }
-    /// The number that stands at `position`.
+    /// The number at `position`.
     pub const fn sequence_number(&self, position: i64) -> SeqNumber {
         self.initial.advanced_by(position as u32)
     }

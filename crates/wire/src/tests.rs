@@ -1,5 +1,4 @@
-//! Views and representations against one another, against packets of a real kernel, and against
-//! bytes that are no packets.
+//! Views against representations, against packets of a real kernel, and against random bytes.
 
 mod android;
 mod frames;
@@ -12,13 +11,24 @@ use proptest::prelude::*;
 
 use crate::*;
 
+/// Bytes in hexadecimal, each with two lower-case digits.
+const fn hex<const N: usize>(text: &str) -> [u8; N] {
+    const fn digit(letter: u8) -> u8 {
+        if letter.is_ascii_digit() { letter - b'0' } else { letter - b'a' + 10 }
+    }
+    assert!(text.len() == 2 * N);
+    let (mut bytes, mut at) = ([0; N], 0);
+    while at < N {
+        bytes[at] = digit(text.as_bytes()[2 * at]) << 4 | digit(text.as_bytes()[2 * at + 1]);
+        at += 1;
+    }
+    bytes
+}
+
 /// The SYN of a Linux 6.18 client from 10.98.0.1:52188 to 10.98.0.2:5201.
-pub(crate) const LINUX_SYN: [u8; 60] = [
-    0x45, 0x00, 0x00, 0x3c, 0x5f, 0x1f, 0x40, 0x00, 0x40, 0x06, 0xc6, 0xd6, 0x0a, 0x62, 0x00, 0x01,
-    0x0a, 0x62, 0x00, 0x02, 0xcb, 0xdc, 0x14, 0x51, 0xb8, 0x21, 0x08, 0x4d, 0x00, 0x00, 0x00, 0x00,
-    0xa0, 0x02, 0xfa, 0xf0, 0xb5, 0xba, 0x00, 0x00, 0x02, 0x04, 0x05, 0xb4, 0x04, 0x02, 0x08, 0x0a,
-    0xd4, 0x06, 0x0d, 0xe8, 0x00, 0x00, 0x00, 0x00, 0x01, 0x03, 0x03, 0x0a,
-];
+pub(crate) const LINUX_SYN: [u8; 60] =
+    hex("4500003c5f1f40004006c6d60a6200010a620002cbdc1451b821084d00000000a002faf0b5ba0000020405b4\
+     0402080ad4060de8000000000103030a");
 
 pub(crate) fn v4() -> Ipv4Repr {
     Ipv4Repr {

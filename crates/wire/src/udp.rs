@@ -13,8 +13,7 @@ pub struct UdpPacket<'a> {
 }
 
 impl<'a> UdpPacket<'a> {
-    /// The datagram in an IP packet; none where it holds something else, a later fragment, or not
-    /// the whole header.
+    /// The UDP datagram in an IP packet; none for other protocols and later fragments.
     pub fn of(ip: IpPacket<'a>) -> Option<UdpPacket<'a>> {
         let bytes = ip.payload();
         let is_one = ip.protocol() == protocol::UDP && ip.fragment().offset == 0;
@@ -93,7 +92,7 @@ impl UdpRepr {
     /// Appends a packet with this header and `payload` to `out`, checksums and all.
     ///
     /// # Panics
-    /// If the packet is longer than an IP header can tell.
+    /// If the packet is too long for the IP header's length field.
     pub fn emit(&self, ip: &IpRepr, payload: &[u8], out: &mut Vec<u8>) {
         let length = HEADER + payload.len();
         ip.emit(protocol::UDP, length, out);
@@ -103,7 +102,7 @@ impl UdpRepr {
             out.extend_from_slice(&word.to_be_bytes());
         }
         out.extend_from_slice(payload);
-        // 0 means that there is none, which a receiver cannot tell from a sum of 0 (RFC 768).
+        // 0 means no checksum, so a sum of 0 is sent as 0xffff (RFC 768).
         let sum = match checksum::transport(ip.src(), ip.dst(), protocol::UDP, &out[at..]) {
             0 => 0xffff,
             sum => sum,
@@ -133,7 +132,7 @@ mod tests {
     /// header 8000 + 1389 + 000b = 9394, the data 6869 + 2100 (padded) = 8969; together 131e0,
     /// folded 31e1, its complement ce1e.
     #[test]
-    fn a_datagram_byte_by_byte() {
+    fn datagram_byte_by_byte() {
         let packet = UdpRepr { src_port: 32_768, dst_port: 5001 }.to_packet(&v4().into(), b"hi!");
         assert_eq!(packet[9], 17);
         assert_eq!(packet[20..], [0x80, 0, 0x13, 0x89, 0, 11, 0xce, 0x1e, b'h', b'i', b'!']);
@@ -145,7 +144,7 @@ mod tests {
     /// With two bytes of data the pseudo-header sums to 14e2 and the header to 9393; 578a brings
     /// the sum to ffff, whose complement would say that there is none.
     #[test]
-    fn a_sum_of_zero_is_told_as_its_other_form() {
+    fn checksum_zero_sent_as_ffff() {
         let checksum_with = |data: u16| {
             let repr = UdpRepr { src_port: 32_768, dst_port: 5001 };
             let packet = repr.to_packet(&v4().into(), &data.to_be_bytes());
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_damaged_is_shown_as_it_is() {
+    fn truncated_or_damaged_datagram_shown() {
         let whole = UdpRepr { src_port: 1, dst_port: 2 }.to_packet(&v4().into(), &[7; 40]);
         let mut damaged = whole.clone();
         damaged[40] ^= 1;

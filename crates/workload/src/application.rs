@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::log::{Log, Returned};
-use crate::report::{AT_MARK, BackReport, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
+use crate::report::{AT_MARK, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
-use crate::stream::{Check, Stream};
+use crate::stream::{self, Check, Stream};
 use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 
 mod output;
@@ -439,34 +439,22 @@ impl Application {
 
     /// Its report so far.
     pub fn report(&self) -> AppReport {
-        let (main, back) = match self.role {
-            Role::Sender => (&self.written, &self.read),
-            Role::Receiver => (&self.read, &self.written),
-        };
-        let is_stray = self.role == Role::Sender && !self.expects;
-        let has_back = !is_stray && back.bytes > Bytes::ZERO;
-        let urgent = (self.urgent > 0).then(|| UrgentReport {
-            count: self.urgent,
-            rest: self.written.rest.as_ref().map(Digest::hex),
-        });
-        AppReport {
-            role: self.role,
-            bytes: main.bytes,
-            digest: main.hex(),
-            calls: main.calls,
+        let mut report = AppReport {
             started: self.started,
-            first_byte: main.first,
-            last_byte: main.last,
             finished: self.finished,
-            stray: if is_stray { back.bytes } else { Bytes::ZERO },
-            back: has_back.then(|| BackReport { bytes: back.bytes, digest: back.hex() }),
-            urgent,
+            urgent: (self.urgent > 0).then(|| UrgentReport {
+                count: self.urgent,
+                rest: self.written.rest.as_ref().map(Digest::hex),
+            }),
             log: self.log.rows(),
             exchanges: self.log.exchanges.clone(),
             exchanges_left_out: self.log.exchanges_left_out,
-            datagrams: None,
-            processor: None,
+            ..stream::report(self.role, &self.written, &self.read)
+        };
+        if self.role == Role::Sender && !self.expects {
+            report.stray = report.back.take().map_or(Bytes::ZERO, |back| back.bytes);
         }
+        report
     }
 }
 

@@ -6,55 +6,37 @@ use crate::program::ProgramError;
 
 /// Why a workload cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum WorkloadError {
-    /// It goes in both directions.
     #[error("give either `upload` or `download`")]
     Both,
-    /// It does nothing.
     #[error(
         "the workload is empty: give one of `upload`, `download`, `requests`, `keystrokes`, `idle`, \
          `connect`, `datagrams`, `load`, `client` and `server`"
     )]
     Neither,
-    /// It is of two kinds.
     #[error("give either `{0}` or `{1}`")]
     Several(&'static str, &'static str),
-    /// The named amount or number is zero.
     #[error("`{0}` must not be 0")]
     Nothing(&'static str),
-    /// The pieces are too small or too large.
     #[error("`write_size` is {0}: it must be from 1 B to 16 MiB")]
     WriteSize(Bytes),
-    /// The same of another size.
     #[error("`{0}` is {1}: it must be from 1 B to 16 MiB")]
     Size(&'static str, Bytes),
-    /// A datagram has no room for its mark, or does not fit into a packet.
     #[error("`{0}` is {1}: a datagram must have from 8 B to 1472 B")]
     DatagramSize(&'static str, Bytes),
-    /// Two ways to say when the next request begins.
     #[error("give either `datagrams.every` or `datagrams.think`")]
     EveryAndThink,
-    /// Datagrams have none.
     #[error("`connections` does not apply to `datagrams`")]
     NoConnections,
-    /// A number is larger than it can be.
     #[error("`{key}` must be at most {most} here")]
-    TooMany {
-        /// Which.
-        key: &'static str,
-        /// What it can be.
-        most: u64,
-    },
-    /// A key belongs to another kind of workload.
+    TooMany { key: &'static str, most: u64 },
     #[error("`{0}` applies to `upload` and `download` only")]
     OfBulk(&'static str),
-    /// A key that means nothing to what the bytes go through.
     #[error("`{0}` does not apply to {1}")]
     NotThrough(&'static str, &'static str),
-    /// The urgent byte lies behind the last one.
     #[error("`urgent_at` is {0}: it must be less than the amount that is sent")]
     BehindTheEnd(Bytes),
-    /// Steps that are no program.
     #[error("{1}")]
     Program(&'static str, ProgramError),
 }

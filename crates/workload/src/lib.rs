@@ -54,8 +54,8 @@ pub use medium::Medium;
 pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError};
 pub use report::{
-    AppReport, BackReport, CALLS, CallRow, DatagramReport, Durations, Exchange, LoadReport,
-    RESULTS, RequestReport, Role, ServerReport, UrgentReport, WAITING,
+    AppReport, BackReport, CALLS, CallRow, DatagramReport, Exchange, LoadReport, RESULTS,
+    RequestReport, Role, ServerReport, UrgentReport, WAITING,
 };
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,

@@ -116,35 +116,20 @@ fn written(steps: &[Step]) -> Bytes {
 
 /// Why steps are no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum ProgramError {
-    /// A client cannot accept, a server cannot connect.
     #[error("`{step}` is not a step of the {side}")]
-    OtherEnd {
-        /// The step.
-        step: String,
-        /// The end it was written for.
-        side: &'static str,
-    },
-    /// The connection is opened late, or more than once.
+    OtherEnd { step: String, side: &'static str },
     #[error("`{0}` must be the first step, except for `sleep`, and the only one")]
     NotFirst(String),
-    /// The socket is gone by then.
     #[error("`{0}` comes after `close`: the socket is closed")]
     AfterClose(String),
-    /// What is gone does nothing.
     #[error("`vanish` must be the last step, and without `close`")]
     AfterVanish,
-    /// A socket is closed twice.
     #[error("`close` is allowed once, and not in a repetition")]
     CloseOnce,
-    /// More than can be meant.
     #[error("more than {steps} steps, or repetitions nested more than {depth} deep")]
-    TooLong {
-        /// Steps at most.
-        steps: usize,
-        /// Repetitions within one another at most.
-        depth: usize,
-    },
+    TooLong { steps: usize, depth: usize },
 }
 
 impl ProgramError {

@@ -212,32 +212,16 @@ const FORMS: &[(&str, &str, &str)] = &[
 
 /// Why a text is no step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum StepError {
-    /// No step begins like that.
     #[error("`{0}` is not a step of a program; the steps are {steps}", steps = forms())]
     Unknown(String),
-    /// A word is missing or wrong.
     #[error("`{text}`: expected `{form}`{found}")]
-    Form {
-        /// What was written.
-        text: String,
-        /// How it is written.
-        form: &'static str,
-        /// The word that does not fit, in words.
-        found: String,
-    },
-    /// A quantity is not one.
+    Form { text: String, form: &'static str, found: String },
     #[error("`{text}`: {source}")]
-    Quantity {
-        /// What was written.
-        text: String,
-        /// What is wrong with it.
-        source: UnitError,
-    },
-    /// An amount or a size is nothing.
+    Quantity { text: String, source: UnitError },
     #[error("`{0}` moves no data: give at least 1 B")]
     Nothing(String),
-    /// A call would be given more than an application keeps in memory.
     #[error("`{0}` passes more than 16 MiB to one call: add a piece size, such as `in 64 KiB`")]
     Large(String),
 }

@@ -3,6 +3,7 @@
 use tcplab_units::{Bytes, Instant};
 
 use crate::payload::{Digest, Payload};
+use crate::report::{AppReport, BackReport, Role};
 
 /// What went one way.
 #[derive(Debug, Clone)]
@@ -77,5 +78,23 @@ impl Stream {
                 Digest::of(payload.clone(), self.bytes.as_u64())
             }
         }
+    }
+}
+
+/// What the report of an end in this role says of the bytes that it wrote and read.
+pub(crate) fn report(role: Role, written: &Stream, read: &Stream) -> AppReport {
+    let (main, back) = match role {
+        Role::Sender => (written, read),
+        Role::Receiver => (read, written),
+    };
+    AppReport {
+        bytes: main.bytes,
+        digest: main.hex(),
+        calls: main.calls,
+        first_byte: main.first,
+        last_byte: main.last,
+        back: (back.bytes > Bytes::ZERO)
+            .then(|| BackReport { bytes: back.bytes, digest: back.hex() }),
+        ..AppReport::of_nothing(role)
     }
 }

@@ -138,7 +138,6 @@ pub(crate) fn trace(bytes: &[u8]) {
     }
 }
 
-/// What holds of any trace.
 fn check(trace: &Trace) {
     for connection in &trace.connections {
         listing(connection);
@@ -179,7 +178,6 @@ impl Sink for Sums {
     }
 }
 
-/// The grammar of filters.
 pub(crate) fn filter(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     match Filter::parse(text) {

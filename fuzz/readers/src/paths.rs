@@ -9,7 +9,6 @@ const FILE: &[u8] = b"1\n2\n3\n";
 /// So far into a trial it is looked what a path will do.
 const UNTIL: Instant = Instant::from_nanos(1_000_000_000);
 
-/// A scenario file.
 pub(crate) fn scenario(bytes: &[u8]) {
     let Ok(source) = str::from_utf8(bytes) else { return };
     match Scenario::parse_with_files(source, "fuzz", &mut |_| Ok(FILE.to_vec())) {

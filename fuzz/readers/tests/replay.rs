@@ -12,7 +12,6 @@ fn fuzz() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The files in `folder`, by name.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut files: Vec<PathBuf> = listed.map(|entry| entry.unwrap().path()).collect();

@@ -35,8 +35,8 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         name: "load",
-        may_use: &[],
-        why: "whoever measures servers has nothing in common with them",
+        may_use: &["units"],
+        why: "a load generator shares no code with the servers that it measures",
     },
     Layer { name: "wire", may_use: &[], why: "packets are bytes" },
     Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
@@ -49,7 +49,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "workload", may_use: &["units"], why: "an application sees a byte stream" },
     Layer {
         name: "recording",
-        may_use: &["units", "capture", "path", "workload"],
+        may_use: &["units", "quantities", "capture", "path", "workload"],
         why: "a recording is what both worlds leave, so it knows neither",
     },
     Layer {

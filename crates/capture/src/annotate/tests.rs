@@ -154,7 +154,7 @@ fn a_truncated_capture_is_copied_up_to_the_cut() {
     for len in 0..file.len() {
         let mut out = Vec::new();
         let Ok(copied) = annotate(&file[..len], &mut out, |_| None) else {
-            // The first block tells how the others are to be read.
+            // The first block defines the byte order of the others.
             let first = u32::from_le_bytes(file[4..8].try_into().unwrap()) as usize;
             assert!(len < first, "{len} bytes are the beginning of a capture");
             continue;

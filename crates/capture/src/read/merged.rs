@@ -74,7 +74,6 @@ impl<R: Read> Merged<R> {
         Some((record, &self.interfaces[interface as usize]))
     }
 
-    /// Finds the next record of a capture.
     fn fetch(&mut self, index: usize) {
         let capture = &mut self.captures[index];
         match capture.reader.locate_next() {
@@ -101,7 +100,7 @@ impl<R> Merged<R> {
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
-    /// What was counted at an interface of [`Merged::interfaces`], as far as its capture has told.
+    /// What was counted at an interface of [`Merged::interfaces`], as far as its capture was read.
     pub fn statistics(&self, interface: usize) -> Option<&Statistics> {
         let &(capture, at) = self.origins.get(interface)?;
         self.captures[capture].reader.found.statistics.get(at)?.as_ref()

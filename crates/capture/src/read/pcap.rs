@@ -17,13 +17,12 @@ const NANOSECONDS: u32 = 0xa1b2_3c4d;
 #[derive(Debug)]
 pub(super) struct Layout {
     endian: Endian,
-    /// Nanoseconds that one unit of the fraction of a second stands for.
+    /// Nanoseconds that one unit of the fraction of a second represents.
     unit: u64,
 }
 
 impl Layout {
-    /// The layout of the file that begins in `window`, if it is of this format; its header is then
-    /// passed.
+    /// The layout of the file in `window`, if it is a pcap; passes its header.
     pub(super) fn detect<R: Read>(
         window: &mut Window<R>,
     ) -> Result<Option<(Layout, Interface)>, Stop> {
@@ -42,7 +41,7 @@ impl Layout {
         let header = window.at(header);
         let field = |at: usize| endian.u32_at(header, at).unwrap_or(0);
         let interface = Interface {
-            // The upper half tells of frame check sequences.
+            // The upper half gives the length of the frame check sequence.
             link_type: field(20) as u16,
             snap_len: field(16),
             ..Interface::default()

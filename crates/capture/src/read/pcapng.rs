@@ -15,7 +15,6 @@ const EMPTY_BLOCK: u32 = 12;
 const BEFORE_BODY: usize = 8;
 const AFTER_BODY: usize = 4;
 
-/// The section being read.
 #[derive(Debug)]
 pub(super) struct Section {
     endian: Endian,
@@ -152,8 +151,7 @@ impl Section {
         Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options })
     }
 
-    /// A packet without a time, of the section's first interface; how much of it was kept follows
-    /// from the interface's snap length.
+    /// A packet without a time, of the section's first interface, truncated to its snap length.
     fn simple_packet(&self, body: Body<'_>, found: &Interfaces) -> Result<Packet, Damage> {
         self.clock(0)?;
         let original_len = body.u32(0)?;
@@ -248,7 +246,6 @@ impl<'a> Body<'a> {
 const MICROSECONDS: u8 = 6;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
-/// The time stamps of an interface.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     tick: Tick,

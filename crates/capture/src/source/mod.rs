@@ -21,7 +21,7 @@ const MAGIC: usize = 4;
 const CHUNK: usize = 128 << 10;
 
 /// Opens the capture at `path`, whatever its name: pcapng or pcap, as it is or compressed with
-/// gzip or zstd, which its first bytes tell. `-` is standard input.
+/// gzip or zstd, by its first bytes. `-` is standard input.
 ///
 /// # Errors
 /// If it cannot be read, or is not a capture.
@@ -41,8 +41,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Source>, ReadError> {
     Reader::new(source)
 }
 
-/// The bytes of a capture, decompressed: by a thread of its own, so that two processors share the
-/// work.
+/// The bytes of a capture, decompressed in a thread of its own.
 #[derive(Debug)]
 pub struct Source {
     bytes: Bytes,

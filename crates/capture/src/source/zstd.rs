@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The largest window that a frame may ask for: what `zstd` itself grants without being told.
+/// The largest window that a frame may ask for: the default limit of `zstd`.
 const LARGEST_WINDOW: u64 = 128 << 20;
 
 /// The end of a frame, for one that has none: an empty block that is the last (RFC 8878 section
@@ -71,11 +71,11 @@ impl<R: BufRead> Zstd<R> {
         if self.cut_off { Ok(()) } else { Err(error) }
     }
 
-    /// What stands behind a frame must fit to what was in it.
+    /// The checksum after a frame must match its content.
     fn end(&mut self) -> io::Result<()> {
         self.inside = false;
-        let told = self.decoder.get_checksum_from_data();
-        if told.is_some() && told != self.decoder.get_calculated_checksum() {
+        let stored = self.decoder.get_checksum_from_data();
+        if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum is wrong"));
         }
         Ok(())

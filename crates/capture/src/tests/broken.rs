@@ -57,9 +57,9 @@ fn a_file_cut_off_anywhere_gives_all_whole_records_and_says_so() {
             match outcome.error {
                 None => assert!(clean.contains(&len), "{len}"),
                 Some(ReadError::NotACapture { .. }) => assert!(len < 4, "{len}"),
-                Some(ReadError::Truncated { records: told }) => {
+                Some(ReadError::Truncated { records: before }) => {
                     assert!(len >= 4 && !clean.contains(&len), "{len}");
-                    assert_eq!(told, records as u64, "{len}");
+                    assert_eq!(before, records as u64, "{len}");
                 }
                 Some(other) => panic!("{len}: {other}"),
             }

@@ -60,7 +60,7 @@ const BOTH: [Hand; 2] = [Hand { big: false }, Hand { big: true }];
 fn pcap_in_both_byte_orders_and_resolutions() {
     for hand in BOTH {
         for (magic, nanos) in [(0xa1b2_c3d4, 1_000), (0xa1b2_3c4d, 1)] {
-            // The uppermost bits of the link type tell of frame check sequences.
+            // The uppermost bits of the link type give the length of the frame check sequence.
             let header = [magic, 0x0002_0004, 0, 0, 128, 0x1400_0065].map(|n| hand.u32(n));
             let record = [1_700_000_000, 123_456, 3, 1500].map(|n| hand.u32(n));
             let file = [header.concat(), record.concat(), vec![7, 8, 9]].concat();

@@ -158,8 +158,8 @@ fn what_cannot_be_opened_says_why() {
         format!("{error}: {}", source.unwrap_or_default())
     };
     let missing = folder.path().join("missing.pcap");
-    let told = said(&missing);
-    assert!(told.starts_with("cannot open /") && told.contains("No such file"), "{told}");
+    let message = said(&missing);
+    assert!(message.starts_with("cannot open /") && message.contains("No such file"), "{message}");
     assert!(said(folder.path()).contains("Is a directory"));
     let empty = folder.path().join("empty.pcap");
     std::fs::write(&empty, b"").unwrap();

@@ -32,7 +32,7 @@ impl<W: Write> PcapWriter<W> {
         Ok(PcapWriter { out, snap_len, record: Vec::new() })
     }
 
-    /// Writes a frame that was `original_len` bytes long on the wire. The format tells times up to
+    /// Writes a frame that was `original_len` bytes long on the wire. The format holds times up to
     /// the year 2106; later ones become its last second.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub(crate) struct Table {
     invented: usize,
     judged: usize,
     wrong: usize,
-    overtaken: (usize, usize),
+    out_of_order: (usize, usize),
     copies: (usize, usize),
     /// Differences from the kernels' counters of retransmissions, timeouts, probes and keep-alives.
     off: u64,
@@ -53,7 +53,7 @@ impl Table {
     pub(crate) fn begin(frames: bool) -> Table {
         println!(
             "case                        tap            again made       fast  slow st.       RTO       \
-             TLP    (new) wrong  overtaken  copies  probes D-SACKs missed     place  tshark        tcptrace"
+             TLP    (new) wrong  reordered  copies  probes D-SACKs missed     place  tshark        tcptrace"
         );
         println!(
             "                                        is/found   up  each: the kernel's count (or -) / \
@@ -83,7 +83,7 @@ impl Table {
             self.off += sums.timeouts.abs_diff(counted.timeouts());
             self.off += sums.probes.abs_diff(counted.repeating_probes());
         }
-        let (again, made_up, overtaken, copies) = self.frames(row);
+        let (again, made_up, out_of_order, copies) = self.frames(row);
         let tshark = row.tshark.map_or("-".into(), |flags| {
             let keep = flags.keep_alives + flags.window_probes;
             format!("{}+{}+{keep}", flags.retransmissions, flags.out_of_order)
@@ -101,11 +101,11 @@ impl Table {
             beside(kernel(Counted::repeating_probes), sums.probes),
             beside(kernel(Counted::new_probes), sums.new_probes),
             wrong.map_or("-".into(), |wrong| wrong.to_string()),
-            overtaken,
+            out_of_order,
             copies,
             beside(kernel(probes), own_probes),
-            beside(kernel(Counted::dsacks), sums.needless_by_dsack),
-            sums.missed_by_tap,
+            beside(kernel(Counted::dsacks), sums.spurious_by_dsack),
+            sums.acked_not_captured,
             place(&row.places),
             tshark,
             tcptrace,
@@ -147,7 +147,7 @@ impl Table {
     /// Packets that were captured twice.
     pub(crate) fn twice(&mut self, name: &str, once: Sums, twice: Sums) {
         let more = twice.retransmissions.saturating_sub(once.retransmissions);
-        let (again, copies) = (twice.retransmissions, twice.tap_duplicates);
+        let (again, copies) = (twice.retransmissions, twice.capture_duplicates);
         self.invented += more as usize;
         println!("{name:<27} …twice     {again:>9} {more:>4}  {copies} captured twice");
     }
@@ -189,7 +189,8 @@ impl Table {
         self.again += score.again;
         self.found += score.found;
         self.invented += score.invented.len();
-        for (all, one) in [(&mut self.overtaken, score.overtaken), (&mut self.copies, score.copies)]
+        for (all, one) in
+            [(&mut self.out_of_order, score.out_of_order), (&mut self.copies, score.copies)]
         {
             all.0 += one.0;
             all.1 += one.1;
@@ -197,7 +198,7 @@ impl Table {
         (
             format!("{}/{}", score.again, score.found),
             score.invented.len().to_string(),
-            format!("{}/{}", score.overtaken.0, score.overtaken.1),
+            format!("{}/{}", score.out_of_order.0, score.out_of_order.1),
             format!("{}/{}", score.copies.0, score.copies.1),
         )
     }
@@ -217,8 +218,8 @@ impl Table {
             self.invented,
             self.judged,
             share(right, self.judged),
-            self.overtaken.1,
-            self.overtaken.0,
+            self.out_of_order.1,
+            self.out_of_order.0,
             self.copies.1,
             self.copies.0,
             self.off,
@@ -229,7 +230,7 @@ impl Table {
         self.found * 1_000 >= self.again * FOUND
             && self.invented == 0
             && right * 1_000 >= self.judged * RIGHT
-            && self.overtaken.0 == self.overtaken.1
+            && self.out_of_order.0 == self.out_of_order.1
             && self.copies.0 == self.copies.1
             && self.off == 0
             && self.apart == 0

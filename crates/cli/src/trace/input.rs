@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
-use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, UnixTime};
+use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, Statistics, UnixTime};
 use tcplab_recording::Recording;
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
@@ -179,17 +179,13 @@ fn read_merged<S: Sink>(
         }
     }
     for (index, interface) in merged.interfaces().iter().enumerate() {
-        let counted = merged.statistics(index);
-        let dropped = counted.map_or(0, |counted| {
-            counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
-        });
+        let dropped = merged.statistics(index).map_or(0, Statistics::all_dropped);
         if dropped > 0 {
             let port = interface.name.clone().unwrap_or_else(|| index.to_string());
             let file = merged.capture_of(index).and_then(|place| files.get(place));
             let file = file.map(|file| name(file)).unwrap_or_default();
             let text = format!(
-                "interface {port} of {file} dropped {dropped} packets: they are not in \
-                         the capture"
+                "interface {port} of {file} dropped {dropped} packets: they are not in the capture"
             );
             analyzer.note(Note { frame: None, text });
         }

@@ -121,16 +121,16 @@ fn refused_namespaces_are_explained() {
         assert!(doctor.stdout.contains(part), "`{part}` is missing: {}", doctor.stdout);
     }
 
-    // Unless the kernel is asked for, its model replaces it, and the run says so.
+    // Without `--world kernel` the model replaces the kernel, and a line says so.
     let Ended { code, stdout, stderr: said } =
         within("run tiny.toml --quick --json").expect("it succeeds");
     assert_eq!(code, Some(0), "{said}");
     let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let fallback = told["fallback"].as_str().unwrap();
     for part in [
-        "The model linux-6.18 stands for the kernel, in virtual time: this user may not make \
-         network namespaces",
-        "for the kernel: as root: raise them with `sysctl`",
+        "Simulated with the linux-6.18 model, not on the kernel: this user may not make network \
+         namespaces",
+        "to use the kernel: as root: raise them with `sysctl`",
     ] {
         assert!(fallback.contains(part) && said.contains(part), "{fallback}\n{said}");
     }
@@ -139,6 +139,6 @@ fn refused_namespaces_are_explained() {
     assert_eq!(case["stacks"][0]["name"], "linux-6.18");
     assert_eq!(case["stacks"][0]["for_kernel"], true);
     let told = within("run tiny.toml --quick").expect("it succeeds").stdout;
-    assert!(told.contains("simulated: model linux-6.18 for the kernel at both ends"), "{told}");
-    assert!(told.contains("! The model linux-6.18 stands for the kernel"), "{told}");
+    assert!(told.contains("simulated: linux-6.18 model at both ends"), "{told}");
+    assert!(told.contains("! Simulated with the linux-6.18 model, not on the kernel"), "{told}");
 }

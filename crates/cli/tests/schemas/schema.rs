@@ -41,8 +41,8 @@ fn widened(document: &Document, example: &Value, known: Option<&Value>) -> Value
 
 fn inferred(value: &Value) -> Value {
     match value {
-        // What else it may be is not known.
-        Value::Null => json!({}),
+        // What else it may be is not known, so it may be anything.
+        Value::Null => json!({ "examples": [null] }),
         Value::Bool(_) => json!({ "type": ["boolean"] }),
         Value::Number(number) if number.is_f64() => json!({ "type": ["number"] }),
         Value::Number(_) => json!({ "type": ["integer"] }),
@@ -52,16 +52,8 @@ fn inferred(value: &Value) -> Value {
             json!({ "type": ["array"], "items": items.unwrap_or_else(|| json!({})) })
         }
         Value::Object(fields) => {
-            let properties: Map<String, Value> = fields
-                .iter()
-                .map(|(key, value)| {
-                    let mut schema = inferred(value);
-                    if value.is_null() {
-                        schema = json!({ "type": ["null"] });
-                    }
-                    (key.clone(), schema)
-                })
-                .collect();
+            let properties: Map<String, Value> =
+                fields.iter().map(|(key, value)| (key.clone(), inferred(value))).collect();
             let required: Vec<&String> = fields.keys().collect();
             json!({ "type": ["object"], "properties": properties, "required": required })
         }
@@ -76,7 +68,8 @@ fn merged(a: Value, b: Value) -> Value {
     }
     let types = |schema: &Map<String, Value>| -> Vec<String> {
         let of = |it: &Value| it.as_str().unwrap().to_owned();
-        schema["type"].as_array().unwrap().iter().map(of).collect()
+        let types = schema.get("type").and_then(Value::as_array);
+        types.map_or_else(|| vec!["null".into()], |types| types.iter().map(of).collect())
     };
     let mut all = types(&a);
     all.extend(types(&b));
@@ -109,7 +102,10 @@ fn merged(a: Value, b: Value) -> Value {
         };
         a.insert(key, merged);
     }
-    a.insert("type".into(), json!(all));
+    if all != ["null"] {
+        a.remove("examples");
+        a.insert("type".into(), json!(all));
+    }
     Value::Object(a)
 }
 
@@ -130,9 +126,7 @@ fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
         Value::Array(_) => &["array"],
         Value::Object(_) => &["object"],
     };
-    // Only an example that was always null says nothing of other values.
-    let open = types == ["null"];
-    if !open && !types.iter().any(|name| own.contains(name)) {
+    if !types.iter().any(|name| own.contains(name)) {
         return vec![format!("{place}: {} is not of {types:?}", value.to_string())];
     }
     match value {

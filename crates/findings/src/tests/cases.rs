@@ -1,4 +1,4 @@
-//! What can happen to a transfer, as sums tell it: one case and more for each rule.
+//! Transfers as sums, at least one case for each rule.
 
 use tcplab_trace::{
     CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
@@ -13,8 +13,7 @@ const NONE: u64 = 0;
 /// In the order of [`RULES`](crate::RULES).
 pub(super) const CASES: &[Case] = &[
     Case {
-        rule: "capture-gaps",
-        of: "",
+        name: "capture-gaps",
         fires: |c| {
             c.forward.causes.acked_not_captured = seen(123, 400);
             c.forward.causes.acked_not_captured_bytes = Bytes::new(1_800_000);
@@ -22,26 +21,22 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.acked_not_captured = seen(NONE, 0)],
     },
     Case {
-        rule: "captured-twice",
-        of: "",
+        name: "captured-twice",
         fires: |c| c.forward.causes.capture_duplicates = seen(6_907, 5),
         silent: &[|c| c.forward.causes.capture_duplicates = seen(NONE, 0)],
     },
     Case {
-        rule: "not-opened",
-        of: "no answer",
+        name: "not-opened, no answer",
         fires: |c| never_opened(c, HandshakeKind::Unanswered, 6),
         silent: &[|c| c.handshake.kind = HandshakeKind::ThreeWay],
     },
     Case {
-        rule: "not-opened",
-        of: "refused",
+        name: "not-opened, refused",
         fires: |c| never_opened(c, HandshakeKind::Refused, 0),
         silent: &[|c| c.handshake.kind = HandshakeKind::Unseen],
     },
     Case {
-        rule: "not-opened",
-        of: "half open",
+        name: "not-opened, half open",
         fires: |c| {
             never_opened(c, HandshakeKind::HalfOpen, 0);
             c.handshake.server_repeats = 5;
@@ -49,8 +44,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.kind = HandshakeKind::Simultaneous],
     },
     Case {
-        rule: "syn-retransmitted",
-        of: "client's",
+        name: "syn-retransmitted, client's",
         fires: |c| {
             c.handshake.client_repeats = 2;
             c.handshake.opened = Some(at(3_040));
@@ -59,37 +53,32 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.client_repeats = 0],
     },
     Case {
-        rule: "syn-retransmitted",
-        of: "server's",
+        name: "syn-retransmitted, server's",
         fires: |c| {
             c.handshake.server_repeats = 1;
             c.handshake.opened = Some(at(1_040));
             c.reverse.causes.syn_retransmissions = seen(1, 3);
         },
-        // Who never answered has a rule of its own.
+        // A rule of its own covers no answer.
         silent: &[|c| c.handshake.opened = None],
     },
     Case {
-        rule: "fast-open",
-        of: "data refused",
+        name: "fast-open, data refused",
         fires: |c| fast_open(c, FastOpen { data: Bytes::new(500), cookie_sent: true, ..asked() }),
         silent: &[|c| c.handshake.fast_open.as_mut().unwrap().accepted = true],
     },
     Case {
-        rule: "fast-open",
-        of: "no cookie",
+        name: "fast-open, no cookie",
         fires: |c| fast_open(c, asked()),
         silent: &[|c| c.handshake.fast_open.as_mut().unwrap().cookie_given = true],
     },
     Case {
-        rule: "reset",
-        of: "",
+        name: "reset",
         fires: |c| c.life.close = Some(closed(CloseKind::Reset, 9_000)),
         silent: &[|c| c.life.close.as_mut().unwrap().kind = CloseKind::ResetAfterFin],
     },
     Case {
-        rule: "reset",
-        of: "with data unread",
+        name: "reset, with data unread",
         fires: |c| {
             let close = closed(CloseKind::ResetAfterFin, 9_000);
             c.life.close = Some(tcplab_trace::Close {
@@ -101,15 +90,13 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.life.close.as_mut().unwrap().unread = Some(Bytes::ZERO)],
     },
     Case {
-        rule: "half-closed",
-        of: "",
+        name: "half-closed",
         fires: |c| c.life.close = Some(closed(CloseKind::HalfClosed, 4_000)),
         // The capture ends too soon after it.
         silent: &[|c| c.life.close.as_mut().unwrap().at = at(9_500)],
     },
     Case {
-        rule: "path-full",
-        of: "",
+        name: "path-full",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
             c.forward.transfer.goodput = Some(mbit(23));
@@ -117,8 +104,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.transfer.goodput = Some(mbit(18))],
     },
     Case {
-        rule: "window-limited",
-        of: "fixed",
+        name: "window-limited, fixed",
         fires: |c| small_window(c, 64_000, 64_000),
         // The receiver is slow, its buffer is not small.
         silent: &[
@@ -131,16 +117,14 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
-        rule: "window-limited",
-        of: "grown",
+        name: "window-limited, grown",
         fires: |c| small_window(c, 32_000, 100_000),
         silent: &[|c| {
             limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
         }],
     },
     Case {
-        rule: "window-scaling",
-        of: "window full",
+        name: "window-scaling, window full",
         fires: |c| {
             small_window(c, 65_535, 65_535);
             c.handshake.server.window_scale = None;
@@ -148,8 +132,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.server.window_scale = Some(0)],
     },
     Case {
-        rule: "window-scaling",
-        of: "path long",
+        name: "window-scaling, path long",
         fires: |c| c.handshake.client.window_scale = None,
         silent: &[
             |c| c.forward.transfer.capacity = Some(mbit(12)),
@@ -157,8 +140,7 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
-        rule: "zero-window",
-        of: "",
+        name: "zero-window",
         fires: |c| {
             let windows = &mut c.forward.windows;
             (windows.zero_windows, windows.probes) = (seen(12, 700), seen(5, 705));
@@ -170,8 +152,7 @@ pub(super) const CASES: &[Case] = &[
         }],
     },
     Case {
-        rule: "send-buffer",
-        of: "",
+        name: "send-buffer",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::SendBuffer, 6_000), (Limit::Congestion, 4_000)]);
             c.forward.totals.max_in_flight = Bytes::new(42_000);
@@ -179,8 +160,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)])],
     },
     Case {
-        rule: "application-limited",
-        of: "",
+        name: "application-limited",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::Application, 7_200), (Limit::Congestion, 2_800)]);
             c.forward.stall_sums = vec![stalls(StallCause::SenderSlow, 40, 5_000, 300)];
@@ -188,24 +168,21 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000))],
     },
     Case {
-        rule: "slow-answers",
-        of: "",
+        name: "slow-answers",
         fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)],
         silent: &[
             |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
-            // A client that takes its time.
+            // A slow client.
             |c| std::mem::swap(&mut c.forward, &mut c.reverse),
         ],
     },
     Case {
-        rule: "slow-start",
-        of: "short",
+        name: "slow-start, short",
         fires: |c| short(c),
         silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 110), (Limit::Path, 20)])],
     },
     Case {
-        rule: "slow-start",
-        of: "after pauses",
+        name: "slow-start, after pauses",
         fires: |c| {
             short(c);
             c.forward.stall_sums = vec![stalls(StallCause::NoRequest, 2, 900, 500)];
@@ -213,13 +190,12 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 240), (Limit::Path, 300)])],
     },
     Case {
-        rule: "loss-rate",
-        of: "",
+        name: "loss-rate",
         fires: |c| {
             lose(&mut c.forward, 69);
             c.forward.transfer.goodput = Some(mbit(4));
         },
-        // So fast with so many losses: it does not go by them.
+        // Too fast for loss-based congestion control.
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
             |c| c.forward.causes.spurious_by_dsack = seen(65, 1_100),
@@ -227,8 +203,7 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
-        rule: "tail-loss",
-        of: "probed",
+        name: "tail-loss, probed",
         fires: |c| {
             c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 3, 620, 250)];
             c.forward.causes.tail_loss_probes = seen(3, 1_701);
@@ -236,14 +211,12 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.stall_sums[0].time = ms(150)],
     },
     Case {
-        rule: "tail-loss",
-        of: "never probed",
+        name: "tail-loss, never probed",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)],
         silent: &[|c| c.forward.stall_sums[0].count = 0],
     },
     Case {
-        rule: "tail-loss",
-        of: "no SACK",
+        name: "tail-loss, no SACK",
         fires: |c| {
             c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)];
             c.handshake.server.sack_permitted = false;
@@ -251,8 +224,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.stall_sums.clear()],
     },
     Case {
-        rule: "timeouts",
-        of: "",
+        name: "timeouts",
         fires: |c| {
             c.forward.stall_sums = vec![
                 stalls(StallCause::SmallWindow, 4, 1_000, 300),
@@ -264,14 +236,12 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.stall_sums.iter_mut().for_each(|sum| sum.time = ms(300))],
     },
     Case {
-        rule: "timeouts",
-        of: "of one kind",
+        name: "timeouts, of one kind",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
         silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
     },
     Case {
-        rule: "timeout-backoff",
-        of: "without packets",
+        name: "timeout-backoff, without packets",
         fires: |c| {
             c.forward.causes.backoff_max = 4;
             c.forward.causes.timeouts = seen(4, 3_000);
@@ -279,8 +249,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.backoff_max = 1],
     },
     Case {
-        rule: "lost-retransmissions",
-        of: "",
+        name: "lost-retransmissions",
         fires: |c| {
             lose(&mut c.forward, 69);
             c.forward.causes.lost_retransmissions = seen(12, 1_050);
@@ -288,18 +257,16 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.lost_retransmissions = seen(6, 1_050)],
     },
     Case {
-        rule: "lost-retransmissions",
-        of: "by no chance",
+        name: "lost-retransmissions, no coincidence",
         fires: |c| {
             lose(&mut c.forward, 1_400);
             c.forward.causes.lost_retransmissions = seen(700, 1_050);
         },
-        // A fifth is lost, so a fifth of what is sent again.
+        // A fifth is lost, also of the retransmissions.
         silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
     },
     Case {
-        rule: "spurious-retransmissions",
-        of: "without packets",
+        name: "spurious-retransmissions, without packets",
         fires: |c| {
             lose(&mut c.forward, 20);
             c.forward.causes.spurious_by_dsack = seen(5, 1_100);
@@ -311,8 +278,7 @@ pub(super) const CASES: &[Case] = &[
         }],
     },
     Case {
-        rule: "no-sack",
-        of: "",
+        name: "no-sack",
         fires: |c| {
             lose(&mut c.forward, 12);
             c.handshake.client.sack_permitted = false;
@@ -320,8 +286,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.client.sack_permitted = true],
     },
     Case {
-        rule: "no-timestamps",
-        of: "",
+        name: "no-timestamps",
         fires: |c| {
             lose(&mut c.forward, 120);
             c.handshake.server.timestamps = false;
@@ -329,8 +294,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| lose(&mut c.forward, 12)],
     },
     Case {
-        rule: "nagle-delay",
-        of: "",
+        name: "nagle-delay",
         fires: |c| {
             c.forward.marks.nagle_waits = seen(25, 300);
             c.forward.marks.nagle_wait_time = ms(1_000);
@@ -338,30 +302,26 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.marks.nagle_waits = seen(2, 300)],
     },
     Case {
-        rule: "small-segments",
-        of: "",
+        name: "small-segments",
         fires: |c| {
             c.forward.totals.data_segments = 83_000;
             c.forward.marks.small_in_flight = 80_000;
         },
-        // Nobody writes faster than the acknowledgements come.
+        // The application writes no faster than ACKs arrive.
         silent: &[|c| c.forward.marks.small_in_flight = 90],
     },
     Case {
-        rule: "silly-window",
-        of: "",
+        name: "silly-window",
         fires: |c| c.forward.windows.silly_windows = seen(40, 600),
         silent: &[|c| c.forward.windows.silly_windows = seen(2, 600)],
     },
     Case {
-        rule: "window-shrunk",
-        of: "",
+        name: "window-shrunk",
         fires: |c| c.forward.windows.windows_shrunk = seen(3, 650),
         silent: &[|c| c.forward.windows.windows_shrunk = seen(NONE, 0)],
     },
     Case {
-        rule: "delayed-acks",
-        of: "",
+        name: "delayed-acks",
         fires: |c| {
             c.forward.acking.delayed = seen(30, 200);
             c.forward.acking.delay_max = ms(240);
@@ -369,8 +329,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.acking.delay_max = ms(44)],
     },
     Case {
-        rule: "delayed-acks",
-        of: "forbidden",
+        name: "delayed-acks, forbidden",
         fires: |c| {
             c.forward.acking.delayed = seen(1, 200);
             c.forward.acking.delay_max = ms(700);
@@ -378,26 +337,22 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.acking.delayed = seen(NONE, 0)],
     },
     Case {
-        rule: "segment-size",
-        of: "no option",
+        name: "segment-size, no option",
         fires: |c| c.handshake.server.mss = None,
         silent: &[|c| c.handshake.server.seen = false],
     },
     Case {
-        rule: "segment-size",
-        of: "small",
+        name: "segment-size, small",
         fires: |c| c.handshake.server.mss = Some(500),
         silent: &[|c| c.handshake.server.mss = Some(1_380)],
     },
     Case {
-        rule: "path-mtu",
-        of: "told",
+        name: "path-mtu, ICMP",
         fires: |c| c.forward.marks.mss_changes = vec![smaller()],
         silent: &[|c| c.forward.marks.mss_changes.clear()],
     },
     Case {
-        rule: "path-mtu",
-        of: "black hole",
+        name: "path-mtu, black hole",
         fires: |c| {
             c.forward.marks.mss_changes = vec![smaller()];
             c.forward.stall_sums = vec![stalls(StallCause::ContinuousLoss, 1, 6_200, 6_200)];
@@ -405,18 +360,16 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.marks.mss_changes.clear()],
     },
     Case {
-        rule: "standing-queue",
-        of: "",
+        name: "standing-queue",
         fires: |c| queue(&mut c.forward, 310, 450),
-        // Half of the samples know of no queue: something else is late at times.
+        // Half of the samples show no queue: something else is late at times.
         silent: &[
             |c| queue(&mut c.forward, 45, 450),
             |c| c.forward.capture_point = CapturePoint::Middle,
         ],
     },
     Case {
-        rule: "delay-spikes",
-        of: "",
+        name: "delay-spikes",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::PacketDelay, 7, 2_300, 800)],
         silent: &[
             |c| c.forward.stall_sums[0].time = ms(900),
@@ -424,8 +377,7 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
-        rule: "reordering",
-        of: "needless retransmissions",
+        name: "reordering, spurious retransmissions",
         fires: |c| {
             reorder(c);
             c.forward.causes.spurious_by_dsack = seen(5, 2_000);
@@ -433,26 +385,22 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.out_of_order = seen(5, 500)],
     },
     Case {
-        rule: "reordering",
-        of: "borne",
+        name: "reordering, tolerated",
         fires: reorder,
         silent: &[|c| c.forward.causes.out_of_order = seen(NONE, 0)],
     },
     Case {
-        rule: "network-duplicates",
-        of: "",
+        name: "network-duplicates",
         fires: |c| c.forward.causes.network_duplicates = seen(186, 40),
         silent: &[|c| c.forward.causes.network_duplicates = seen(2, 40)],
     },
     Case {
-        rule: "congestion-marks",
-        of: "agreed",
+        name: "congestion-marks, agreed",
         fires: |c| mark(c, EcnAgreement::Classic),
         silent: &[|c| c.handshake.ecn = EcnAgreement::Unknown],
     },
     Case {
-        rule: "congestion-marks",
-        of: "not agreed",
+        name: "congestion-marks, not agreed",
         fires: |c| mark(c, EcnAgreement::NotAsked),
         silent: &[|c| c.forward.marks.ce_marks = seen(NONE, 0)],
     },

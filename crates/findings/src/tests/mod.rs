@@ -16,13 +16,11 @@ mod weight;
 
 const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1 win 500\n";
 
-/// The findings of rule `name`.
 fn found(name: &str, connection: &Connection) -> Vec<Finding> {
     let rule = RULES.iter().find(|rule| rule.name == name).unwrap();
-    (rule.examine)(connection)
+    rule.examine(connection)
 }
 
-/// A handshake, then `text`.
 fn after_handshake(text: &str) -> Connection {
     drill::connection(&format!("{OPEN}{text}"))
 }

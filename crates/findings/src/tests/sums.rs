@@ -1,5 +1,4 @@
-//! Every rule that works from sums: where it fires and what it says, and what must be taken away
-//! for it to be silent.
+//! Every rule on sums: where it fires, what it states, and without which condition it is silent.
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -14,19 +13,23 @@ use super::cases::CASES;
 use super::found;
 use crate::{RULES, examine};
 
-/// Something that happened to [`transfer`].
+/// A change of [`transfer`].
 pub(super) struct Case {
-    pub(super) rule: &'static str,
-    /// Which of several things that the rule tells apart.
-    pub(super) of: &'static str,
+    /// The rule; after a comma, which of its conditions.
+    pub(super) name: &'static str,
     /// Makes it happen.
     pub(super) fires: fn(&mut Connection),
-    /// And each of these takes away something that the rule needs.
+    /// Each removes a condition of the rule.
     pub(super) silent: &'static [fn(&mut Connection)],
 }
 
-/// 10 MB from the client in 10 s, over a path of 24 Mbit/s and 40 ms, seen beside the client:
-/// nothing to complain of, though the path would carry more.
+impl Case {
+    fn rule(&self) -> &'static str {
+        self.name.split(", ").next().unwrap()
+    }
+}
+
+/// 10 MB from the client in 10 s over 24 Mbit/s and 40 ms, captured at the client: no findings.
 pub(super) fn transfer() -> Connection {
     let ends = ["10.0.0.1:40000", "10.0.0.2:443"].map(|end| end.parse::<SocketAddr>().unwrap());
     let mut connection = Connection {
@@ -95,14 +98,14 @@ pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
     }
 }
 
-/// So many sightings, one each millisecond from this one on, in frames of the same numbers.
+/// `count` occurrences, one each millisecond, in frames of the same numbers.
 pub(super) fn seen(count: u64, from: u64) -> Occurrences {
     let mut seen = Occurrences::default();
     (from..from + count).for_each(|number| seen.add(at(number), number));
     seen
 }
 
-/// So many stalls, together and at the longest of these milliseconds.
+/// `count` stalls with this total and longest time, milliseconds.
 pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> StallSum {
     let (from, until) = (at(2_000), at(2_000 + longest));
     let longest =
@@ -141,7 +144,7 @@ fn healthy_transfer_no_findings() {
 #[test]
 fn rules_of_sums_all_have_cases() {
     for rule in RULES.iter().filter(|rule| !rule.needs_packets) {
-        assert!(CASES.iter().any(|case| case.rule == rule.name), "{}", rule.name);
+        assert!(CASES.iter().any(|case| case.rule() == rule.name), "{}", rule.name);
     }
 }
 
@@ -150,16 +153,12 @@ fn cases_each_rule_fires_with_frames() {
     let mut text = String::new();
     for case in CASES {
         let connection = with(&[case.fires]);
-        let findings = found(case.rule, &connection);
-        let [finding] = findings.as_slice() else {
-            panic!("{} {}: {findings:#?}", case.rule, case.of)
-        };
-        assert_eq!(finding.rule, case.rule);
-        assert!(!finding.frames.is_empty(), "{}", case.rule);
-        let of = if case.of.is_empty() { String::new() } else { format!(", {}", case.of) };
+        let findings = found(case.rule(), &connection);
+        let [finding] = findings.as_slice() else { panic!("{}: {findings:#?}", case.name) };
+        assert_eq!(finding.rule, case.rule());
+        assert!(!finding.frames.is_empty(), "{}", case.name);
         let cost = (finding.cost.time, finding.cost.bytes);
-        let _ =
-            writeln!(text, "{}{of} ({:?}, {} and {})", case.rule, finding.severity, cost.0, cost.1);
+        let _ = writeln!(text, "{} ({:?}, {} and {})", case.name, finding.severity, cost.0, cost.1);
         let _ = writeln!(text, "  {}", finding.statement);
         let _ = writeln!(text, "  → {}", finding.remedy.as_deref().unwrap_or("(nothing to do)"));
         let _ =
@@ -172,23 +171,23 @@ fn cases_each_rule_fires_with_frames() {
 fn cases_without_condition_stay_silent() {
     for case in CASES {
         for (index, &silent) in case.silent.iter().enumerate() {
-            let findings = found(case.rule, &with(&[case.fires, silent]));
-            assert_eq!(findings, [], "{} {}, number {index}", case.rule, case.of);
+            let findings = found(case.rule(), &with(&[case.fires, silent]));
+            assert_eq!(findings, [], "{}, number {index}", case.name);
         }
-        assert!(!case.silent.is_empty(), "{} {}", case.rule, case.of);
+        assert!(!case.silent.is_empty(), "{}", case.name);
     }
 }
 
-/// What is the case in one direction is found in the other as well. Only the server answers.
+/// Rules find the same in both directions, except slow answers: only the server answers.
 #[test]
 fn cases_reversed_same_findings() {
-    for case in CASES.iter().filter(|case| case.rule != "slow-answers") {
+    for case in CASES.iter().filter(|case| case.name != "slow-answers") {
         let forward = with(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
         std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);
-        let (there, back) = (found(case.rule, &forward), found(case.rule, &reverse));
-        assert_eq!(there.len(), back.len(), "{} {}", case.rule, case.of);
+        let (there, back) = (found(case.rule(), &forward), found(case.rule(), &reverse));
+        assert_eq!(there.len(), back.len(), "{}", case.name);
         for (there, back) in there.iter().zip(&back) {
             assert_eq!((there.severity, there.cost), (back.severity, back.cost));
             assert_eq!((&there.frames, there.at), (&back.frames, back.at));

@@ -1,10 +1,10 @@
 //! Trials whose workload is a load: thousands of connections, of which the first is looked at
 //! packet by packet, and all of which the generator and the server have counted.
 
-use tcplab_results::{Metrics, Trial};
+use tcplab_results::{Durations, Metrics, Trial};
 use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_trace::Trace;
-use tcplab_workload::{Durations, LoadReport};
+use tcplab_workload::LoadReport;
 
 use super::contents::Contents;
 use super::ends::{ending, ends};

@@ -4,30 +4,22 @@ use std::path::PathBuf;
 
 /// Why there is nothing to compare.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum CompareError {
-    /// It is not a run.
     #[error("{path} is not a run directory: {what}")]
     NotARun { path: PathBuf, what: String },
-    /// It is not finished.
     #[error("{path} is unfinished: it has no run.json")]
     NoResults { path: PathBuf },
-    /// Its results are those of another version, or damaged.
     #[error("the results of {path} cannot be read: {what}")]
     Unreadable { path: PathBuf, what: String },
-    /// Nothing says what to compare it with.
     #[error("nothing to compare {run} with:{}", several(.written))]
     NotWritten { run: String, written: Vec<String> },
-    /// No such factor.
     #[error("`{asked}` is not varied in {run}")]
     NoFactor { run: String, asked: String, factors: Vec<String> },
-    /// The levels are not clear.
     #[error("{what}")]
     Levels { what: String, factor: String, levels: Vec<String> },
-    /// Nothing is in both.
     #[error("A and B have no case in common")]
     NoCases { a: Vec<String>, b: Vec<String> },
-    /// A metric that nobody knows, or that the trials do not have.
     #[error("{what}")]
     NoMetric { what: String, known: Vec<String> },
 }

@@ -1,7 +1,6 @@
 //! The model against the kernel: the same cases in both worlds, and how far apart they are.
 //!
-//! Nothing here runs or reads a trial in a way of its own: each world has an ordinary run
-//! directory, filled by [`execute`](crate::execute()).
+//! Each world has an ordinary run directory, which [`complete`](crate::complete) fills.
 
 mod curve;
 mod figures;

@@ -155,7 +155,7 @@ fn equal_runs_have_ratio_one() {
         let run = crate::begin(&place.path().join(folder), scenario.clone(), plan).unwrap();
         let launcher = tcplab_testbed::Launcher { program: "none".into(), arguments: Vec::new() };
         let bench = crate::Bench::new(launcher);
-        crate::execute(&run, &bench, &false.into(), |_| {}).unwrap();
+        crate::complete(&run, &bench, &false.into(), |_| {}, crate::no_report).unwrap();
         run
     };
     let pair = Pair { kernel: run("a"), model: run("b") };

@@ -16,7 +16,7 @@ pub struct Plan {
     pub name: String,
     /// Where its cases run.
     pub world: RunWorld,
-    /// Why a model stands for the kernel that was to be had, and how to get the kernel.
+    /// Why a model replaces the kernel, and how to get the kernel.
     pub fallback: Option<String>,
     /// When it was started, UTC, RFC 3339.
     pub started: String,

@@ -1,12 +1,12 @@
 //! Which world a trial runs in.
 
 use tcplab_results::{RunWorld, StackUsed, World};
-use tcplab_scenario::{Case, Profile, STANDS_FOR_THE_KERNEL, Scenario, Stack};
+use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
 use tcplab_testbed::{Launcher, may_isolate};
 
 use crate::error::LabError;
 
-/// Why the kernel's TCP cannot be had here.
+/// Why trials cannot run on this kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// In a sentence.
@@ -21,9 +21,9 @@ pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
     Some(Refusal { why: error.to_string(), remedy: error.remedy() })
 }
 
-/// The world of a run, and why a model stands for the kernel, if one does. Without a world `asked`
-/// for, each case runs where its stacks are. All run in virtual time where this machine refuses the
-/// kernel; `refused` is called where that decides.
+/// The world of a run, and why a model replaces the kernel, if one does. Without `asked`, each case
+/// runs where its stacks are; all run in virtual time where this machine refuses the kernel.
+/// `refused` is called only where that decides.
 pub(super) fn of_run(
     scenario: &Scenario,
     asked: Option<World>,
@@ -57,28 +57,25 @@ pub(super) fn of_run(
 /// Why a case is for the kernel only, if it is.
 fn only_real(case: &Case) -> Option<&'static str> {
     if case.workload.load.is_some() {
-        return Some(
-            "puts a load on a server, which there is on the kernel only: it is processes and \
-             threads, and a model has none",
-        );
+        return Some("is a load on a server, which needs the kernel's processes and threads");
     }
     case.path.same_host.then_some(
-        "is on the same host, which there is on the kernel only: what its loopback costs is \
-         processor time, of which a model has none",
+        "is on the same host, which needs the kernel: its loopback costs processor time, and a model \
+         has none",
     )
 }
 
-/// That a model stands for the kernel, why, and how to get the kernel.
+/// Why a model replaces the kernel, and how to get the kernel.
 fn fallback(refusal: &Refusal) -> String {
     let Refusal { why, remedy } = refusal;
-    let remedy = remedy.as_ref().map(|remedy| format!("; for the kernel: {remedy}"));
+    let remedy = remedy.as_ref().map(|remedy| format!("; to use the kernel: {remedy}"));
     format!(
-        "The model {STANDS_FOR_THE_KERNEL} stands for the kernel, in virtual time: {why}{}",
+        "Simulated with the {KERNEL_MODEL} model, not on the kernel: {why}{}",
         remedy.unwrap_or_default()
     )
 }
 
-/// Whose TCP spoke at both ends of a case in a run in `world`.
+/// The TCP stacks of a case in a run in `world`.
 pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUsed> {
     [("client", &case.client), ("server", &case.server)]
         .into_iter()

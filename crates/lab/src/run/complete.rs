@@ -22,10 +22,10 @@ pub struct RunOutcome<R> {
     pub report: R,
 }
 
-/// Runs what the plan still lacks, and finishes the run, see [`finish`].
+/// Runs the missing trials, and finishes the run: see [`finish`].
 ///
 /// # Errors
-/// As of [`execute`] and [`finish`].
+/// If no trial can run, `stop` is set, or as for [`finish`].
 pub fn complete<R, E: From<LabError>>(
     directory: &RunDirectory,
     bench: &Bench,
@@ -60,6 +60,14 @@ pub fn finish<R, E: From<LabError>>(
     let report = report(directory, &run)?;
     write_tables(directory, &run)?;
     Ok(RunOutcome { run, report })
+}
+
+/// For a run without a report.
+///
+/// # Errors
+/// None.
+pub fn no_report(_: &RunDirectory, _: &Run) -> Result<(), LabError> {
+    Ok(())
 }
 
 /// What the trials of a run came to, and the comparisons that its scenario asks for. `tell` hears

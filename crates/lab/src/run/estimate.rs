@@ -44,7 +44,7 @@ pub struct RunEstimate {
     pub name: String,
     /// Where its cases run.
     pub world: RunWorld,
-    /// Why a model stands for the kernel.
+    /// Why a model replaces the kernel.
     pub fallback: Option<String>,
     /// Which combinations of levels are cases.
     pub design: String,

@@ -33,7 +33,7 @@ pub fn begin(runs: &Path, scenario: Scenario, plan: Plan) -> Result<RunDirectory
 /// # Errors
 /// When nothing can go on: the caller stopped it, a file cannot be written, or no trial of the
 /// first block could even begin; nothing of the trial that it happened to stays.
-pub fn execute(
+pub(super) fn execute(
     run: &RunDirectory,
     bench: &Bench,
     stop: &AtomicBool,

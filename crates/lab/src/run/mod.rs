@@ -12,6 +12,6 @@ mod sim;
 mod state;
 
 pub use self::estimate::{CaseEstimate, RunEstimate, estimate, estimate_extension, estimate_plan};
-pub use complete::{RunOutcome, analyse, complete, finish};
+pub use complete::{RunOutcome, analyse, complete, finish, no_report};
 pub use event::Event;
-pub use execute::{begin, execute};
+pub use execute::begin;

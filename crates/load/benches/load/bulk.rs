@@ -81,7 +81,9 @@ fn iperf3(way: &str, seconds: f64) -> io::Result<f64> {
         client.arg("-R");
     }
     let (output, _) = process::finish(&mut client)?;
-    let told: Value = serde_json::from_str(&output)?;
-    let rate = told["end"]["sum_received"]["bits_per_second"].as_f64();
-    rate.ok_or_else(|| io::Error::other(format!("iperf3 tells something else: {}", told["error"])))
+    let outcome: Value = serde_json::from_str(&output)?;
+    let rate = outcome["end"]["sum_received"]["bits_per_second"].as_f64();
+    rate.ok_or_else(|| {
+        io::Error::other(format!("unexpected output of iperf3: {}", outcome["error"]))
+    })
 }

@@ -10,7 +10,6 @@ use crate::process::{self, Side};
 use crate::servers::Site;
 use crate::{Arguments, Run, say};
 
-/// A program that makes load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Generator {
     Tcplab,
@@ -67,7 +66,7 @@ fn tcplab(url: &str, arguments: &Arguments) -> io::Result<Run> {
     run_of(&serde_json::from_str(&output)?, generator)
 }
 
-/// What `tcplab load --json` told.
+/// The output of `tcplab load --json`.
 pub(crate) fn run_of(outcome: &Value, generator: f64) -> io::Result<Run> {
     let number = |value: &Value| value.as_f64().ok_or_else(|| io::Error::other("no number"));
     let time = |name: &str| number(&outcome["response"][name]).map(|nanos| nanos / 1e6);
@@ -101,7 +100,7 @@ fn wrk(url: &str, arguments: &Arguments) -> io::Result<Run> {
     let requests = requests.and_then(|(count, _)| count.trim().parse().ok());
     let per_second = line("Requests/sec:").and_then(|text| text.parse().ok());
     let (Some(requests), Some(per_second)) = (requests, per_second) else {
-        return Err(io::Error::other(format!("wrk tells something else: {output}")));
+        return Err(io::Error::other(format!("unexpected output of wrk: {output}")));
     };
     let others = line("Non-2xx or 3xx responses:").and_then(|text| text.parse().ok());
     Ok(Run {
@@ -142,7 +141,7 @@ fn ab(url: &str, arguments: &Arguments, site: &Site) -> io::Result<Run> {
     let (Some(requests), Some(per_second)) =
         (number("Complete requests:"), number("Requests per second:"))
     else {
-        return Err(io::Error::other(format!("ab tells something else: {output}")));
+        return Err(io::Error::other(format!("unexpected output of ab: {output}")));
     };
     let quantiles = fs::read_to_string(&table)?;
     let time = |percent: &str| {

@@ -231,6 +231,6 @@ pub(crate) fn middle(mut values: Vec<f64>) -> f64 {
 
 /// One line of the table.
 pub(crate) fn say(line: &str) {
-    // Nobody listening is no reason to stop measuring: `--json` may still be.
+    // A closed pipe does not stop the measurement: `--json` may be given.
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -22,7 +22,6 @@ pub(crate) fn is_pinned() -> bool {
     is_installed("taskset") && std::thread::available_parallelism().is_ok_and(|it| it.get() > 1)
 }
 
-/// A command on its side's processor.
 pub(crate) fn command(program: &Path, side: Side) -> Command {
     if !is_pinned() {
         return Command::new(program);
@@ -70,7 +69,7 @@ pub(crate) fn finish(command: &mut Command) -> io::Result<(String, f64)> {
     waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?;
     let used = used(child.id());
     let status = child.wait()?;
-    // 1 is what `tcplab load` ends with when answers were wrong: the figures tell.
+    // `tcplab load` exits with 1 when answers were wrong; the figures show it.
     if status.code().is_none_or(|code| code > 1) {
         return Err(io::Error::other(format!("{command:?} ended with {status}: {output}")));
     }
@@ -93,7 +92,7 @@ pub(crate) fn memory(pid: u32) -> f64 {
         / 1024.0
 }
 
-/// A program that runs until it is told to end.
+/// A program that is terminated when dropped.
 #[derive(Debug)]
 pub(crate) struct Running(pub(crate) Child);
 

@@ -13,7 +13,6 @@ use tempfile::TempDir;
 use crate::process::{self, Running, Side};
 use crate::say;
 
-/// What is served.
 pub(crate) struct Site {
     folder: TempDir,
 }
@@ -32,7 +31,6 @@ impl Site {
     }
 }
 
-/// A way to serve it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Served {
     Nginx,
@@ -40,11 +38,10 @@ pub(crate) enum Served {
     IoUring,
 }
 
-/// A server that runs.
 pub(crate) struct Server {
     running: Running,
     address: SocketAddr,
-    /// What it says at its end would otherwise find nobody.
+    /// Kept open, so that its last output does not fail.
     _output: Option<BufReader<ChildStdout>>,
 }
 
@@ -89,7 +86,6 @@ fn folder(site: &Site) -> String {
     site.path().join("site").to_string_lossy().into_owned()
 }
 
-/// Starts `tcplab server` with one worker.
 pub(crate) fn own(arguments: &[&str]) -> io::Result<Server> {
     let mut command = process::command(&process::tcplab()?, Side::Server);
     command.args(["server", "--json", "--workers", "1", "--drain-timeout", "1 s"]).args(arguments);

@@ -29,7 +29,7 @@ pub(crate) fn findings(shown: &[ShownConnection<'_>]) -> (Vec<FoundView>, usize)
     let (mut shown_findings, mut left_out) = (Vec::new(), 0);
     for shown in shown {
         let mut findings: Vec<Finding> = shown.findings.to_vec();
-        findings.retain(|finding| finding.rule != recovery_episode::NAME);
+        findings.retain(|finding| finding.rule != recovery_episode::RULE.name);
         worst_first(&mut findings);
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for finding in &findings {

@@ -4,6 +4,7 @@ use tcplab_plot::{
     Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate, in_flight,
     sent_rate, time_sequence,
 };
+use tcplab_quantities as q;
 use tcplab_recording::Sample;
 use tcplab_results::TrialData;
 use tcplab_trace::Flow;
@@ -105,12 +106,12 @@ pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Figure {
 fn round_trip_chart(samples: &[&Sample], view: &View<'_>) -> Figure {
     let time = |us: u64| (us > 0).then_some(us as f64 / 1e3);
     let series = [
-        sampled(samples, "min-rtt", "RTT min", |s| {
+        sampled(samples, "min-rtt", q::RTT_MIN.label, |s| {
             // The kernel's value before the first measurement is all ones.
             time(s.min_rtt_us).filter(|_| s.min_rtt_us < u64::from(u32::MAX))
         }),
-        sampled(samples, "rto", "RTO", |s| time(s.rto_us)),
-        sampled(samples, "rtt", "SRTT", |s| time(s.rtt_us)),
+        sampled(samples, "rto", q::RTO.label, |s| time(s.rto_us)),
+        sampled(samples, "rtt", q::SRTT.label, |s| time(s.rtt_us)),
     ];
     let title = "RTT and RTO";
     chart(&Chart { title, unit: "ms", right: None, series: &series, at_most: None }, view)

@@ -378,7 +378,7 @@ fn worlds_and_stacks_are_shown() {
     let expected = "\
 variant  world      client                 server
 reno     kernel     Linux 6.12.0           Linux 6.12.0
-cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
+cubic    simulated  linux-6.18-like model  linux-6.18 model
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("variant  world      trials"), "{text}");
@@ -387,7 +387,7 @@ cubic    simulated  model linux-6.18-like  model linux-6.18 for the kernel
         "1 trial of 1 variant in the kernel, over its TCP (Linux 6.12.0); 1 trial of 1 variant \
          simulated with linux-6.18-like, linux-6.18.",
         "<span class=\"world\">simulated</span>",
-        "model linux-6.18 for the kernel",
+        "linux-6.18-like model",
     ] {
         let escaped = text.replace('\'', "&#39;");
         assert!(page.contains(text) || page.contains(&escaped), "{text}");

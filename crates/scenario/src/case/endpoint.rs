@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_workload::SocketOptions;
 
-use super::stack::{STANDS_FOR_THE_KERNEL, Stack};
+use super::stack::{KERNEL_MODEL, Stack};
 use crate::profile::{ModelSettingError, ModelSettings};
 use crate::sysctl;
 
@@ -45,7 +45,7 @@ impl EndpointSpec {
     /// The profile that models it in virtual time.
     pub fn profile(&self) -> &'static str {
         match self.stack {
-            Stack::Linux => STANDS_FOR_THE_KERNEL,
+            Stack::Linux => KERNEL_MODEL,
             Stack::Model(name) => name,
         }
     }

@@ -14,7 +14,7 @@ pub use connections::PlannedConnection;
 pub use endpoint::EndpointSpec;
 pub use flow::{Flow, FlowEnd, FlowSpec};
 pub use limits::{LimitsSpec, SamplingSpec};
-pub use stack::{STANDS_FOR_THE_KERNEL, Stack};
+pub use stack::{KERNEL_MODEL, Stack};
 
 /// One cell of the matrix, checked and complete. A trial's process reads it as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

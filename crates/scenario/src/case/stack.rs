@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::profile::Profile;
 
 /// The profile that models this machine's kernel in virtual time.
-pub const STANDS_FOR_THE_KERNEL: &str = "linux-6.18";
+pub const KERNEL_MODEL: &str = "linux-6.18";
 
 /// The TCP stack of an endpoint: `linux` (this machine's kernel) or `model:NAME` (a stack model in
 /// virtual time).

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::case::Case;
 use crate::fault::Fault;
+use crate::located::Located;
 use crate::matrix::{Matrix, Wanted, select};
 use crate::metrics::{Better, METRICS, MetricInfo, MetricKind, Scope, Source, metric};
 use crate::operand::{Operand, Value, value};
@@ -182,57 +183,37 @@ pub(crate) struct ExpectSpec {
     /// The baseline, by keys of the matrix and one level each: for each case, the one that differs
     /// in these levels alone. The claim then checks the metric divided by the baseline's, trial by
     /// trial, a number without unit. Only for metrics of trials.
-    #[serde(default)]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
     /// The metric.
-    #[schemars(with = "String", extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
-    metric: Spanned<String>,
+    #[schemars(extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
+    metric: Located<String>,
     /// The flow whose values count, where there are several. Metrics of trials then have a value
     /// for each of its connections. Default: the first flow in the file that is not background.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    flow: Option<Spanned<String>>,
+    flow: Option<Located<String>>,
     /// For metrics of endpoints: whose values count, `client` or `server`. Default: both.
-    #[serde(default)]
-    #[schemars(with = "Option<Endpoint>")]
-    endpoint: Option<Spanned<Endpoint>>,
+    endpoint: Option<Located<Endpoint>>,
     /// For metrics of calls: which calls count, by the log's names, such as `close`, `read` or
     /// `read MSG_OOB`. Default: all.
-    #[serde(default)]
-    #[schemars(with = "Option<String>")]
-    call: Option<Spanned<String>>,
+    call: Option<Located<String>>,
     /// Use only the nth of each endpoint's remaining values, from 1. Default: all.
-    #[serde(default)]
-    #[schemars(with = "Option<u64>", range(min = 1))]
-    nth: Option<Spanned<u64>>,
+    #[schemars(range(min = 1))]
+    nth: Option<Located<u64>>,
     /// The statistic to check. Default: `all`.
     #[serde(default)]
     of: Statistic,
     /// No value is below this.
-    #[serde(default)]
-    #[schemars(with = "Option<Operand>")]
-    at_least: Option<Spanned<Operand>>,
+    at_least: Option<Located<Operand>>,
     /// No value is above this.
-    #[serde(default)]
-    #[schemars(with = "Option<Operand>")]
-    at_most: Option<Spanned<Operand>>,
+    at_most: Option<Located<Operand>>,
     /// Every value equals this.
-    #[serde(default)]
-    #[schemars(with = "Option<Operand>")]
-    equals: Option<Spanned<Operand>>,
+    equals: Option<Located<Operand>>,
     /// Every value is one of these.
-    #[serde(default)]
-    #[schemars(with = "Option<Vec<Operand>>")]
-    one_of: Option<Spanned<Vec<Spanned<Operand>>>>,
+    one_of: Option<Located<Vec<Located<Operand>>>>,
     /// Each of these occurs.
-    #[serde(default)]
-    #[schemars(with = "Option<Vec<Operand>>")]
-    includes: Option<Spanned<Vec<Spanned<Operand>>>>,
+    includes: Option<Located<Vec<Located<Operand>>>>,
     /// None of these occurs.
-    #[serde(default)]
-    #[schemars(with = "Option<Vec<Operand>>")]
-    excludes: Option<Spanned<Vec<Spanned<Operand>>>>,
+    excludes: Option<Located<Vec<Located<Operand>>>>,
 }
 
 impl ExpectSpec {

@@ -118,9 +118,9 @@ impl ExpectSpec {
             Scope::Call => (true, true),
         };
         let keys = [
-            ("endpoint", self.endpoint.as_ref().map(Spanned::span), of_ends),
-            ("call", self.call.as_ref().map(Spanned::span), of_calls),
-            ("nth", self.nth.as_ref().map(Spanned::span), of_ends),
+            ("endpoint", self.endpoint.as_deref().map(Spanned::span), of_ends),
+            ("call", self.call.as_deref().map(Spanned::span), of_calls),
+            ("nth", self.nth.as_deref().map(Spanned::span), of_ends),
         ];
         for (key, span, fits) in keys {
             if let Some(span) = span

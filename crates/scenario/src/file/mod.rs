@@ -37,7 +37,6 @@ pub(crate) struct ScenarioFile {
     /// What the experiment tests, in a line.
     pub(crate) title: String,
     /// The document it comes from.
-    #[serde(default)]
     pub(crate) reference: Option<String>,
     /// The network path between client and server.
     path: PathSpec,
@@ -62,12 +61,12 @@ pub(crate) struct ScenarioFile {
     /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
     /// several keys together, name the factor, and give each level a name and the keys it sets:
     /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
-    #[serde(default, rename = "matrix")]
+    #[serde(default)]
     #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     matrix: Option<serde::de::IgnoredAny>,
     /// Which combinations of the matrix are cases.
-    #[serde(default, rename = "design")]
+    #[serde(default)]
     #[schemars(with = "DesignSpec")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
     design: Option<serde::de::IgnoredAny>,
@@ -84,7 +83,6 @@ pub(crate) struct ScenarioFile {
     #[serde(default)]
     limits: LimitsSpec,
     /// Plots in the report: metrics over a factor.
-    #[serde(default)]
     pub(crate) plot: Option<Vec<PlotSpec>>,
     /// Comparisons at the top of the report: which of two levels is better.
     #[serde(default)]

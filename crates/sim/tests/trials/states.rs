@@ -111,13 +111,7 @@ impl Side {
     fn trace(&self) -> Trace {
         let mut analyzer = Analyzer::new().with_epoch(0);
         for (at, bytes) in &self.captured {
-            analyzer.packet(&Frame {
-                time_ns: at.as_nanos(),
-                link: LinkType::RawIp,
-                captured: bytes,
-                original_len: bytes.len() as u32,
-                comment: None,
-            });
+            analyzer.packet(&Frame::whole(at.as_nanos(), LinkType::RawIp, bytes));
         }
         analyzer.finish()
     }

@@ -103,8 +103,8 @@ fn rows_say_what_the_analyser_said() {
                 assert_eq!(number(row, "at_ns"), segment.at.as_nanos(), "{case}");
                 assert_eq!(number(row, "start"), segment.range.start.as_u64(), "{case}");
                 assert_eq!(number(row, "bytes_in_flight"), segment.in_flight.as_u64(), "{case}");
-                let kind = serde_json::to_value(segment.kind).unwrap();
-                assert_eq!(cell(row, "kind").as_deref(), kind.as_str(), "{case}");
+                let kind = cell(row, "kind").unwrap().replace('-', "");
+                assert_eq!(kind, format!("{:?}", segment.kind).to_lowercase(), "{case}");
             }
             let events = of(&all[&TraceTable::Events], connection, direction);
             let duplicates =

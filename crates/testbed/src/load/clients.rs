@@ -7,11 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tcplab_load::{
-    Check, Config, Fault, Length, LoadError, Outcome, Pace, Protocol, Reference, Renewal, Summary,
-    Target,
+    Check, Config, Fault, Length, LoadError, Outcome, Pace, Protocol, Reference, Renewal, Target,
 };
 use tcplab_units::Span;
-use tcplab_workload::{Durations, LoadReport, LoadSpec};
+use tcplab_workload::{LoadReport, LoadSpec};
 
 use super::content;
 use crate::TrialError;
@@ -82,9 +81,9 @@ fn report(outcome: Outcome) -> LoadReport {
         bytes: outcome.bytes,
         bits_per_second: outcome.bits_per_second,
         connections: outcome.connections,
-        connect: durations(&outcome.connect),
-        latency: durations(&outcome.latency),
-        response: durations(&outcome.response),
+        connect: outcome.connect,
+        latency: outcome.latency,
+        response: outcome.response,
         unsent: outcome.unsent,
         // Each answer was compared with the file.
         is_intact: outcome.requests > 0 && !outcome.errors.contains_key(Fault::Body.name()),
@@ -93,11 +92,6 @@ fn report(outcome: Outcome) -> LoadReport {
         remarks: outcome.warnings,
         ..LoadReport::default()
     }
-}
-
-fn durations(summary: &Summary) -> Durations {
-    let Summary { count, min, mean, deviation, p50, p75, p90, p99, p999, max } = *summary;
-    Durations { count, min, mean, deviation, p50, p75, p90, p99, p999, max }
 }
 
 fn refused(error: &LoadError) -> TrialError {

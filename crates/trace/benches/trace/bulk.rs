@@ -34,7 +34,7 @@ pub(crate) struct Weather {
 }
 
 impl Weather {
-    /// About one segment in five hundred is sent again.
+    /// About one segment in five hundred is retransmitted.
     pub(crate) const FAIR: Weather =
         Weather { loss: 10_000, interrupted: (30_000 * MS, 60 * MS), growth: 2 };
     /// About one in fifty.

@@ -13,14 +13,13 @@ const EDITION: u32 = 2;
 const SHORT_SNAP: u32 = 128;
 const FULL_SNAP: u32 = 65_535;
 
-/// What is in a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One long transfer, at snaplen 128: at least 3,000,000 packets.
     Bulk,
     /// Twice as long: memory must not grow.
     Longer,
-    /// The same on a bad path: one segment in fifty is sent again.
+    /// The same on a bad path: one segment in fifty is retransmitted.
     Foul,
     /// More than 100,000 connections.
     Connections,
@@ -28,7 +27,6 @@ pub(crate) enum Kind {
     Full,
 }
 
-/// A capture that is there.
 pub(crate) struct Capture {
     pub(crate) kind: Kind,
     pub(crate) path: PathBuf,
@@ -50,7 +48,6 @@ impl Kind {
         }
     }
 
-    /// How many connections it holds.
     pub(crate) fn connections(self) -> u64 {
         if self == Kind::Connections { self.size() } else { 1 }
     }

@@ -17,7 +17,6 @@ const ETHERNET_HEADER: [u8; 14] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
 /// 2026-01-01, in nanoseconds since 1970.
 const BEGIN: u64 = 1_767_225_600_000_000_000;
 
-/// The two ends of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ends {
     pub(crate) client: (Ipv4Addr, u16),

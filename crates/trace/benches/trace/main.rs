@@ -3,7 +3,7 @@
 //! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- [--json FILE] [--rounds N]
 //! [--only 'NAME;NAME…'] [--captures 'NAME;NAME…'] [--folder PATH]`. The captures are made here,
 //! always the same, and kept. Rounds are interleaved, so whatever else the machine does meets all
-//! alike; medians are compared, by processor time, and the processor time of others is told. Every
+//! alike; medians are compared, by processor time, and the processor time of others is reported. Every
 //! run is a process of its own; what is slow runs once.
 
 mod bulk;
@@ -185,6 +185,6 @@ fn measure(
 
 /// One line of the table.
 fn say(line: &str) {
-    // Nobody listening is no reason to stop measuring: `--json` may still be.
+    // A closed pipe does not stop the measurement: `--json` may be given.
     let _ = writeln!(io::stdout(), "{line}");
 }

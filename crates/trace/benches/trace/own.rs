@@ -41,7 +41,6 @@ pub(crate) fn summary(path: &Path) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What is kept of a connection.
 #[derive(Debug, Default, Clone, Copy)]
 struct Row {
     packets: u64,

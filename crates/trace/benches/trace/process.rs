@@ -12,10 +12,9 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 /// `USER_HZ`, which is 100 on every architecture that Linux runs this on.
 const TICKS: f64 = 100.0;
-/// How often memory is looked at: what is told is the kernel's own high-water mark.
+/// How often memory is sampled; the kernel keeps the high-water mark.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a run took.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Took {
     /// Seconds.

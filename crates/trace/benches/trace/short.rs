@@ -143,14 +143,14 @@ impl Script {
                 continue;
             }
             self.put(120_000, data);
-            let told = Sent { seq: asked, ack: place, ..Sent::bare(true) };
+            let answer = Sent { seq: asked, ack: place, ..Sent::bare(true) };
             match hole {
                 Some(missing) => {
                     let above = missing.seq + u64::from(missing.payload);
                     let sack = [(above, place), (0, 0), (0, 0)];
-                    self.put(10_000, Sent { ack: missing.seq, sack, ..told });
+                    self.put(10_000, Sent { ack: missing.seq, sack, ..answer });
                 }
-                None if index % 2 == 1 || last => self.put(10_000, told),
+                None if index % 2 == 1 || last => self.put(10_000, answer),
                 None => {}
             }
         }

@@ -20,7 +20,6 @@ pub(crate) const SET_BACK: &str =
 pub(crate) const SET_AHEAD: &str = "the capture clock was set ahead before this frame, as the \
                                     sender's timestamps show: times continue without the jump";
 
-/// Corrects the times of a capture.
 #[derive(Debug, Default)]
 pub(crate) struct CaptureClock {
     /// The latest time as written.

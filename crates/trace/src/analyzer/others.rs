@@ -11,7 +11,6 @@ const KINDS: usize = 256;
 /// The smallest EtherType; below, the field is a length.
 const LEAST_TYPE: u32 = 0x600;
 
-/// Packets per protocol.
 #[derive(Debug, Default)]
 pub(crate) struct Others {
     kinds: BTreeMap<Kind, u64>,
@@ -110,7 +109,6 @@ fn link_name(number: u32) -> String {
     .to_owned()
 }
 
-/// IANA's protocol numbers.
 fn ip_name(number: u8) -> String {
     match number {
         protocol::ICMP => "ICMP",

@@ -8,8 +8,7 @@ use tcplab_wire::LinkType;
 
 use crate::{Analyzer, Frame, Note, Sink, Trace};
 
-/// Analyses a whole capture. Problems of the capture are in [`Trace::notes`]; a truncated or
-/// damaged file gives the trace of its readable part.
+/// Analyses a whole capture, or the readable part of it; [`Trace::notes`] has its problems.
 pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
     let mut analyzer = Analyzer::new();
     analyzer.read(reader);
@@ -46,8 +45,8 @@ impl<S: Sink> Analyzer<S> {
             let (captured, link) = if let Some(&link) = links.get(index) {
                 (record.captured, link)
             } else {
-                // The first record of an interface: the reader can describe it only when the
-                // borrowed record is released.
+                // The first record of an interface: its description is read once the record is
+                // released.
                 copy.clear();
                 copy.extend_from_slice(record.captured);
                 add_links(&mut links, &reader);
@@ -58,21 +57,18 @@ impl<S: Sink> Analyzer<S> {
             self.packet(&Frame { time_ns, link, captured, original_len, comment });
         }
         for (index, counted) in reader.statistics().iter().enumerate() {
-            let lost = counted.as_ref().map_or(0, dropped);
+            let lost = counted.as_ref().map_or(0, Statistics::all_dropped);
             if lost > 0 {
                 let name = reader.interfaces().get(index).and_then(|i| i.name.clone());
                 let name = name.unwrap_or_else(|| index.to_string());
-                let text = format!(
-                    "interface {name} dropped {lost} packets: they are not in the \
-                                    capture"
-                );
+                let text =
+                    format!("interface {name} dropped {lost} packets: they are not in the capture");
                 self.note(Note { frame: None, text });
             }
         }
     }
 }
 
-/// The comments on a record, joined.
 fn comment(record: &Record<'_>) -> Option<String> {
     let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
     comment.map(Cow::into_owned)
@@ -82,9 +78,4 @@ fn comment(record: &Record<'_>) -> Option<String> {
 fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
     let new = reader.interfaces().iter().skip(links.len());
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
-}
-
-/// Packets that the capture dropped.
-fn dropped(counted: &Statistics) -> u64 {
-    counted.dropped.unwrap_or(0).saturating_add(counted.dropped_by_os.unwrap_or(0))
 }

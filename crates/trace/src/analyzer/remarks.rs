@@ -15,7 +15,6 @@ pub(crate) struct Remarks {
 }
 
 impl Remarks {
-    /// Adds a note on this frame.
     #[inline(never)]
     pub(crate) fn add(&mut self, text: &str, frame: u64) {
         if let Some((frames, count)) = self.kinds.get_mut(text) {

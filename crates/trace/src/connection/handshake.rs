@@ -6,7 +6,6 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
-/// The handshake in progress.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
 pub(crate) struct HandshakeTracker {
@@ -26,7 +25,6 @@ pub(crate) struct HandshakeTracker {
     server_went_on: bool,
 }
 
-/// The SYN of one endpoint.
 #[derive(Debug, Default)]
 struct Offer {
     flags: TcpFlags,
@@ -53,7 +51,6 @@ impl HandshakeTracker {
             ..HandshakeTracker::default()
         }
     }
-    /// The handshake so far.
     pub(crate) fn seen(&self) -> &Handshake {
         &self.seen
     }
@@ -61,8 +58,7 @@ impl HandshakeTracker {
     pub(crate) fn is_settled(&self) -> bool {
         self.midstream || self.seen.opened.is_some()
     }
-    /// Both window scales once both SYNs were seen: 0 if either does not scale (RFC 7323 section
-    /// 2.2).
+    /// Both window scales once both SYNs were seen; 0 without the option (RFC 7323 section 2.2).
     pub(crate) fn scales(&self) -> Option<(u8, u8)> {
         let (client, server) = (&self.seen.client, &self.seen.server);
         match (client.window_scale, server.window_scale) {
@@ -71,16 +67,6 @@ impl HandshakeTracker {
             _ => None,
         }
     }
-    /// The window scales of client and server if known: only if both offered the option (RFC 7323
-    /// section 2.2).
-    pub(crate) fn shifts(&self) -> [Option<u8>; 2] {
-        let (client, server) = (&self.seen.client, &self.seen.server);
-        if client.lacks_scale() || server.lacks_scale() {
-            return [Some(0); 2];
-        }
-        let both = client.window_scale.zip(server.window_scale);
-        [both.map(|(client, _)| client), both.map(|(_, server)| server)]
-    }
     /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
@@ -88,7 +74,6 @@ impl HandshakeTracker {
         client.seen && server.seen && (lacks(client) || lacks(server))
     }
 
-    /// Follows a packet of the connection.
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
         if packet.rst() {
             // RFC 9293 section 3.10.7.3: an RST that does not acknowledge the SYN does not count.
@@ -195,8 +180,7 @@ impl HandshakeTracker {
 
     fn kind(&self) -> HandshakeKind {
         if self.server_syn && self.seen.client.seen {
-            // A simultaneous open answers the peer's SYN with SYN-ACK (RFC 9293 section 3.5, figure
-            // 7); a split handshake leaves that to the client.
+            // A simultaneous open answers SYN with SYN-ACK (RFC 9293 figure 7), a split one not.
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }
@@ -215,8 +199,7 @@ impl HandshakeTracker {
         }
     }
 
-    /// AE, CWR and ECE of the SYN request, those of the SYN-ACK answer (RFC 3168 section 6.1.1; RFC
-    /// 9768 section 3.1.2, table 2).
+    /// AE, CWR and ECE of both SYNs (RFC 3168 section 6.1.1; RFC 9768 section 3.1.2, table 2).
     fn ecn(&self) -> EcnAgreement {
         const ACCURATE: u16 = 0b111;
         const CLASSIC: u16 = 0b011;

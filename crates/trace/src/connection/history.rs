@@ -1,5 +1,4 @@
-//! A connection as Zeek sums it up: `conn_state` and `history`, by Zeek's own rules, so that both
-//! can be set beside a `conn.log`.
+//! Zeek's summary of a connection: `conn_state` and `history`, comparable with a `conn.log`.
 //!
 //! The rules are those of Zeek's documentation of `Conn::Info` and, where that is silent, of its
 //! TCP analyser. They are not always this analyser's opinion: Zeek calls a packet retransmitted
@@ -13,8 +12,7 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 use crate::ConnectionState as Summary;
 use crate::packet::Packet;
 
-/// A history longer than this is cut: only a sender that changes the number of each SYN, FIN or
-/// RST comes near it.
+/// The longest history: only a sender with ever new SYNs, FINs or RSTs comes near it.
 const LONGEST: usize = 256;
 
 /// The letters of both ends, and what Zeek makes of each.
@@ -81,7 +79,6 @@ impl History {
         &self.letters
     }
 
-    /// A packet with a wrong checksum.
     pub(crate) fn corrupt(&mut self, forward: bool) {
         if self.side(forward).corrupt.counts() {
             self.write('c', forward);
@@ -285,7 +282,7 @@ impl History {
         }
     }
 
-    /// The client sent SYN and later RST, and nothing that tells of an open connection between.
+    /// The client sent SYN and later RST, and nothing between that shows an open connection.
     fn is_syn_then_rst(&self) -> bool {
         let letters = self.letters.strip_prefix('^').unwrap_or(&self.letters);
         let between = letters.strip_prefix('S').and_then(|rest| rest.split_once('R'));

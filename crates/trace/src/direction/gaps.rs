@@ -1,5 +1,4 @@
-//! Gaps: ranges of the stream not captured below the highest captured byte, and those that will
-//! never be.
+//! Gaps: ranges below the highest captured byte that are not, or never will be, captured.
 
 use std::collections::VecDeque;
 
@@ -9,8 +8,7 @@ use super::send_order::SendStamp;
 use crate::bounds::GAPS;
 use crate::{Causes, Occurrences, Range};
 
-/// How long acknowledged data may still be captured: data and ACKs in different queues of a network
-/// card are written out of order.
+/// How long acknowledged data may still be captured: network cards have several queues.
 const PATIENCE: Span = Span::from_millis(100);
 /// The most such ranges.
 const AWAITED: usize = 64;
@@ -22,18 +20,15 @@ pub(crate) struct Gap {
     pub(crate) revealed_by: SendStamp,
 }
 
-/// The gaps of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct SequenceGaps {
     /// Ordered; they neither overlap nor touch.
     open: VecDeque<Gap>,
     not_captured: Option<Box<NotCaptured>>,
-    /// Some were dropped: without ACKs to close them (a capture of one direction) there is no
-    /// limit.
+    /// Some were dropped: without ACKs nothing closes them.
     pub(crate) gave_up: bool,
 }
 
-/// Acknowledged but not captured.
 #[derive(Debug, Default)]
 struct NotCaptured {
     awaited: VecDeque<(Range, Instant, u64)>,
@@ -46,7 +41,6 @@ impl SequenceGaps {
         self.open.is_empty()
     }
 
-    /// The gaps that begin before `offset`.
     pub(crate) fn count_before(&self, offset: Offset) -> u32 {
         if self.open.is_empty() {
             return 0;
@@ -63,7 +57,6 @@ impl SequenceGaps {
         }
     }
 
-    /// The first gap that `range` overlaps.
     pub(crate) fn first_overlapping(&self, range: Range) -> Option<Gap> {
         let index = self.open.partition_point(|gap| gap.range.end <= range.start);
         self.open.get(index).filter(|gap| gap.range.overlaps(range)).copied()
@@ -78,7 +71,6 @@ impl SequenceGaps {
             .sum()
     }
 
-    /// `range` was captured.
     pub(crate) fn fill(&mut self, range: Range) {
         let mut index = self.open.partition_point(|gap| gap.range.end <= range.start);
         while let Some(&gap) = self.open.get(index).filter(|gap| gap.range.overlaps(range)) {

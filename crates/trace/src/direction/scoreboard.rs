@@ -1,13 +1,12 @@
 //! What the receiver is known to hold, and which transmissions of it must have arrived.
 //!
-//! Every acknowledgement is set against the [`Log`] of transmissions. Where a range was sent once,
-//! its acknowledgement says that this transmission arrived. Where it was sent several times, the
-//! capture must decide which arrived:
+//! Compares every ACK with the [`Log`] of transmissions. Of a range sent once, that transmission
+//! arrived. Of a range sent several times, the capture decides:
 //!
 //! - The first acknowledgement of the range was caused by the latest transmission that can have
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
 //!   timestamp that the acknowledgement echoes. The earlier ones are *superseded*: lost, unless a
-//!   D-SACK follows. Later ones are *surplus*: spurious, and nobody says whether they arrived.
+//!   D-SACK follows. Later ones are *surplus*: spurious, and their arrival is unknown.
 //!   Where the earlier ones are known to be lost, a much shorter time is believed too.
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
@@ -39,8 +38,7 @@ const JITTER: Span = Span::from_millis(1);
 
 /// So far back is looked for what something that arrived had out of order.
 const SEARCHED: usize = 1 << 12;
-/// A D-SACK tells of one segment, or of the few that the receiver's kernel had put together: it is
-/// not held against more transmissions than this.
+/// The most transmissions that one D-SACK may report.
 const TOLD_AGAIN: usize = 1 << 8;
 
 /// One acknowledgement, in offsets.
@@ -50,11 +48,10 @@ pub(crate) struct ReceivedAck<'a> {
     pub(crate) ack: Offset,
     pub(crate) sack: &'a [Range],
     pub(crate) dsack: Option<Range>,
-    /// The timestamp it echoes.
     pub(crate) echo: Option<u32>,
 }
 
-/// The state of one direction as its acknowledgements tell it.
+/// The state of one direction, from its acknowledgements.
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     /// Everything before this is acknowledged.
@@ -64,7 +61,6 @@ pub(crate) struct Scoreboard {
     /// Received above `una`.
     pub(crate) sacked: Ranges,
     pub(crate) log: Log,
-    /// The smallest round trip seen.
     pub(crate) min_round_trip: Option<Span>,
     /// Transmissions before this order were looked at for being out of order.
     examined: u64,
@@ -116,7 +112,6 @@ impl Scoreboard {
         Some(youngest.at + self.latest_age + self.min_round_trip.unwrap_or_default() / 4)
     }
 
-    /// Takes in a transmission.
     pub(crate) fn sent(&mut self, mut transmission: Transmission) {
         if transmission.repeat && self.covers(transmission.range) {
             transmission.arrival = Arrival::Surplus;
@@ -125,7 +120,6 @@ impl Scoreboard {
         self.log.push(transmission);
     }
 
-    /// Takes in an acknowledgement.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
         let plain = ack.sack.is_empty() && ack.dsack.is_none() && self.sacked.is_empty();
@@ -136,9 +130,8 @@ impl Scoreboard {
         }
     }
 
-    /// [`Scoreboard::on_ack_slow`] for a cumulative acknowledgement where nothing was sent
-    /// twice or received out of order: each transmission it covers is alone with its range, so all
-    /// of them arrived.
+    /// [`Scoreboard::on_ack_slow`] for a cumulative ACK where nothing was sent twice or received
+    /// out of order: all transmissions that it covers arrived.
     #[inline]
     fn on_ack_in_order(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
         let mut effect = AckEffect::default();
@@ -195,8 +188,7 @@ impl Scoreboard {
         AckEffect { advanced: true, round_trip, acked_ages: ages, ..AckEffect::default() }
     }
 
-    /// The round trip that shows where the latest transmission to arrive is the one of this order,
-    /// sent at this time.
+    /// The RTT if the latest arrived transmission is the one of this order, sent at this time.
     #[inline]
     fn sample(&mut self, latest: Option<(u64, Instant)>, at: Instant) -> Option<Span> {
         let (order, sent) = latest?;
@@ -262,7 +254,6 @@ impl Scoreboard {
         effect
     }
 
-    /// Forgets transmissions before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         self.log.forget_before(order);
     }
@@ -360,8 +351,7 @@ impl Scoreboard {
         winners.add(order, sample, alone);
     }
 
-    /// If `piece` ends with data sent only once, and earlier than the last retransmission of its
-    /// first byte: that retransmission.
+    /// If `piece` ends with data sent once, before the last retransmission of its start: that one.
     fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
         let top = candidates
             .iter()
@@ -381,8 +371,7 @@ impl Scoreboard {
         ack: &ReceivedAck<'_>,
         left_edge: Offset,
     ) -> Likelihood {
-        // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
-        // an older echo was caused by something older.
+        // RFC 7323 section 4.3: a segment at the left edge sets the echo, so it is not older.
         if let (Some(clock), Some(echo)) = (sent.clock, ack.echo)
             && sent.range.start <= left_edge
             && (echo.wrapping_sub(clock) as i32) < 0
@@ -438,8 +427,7 @@ impl Scoreboard {
         }
     }
 
-    /// Another transmission of `range` that may have arrived too: the earliest not known to be
-    /// lost, else the earliest.
+    /// Another transmission of `range` that may have arrived: the earliest not known to be lost.
     fn unknown_twin(&self, order: u64, range: Range, at: Instant) -> Option<u64> {
         let twins =
             self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));

@@ -4,7 +4,6 @@ use tcplab_units::{Instant, Span};
 
 use crate::packet::Packet;
 
-/// The timestamp clock of one endpoint.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OwnClock {
     first: Option<(u32, Instant)>,
@@ -12,15 +11,13 @@ pub(crate) struct OwnClock {
 }
 
 impl OwnClock {
-    /// A packet of the endpoint.
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Instant) {
         self.first.get_or_insert((value, at));
         self.last = (value, at);
     }
 
-    /// By how much the capture clock was set ahead since this endpoint's last packet, if its own
-    /// clock shows it.
+    /// How far the capture clock was set ahead since this endpoint's last packet, by its clock.
     pub(crate) fn set_ahead(&self, packet: &Packet) -> Option<Span> {
         /// Measure the tick over at least this time.
         const ENOUGH: Span = Span::from_millis(50);

@@ -23,8 +23,7 @@ const SLACK: Span = Span::from_millis(20);
 /// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The minimum of the timeout above the RTT (`tcp_rto_min`, `__tcp_set_rto`), less a quarter: the
-/// sender's RTT estimate differs from ours.
+/// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
 
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
@@ -74,7 +73,6 @@ struct Moment {
     frame: u64,
 }
 
-/// A retransmission timeout.
 #[derive(Debug)]
 struct Timeout {
     /// Recovery ends when this is acknowledged.
@@ -88,7 +86,6 @@ struct Timeout {
     in_doubt: bool,
 }
 
-/// ICMP reported a packet too big.
 #[derive(Debug)]
 struct TooBig {
     frame: u64,
@@ -98,7 +95,6 @@ struct TooBig {
     point: Offset,
 }
 
-/// A retransmission to classify.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
@@ -116,7 +112,6 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) beyond: Span,
 }
 
-/// The classification of a transmission.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Classification {
     pub(crate) kind: SegmentKind,
@@ -125,7 +120,6 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
-    /// New data in order.
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,
@@ -150,35 +144,34 @@ impl SenderModel {
     pub(crate) fn heard(
         &mut self,
         (at, frame): (Instant, u64),
-        told: AckEffect,
+        effect: AckEffect,
         before: Offset,
         duplicate: bool,
         board: &Scoreboard,
     ) {
         self.hears(at, frame);
-        if let Some(sample) = told.round_trip {
+        if let Some(sample) = effect.round_trip {
             // RFC 6298 section 2.3: weight one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
             self.round_trip = Some(self.round_trip.map_or(sample, smoothed));
         }
         if self.timeout.is_some() {
-            self.check_timeout(told, before, board);
+            self.check_timeout(effect, before, board);
         }
-        if told.advanced {
+        if effect.advanced {
             self.advanced = Some(at);
             self.duplicates = 0;
             for point in [&mut self.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
-            self.too_big.take_if(|told| told.point <= board.una);
+            self.too_big.take_if(|report| report.point <= board.una);
         }
         self.duplicates += u64::from(duplicate);
     }
 
-    /// ICMP reported an outstanding packet as too big for a path MTU of `mtu` bytes. Returns
-    /// whether that is new.
+    /// ICMP reported an outstanding packet as too big for this path MTU; returns whether new.
     #[cold]
-    pub(crate) fn told_too_big(
+    pub(crate) fn on_too_big(
         &mut self,
         at: Instant,
         frame: u64,
@@ -186,7 +179,7 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> bool {
         self.hears(at, frame);
-        let is_news = self.too_big.as_ref().is_none_or(|told| mtu < told.mtu);
+        let is_news = self.too_big.as_ref().is_none_or(|report| mtu < report.mtu);
         if is_news {
             self.too_big = Some(Box::new(TooBig { frame, mtu, point: board.high }));
         }
@@ -201,15 +194,14 @@ impl SenderModel {
 
     /// Ends the timeout when it is over or was spurious.
     #[cold]
-    fn check_timeout(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) {
+    fn check_timeout(&mut self, effect: AckEffect, before: Offset, board: &Scoreboard) {
         let over = self.timeout.take_if(|timeout| {
-            board.una >= timeout.point || timeout.was_spurious(told, before, board)
+            board.una >= timeout.point || timeout.was_spurious(effect, before, board)
         });
         self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
 
-    /// Whether the sender transmitted so shortly before `at` that no timer can trigger the next
-    /// transmission.
+    /// Whether the sender transmitted too recently for a timer to trigger the next transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
         self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
@@ -271,15 +263,14 @@ impl SenderModel {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        // RACK uses the time of sending, not the position: a retransmission that arrived reveals
-        // earlier losses without SACK above them.
-        let told = board.sacked.end().is_some_and(|end| end > range.end)
+        // RACK goes by time of sending: an arrived retransmission reveals earlier losses.
+        let reported = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
             || by_rack();
         let silence = self.silence(at, beyond);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
-        let prompted = told && (silence.waited < LONGEST || by_rack());
+        let prompted = reported && (silence.waited < LONGEST || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK only the timer reveals a lost retransmission (RFC 6582).
         let at_edge = oldest && range.end > board.una;
@@ -288,7 +279,7 @@ impl SenderModel {
         let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
         // Triggered by an ACK without loss evidence.
-        let goes_on = below(self.spurious_until) && !told && !silent;
+        let goes_on = below(self.spurious_until) && !reported && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
@@ -298,11 +289,11 @@ impl SenderModel {
         let away = beyond > self.round_trip.unwrap_or_default();
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
-            away && answered && !silent && !told && !alone && range.start > Offset::ZERO;
+            away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
         if (silent && (oldest || newest))
             || head_again
             || overdue.is_some()
-            || !(told || after_timeout || forgotten)
+            || !(reported || after_timeout || forgotten)
         {
             // A lone SYN is never probed for.
             let probe = newest
@@ -329,13 +320,13 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> Option<Classification> {
         let &RetransmittedPacket { at, frame, range, nth, beyond, .. } = again;
-        let told = self.too_big.as_ref()?;
-        let is_it = range.start < told.point && again.before? < told.frame;
+        let report = self.too_big.as_ref()?;
+        let is_it = range.start < report.point && again.before? < report.frame;
         if !is_it || self.is_silent(at, beyond) {
             return None;
         }
         let proof =
-            Proof { by: Sign::PacketTooBig, frame: Some(told.frame), nth, ..Proof::default() };
+            Proof { by: Sign::PacketTooBig, frame: Some(report.frame), nth, ..Proof::default() };
         self.last_sent = Some(Moment { at, frame });
         self.going_back = false;
         if range.start <= board.una {
@@ -376,8 +367,7 @@ impl SenderModel {
             return Sign::Rack;
         }
         if self.sack_refused || above.bytes == 0 {
-            // RFC 6582 section 3.2, step 3: in recovery an acknowledgement that moves, but not past
-            // the recovery point, is enough.
+            // RFC 6582 section 3.2, step 3: a partial ACK in recovery is enough.
             return if self.recovery.is_some() && self.duplicates == 0 {
                 Sign::PartialAck
             } else {
@@ -393,9 +383,8 @@ impl SenderModel {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
-                // `tcp_enter_loss`: in doubt unless it came upon a recovery.
-                // Without SACK an acknowledgement of originals tells nothing: they may have waited
-                // for what the timeout sent.
+                // `tcp_enter_loss`: in doubt unless in recovery. Without SACK, ACKs of originals
+                // prove nothing.
                 let fresh = self.recovery.is_none() || self.timeout.is_some();
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
@@ -445,8 +434,7 @@ impl SenderModel {
     }
 
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
-    /// 5: restarted by sending that segment and by an advancing ACK, not by duplicates). Duplicates
-    /// trigger retransmissions within an RTT.
+    /// 5: restarted by sending it and by advancing ACKs).
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
         // With SACK, missing data are retransmitted on each report. Without, only the first
@@ -460,10 +448,9 @@ impl SenderModel {
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// With SACK: how long `range` was known to be lost again without being retransmitted, while
-    /// later data arrived and the sender sent new data. RACK (RFC 8985 section 6.2) retransmits
-    /// lost data before new data; without it only the timer reveals a lost retransmission (RFC 6675
-    /// section 5.1).
+    /// With SACK: how long `range` was known to be lost again but not retransmitted while the
+    /// sender sent new data. RACK (RFC 8985 section 6.2) retransmits it first; others wait for the
+    /// timer (RFC 6675 section 5.1).
     fn ignored_loss(
         &self,
         at: Instant,
@@ -494,23 +481,22 @@ impl SenderModel {
 
 impl Timeout {
     /// Whether an ACK shows that an original arrived.
-    fn was_spurious(&mut self, told: AckEffect, before: Offset, board: &Scoreboard) -> bool {
+    fn was_spurious(&mut self, effect: AckEffect, before: Offset, board: &Scoreboard) -> bool {
         if !self.in_doubt {
             return false;
         }
         let newly = Range { start: before, end: board.una.min(self.point) };
-        if told.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
+        if effect.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
             return true;
         }
-        if told.sacked {
+        if effect.sacked {
             let original = |order: u64| {
                 order < self.order && board.log.get(order).is_some_and(|sent| !sent.repeat)
             };
-            if told.earliest_sacked.is_some_and(original) {
+            if effect.earliest_sacked.is_some_and(original) {
                 return true;
             }
-            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived before earlier
-            // data.
+            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived first.
             self.in_doubt = false;
         }
         false

@@ -16,7 +16,6 @@ pub(crate) struct Transmission {
     pub(crate) payload: u64,
     /// Carries a SYN: its loss belongs to the handshake.
     pub(crate) syn: bool,
-    /// Retransmits data.
     pub(crate) repeat: bool,
     /// The timer that sent it, if any.
     pub(crate) timer: Option<Timer>,
@@ -27,7 +26,7 @@ pub(crate) struct Transmission {
     pub(crate) spurious: bool,
 }
 
-/// What the acknowledgements tell of one transmission.
+/// The arrival of one transmission, by the acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// Nothing yet.
@@ -66,7 +65,6 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Whether none is held.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -135,14 +133,12 @@ impl Log {
     pub(crate) fn get_mut(&mut self, order: u64) -> Option<&mut Transmission> {
         self.entries.get_mut(usize::try_from(order.checked_sub(self.first)?).ok()?)
     }
-    /// Whether each transmission held here begins where the one before ended or later: nothing was
-    /// sent twice.
+    /// Whether nothing held here was sent twice or out of order.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.others.is_empty()
     }
-    /// The index in [`Log::entries_mut`] of the first that ends behind `offset`, where the log is
-    /// plain.
+    /// In a plain log, the index in [`Log::entries_mut`] of the first that ends after `offset`.
     #[inline]
     pub(crate) fn first_ending_behind(&self, offset: Offset) -> usize {
         match self.entries.front() {
@@ -152,12 +148,11 @@ impl Log {
             _ => 0,
         }
     }
-    /// Takes out the transmissions at the front that end at `offset` or before, where the log is
-    /// plain, and tells of each and its order.
+    /// In a plain log, takes out the transmissions that end at `offset` or before, calling `each`.
     #[inline]
-    pub(crate) fn pop_before(&mut self, offset: Offset, mut tell: impl FnMut(u64, &Transmission)) {
+    pub(crate) fn pop_before(&mut self, offset: Offset, mut each: impl FnMut(u64, &Transmission)) {
         while let Some(first) = self.entries.front().filter(|first| first.range.end <= offset) {
-            tell(self.first, first);
+            each(self.first, first);
             self.entries.pop_front();
             self.first += 1;
         }
@@ -167,7 +162,6 @@ impl Log {
     pub(crate) fn entries_mut(&mut self) -> &mut VecDeque<Transmission> {
         &mut self.entries
     }
-    /// Whether there is no room for another.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.entries.len() >= TRANSMISSIONS.most()
@@ -233,16 +227,13 @@ impl Log {
         }
         orders
     }
-    /// The latest transmission that overlaps `range`.
     pub(crate) fn latest(&self, range: Range) -> Option<u64> {
         self.those_in(range).max()
     }
-    /// The earliest one.
     pub(crate) fn earliest(&self, range: Range) -> Option<u64> {
         self.those_in(range).min()
     }
-    /// Those of [`Log::overlapping`], in any order; the latest first where nothing was
-    /// retransmitted.
+    /// Those of [`Log::overlapping`] in any order; the latest first without retransmissions.
     fn those_in(&self, range: Range) -> impl Iterator<Item = u64> {
         let meets = move |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
         let in_order = self.orders_before(range.end);
@@ -263,7 +254,6 @@ impl Log {
             self.forget_before(self.first + behind as u64);
         }
     }
-    /// Forgets everything sent before `order`.
     pub(crate) fn forget_before(&mut self, order: u64) {
         while self.first < order {
             let Some(gone) = self.entries.pop_front() else { break };

@@ -18,7 +18,6 @@ use crate::packet::Packet;
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: CaptureTime = CaptureTime { first: i64::MAX / 2, last: i64::MIN / 2 };
 
-/// One connection at both captures.
 #[derive(Debug)]
 struct Pair {
     ends: Ends,
@@ -145,8 +144,7 @@ impl Joiner {
         let is_it = |pair: &Pair| {
             !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
         };
-        // The one that this capture point saw last, or that the other saw while this one was not
-        // there.
+        // The one seen last at this capture point, or at the other while this one had none.
         let from = known.current[here].or(known.current[there]).unwrap_or(0);
         let found = (from..known.pairs.len()).find(|&at| is_it(&self.pairs[known.pairs[at]]));
         if full && found.is_none() {
@@ -180,7 +178,7 @@ impl Joiner {
         let clock = Clock::estimate(&sums[0], &sums[1]);
         let rough = self.rough.offset_nanos();
         let connections =
-            found.into_iter().map(|(pair, directions)| pair.told(directions, &clock)).collect();
+            found.into_iter().map(|(pair, directions)| pair.joined(directions, &clock)).collect();
         let mut notes = notes(&self.rough, &mut self.captures);
         if self.left_out > 0 {
             let (left_out, most) = (self.left_out, PAIRS.most());
@@ -190,15 +188,15 @@ impl Joiner {
         }
         if gave_up {
             notes.push(
-                "more gaps are open in a direction than are kept: what was lost there and what was \
-                 sent needlessly may be told wrongly"
+                "too many open gaps in a direction: its losses and spurious retransmissions may be \
+                 wrong"
                     .to_owned(),
             );
         }
         Joined {
             epoch_nanos: self.epoch,
             captures: self.captures,
-            clock: if self.rough.is_joined() { clock.told(rough) } else { clock.told(0) },
+            clock: if self.rough.is_joined() { clock.result(rough) } else { clock.result(0) },
             connections,
             notes,
         }
@@ -216,8 +214,8 @@ fn notes(rough: &Rough, captures: &mut [CaptureSummary; 2]) -> Vec<String> {
     }
     if !rough.with_options && rough.is_joined() {
         notes.push(
-            "TCP options are cut off in a capture: retransmissions within one window are told \
-             apart by their IP identification alone"
+            "TCP options are truncated in a capture: only IP identifications distinguish \
+             retransmissions within one window"
                 .to_owned(),
         );
     }
@@ -235,8 +233,7 @@ impl Pair {
     fn new(side: Endpoint, packet: &Packet, rough: &Rough) -> Pair {
         let answers = packet.syn() && packet.ack.is_some();
         let low_at_client = rough.low_is_client(&packet.ends).unwrap_or_else(|| {
-            // Unknown hosts: the client opens beside its capture point; what is seen first is
-            // beside it.
+            // Unknown hosts: the client opens at its side; the first packet seen is from there.
             let by_client = if packet.syn() { !answers } else { side == Endpoint::Client };
             packet.from_low == by_client
         });
@@ -262,7 +259,7 @@ impl Pair {
         if to_server { [there, back] } else { [back, there] }
     }
 
-    fn told(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
+    fn joined(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
         let mut sign = 1.0;
         let [there, back] = directions.map(|(mut crossing, raw)| {
             let (slope, offset) = (clock.slope * sign, clock.offset * sign);

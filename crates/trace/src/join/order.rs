@@ -1,8 +1,8 @@
-//! What overtook what (RFC 4737).
+//! Reordering (RFC 4737).
 
 use std::collections::VecDeque;
 
-/// So far back is looked for what overtook a packet.
+/// The most packets looked back for the extent.
 pub(crate) const FARTHEST: usize = 4_096;
 
 /// The order in which packets arrive, by the order in which they were sent.
@@ -16,9 +16,8 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The packet that was sent as number `sent` arrives. If it was out of order, the answer is how
-    /// many arrived since the first one that was sent later: RFC 4737 section 4.2.2, the
-    /// reordering extent, which is at least 1.
+    /// Packet number `sent` arrives. If out of order, returns the reordering extent (RFC 4737
+    /// section 4.2.2): arrivals since the first one sent later, at least 1.
     pub(crate) fn arrived(&mut self, sent: u64) -> Option<u64> {
         let place = self.arrivals;
         self.arrivals += 1;

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use tcplab_capture::{ReadError, Reader, UnixTime};
+use tcplab_capture::{ReadError, Reader, Statistics, UnixTime};
 use tcplab_units::Endpoint;
 use tcplab_wire::LinkType;
 
@@ -21,7 +21,7 @@ const HEADERS: usize = 512;
 pub fn join<R: Read, E>(
     mut open: impl FnMut(Endpoint) -> Result<Reader<R>, E>,
 ) -> Result<Joined, E> {
-    let mut survey = Survey::new();
+    let mut survey = Survey::default();
     for side in Endpoint::BOTH {
         let mut frames = Frames::new(open(side)?);
         while let Some(frame) = frames.frame() {
@@ -123,8 +123,6 @@ impl<R: Read> Frames<R> {
 
     fn dropped(&self) -> u64 {
         let counted = self.reader.statistics().iter().flatten();
-        counted
-            .map(|c| c.dropped.unwrap_or(0).saturating_add(c.dropped_by_os.unwrap_or(0)))
-            .fold(0, u64::saturating_add)
+        counted.map(Statistics::all_dropped).fold(0, u64::saturating_add)
     }
 }

@@ -81,7 +81,7 @@ impl World {
             }
         };
         let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
-        let mut survey = Survey::new();
+        let mut survey = Survey::default();
         let frames = Endpoint::BOTH.map(|side| {
             self.captures[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>()
         });
@@ -105,8 +105,7 @@ impl World {
 }
 
 fn view((time_ns, bytes): &(u64, Vec<u8>)) -> Frame<'_> {
-    let original_len = bytes.len() as u32;
-    Frame { time_ns: *time_ns, link: LinkType::RawIp, captured: bytes, original_len, comment: None }
+    Frame::whole(*time_ns, LinkType::RawIp, bytes)
 }
 
 /// A segment and its acknowledgement every 5 ms, each delayed by what `late` says, in microseconds.
@@ -124,12 +123,12 @@ fn exchange(late: &[(u64, u64)]) -> World {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Offset and skew come out within the bounds that are told, hours and years apart.
+    /// Offset and skew are within their stated errors, also with clocks hours apart.
     #[test]
     fn join_clock_within_stated_error(
         late in proptest::collection::vec((0_u64..4_000, 0_u64..4_000), 1_500..2_500),
         offset in -10_000_000_000_000_i64..10_000_000_000_000,
-        // As it may be, and so little that it cannot be told from none.
+        // Realistic, and too small to distinguish from zero.
         skew in prop_oneof![-300.0..300.0_f64, -12.0..12.0_f64],
     ) {
         let joined = exchange(&late).join(offset, skew);
@@ -187,8 +186,7 @@ fn join_counts_losses_copies_reordering() {
     assert_eq!(crossing.losses.len(), 10);
 }
 
-/// What a capture point missed is no loss of the network's; what lies outside the time of both is
-/// nothing.
+/// Frames that a capture missed are not lost; packets outside the common time are undecided.
 #[test]
 fn join_uncaptured_is_not_lost() {
     let mut world = exchange(&[(0, 0); 500]);
@@ -196,8 +194,7 @@ fn join_uncaptured_is_not_lost() {
         tap.sort_by_key(|seen| seen.at);
     }
     let data = |seen: &Seen| seen.bytes.len() > 1_000;
-    // The server's capture point misses the 100th to 104th segment, the client's the 200th and
-    // 201st.
+    // The server's capture misses segments 100 to 104, the client's 200 and 201.
     for (tap, missed) in [(1, 100..105), (0, 200..202)] {
         let mut index = 0;
         world.captures[tap].retain(|seen| {
@@ -220,8 +217,7 @@ fn join_uncaptured_is_not_lost() {
     }
 }
 
-/// The sender's kernel hands ten segments at once to its capture point, the receiver's puts three
-/// together.
+/// Segmentation offload at the sender makes ten segments one, receive offload three.
 #[test]
 fn join_matches_offloaded_packets() {
     let mut world = World::default();

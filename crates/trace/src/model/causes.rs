@@ -1,6 +1,5 @@
 //! Counts of segments below the highest sequence number, by cause.
 
-use serde::Serialize;
 use tcplab_units::Bytes;
 
 use super::Occurrences;
@@ -14,7 +13,7 @@ use super::Occurrences;
 /// distinguished well, a probe from a timeout only by the remaining silence, and consecutive
 /// timeouts not at all. Data lost up to the last packet are found only where IP identifications
 /// count.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Causes {
     /// Retransmitted on three duplicate ACKs (RFC 5681 section 3.2).
     pub by_duplicate_acks: Occurrences,
@@ -34,8 +33,7 @@ pub struct Causes {
     pub backoff_max: u64,
     /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
-    /// Of all these, retransmissions of data that had been retransmitted before: a retransmission
-    /// was lost.
+    /// Of all these, retransmissions of data retransmitted before: a retransmission was lost.
     pub lost_retransmissions: Occurrences,
     /// SYNs retransmitted.
     pub syn_retransmissions: Occurrences,
@@ -45,8 +43,7 @@ pub struct Causes {
     pub spurious_by_dsack: Occurrences,
     /// Spurious retransmissions shown by timestamps (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
-    /// Behind the loss: retransmissions whose original was not captured and without an ACK that
-    /// shows the cause.
+    /// Behind the loss: retransmissions of uncaptured originals without visible cause.
     pub originals_not_captured: Occurrences,
     /// Out of order.
     pub out_of_order: Occurrences,

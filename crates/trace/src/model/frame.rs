@@ -17,8 +17,14 @@ pub struct Frame<'a> {
     pub comment: Option<&'a str>,
 }
 
-/// A direction of a connection: the connection's place in the order of first packets, and
-/// whether the data go from client to server.
+impl<'a> Frame<'a> {
+    /// A frame captured whole, without a comment.
+    pub fn whole(time_ns: u64, link: LinkType, captured: &'a [u8]) -> Frame<'a> {
+        Frame { time_ns, link, captured, original_len: captured.len() as u32, comment: None }
+    }
+}
+
+/// A direction of a connection, which counts in the order of first packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowId {
     /// The connection, counted from 0.

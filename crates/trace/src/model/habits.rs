@@ -1,12 +1,11 @@
 //! Windows and ACKs of the receiver; marks of the sender.
 
-use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::Occurrences;
 
 /// The advertised window and its effect on the sender.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct WindowUse {
     /// Whether the window scale is known, from the handshake or the data.
     pub scale_known: bool,
@@ -24,23 +23,20 @@ pub struct WindowUse {
     pub zero_window_time: Span,
     /// The longest zero window.
     pub zero_window_max: Span,
-    /// Segments with new data after which no full segment fits the window (Wireshark: "window
-    /// full").
+    /// Segments after which no full segment fits the window (Wireshark: "window full").
     pub window_full: Occurrences,
     /// ACKs that only change the window, to above zero (window updates).
     pub updates: Occurrences,
-    /// Windows opened to less than a full segment and less than half of the largest (silly window
-    /// syndrome, RFC 9293 section 3.8.6.2.2).
+    /// Windows below a segment and half the largest (RFC 9293 section 3.8.6.2.2).
     pub silly_windows: Occurrences,
-    /// Window shrunk: the right edge moved back by more than the rounding of the scale (RFC 9293
-    /// section 3.8.6: must not).
+    /// The right edge moved back by more than a unit (RFC 9293 section 3.8.6: must not).
     pub windows_shrunk: Occurrences,
     /// Zero-window probes (RFC 9293 section 3.8.6.1).
     pub probes: Occurrences,
 }
 
 /// The ACKs of a receiver.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct AckBehaviour {
     /// Packets without data that advance the cumulative ACK.
     pub acks: u64,
@@ -48,8 +44,7 @@ pub struct AckBehaviour {
     pub duplicates: u64,
     /// Of these, with SACK in use, those without news that answer no retransmission or probe.
     pub unnecessary: u64,
-    /// ACKs of more than two full segments (stretch ACKs, RFC 2525 section 2.13), except those that
-    /// close a gap. Lost or merged ACKs look the same.
+    /// ACKs of more than two full segments (RFC 2525 section 2.13), except those that close a gap.
     pub stretch: Occurrences,
     /// The most bytes of one ACK, except those that close a gap.
     pub longest: Bytes,
@@ -60,7 +55,7 @@ pub struct AckBehaviour {
 }
 
 /// Other facts about a sender.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SenderMarks {
     /// Segments with PSH.
     pub push: u64,
@@ -68,8 +63,7 @@ pub struct SenderMarks {
     pub urgent: Occurrences,
     /// Keep-alive probes (RFC 9293 section 3.8.4).
     pub keep_alives: Occurrences,
-    /// Data segments smaller than a full one with earlier data unacknowledged: what Nagle's
-    /// algorithm prevents (RFC 9293 section 3.7.4).
+    /// Small segments with earlier data unacknowledged, against Nagle (RFC 9293 section 3.7.4).
     pub small_in_flight: u64,
     /// Small segments that waited for a delayed ACK: Nagle's algorithm against delayed ACKs.
     pub nagle_waits: Occurrences,
@@ -88,7 +82,7 @@ pub struct SenderMarks {
 }
 
 /// A reduction of the segment size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MssChange {
     /// When the first smaller segment was sent.
     pub at: Instant,

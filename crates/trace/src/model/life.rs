@@ -5,7 +5,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 /// How the connection was opened.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Handshake {
     /// In which way.
     pub kind: HandshakeKind,
@@ -15,10 +15,9 @@ pub struct Handshake {
     pub syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
     pub opened: Option<Instant>,
-    /// From the SYN to the SYN-ACK and from there to the client's answer, both at this capture
-    /// point: one round trip, wherever it stands. Of repeated ones those that answer each other
-    /// count, as timestamps tell, else the last; none where a SYN-ACK may itself be a
-    /// retransmission.
+    /// From the SYN to the SYN-ACK and on to the client's answer: one round trip at any capture
+    /// point. Of retransmitted ones those that answer each other by timestamps, else the last; none
+    /// where the SYN-ACK may be a retransmission.
     pub round_trip: Option<Span>,
     /// What the client offered in its SYN, the last before the handshake's end.
     pub client: SynOptions,
@@ -49,8 +48,7 @@ pub enum HandshakeKind {
     Refused,
     /// SYN-ACK and no ACK: half open.
     HalfOpen,
-    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5); also where what follows shows that one of them
-    /// must have passed though this capture has it not.
+    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5), also if later packets show one not captured.
     ThreeWay,
     /// Both ends sent SYN without ACK (RFC 9293 section 3.5).
     Simultaneous,
@@ -59,7 +57,7 @@ pub enum HandshakeKind {
 }
 
 /// The options of one SYN; all absent when the SYN was not seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "options are there or not")]
 pub struct SynOptions {
     /// Whether the SYN was seen at all: only then does an absent option mean "not offered".
@@ -79,7 +77,7 @@ pub struct SynOptions {
 }
 
 /// TCP Fast Open as far as the handshake shows it (RFC 7413).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FastOpen {
     /// The client sent a cookie; else it asked for one, or sent data without (as Linux can).
     pub cookie_sent: bool,
@@ -92,8 +90,7 @@ pub struct FastOpen {
 }
 
 /// What the ends agreed on about explicit congestion notification.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum EcnAgreement {
     /// Not all that tells was seen.
     #[default]
@@ -109,7 +106,7 @@ pub enum EcnAgreement {
 }
 
 /// What became of the connection.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Life {
     /// In Zeek's terms (`conn_state`).
     pub state: ConnectionState,
@@ -119,9 +116,7 @@ pub struct Life {
     pub history: String,
     /// How it was closed; none if it was not, as far as the capture goes.
     pub close: Option<Close>,
-    /// The states of RFC 9293 that the client walked through, as far as this capture point shows:
-    /// from the first that a packet brought it to, so without LISTEN and the CLOSED before. Empty
-    /// if it sent nothing but RST.
+    /// The client's states (RFC 9293) from the first packet on; empty if it sent only RST.
     pub client: Vec<StateStep>,
     /// The server's.
     pub server: Vec<StateStep>,
@@ -130,8 +125,7 @@ pub struct Life {
 }
 
 /// Zeek's summary of a connection, by the names that Zeek gives (`conn_state`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConnectionState {
     /// A SYN without answer.
     S0,
@@ -184,8 +178,7 @@ pub struct Close {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CloseKind {
-    /// FIN from both ends, the second when the first had arrived. The last acknowledgement may be
-    /// beyond the capture.
+    /// FIN from both ends, one after the other; the last ACK may not be captured.
     Graceful,
     /// Both FINs crossed each other (RFC 9293 section 3.6, figure 13).
     Simultaneous,
@@ -198,12 +191,11 @@ pub enum CloseKind {
 }
 
 /// A state of one end, entered at some time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StateStep {
     /// Which.
     pub state: TcpState,
-    /// When the packet that brought the end there passed the capture point; not before the step
-    /// before it.
+    /// When the packet that led there passed the capture point; not before the previous step.
     pub at: Instant,
     /// The frame at that time.
     pub frame: u64,

@@ -8,11 +8,9 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use super::Confidence;
 
 /// The limit of one direction's rate during a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limit {
-    /// The application had no data to send: all data are sent or acknowledged, and neither window
-    /// is full.
+    /// No data to send: all data are acknowledged or in flight, and neither window is full.
     Application,
     /// The advertised window is full (RFC 9293 section 3.8.6). Linux's own account
     /// (`tcpi_rwnd_limited`) leaves out the time in which a sender that paces waits for its pacing
@@ -26,8 +24,7 @@ pub enum Limit {
     SlowStart,
     /// The congestion window is full: after loss, or below the path's capacity.
     Congestion,
-    /// The path is full: ACKs arrive at its bottleneck rate, a queue stands, or the sender paces at
-    /// that rate.
+    /// The path is full: ACKs at its bottleneck rate, a standing queue, or pacing at that rate.
     Path,
     /// Waiting for a retransmission timer.
     Timeout,
@@ -72,7 +69,7 @@ impl Limit {
 }
 
 /// Consecutive round trips with one limit, or one long wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitPeriod {
     /// The limit of most of its time.
     pub limit: Limit,
@@ -146,7 +143,7 @@ impl LimitShares {
 
 /// A stall: no progress for longer than the smaller of two smoothed RTTs and the retransmission
 /// timeout (TAPO, "Demystifying and Mitigating TCP Stalls at the Server Side", section 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
     /// The last packet before it.
     pub from: Instant,
@@ -161,8 +158,7 @@ pub struct Stall {
 }
 
 /// The cause of a stall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StallCause {
     /// The sender's application took long before its answer.
     SenderIdle,
@@ -178,8 +174,7 @@ pub enum StallCause {
     DoubleLoss,
     /// A timeout because the last segments before a pause were lost.
     TailLoss,
-    /// A timeout because fewer than four segments were in flight: too few for duplicate
-    /// acknowledgements.
+    /// A timeout because fewer than four segments were in flight: too few for duplicate ACKs.
     SmallWindow,
     /// Too few in flight because of a small receive window.
     SmallReceiveWindow,
@@ -215,7 +210,7 @@ impl StallCause {
 }
 
 /// The sums over the stalls of one cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StallSum {
     /// Which.
     pub cause: StallCause,
@@ -228,7 +223,7 @@ pub struct StallSum {
 }
 
 /// The metrics of RFC 6349 section 4 for one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Transfer {
     /// First data to the acknowledgement of the last.
     pub time: Span,
@@ -251,10 +246,9 @@ pub struct Transfer {
 }
 
 /// Data sent and acknowledged over time: intervals of equal length from the first packet on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// The length of an interval; it grows with the connection so that there are at most
-    /// [`Series::MOST`].
+    /// The length of an interval; it grows so that there are at most [`Series::MOST`].
     pub interval: Span,
     /// When the first begins.
     pub from: Instant,

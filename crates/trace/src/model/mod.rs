@@ -31,7 +31,7 @@ use serde::Serialize;
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
 /// An analysed capture.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
     /// time, or what [`with_epoch`](crate::Analyzer::with_epoch) was told.
@@ -65,7 +65,7 @@ pub struct Note {
 }
 
 /// One TCP connection.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
     /// The end that sent the first SYN, or the first packet if none was seen.
     pub client: SocketAddr,
@@ -119,7 +119,7 @@ impl Connection {
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow {
     /// The capture point relative to this direction's sender.
     pub capture_point: CapturePoint,
@@ -158,7 +158,7 @@ pub struct Flow {
 }
 
 /// A range of the stream, `start` included, `end` excluded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Range {
     /// First byte.
     pub start: Offset,
@@ -182,7 +182,7 @@ impl Range {
 }
 
 /// One packet that carries data, a SYN or a FIN.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "three flags of the header, and the path's drop")]
 pub struct Segment {
     /// When it passed the capture point.
@@ -209,23 +209,19 @@ pub struct Segment {
     pub in_flight: Bytes,
     /// What the capture's comments say of it.
     pub comment: Option<String>,
-    /// Whether the path dropped it: only the ground truth of a recording says so
-    /// ([`Connection::mark_dropped`]).
-    #[serde(skip)]
+    /// Whether the path dropped it, by a recording's ground truth ([`Connection::mark_dropped`]).
     pub dropped: bool,
 }
 
 /// Why a segment was sent, as far as this capture point shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentKind {
     /// Data not seen before.
     New,
     /// Sent again on evidence, without waiting for a timer: SACK or duplicate acknowledgements (RFC
     /// 6675, RFC 8985), or ICMP, which tells of what is too large for the path (RFC 1191).
     FastRetransmission,
-    /// Sent again because a timer ran out: no acknowledgement prompted it (RFC 6298, or the probe
-    /// of RFC 8985 section 7).
+    /// Retransmitted by a timer: no ACK prompted it (RFC 6298; RFC 8985 section 7).
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
@@ -239,8 +235,7 @@ pub enum SegmentKind {
     CaptureDuplicate,
     /// A zero-window probe (RFC 9293 section 3.8.6.1).
     WindowProbe,
-    /// A keep-alive probe: old data or none, just below the acknowledged data (RFC 9293 section
-    /// 3.8.4).
+    /// A keep-alive: old data or none, just below the acknowledged data (RFC 9293 section 3.8.4).
     KeepAlive,
 }
 
@@ -263,15 +258,13 @@ impl SegmentKind {
 }
 
 /// The evidence for the kind of a segment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proof {
     /// The kind of evidence.
     pub by: Sign,
-    /// The decisive frame: the triggering ACK, the packet that overtook it, the original of a copy,
-    /// or the last before a silence.
+    /// The decisive frame: triggering ACK, later packet, original, or last before silence.
     pub frame: Option<u64>,
-    /// For timers: the silence before, or how long the timer had run. For out-of-order packets:
-    /// since the packet that overtook it.
+    /// For timers: the silence, or the timer's time; out of order: since the later packet.
     pub waited: Span,
     /// Which transmission of this data it is: 1 the first, 3 if a retransmission was lost.
     pub nth: u32,
@@ -280,8 +273,7 @@ pub struct Proof {
 }
 
 /// Kinds of evidence for a segment's kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Sign {
     /// It needs no proof.
     #[default]
@@ -315,11 +307,9 @@ pub enum Sign {
 }
 
 /// The evidence that a retransmission was spurious.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spurious {
     /// A D-SACK (RFC 2883) in this frame.
-    #[serde(rename = "dsack")]
     DSack {
         /// Its frame.
         frame: u64,
@@ -349,8 +339,7 @@ pub enum Confidence {
 }
 
 /// A timer at the sender that runs out and sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Timer {
     /// The tail loss probe's (RFC 8985 section 7): one new segment, or the newest one again.
     Probe,
@@ -359,8 +348,7 @@ pub enum Timer {
 }
 
 /// The place of the capture relative to a direction's sender.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum CapturePoint {
     /// Unknown; treated as at the sender.
     #[default]
@@ -374,7 +362,7 @@ pub enum CapturePoint {
 }
 
 /// One packet seen as an acknowledgement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ack {
     /// When it passed the capture point.
     pub at: Instant,
@@ -394,15 +382,12 @@ pub struct Ack {
     pub has_data: bool,
     /// What the capture's comments say of it.
     pub comment: Option<String>,
-    /// Whether the path dropped it: only the ground truth of a recording says so
-    /// ([`Connection::mark_dropped`]).
-    #[serde(skip)]
+    /// Whether the path dropped it, by a recording's ground truth ([`Connection::mark_dropped`]).
     pub dropped: bool,
 }
 
 impl Flow {
-    /// The acknowledgements that are each the third duplicate of a number, on which RFC 5681
-    /// section 3.2 sends what is missing again.
+    /// The ACKs that are the third duplicate (RFC 5681 section 3.2).
     pub fn third_duplicates(&self) -> impl Iterator<Item = &Ack> {
         let (mut number, mut duplicates) = (Offset::ZERO, 0_u64);
         self.acks.iter().filter(move |ack| {
@@ -416,7 +401,7 @@ impl Flow {
 }
 
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
     /// The kind, of the three of the interruption paper.
     pub kind: EpisodeKind,
@@ -443,8 +428,7 @@ pub struct Episode {
     pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved spurious.
     pub spurious: u64,
-    /// Longest time without any data sent, from the first lost segment to the first
-    /// retransmission: the paper's time lag.
+    /// The longest silence from the first lost segment to the first retransmission: the time lag.
     pub silence: Span,
     /// Frames at the capture point from the first lost to the repairing acknowledgement, inclusive.
     pub frames: (u64, u64),
@@ -458,7 +442,7 @@ impl Episode {
 }
 
 /// One lost transmission of a segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostSegment {
     /// What it covered.
     pub range: Range,
@@ -470,8 +454,7 @@ pub struct LostSegment {
 
 /// The three types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses
 /// Caused by Transmission Interruption", section III.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EpisodeKind {
     /// SACK evidence arrives while data still flows.
     WithoutTimeLag,
@@ -493,8 +476,7 @@ impl EpisodeKind {
 }
 
 /// The first evidence of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// An acknowledgement with SACK blocks above a gap, for data sent before the silence.
     Sack {
@@ -511,14 +493,12 @@ pub enum Evidence {
         /// The message's frame.
         frame: u64,
     },
-    /// The retransmission timeout (RFC 6298): the sender retransmitted the oldest segment
-    /// unprompted.
+    /// The retransmission timeout (RFC 6298): the oldest segment was retransmitted unprompted.
     Timeout {
         /// The retransmission's frame.
         frame: u64,
     },
-    /// A tail loss probe (RFC 8985 section 7): after silence the sender sent its newest segment
-    /// again or one new segment, unprompted.
+    /// A tail loss probe (RFC 8985 section 7): new data or the newest segment, unprompted.
     Probe {
         /// The probe's frame.
         frame: u64,
@@ -526,7 +506,7 @@ pub enum Evidence {
 }
 
 /// Sums over one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets with data.
     pub data_segments: u64,
@@ -534,8 +514,7 @@ pub struct Totals {
     pub data: Bytes,
     /// Data bytes, each counted once.
     pub unique: Bytes,
-    /// Packets that the sender retransmitted, SYN and FIN included; at a capture point behind the
-    /// loss also those whose original never came there.
+    /// Retransmitted packets, SYN and FIN included, also with uncaptured originals.
     pub retransmissions: u64,
     /// The bytes they repeat.
     pub retransmitted: Bytes,

@@ -1,10 +1,9 @@
 //! How often something was seen, and where to look for it.
 
-use serde::Serialize;
 use tcplab_units::Instant;
 
 /// How often something was seen, when first, and in which frames.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Occurrences {
     /// How often.
     pub count: u64,

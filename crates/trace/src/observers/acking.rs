@@ -30,7 +30,7 @@ pub(crate) struct Acking {
     sack: SackUse,
 }
 
-/// Whether the receiver tells of what lies above a gap.
+/// Whether the receiver reports data above a gap (SACK).
 #[derive(Debug, Default)]
 struct SackUse {
     /// SYNs that offered it.
@@ -47,7 +47,6 @@ impl SackUse {
 }
 
 impl Acking {
-    /// A packet of the direction.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.kind != SegmentKind::New {
@@ -76,7 +75,6 @@ impl Acking {
         self.hole = false;
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let mut habits = AckBehaviour {
             acks: self.acks,
@@ -128,8 +126,8 @@ impl Acking {
         self.duplicates += 1;
         // An answer to a probe is called for.
         let probed = heard.packet.window == 0;
-        let tells = !heard.sack.is_empty() || heard.dsack.is_some() || heard.packet.options_cut;
-        if probed || tells || !self.sack.is_certain() {
+        let has_news = !heard.sack.is_empty() || heard.dsack.is_some() || heard.packet.options_cut;
+        if probed || has_news || !self.sack.is_certain() {
             return;
         }
         if self.excuses > 0 {

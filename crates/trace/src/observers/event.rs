@@ -10,7 +10,6 @@ use crate::{LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 pub(crate) struct SendEvent<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) range: Range,
-    /// Bytes of data.
     pub(crate) payload: u64,
     pub(crate) kind: SegmentKind,
     pub(crate) timer: Option<Timer>,
@@ -41,7 +40,6 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) dsack: Option<Range>,
     pub(crate) effect: AckEffect,
     pub(crate) duplicate: bool,
-    /// The highest byte.
     pub(crate) high: Offset,
     /// Bytes in flight after this packet.
     pub(crate) in_flight: u64,
@@ -57,7 +55,6 @@ pub(crate) enum Event {
 /// The effect of an ACK on the scoreboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct AckEffect {
-    /// The cumulative ACK advanced.
     pub(crate) advanced: bool,
     /// SACK blocks reported new data.
     pub(crate) sacked: bool,
@@ -65,13 +62,11 @@ pub(crate) struct AckEffect {
     pub(crate) earliest_sacked: Option<u64>,
     /// An RTT sample that satisfies Karn's rule.
     pub(crate) round_trip: Option<Span>,
-    /// The ages of data newly acknowledged cumulatively and sent only once, partly acknowledged
-    /// segments included.
+    /// The ages of data newly acknowledged and sent only once, also of partial segments.
     pub(crate) acked_ages: Option<Ages>,
     /// The ages of data newly SACKed and sent only once.
     pub(crate) sacked_ages: Option<Ages>,
-    /// The age of the transmission at the left edge whose timestamp is echoed, if several were sent
-    /// and only one of them carries that timestamp.
+    /// The age of the only one of several transmissions with the echoed timestamp.
     pub(crate) echoed_age: Option<Span>,
 }
 

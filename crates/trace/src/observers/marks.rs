@@ -7,8 +7,7 @@ use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
 use crate::{Flow, SegmentKind, SenderMarks};
 
-/// An acknowledgement that comes so much later than the quickest was delayed: systems wait for 40
-/// to 200 ms (RFC 9293 section 3.8.6.3 allows 500).
+/// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
 const DELAYED: Span = Span::from_millis(20);
 /// What waited for an acknowledgement follows it within this time.
 const AT_ONCE: Span = Span::from_millis(1);
@@ -74,7 +73,6 @@ impl Marks {
         }
     }
 
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.payload > 0 {
@@ -94,7 +92,6 @@ impl Marks {
         self.freed = None;
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         flow.marks = SenderMarks {
             push: self.push,

@@ -32,7 +32,6 @@ use throughput::Throughput;
 use transfer::TransferSums;
 use windows::Windows;
 
-/// All observers of one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Observers {
     full_size: FullSize,
@@ -44,18 +43,15 @@ pub(crate) struct Observers {
     stalls: Stalls,
     transfer: TransferSums,
     series: Throughput,
-    /// Events not yet passed on.
     pub(crate) events: Vec<Event>,
 }
 
 impl Observers {
-    /// The handshake showed the reaction time at the capture point: near zero at the sender, an RTT
-    /// at the receiver.
+    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.limits.opened(reaction);
         self.stalls.opened(reaction);
     }
-    /// A packet of the direction.
     #[inline(never)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         self.on_send_plain(sent);
@@ -79,7 +75,6 @@ impl Observers {
         self.transfer.on_send(sent);
         self.series.on_send(sent);
     }
-    /// A packet of the opposite direction.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         self.on_ack_plain(heard);

@@ -9,12 +9,10 @@ use crate::Occurrences;
 pub(crate) struct RareOccurrences(Option<Box<Occurrences>>);
 
 impl RareOccurrences {
-    /// Adds one.
     #[inline(never)]
     pub(crate) fn add(&mut self, at: Instant, frame: u64) {
         self.0.get_or_insert_default().add(at, frame);
     }
-    /// All of them.
     pub(crate) fn occurrences(&self) -> Occurrences {
         self.0.as_deref().cloned().unwrap_or_default()
     }

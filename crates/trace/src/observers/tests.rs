@@ -9,13 +9,9 @@ use crate::tests::frames::{packet, sent};
 use crate::{AckBehaviour, Flow, SegmentKind, SenderMarks};
 
 /// At the sender's capture point.
-const OPENED: &str = "0.000 > S
-    0.020 < S
-    0.0201 > ack 1\n";
+const OPENED: &str = "open 0.020\n";
 /// At the receiver's.
-const BESIDE_RECEIVER: &str = "0.000 > S
-    0.0001 < S
-    0.020 > ack 1\n";
+const BESIDE_RECEIVER: &str = "open 0.0001 0.020\n";
 
 fn acking(text: &str) -> AckBehaviour {
     flow(&format!("{OPENED}{text}")).acking
@@ -33,8 +29,8 @@ fn stretch_acks_counted() {
         ("more than two", "0.12 < ack 2898\n0.121 < ack 5793", 1, 2_897),
         ("all at once", "0.12 < ack 7241", 1, 7_240),
     ] {
-        let told = acking(&format!("0.100 > 1:7241 clock 1\n{acks}"));
-        assert_eq!((told.stretch.count, told.longest), (stretch, Bytes::new(longest)), "{name}");
+        let found = acking(&format!("0.100 > 1:7241 clock 1\n{acks}"));
+        assert_eq!((found.stretch.count, found.longest), (stretch, Bytes::new(longest)), "{name}");
     }
 }
 
@@ -49,22 +45,22 @@ fn ack_closing_a_gap_is_no_stretch_ack() {
              0.124 > 1449:2897 clock 9
              0.144 < ack 14481"
         );
-        let told = flow(&text).acking;
-        assert_eq!((told.stretch.count, told.longest), (0, Bytes::new(1_448)), "{sack}");
-        assert_eq!((told.acks, told.duplicates), (2, 3), "{sack}");
+        let found = flow(&text).acking;
+        assert_eq!((found.stretch.count, found.longest), (0, Bytes::new(1_448)), "{sack}");
+        assert_eq!((found.acks, found.duplicates), (2, 3), "{sack}");
     }
 }
 
 #[test]
 fn unnecessary_duplicate_acks_counted() {
-    for (name, dup, needless) in [
+    for (name, dup, unnecessary) in [
         ("of data above a gap", "ack 1449 sack 2897-4345", 0),
         ("of data received twice", "ack 1449 dsack 1-1449", 0),
         ("of nothing", "ack 1449", 1),
         ("of a closed window", "ack 1449 win 0", 0),
     ] {
         let text = format!("0.1 > 1:5793\n0.12 < ack 1449 win 500\n0.13 < {dup} win 500");
-        assert_eq!(acking(&text).unnecessary, needless, "{name}");
+        assert_eq!(acking(&text).unnecessary, unnecessary, "{name}");
     }
     let answers = "0.1 > 1:5793\n0.12 < ack 1449\n0.2 > 1:1449\n0.22 < ack 1449\n0.23 < ack 1449";
     // The first answers the retransmission, though without a D-SACK.
@@ -83,25 +79,25 @@ fn delayed_acks_counted_only_at_the_receiver() {
         0.340 < ack 5793
         0.400 > 5793:7241 clock 4
         0.600 < ack 7241";
-    let told = flow(&format!("{BESIDE_RECEIVER}{text}")).acking;
+    let found = flow(&format!("{BESIDE_RECEIVER}{text}")).acking;
     // Not the one that waited for nothing, and not that of two segments.
-    assert_eq!((told.delayed.count, told.delay_max), (2, Span::from_millis(200)));
+    assert_eq!((found.delayed.count, found.delay_max), (2, Span::from_millis(200)));
     let elsewhere = acking(text);
     assert_eq!((elsewhere.delayed.count, elsewhere.delay_max), (0, Span::ZERO));
 }
 
 #[test]
 fn flags_and_marks() {
-    let told = marks(
+    let found = marks(
         "0.100 > 1:2897 clock 1 psh
          0.101 > 2897:2900 clock 1 urg psh
          0.102 > 2900:4348 clock 1 ce
          0.120 < ack 4348",
     );
-    assert_eq!(told.push, 3);
-    assert_eq!((told.urgent.count, &told.urgent.frames[..]), (1, &[6][..]));
-    assert_eq!((told.ce_marks.count, &told.ce_marks.frames[..]), (1, &[7][..]));
-    assert_eq!(told.largest, Bytes::new(1_448));
+    assert_eq!(found.push, 3);
+    assert_eq!((found.urgent.count, &found.urgent.frames[..]), (1, &[6][..]));
+    assert_eq!((found.ce_marks.count, &found.ce_marks.frames[..]), (1, &[7][..]));
+    assert_eq!(found.largest, Bytes::new(1_448));
 }
 
 #[test]
@@ -109,11 +105,7 @@ fn small_segments_in_flight() {
     for (name, text, small) in [
         ("alone", "0.1 > 1:101 clock 1", 0),
         ("after others", "0.1 > 1:101 clock 1\n0.101 > 101:201 clock 1", 1),
-        (
-            "once these are acknowledged",
-            "0.1 > 1:101 clock 1\n0.12 < ack 101\n0.121 > 101:201 clock 1",
-            0,
-        ),
+        ("after their ACK", "0.1 > 1:101 clock 1\n0.12 < ack 101\n0.121 > 101:201 clock 1", 0),
         ("a tail", "0.1 > 1:1600 clock 1", 1),
         ("sent again", "0.1 > 1:101 clock 1\n0.2 > 101:1549 clock 1\n0.9 > 1:101 clock 2", 0),
     ] {
@@ -125,16 +117,13 @@ fn small_segments_in_flight() {
 fn nagle_against_delayed_acknowledgements() {
     // Write, write, read: the second write waits until the first is acknowledged, 40 ms late.
     let wait = "0.100 > 1:101 clock 1 psh\n0.160 < ack 101\n0.1601 > 101:201 clock 2 psh\n";
-    let told = marks(wait);
-    assert_eq!((told.nagle_waits.count, told.nagle_wait_time), (1, Span::from_micros(60_100)));
+    let found = marks(wait);
+    assert_eq!((found.nagle_waits.count, found.nagle_wait_time), (1, Span::from_micros(60_100)));
     for (name, text) in [
         ("not delayed", "0.1 > 1:101 clock 1\n0.121 < ack 101\n0.1211 > 101:201 clock 2"),
         ("sent later", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.165 > 101:201 clock 2"),
         ("a full one", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 > 101:1549 clock 2"),
-        (
-            "after an answer",
-            "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 < 1:50\n0.1602 > 101:201 clock 2",
-        ),
+        ("reply", "0.1 > 1:101 clock 1\n0.160 < ack 101\n0.1601 < 1:50\n0.1602 > 101:201 clock 2"),
         ("while others fly", "0.1 > 1:201 clock 1\n0.160 < ack 101\n0.1601 > 201:301 clock 2"),
     ] {
         assert_eq!(marks(text).nagle_waits.count, 0, "{name}");
@@ -154,8 +143,7 @@ fn keep_alives_not_counted_as_data() {
 
 #[test]
 fn expected_duplicates_are_bounded() {
-    // A retransmission in flight, its answer may come; once what was sent after it is acknowledged,
-    // its answer cannot come any more.
+    // The answer to a retransmission is expected until data sent after it are acknowledged.
     let text = "0.1 > 1:1449 clock 1
         0.5 > 1:1449 clock 2
         0.52 < ack 1449

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_units::{Instant, Offset};
 
-use crate::{Episode, EpisodeKind, Evidence, Flow, LostSegment, Segment, SegmentKind};
+use crate::{Episode, Evidence, Flow, LostSegment, Segment, SegmentKind};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,7 +38,6 @@ pub enum Fate {
     Unknown,
 }
 
-/// The most lines.
 const MOST: usize = 40;
 /// Runs up to this length are not folded.
 const SHORT: usize = 3;
@@ -48,7 +47,7 @@ const SHORT: usize = 3;
 pub fn ladder(flow: &Flow, episode: &Episode) -> Vec<LadderLine> {
     let before = flow.segments.partition_point(|s| s.frame < episode.frames.0).saturating_sub(1);
     let from = flow.segments.get(before).map_or(episode.frames.0, |s| s.frame);
-    folded(&rungs(flow, episode, from))
+    folded(&rungs(flow, &episode.lost, Some(episode), [from, episode.frames.1]))
 }
 
 /// The ladder of the frames from `first` to `last`, folded likewise.
@@ -57,23 +56,7 @@ pub fn ladder_between(flow: &Flow, first: u64, last: u64) -> Vec<LadderLine> {
     let known = flow.episodes.iter().flat_map(|episode| &episode.lost);
     let mut lost: Vec<LostSegment> = known.filter(|lost| inside(lost.frame)).copied().collect();
     lost.sort_by_key(|lost| lost.frame);
-    let span = Episode {
-        kind: EpisodeKind::WithoutTimeLag,
-        lost,
-        first_lost_sent: Instant::ZERO,
-        evidence_at: Instant::ZERO,
-        evidence: Evidence::Timeout { frame: 0 },
-        first_retransmission: None,
-        repaired_at: None,
-        retransmissions: 0,
-        retransmitted: Bytes::ZERO,
-        timeouts: 0,
-        probes: 0,
-        spurious: 0,
-        silence: Span::ZERO,
-        frames: (first, last),
-    };
-    folded(&rungs(flow, &span, first))
+    folded(&rungs(flow, &lost, None, [first, last]))
 }
 
 /// Folds runs to a readable length.
@@ -126,14 +109,20 @@ enum Keep {
     Nothing,
 }
 
-/// The packets of an episode, and those before it from frame `from` on.
-fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
-    let (first, last) = episode.frames;
+/// The packets in these frames; of `episode`, ACKs that are its evidence or its end have a note.
+fn rungs(
+    flow: &Flow,
+    lost: &[LostSegment],
+    episode: Option<&Episode>,
+    [from, last]: [u64; 2],
+) -> Vec<Rung> {
+    let first = episode.map_or(from, |episode| episode.frames.0);
+    let repaired_at = episode.and_then(|episode| episode.repaired_at);
     let received = flow.acks.iter().map(|ack| ack.ack).max().unwrap_or_default();
     let mut rungs: Vec<Rung> = Vec::new();
     let mut retransmitted = false;
     for segment in flow.segments.iter().filter(|s| s.frame >= from && s.frame <= last) {
-        let fate = fate_of(segment, episode, received);
+        let fate = fate_of(segment, lost, received);
         let repeat = segment.kind != SegmentKind::New;
         let note = match segment.timer {
             Some(_) => super::listing::reason(segment).map(str::to_owned),
@@ -156,13 +145,14 @@ fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
     for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
         sacked |= first_sack;
-        let note = if Some(ack.at) == episode.repaired_at && ack.frame == last {
+        let duplicate = Evidence::DuplicateAcks { frame: ack.frame };
+        let note = if Some(ack.at) == repaired_at && ack.frame == last {
             Some("recovered")
         } else if ack.dsack.is_some() {
             Some("D-SACK: arrived twice")
         } else if first_sack {
             Some("first SACK")
-        } else if episode.evidence == (Evidence::DuplicateAcks { frame: ack.frame }) {
+        } else if episode.is_some_and(|episode| episode.evidence == duplicate) {
             Some("first duplicate ACK")
         } else if third.binary_search(&ack.frame).is_ok() {
             Some("third duplicate ACK")
@@ -185,8 +175,8 @@ fn rungs(flow: &Flow, episode: &Episode, from: u64) -> Vec<Rung> {
     rungs
 }
 
-fn fate_of(segment: &Segment, episode: &Episode, received: Offset) -> Fate {
-    if episode.lost.binary_search_by_key(&segment.frame, |lost| lost.frame).is_ok() {
+fn fate_of(segment: &Segment, lost: &[LostSegment], received: Offset) -> Fate {
+    if lost.binary_search_by_key(&segment.frame, |lost| lost.frame).is_ok() {
         Fate::Lost
     } else if segment.range.end <= received {
         Fate::Arrived

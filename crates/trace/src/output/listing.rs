@@ -9,8 +9,7 @@ use crate::{
     Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
 };
 
-/// The packets of `connection` in capture order, `>` from the client and `<` from the server, with
-/// their kind; then its recovery episodes.
+/// The packets of `connection` in capture order (`>` from the client) and its episodes.
 pub fn listing(connection: &Connection) -> String {
     let mut packets: BTreeMap<u64, Packet<'_>> = BTreeMap::new();
     for (flow, from_client) in [(&connection.forward, true), (&connection.reverse, false)] {
@@ -131,12 +130,12 @@ fn proofs(segment: &Segment) -> Vec<String> {
         Sign::ZeroWindow => Some(seen("zero window")),
     };
     let nth = (proof.nth > 2).then(|| format!("transmission {}", proof.nth));
-    let needless = proof.spurious.map(|why| match why {
+    let spurious = proof.spurious.map(|why| match why {
         Spurious::DSack { frame } => format!("spurious (D-SACK #{frame})"),
         Spurious::Echo { frame } => format!("spurious (timestamp #{frame})"),
         Spurious::Acknowledged => "spurious (acknowledged before)".to_owned(),
     });
-    [sign, nth, needless].into_iter().flatten().collect()
+    [sign, nth, spurious].into_iter().flatten().collect()
 }
 
 fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {

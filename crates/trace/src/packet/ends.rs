@@ -6,8 +6,7 @@ use tcplab_wire::TcpPacket;
 
 /// The two ends of a connection, whichever of them sends; the lower one first.
 ///
-/// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
-/// ports, which tells the family by its upper bits.
+/// Address and port in one word each for IPv4; five words for IPv6.
 #[derive(Debug, Clone, Copy, Eq, PartialOrd, Ord)]
 pub(crate) struct Ends([u64; 5]);
 
@@ -57,11 +56,9 @@ impl Ends {
         }
     }
 
-    /// The lower end.
     pub(crate) fn low(&self) -> SocketAddr {
         self.end(0, [self.0[0], self.0[1]], (self.0[4] >> 16) as u16)
     }
-    /// The higher end.
     pub(crate) fn high(&self) -> SocketAddr {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
     }

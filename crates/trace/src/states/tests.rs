@@ -6,10 +6,10 @@ use super::*;
 use crate::Connection;
 use crate::tests::drill::connection;
 
-const OPEN: &str = "0 > S\n0.01 < S\n0.02 > ack 1\n";
+const OPEN: &str = "open 0.01 0.02\n";
 
 /// A line for each edge: states, event, the packet's frame and flags, how it is known.
-fn told(walk: &StateWalk) -> Vec<String> {
+fn edges(walk: &StateWalk) -> Vec<String> {
     let line = |edge: &Edge| {
         let packet = match edge.packet {
             Some(packet) => format!("#{} {}", packet.frame, packet.flags),
@@ -33,7 +33,7 @@ fn states_full_connection() {
         "{OPEN}0.2 > 1:2 fin\n0.21 < ack 2\n0.3 < 1:2 fin acking 2\n0.31 > ack 2 at 2"
     ));
     assert_eq!(
-        told(&walks.client),
+        edges(&walks.client),
         [
             "CLOSED SYN-SENT ActiveOpen #1 [S] Call",
             "SYN-SENT ESTABLISHED SynAck #2 [S.] Seen",
@@ -43,7 +43,7 @@ fn states_full_connection() {
         ]
     );
     assert_eq!(
-        told(&walks.server),
+        edges(&walks.server),
         [
             "CLOSED LISTEN PassiveOpen - Missing",
             "LISTEN SYN-RECEIVED Syn #1 [S] Seen",
@@ -63,8 +63,7 @@ fn states_full_connection() {
     }
 }
 
-/// RFC 9293 figures 7 and 13. A SYN or FIN received counts when the own has been sent, though it
-/// passed this capture point before.
+/// RFC 9293 figures 7 and 13. A SYN or FIN counts as received only after the own one was sent.
 #[test]
 fn states_simultaneous_open_and_close() {
     let walks = beside_both(
@@ -72,7 +71,7 @@ fn states_simultaneous_open_and_close() {
          0.1 > 1:2 fin\n0.105 < 1:2 fin\n0.11 > ack 2 at 2\n0.115 < ack 2 at 2",
     );
     assert_eq!(
-        told(&walks.client),
+        edges(&walks.client),
         [
             "CLOSED SYN-SENT ActiveOpen #1 [S] Call",
             "SYN-SENT SYN-RECEIVED Syn #2 [S] Seen",
@@ -83,7 +82,7 @@ fn states_simultaneous_open_and_close() {
         ]
     );
     assert_eq!(
-        told(&walks.server),
+        edges(&walks.server),
         [
             "CLOSED SYN-SENT ActiveOpen #2 [S] Call",
             "SYN-SENT SYN-RECEIVED Syn #1 [S] Seen",
@@ -105,7 +104,7 @@ fn states_simultaneous_open_and_close() {
 #[test]
 fn states_rst_closes_both() {
     let walks = beside_both(&format!("{OPEN}0.1 > 1:1449\n0.11 < R 1 ack 1449"));
-    let last = |walk: &StateWalk| told(walk).pop().unwrap();
+    let last = |walk: &StateWalk| edges(walk).pop().unwrap();
     assert_eq!(last(&walks.client), "ESTABLISHED CLOSED ResetReceived #5 [R.] Seen");
     assert_eq!(last(&walks.server), "ESTABLISHED CLOSED ResetSent #5 [R.] Seen");
     assert_eq!(walks.time_wait, []);
@@ -118,15 +117,15 @@ fn states_rst_closes_both() {
 /// Beside which end a capture was taken shows in the halves of its handshake.
 #[test]
 fn states_one_capture_marks_inferred() {
-    let life = "0 > S\n0.05 < S\n0.0501 > ack 1\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
+    let life = "open 0.05\n0.1 > 1:1449\n0.15 < ack 1449\n0.2 < 1:2 fin";
     let walks = StateWalks::of(&connection(life));
     assert_eq!(walks.client.seen_from, SeenFrom::Beside);
     assert_eq!(walks.server.seen_from, SeenFrom::Elsewhere);
-    assert_eq!(told(&walks.server)[2], "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [.] Passed");
-    assert_eq!(told(&walks.server)[3], "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call");
+    assert_eq!(edges(&walks.server)[2], "SYN-RECEIVED ESTABLISHED AckOfSyn #3 [.] Passed");
+    assert_eq!(edges(&walks.server)[3], "ESTABLISHED FIN-WAIT-1 Close #6 [F.] Call");
     let story = walks.story().join("\n");
     assert!(story.contains("Not captured at the server"), "{story}");
-    let other_side = "0 > S\n0.0001 < S\n0.05 > ack 1\n0.1 > 1:1449\n0.1001 < ack 1449";
+    let other_side = "open 0.0001 0.05\n0.1 > 1:1449\n0.1001 < ack 1449";
     let walks = StateWalks::of(&connection(other_side));
     assert_eq!(walks.client.seen_from, SeenFrom::Elsewhere);
     assert_eq!(walks.server.seen_from, SeenFrom::Beside);
@@ -136,17 +135,16 @@ fn states_one_capture_marks_inferred() {
 fn states_missing_packets_named() {
     // The SYN-ACK is not in the capture, the client's ACK is.
     let walks = beside_both("0 > S\n0.02 > ack 1\n0.03 > 1:1449\n0.04 < ack 1449");
-    assert_eq!(told(&walks.client)[1], "SYN-SENT ESTABLISHED SynAck #2 [.] Missing");
+    assert_eq!(edges(&walks.client)[1], "SYN-SENT ESTABLISHED SynAck #2 [.] Missing");
     let story = walks.story().join("\n");
     assert!(story.contains("led the client to ESTABLISHED (received SYN,ACK)"), "{story}");
     let begun = beside_both("0.1 > 1:1449\n0.11 < ack 1449\n0.2 > 1449:1450 fin");
     assert_eq!(begun.client.start, Some(TcpState::Established));
-    assert_eq!(told(&begun.client), ["ESTABLISHED FIN-WAIT-1 Close #3 [F.] Call"]);
-    assert_eq!(told(&begun.server), ["ESTABLISHED CLOSE-WAIT Fin #3 [F.] Seen"]);
+    assert_eq!(edges(&begun.client), ["ESTABLISHED FIN-WAIT-1 Close #3 [F.] Call"]);
+    assert_eq!(edges(&begun.server), ["ESTABLISHED CLOSE-WAIT Fin #3 [F.] Seen"]);
 }
 
-/// Two captures of a simultaneous open: at each end, its own SYN comes first, so that each capture
-/// has another client.
+/// Two captures of a simultaneous open: in each, its own end sends the first SYN.
 #[test]
 fn states_joined_roles_from_client_capture() {
     let here = "0 > S\n0.02 < S plain\n0.0201 > S ack 1\n0.04 < S ack 1";
@@ -158,7 +156,7 @@ fn states_joined_roles_from_client_capture() {
     );
     let walks = StateWalks::joined(&here, &there);
     assert_eq!(walks.server.address, here.server);
-    assert_eq!(told(&walks.server)[0], "CLOSED SYN-SENT ActiveOpen #1 [S] Call");
+    assert_eq!(edges(&walks.server)[0], "CLOSED SYN-SENT ActiveOpen #1 [S] Call");
     let packets: Vec<Endpoint> =
         walks.server.edges.iter().filter_map(|e| Some(e.packet?.by)).collect();
     assert_eq!(packets, [Endpoint::Server, Endpoint::Client, Endpoint::Client]);

@@ -35,13 +35,7 @@ fn take_in(analyzer: &mut Analyzer<Counts>, number: u64, step: &Step) {
 }
 
 fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
-    Frame {
-        time_ns: (number + 1) * 100_000,
-        link: LinkType::RawIp,
-        captured: bytes,
-        original_len: bytes.len() as u32,
-        comment: None,
-    }
+    Frame::whole((number + 1) * 100_000, LinkType::RawIp, bytes)
 }
 
 /// What one of the two ends sends: data (where it starts and how long), or an acknowledgement.
@@ -285,8 +279,8 @@ fn bounded_connection_flood() {
         sink.effect.sort_unstable();
         let packets = WINDOWS[1].end;
         assert_eq!(sink.effect[0], (0, 3 + packets / 8));
-        let rest = sink.effect[1..].iter().enumerate().map(|(at, told)| (at + 1, told));
-        assert!(rest.clone().all(|(place, &told)| told == (place, 1)));
+        let rest = sink.effect[1..].iter().enumerate().map(|(at, count)| (at + 1, count));
+        assert!(rest.clone().all(|(place, &count)| count == (place, 1)));
         assert_eq!(rest.count() as u64, packets - packets / 8);
     }
 }
@@ -364,7 +358,7 @@ fn bounded_block_below_many() {
 #[test]
 fn bounded_joined_connections() {
     let joined = narrowed(HALVINGS + 5, || {
-        let mut joiner = Joiner::new(Survey::new().finish());
+        let mut joiner = Joiner::new(Survey::default().finish());
         for number in 0..1_000_u32 {
             // A hundred of the first, and one of each other.
             let client = number.saturating_sub(100);
@@ -382,7 +376,7 @@ fn bounded_joined_connections() {
     let text =
         format!("only the first 64 connections are joined: {left_out} packets are of others");
     assert_eq!(joined.notes.iter().filter(|note| **note == text).count(), 1, "{:?}", joined.notes);
-    assert!(joined.notes.iter().any(|note| note.starts_with("more gaps are open")));
+    assert!(joined.notes.iter().any(|note| note.starts_with("too many open gaps")));
 }
 
 /// Each loss is an episode of its own, and none is over.

@@ -1,4 +1,4 @@
-//! What a packet is, and what proves it.
+//! The kind of a segment, and its proof.
 
 use tcplab_units::{Bytes, Span};
 
@@ -13,19 +13,19 @@ const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
 const WITHOUT_SACK: &str = "0.000 > S nosack id 1\n0.020 < S nosack\n0.0201 > ack 1 id 2\n";
 const AT_RECEIVER: &str = "0.000 > S id 1\n0.0001 < S\n0.020 > ack 1 id 2\n";
 
-/// What is not new data, with what proves it.
+/// Segments that are not new data, with their proof.
 fn judged(flow: &Flow) -> Vec<(u64, SegmentKind, Sign)> {
     let judged = flow.segments.iter().filter(|s| s.kind != New);
     judged.map(|s| (s.range.start.as_u64(), s.kind, s.proof.by)).collect()
 }
 
-/// Where, what happens, the packets, and what they are.
+/// The handshake at the capture point, a name, the packets, and the expected kinds.
 type Case = (&'static str, &'static str, &'static str, &'static [(u64, SegmentKind, Sign)]);
 
 const CASES: &[Case] = &[
     (
         AT_RECEIVER,
-        "an older number than that of what showed the gap: overtaken",
+        "IP id older than that of the packet that showed the gap: out of order",
         "0.100 > 1:1449 id 3
          0.101 > 2897:4345 id 5
          0.180 > 1449:2897 id 4",
@@ -33,7 +33,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a newer number: sent again, though hardly a moment went by",
+        "IP id newer: retransmitted, even without delay",
         "0.100 > 1:1449 id 3
          0.101 > 2897:7241 id 5
          0.1011 < ack 1449 sack 2897-7241
@@ -42,7 +42,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a retransmission that was overtaken itself is none the less one",
+        "reordered retransmission",
         "0.100 > 1:1449 id 3
          0.101 > 2897:7241 id 5
          0.1011 < ack 1449 sack 2897-7241
@@ -52,7 +52,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "without numbers the clock tells",
+        "without IP ids, by timestamp",
         "0.100 > 1:1449 clock 100
          0.101 > 2897:4345 clock 102
          0.180 > 1449:2897 clock 101",
@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "without both, the time: too soon to have been asked for",
+        "without both, by time: too soon for a retransmission",
         "0.100 > 1:1449
          0.101 > 2897:4345
          0.106 > 1449:2897",
@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "the same number and place: a copy",
+        "same IP id and range: network duplicate",
         "0.100 > 1:4345 id 3 every 0.001
          0.1022 > 1449:2897 id 4
          0.110 > 4345:10137 id 6",
@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "beside the sender what comes late was sent again",
+        "at the sender, late data are retransmitted",
         "0.100 > 1:1449
          0.101 > 2897:7241
          0.121 < ack 1449 sack 2897-7241
@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "ICMP told that they were too large",
+        "ICMP packet too big",
         "0.100 > 1:2897
          0.101 < too big 1
          0.101 < too big 1449
@@ -113,7 +113,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "who does not listen waits for the timer",
+        "ICMP ignored by the sender: timeout",
         "0.100 > 1:2897
          0.101 < too big 1
          0.400 > 1:1449",
@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "ICMP on what is not outstanding tells nothing",
+        "ICMP about data not outstanding: ignored",
         "0.100 > 1:1449
          0.101 > 2897:7241
          0.121 < ack 1449 sack 2897-7241
@@ -131,7 +131,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "a timeout, and what it goes back to",
+        "a timeout and go-back-N",
         "0.100 > 1:5793 every 0.001
          0.400 > 1:1449
          0.420 < ack 1449
@@ -145,7 +145,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "an acknowledgement of what was not sent again ends the belief in the timeout (F-RTO)",
+        "spurious timeout by F-RTO: an original is acknowledged",
         "0.100 > 1:10137 every 0.001
          0.121 < ack 1449
          0.350 > 1449:2897
@@ -184,7 +184,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "one byte, alone and lost, is sent again: no keep-alive",
+        "one lost byte: no keep-alive",
         "0.100 > 1:2
          0.120 < ack 2
          0.200 > 2:3
@@ -194,7 +194,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "the only segment, lost before the tap: its number is absent",
+        "only segment lost before the capture point: its IP id is absent",
         "0.060 > at 1 id 3
          0.070 > at 1 id 4
          0.100 > 1:2 id 5
@@ -207,7 +207,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
-        "a repetition that arrived tells of what was sent before it, though nothing above is SACKed",
+        "an arrived retransmission shows losses before it without SACK above",
         "0.100 > 1:5793
          0.121 < ack 1 sack 2897-5793
          0.1211 > 1:1449
@@ -244,7 +244,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a packet without data from above shows what was lost before the tap",
+        "a pure ACK from a higher sequence number shows a loss before the capture point",
         "0.100 > 1:2 id 3
          0.1001 < ack 2
          0.200 > at 3 id 5
@@ -254,7 +254,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a packet without data that overtook data tells nothing",
+        "a pure ACK reordered before data shows no loss",
         "0.100 > 1:2 id 3
          0.1001 < ack 2
          0.200 > at 3 id 5
@@ -264,7 +264,7 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "what is absent may have been lost again and again: what follows is new",
+        "data absent may have been lost repeatedly: what follows is new",
         "0.100 > 1:1449 id 3
          0.101 > 4345:5793 id 6
          0.1012 > 7241:8689 id 8
@@ -278,7 +278,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// Some data, then none but what was lost: everything sent by then is behind the timeout.
+/// After a timeout every segment that was sent before it counts as retransmitted.
 #[test]
 fn receiver_timeout_retransmits_uncaptured_data() {
     let flow = flow(&format!(

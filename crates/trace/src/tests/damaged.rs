@@ -1,5 +1,4 @@
-//! Capture files cut off anywhere and with any bit turned over: there is an answer, and where the
-//! file is at fault, a note.
+//! Truncated files and files with flipped bits give a trace, and a note on the damage.
 
 use std::io::Cursor;
 
@@ -41,7 +40,7 @@ fn unnoticed(file: &[u8]) -> Vec<u64> {
     for len in 0..file.len() {
         match read(&file[..len]) {
             Ok(trace) => {
-                assert!(trace.packets >= before, "{len}: a longer file tells less");
+                assert!(trace.packets >= before, "{len}: a longer file has fewer packets");
                 before = trace.packets;
                 if trace.notes.iter().all(|note| note.text.starts_with("interface")) {
                     unnoticed.push(trace.packets);
@@ -76,8 +75,7 @@ fn compressed_truncated_at_every_byte_no_panic() {
     assert_eq!(unnoticed(ZSTD), [0_u64; 0]);
 }
 
-/// Every bit turned over, one at a time: how many of the files could not be opened, and in how
-/// many of the others something was remarked.
+/// Flips every bit: how many files could not be opened, and how many others had notes.
 fn flipped(file: &[u8]) -> (usize, usize) {
     let (mut refused, mut remarked) = (0, 0);
     let mut bytes = file.to_vec();
@@ -114,7 +112,7 @@ fn compressed_every_bit_flipped_no_panic() {
         for bit in 0..file.len() * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8);
             if let Ok(trace) = read(&bytes) {
-                // The checksum tells, or it was in what the format does not look at.
+                // The checksum failed, or the format ignores this bit.
                 let same = trace.connections == whole.connections;
                 unseen += usize::from(!same && trace.notes.is_empty());
             }

@@ -1,8 +1,9 @@
 //! A small language for captures, near to packetdrill's:
 //!
 //! ```text
-//! 0.000 > S                          the client's SYN      (`S nosack`: without SACK)
-//! 0.010 < S                          the server's SYN-ACK
+//! open 0.010                         the handshake: SYN at 0, SYN-ACK at 0.010, ACK at 0.0101
+//! open 0.010 0.020 nosack            ACK at 0.020; both SYNs without SACK
+//! 0.000 > S                          the client's SYN alone; `< S`: the server's SYN-ACK
 //! 0.100 > 1:14481 every 0.001        data, cut into segments of 1448 bytes, one each 0.001 s
 //! 0.110 < ack 1449 sack 2897-4345    an acknowledgement; also `dsack 1-1449`, `win 500`
 //! 0.110 < acks 1449 5793 every 0.001 an acknowledgement for each segment, up to 5793
@@ -19,6 +20,7 @@
 //! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header
 //! 0.110 < too big 1449 mtu 1400      ICMP: the segment from 1449 on was too large
 //! 0.300 > at 0                       no data, from this place in the stream
+//! # a comment
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
@@ -31,11 +33,10 @@ use tcplab_wire::{
 };
 
 // By the crate's outer name: the findings' tests include this file.
-use tcplab_trace::{Analyzer, Connection, Flow, Frame, Trace};
+use tcplab_trace::{Analyzer, Connection, Flow, Frame, Sink, Trace};
 
 pub(crate) const MSS: u64 = 1448;
 
-/// One packet, ready to be captured.
 #[derive(Debug, Clone)]
 pub(crate) struct Captured {
     pub(crate) time_ns: u64,
@@ -44,27 +45,25 @@ pub(crate) struct Captured {
 
 /// The packets that `text` describes, with this initial sequence number for the client.
 pub(crate) fn drill(text: &str, isn: u32) -> Vec<Captured> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
     packets.sort_by_key(|packet| packet.time_ns);
     packets
 }
 
+pub(crate) fn feed<S: Sink>(analyzer: &mut Analyzer<S>, packets: &[Captured]) {
+    for packet in packets {
+        analyzer.packet(&Frame::whole(packet.time_ns, LinkType::RawIp, &packet.bytes));
+    }
+}
+
 pub(crate) fn analyze(packets: &[Captured]) -> Trace {
     let mut analyzer = Analyzer::new();
-    for packet in packets {
-        analyzer.packet(&Frame {
-            time_ns: packet.time_ns,
-            link: LinkType::RawIp,
-            captured: &packet.bytes,
-            original_len: packet.bytes.len() as u32,
-            comment: None,
-        });
-    }
+    feed(&mut analyzer, packets);
     analyzer.finish()
 }
 
-/// The only connection in what `text` describes.
 pub(crate) fn connection(text: &str) -> Connection {
     let mut trace = analyze(&drill(text, 1_000));
     assert_eq!(trace.connections.len(), 1);
@@ -78,6 +77,9 @@ pub(crate) fn flow(text: &str) -> Flow {
 
 fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let words: Vec<&str> = line.split_whitespace().collect();
+    if words[0] == "open" {
+        return handshake(&words[1..]).iter().flat_map(|line| packets(line, isn)).collect();
+    }
     let at: f64 = words[0].parse().unwrap();
     let from_client = words[1] == ">";
     let ecn = if words.contains(&"ce") { Ecn::Ce } else { Ecn::NotEct };
@@ -157,7 +159,15 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         .collect()
 }
 
-/// The SYN that these words describe.
+/// The lines that `open` stands for.
+fn handshake(words: &[&str]) -> [String; 3] {
+    let mut times = words.iter().map_while(|word| word.parse::<f64>().ok());
+    let syn_ack = times.next().expect("the SYN-ACK's time");
+    let ack = times.next().unwrap_or(syn_ack + 0.0001);
+    let sack = if words.contains(&"nosack") { " nosack" } else { "" };
+    [format!("0 > S{sack}"), format!("{syn_ack} < S{sack}"), format!("{ack} > ack 1")]
+}
+
 fn syn(header: Header, words: &[&str], at: f64) -> Captured {
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| words[index + 1]);
@@ -213,7 +223,6 @@ impl Captured {
         self.seal();
     }
 
-    /// Makes the TCP checksum right again.
     pub(super) fn seal(&mut self) {
         let segment = self.bytes.len() as u16 - 20;
         self.bytes[36..38].fill(0);

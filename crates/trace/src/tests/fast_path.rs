@@ -148,29 +148,29 @@ proptest! {
 
 /// A scoreboard fed with transmissions and ACKs; numbers count segments.
 #[derive(Debug, Clone)]
-enum AckEffect {
+enum BoardStep {
     Sent { from: u64, count: u64, repeat: bool },
     AckEvent { ack: u64, sack: Option<(u64, u64)>, dsack: Option<u64> },
 }
 
-fn told() -> impl Strategy<Value = AckEffect> {
-    let sent = |repeat| move |(from, count)| AckEffect::Sent { from, count, repeat };
+fn board_step() -> impl Strategy<Value = BoardStep> {
+    let sent = |repeat| move |(from, count)| BoardStep::Sent { from, count, repeat };
     let block = (0_u64..30, 1_u64..6).prop_map(|(from, count)| (from, from + count));
     prop_oneof![
         4 => (0_u64..3, 1_u64..3).prop_map(sent(false)),
         1 => (0_u64..8, 1_u64..3).prop_map(sent(true)),
-        4 => (0_u64..5).prop_map(|ack| AckEffect::AckEvent { ack, sack: None, dsack: None }),
+        4 => (0_u64..5).prop_map(|ack| BoardStep::AckEvent { ack, sack: None, dsack: None }),
         2 => (0_u64..5, block).prop_map(|(ack, b)| {
-            AckEffect::AckEvent { ack, sack: Some(b), dsack: None }
+            BoardStep::AckEvent { ack, sack: Some(b), dsack: None }
         }),
         1 => (0_u64..3, 0_u64..9).prop_map(|(ack, again)| {
-            AckEffect::AckEvent { ack, sack: None, dsack: Some(again) }
+            BoardStep::AckEvent { ack, sack: None, dsack: Some(again) }
         }),
     ]
 }
 
 /// Everything that the board knows after each step.
-fn board_after_each(steps: &[AckEffect], without_sack: bool) -> Vec<String> {
+fn board_after_each(steps: &[BoardStep], without_sack: bool) -> Vec<String> {
     let place = |segment: u64| Offset::new(1 + segment * MSS);
     let range = |from: u64, to: u64| Range { start: place(from), end: place(to) };
     let mut board = Scoreboard::default();
@@ -181,7 +181,7 @@ fn board_after_each(steps: &[AckEffect], without_sack: bool) -> Vec<String> {
     for (step, number) in steps.iter().zip(1..) {
         let at = Instant::from_nanos(number * 1_700_000);
         let said = match *step {
-            AckEffect::Sent { from, count, repeat } => {
+            BoardStep::Sent { from, count, repeat } => {
                 let start = if repeat { (una + from).min(next) } else { next + from / 2 };
                 let repeat = repeat && start < next;
                 next = next.max(start + count);
@@ -199,7 +199,7 @@ fn board_after_each(steps: &[AckEffect], without_sack: bool) -> Vec<String> {
                 });
                 None
             }
-            AckEffect::AckEvent { ack, sack, dsack } => {
+            BoardStep::AckEvent { ack, sack, dsack } => {
                 una = (una + ack).min(next);
                 let sack: Vec<Range> =
                     sack.into_iter().map(|(from, to)| range(una + from, una + to)).collect();
@@ -221,7 +221,7 @@ proptest! {
 
     #[test]
     fn fast_path_same_state(
-        steps in prop::collection::vec(told(), 1..40),
+        steps in prop::collection::vec(board_step(), 1..40),
         without_sack in prop::bool::weighted(0.2),
     ) {
         let short = board_after_each(&steps, without_sack);

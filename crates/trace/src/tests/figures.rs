@@ -1,8 +1,6 @@
 //! The timelines of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses Caused by
 //! Transmission Interruption", shortened, and what today's kernels make of the same losses.
 
-use std::fmt::Write;
-
 use tcplab_units::Span;
 
 use super::drill::{MSS, connection, flow};
@@ -10,9 +8,7 @@ use crate::{EpisodeKind, Evidence, Fate, LadderLine, Timer, ladder, listing};
 
 /// Figure 9: data still flow when the SACK for the first survivor comes back.
 const WITHOUT_TIME_LAG: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:43441 every 0.001
     0.110 < acks 1449 7241 every 0.001
     # 7241:14481, five segments, are lost
@@ -30,9 +26,7 @@ const WITHOUT_TIME_LAG: &str = "
 /// Figure 10: everything to the end of the window is lost, and the acknowledgement of the last
 /// segment before; the timeout's retransmission arrives a second time (D-SACK).
 const WITH_TIME_LAG: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 5793 every 0.001
     # 5793:7241 arrives, its acknowledgement is lost; 7241:14481 is lost
@@ -52,9 +46,7 @@ const WITH_TIME_LAG: &str = "
 
 /// Figure 11: a timeout for every lost segment, though SACK says what is missing.
 const INTERMITTENT: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 7241 every 0.001
     # 7241:14481 is lost
@@ -80,9 +72,7 @@ const INTERMITTENT: &str = "
 
 /// Figure 10's loss on a kernel with tail loss probes: the probe is one new segment.
 const PROBE_WITH_NEW_DATA: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 7241 every 0.001
     0.140 > 14481:15929
@@ -96,11 +86,9 @@ const PROBE_WITH_NEW_DATA: &str = "
     0.181 < ack 17377
 ";
 
-/// The same where the window is full: the probe is the newest segment again.
+/// The window is full, so the probe retransmits the newest segment.
 const PROBE_WITH_OLD_DATA: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 7241 every 0.001
     0.140 > 13033:14481
@@ -114,11 +102,9 @@ const PROBE_WITH_OLD_DATA: &str = "
     0.181 < ack 15929
 ";
 
-/// A long interruption: a probe and two timeouts are lost before the third gets through.
+/// A long interruption: a probe and two retransmissions are lost, the third arrives.
 const BACKOFF: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 7241 every 0.001
     0.140 > 14481:15929
@@ -135,12 +121,9 @@ const BACKOFF: &str = "
     1.781 < ack 17377
 ";
 
-/// In front of the lossy place stands a full queue: the window is full and no acknowledgement
-/// comes for the length of the interruption, but what was queued still tells of the loss.
-const SILENT_BUT_WITHOUT_TIME_LAG: &str = "
-    0.000 > S
-    0.400 < S
-    0.4001 > ack 1
+/// A full queue before the interruption: no ACK for its duration, then it reveals the loss.
+const SILENT_WITHOUT_TIME_LAG: &str = "
+    open 0.400
     0.500 > 1:14481 every 0.010
     0.900 < acks 1449 4345 every 0.010
     0.9201 > 14481:18825
@@ -155,44 +138,24 @@ const SILENT_BUT_WITHOUT_TIME_LAG: &str = "
     1.971 < ack 20273
 ";
 
-fn cleaned(text: &str) -> String {
-    text.lines().filter(|line| !line.trim_start().starts_with('#')).fold(
-        String::new(),
-        |mut kept, line| {
-            let _ = writeln!(kept, "{line}");
-            kept
-        },
-    )
-}
-
 #[test]
 fn paper_figures_match_snapshots() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
-    // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
-    // spurious ones.
-    for (name, text, kind, evidence, lost, timeouts, probes, needless) in [
+    // Name, packets, kind, evidence, lost range and packets, timeouts, probes, spurious.
+    for (name, text, kind, evidence, lost, timeouts, probes, spurious) in [
         ("figure 9", WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (7_241, 14_481, 5), 0, 0, 0),
         ("figure 10", WITH_TIME_LAG, WithTimeLag, "timeout", (7_241, 14_481, 5), 1, 0, 1),
         ("figure 11", INTERMITTENT, Intermittent, "timeout", (7_241, 14_481, 5), 4, 0, 0),
         ("new probe", PROBE_WITH_NEW_DATA, WithTimeLag, "probe", (7_241, 14_481, 5), 0, 1, 0),
         ("old probe", PROBE_WITH_OLD_DATA, WithTimeLag, "probe", (7_241, 14_481, 5), 1, 1, 0),
         ("backoff", BACKOFF, WithTimeLag, "probe", (7_241, 15_929, 8), 3, 1, 0),
-        (
-            "silence",
-            SILENT_BUT_WITHOUT_TIME_LAG,
-            WithoutTimeLag,
-            "sack",
-            (4_345, 10_137, 4),
-            0,
-            0,
-            0,
-        ),
+        ("silence", SILENT_WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (4_345, 10_137, 4), 0, 0, 0),
     ] {
-        let flow = flow(&cleaned(text));
+        let flow = flow(text);
         let [episode] = flow.episodes.as_slice() else {
             panic!("{name}: {:#?}", flow.episodes);
         };
-        let told = match episode.evidence {
+        let found_by = match episode.evidence {
             Evidence::Sack { .. } => "sack",
             Evidence::DuplicateAcks { .. } => "duplicates",
             Evidence::PacketTooBig { .. } => "icmp",
@@ -204,10 +167,10 @@ fn paper_figures_match_snapshots() {
             episode.lost.iter().map(|l| l.range.end.as_u64()).max().unwrap(),
             episode.lost.len(),
         );
-        assert_eq!((episode.kind, told, lost_range), (kind, evidence, lost), "{name}");
+        assert_eq!((episode.kind, found_by, lost_range), (kind, evidence, lost), "{name}");
         assert_eq!(
             (episode.timeouts, episode.probes, episode.spurious),
-            (timeouts, probes, needless),
+            (timeouts, probes, spurious),
             "{name}"
         );
         assert!(episode.repaired_at.is_some(), "{name}");
@@ -222,7 +185,7 @@ fn episode_silence_before_first_retransmission() {
         (WITH_TIME_LAG, Span::from_millis(241)),
         (PROBE_WITH_NEW_DATA, Span::from_millis(31)),
     ] {
-        assert_eq!(flow(&cleaned(text)).episodes[0].silence, silence);
+        assert_eq!(flow(text).episodes[0].silence, silence);
     }
 }
 
@@ -234,7 +197,7 @@ fn listings_and_ladders() {
         ("figure_11", INTERMITTENT),
         ("backoff", BACKOFF),
     ] {
-        let connection = connection(&cleaned(text));
+        let connection = connection(text);
         let mut shown = listing(&connection);
         for episode in &connection.forward.episodes {
             shown.push_str("ladder\n");
@@ -262,9 +225,7 @@ fn ladder_long_folded_without_losing_packets() {
     // 300 segments flow, 100 are lost, 100 more arrive.
     let (lost, survivor, end) = (1 + 300 * MSS, 1 + 400 * MSS, 1 + 500 * MSS);
     let text = format!(
-        "0.000 > S
-         0.010 < S
-         0.0101 > ack 1
+        "open 0.010
          0.100 > 1:{end} every 0.001
          0.110 < acks {first} {lost} every 0.001
          0.510 < ack {lost} sack {survivor}-... {end} every 0.001
@@ -285,16 +246,13 @@ fn ladder_long_folded_without_losing_packets() {
 
 #[test]
 fn probes_distinguished_from_timeouts() {
+    use Timer::{Probe, Retransmission};
     for (text, expected) in [
-        (PROBE_WITH_NEW_DATA, vec![Timer::Probe]),
-        (PROBE_WITH_OLD_DATA, vec![Timer::Probe]),
-        (
-            BACKOFF,
-            vec![Timer::Probe, Timer::Retransmission, Timer::Retransmission, Timer::Retransmission],
-        ),
+        (PROBE_WITH_NEW_DATA, vec![Probe]),
+        (PROBE_WITH_OLD_DATA, vec![Probe]),
+        (BACKOFF, vec![Probe, Retransmission, Retransmission, Retransmission]),
     ] {
-        let timers: Vec<Timer> =
-            flow(&cleaned(text)).segments.iter().filter_map(|s| s.timer).collect();
+        let timers: Vec<Timer> = flow(text).segments.iter().filter_map(|s| s.timer).collect();
         assert_eq!(timers, expected);
     }
 }

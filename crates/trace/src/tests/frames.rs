@@ -44,10 +44,9 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<
     }
 }
 
-/// `packet` as an acknowledgement of everything before `ack`, where everything before `una` was
-/// acknowledged before.
+/// `packet` as an ACK of everything before `ack`, after an ACK of everything before `una`.
 pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
-    let told = AckEffect { advanced: ack > una, ..AckEffect::default() };
+    let effect = AckEffect { advanced: ack > una, ..AckEffect::default() };
     AckEvent {
         packet,
         ack: Offset::new(ack),
@@ -56,7 +55,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
         window: None,
         sack: &[],
         dsack: None,
-        effect: told,
+        effect,
         duplicate: false,
         high: Offset::new(ack),
         in_flight: 0,

@@ -1,31 +1,28 @@
 //! Compares the fast path of plain packets with the slow path.
 //!
-//! It is taken only where nobody wants to be told of packets: so what is compared is all else that
-//! a sink is told, with the sums of each connection.
+//! It serves only sinks that want no packets; everything else that a sink receives is compared.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 use tcplab_units::Instant;
 
-use super::drill::{Captured, MSS, drill};
-use super::streaming::feed;
+use super::drill::{Captured, MSS, drill, feed};
 use crate::fast_path;
 use crate::{
     Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
-/// Records what it receives.
 #[derive(Debug, Default)]
-struct AckEffect(String);
+struct Recorder(String);
 
-impl AckEffect {
+impl Recorder {
     fn note(&mut self, what: impl std::fmt::Debug) {
         let _ = writeln!(self.0, "{what:?}");
     }
 }
 
-impl Sink for AckEffect {
+impl Sink for Recorder {
     fn wants_packets(&self) -> bool {
         false
     }
@@ -56,19 +53,18 @@ impl Sink for AckEffect {
 }
 
 /// All that is found in these packets.
-fn told(packets: &[Captured]) -> String {
-    let mut analyzer = Analyzer::with_sink(AckEffect::default());
+fn results(packets: &[Captured]) -> String {
+    let mut analyzer = Analyzer::with_sink(Recorder::default());
     feed(&mut analyzer, packets);
-    let (trace, mut told) = analyzer.finish_into();
-    told.note(trace);
-    told.0
+    let (trace, mut recorder) = analyzer.finish_into();
+    recorder.note(trace);
+    recorder.0
 }
 
 /// What one end does next; the client where `client` is set.
 #[derive(Debug, Clone, Copy)]
 enum Move {
-    /// New segments, with what was received acknowledged or as before; before them so many numbers
-    /// of IP and so many bytes are left out.
+    /// New segments, with or without a new ACK; before them skipped IP ids and bytes.
     Send { client: bool, count: u64, last: u64, acks: bool, skips: (u16, u64), word: &'static str },
     /// An acknowledgement of all but the last so many segments, with this window, from so many
     /// bytes beside the place where the end's stream is; the last three times.
@@ -115,8 +111,7 @@ struct End {
     id: u16,
 }
 
-/// The packets of these moves; `opened`: with a handshake, `clocks`: with timestamps, `ids`: with
-/// numbers in the IP header.
+/// The packets of these moves; `clocks`: with timestamps, `ids`: with IP identifications.
 fn packets(moves: &[Move], opened: bool, clocks: bool, ids: bool) -> Vec<Captured> {
     let mut text = String::new();
     if opened {
@@ -195,7 +190,7 @@ proptest! {
     ) {
         let packets = packets(&moves, opened, clocks, ids);
         // Within all bounds: where one is met, the long way looks at less than there is.
-        let find = || told(&packets);
+        let find = || results(&packets);
         let (short, long) = (find(), fast_path::disabled(find));
         prop_assert_eq!(short, long);
     }

@@ -3,7 +3,7 @@
 use super::drill::flow;
 use crate::{EpisodeKind, Evidence, Flow};
 
-const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
+const OPEN: &str = "open 0.010\n";
 
 fn after_handshake(text: &str) -> Flow {
     flow(&format!("{OPEN}{text}"))
@@ -19,13 +19,12 @@ fn lost(flow: &Flow) -> Vec<Vec<(u64, u64)>> {
     flow.episodes.iter().map(of).collect()
 }
 
-/// What happens, the packets, and what was lost, episode by episode: transmissions are named by
-/// their start and their place in the order of sending.
+/// A name, the packets, and per episode the lost transmissions: start, and place in sending order.
 type Case = (&'static str, &'static str, &'static [&'static [(u64, u64)]]);
 
 const CASES: &[Case] = &[
     (
-        "a retransmission that is lost itself counts again",
+        "a lost retransmission counts as a loss",
         "0.100 > 1:14481 every 0.001
              0.110 < ack 1449
              0.112 < ack 1449 sack 2897-... 14481 every 0.001
@@ -40,7 +39,7 @@ const CASES: &[Case] = &[
         &[&[(1_449, 2), (1_449, 11)]],
     ),
     (
-        "a spurious timeout loses nothing",
+        "spurious timeout: no loss",
         "0.100 > 1:5793 every 0.001
              0.350 > 1:1449
              0.355 < ack 1449
@@ -51,7 +50,7 @@ const CASES: &[Case] = &[
         &[],
     ),
     (
-        "delivered, its acknowledgement lost, two timeouts lost, the third arrives again",
+        "ACK lost, two retransmissions lost, the third a duplicate",
         "0.100 > 1:4345 every 0.001
              0.110 < ack 1449
              0.400 > 1449:2897
@@ -65,7 +64,7 @@ const CASES: &[Case] = &[
         &[&[(2_897, 3), (1_449, 4), (1_449, 5)]],
     ),
     (
-        "the same with timestamps: what comes from before the window leaves none to echo",
+        "the same with timestamps: segments below the window are not echoed",
         "0.100 > 1:4345 every 0.001 clock 100
              0.110 < ack 1449 echo 100
              0.400 > 1449:2897 clock 400
@@ -79,7 +78,7 @@ const CASES: &[Case] = &[
         &[&[(2_897, 3), (1_449, 4), (1_449, 5)]],
     ),
     (
-        "an acknowledgement that echoes an older timestamp answers the original",
+        "an ACK that echoes the original's timestamp",
         "0.100 > 1:2897 every 0.001 clock 100
              0.110 < ack 1449 echo 100
              0.350 > 1449:2897 clock 350
@@ -101,7 +100,7 @@ const CASES: &[Case] = &[
         &[],
     ),
     (
-        "reordering that provokes a retransmission is not loss either",
+        "reordering that triggers a retransmission is not loss",
         "0.100 > 1:10137 every 0.001
              0.110 < ack 1449
              0.111 < ack 1449 sack 2897-... 8689 every 0.001
@@ -114,7 +113,7 @@ const CASES: &[Case] = &[
         &[],
     ),
     (
-        "two interruptions with a repair between are two episodes",
+        "two interruptions with recovery between: two episodes",
         "0.100 > 1:7241 every 0.001
              0.110 < ack 1449
              0.112 < ack 1449 sack 2897-... 7241 every 0.001
@@ -131,7 +130,7 @@ const CASES: &[Case] = &[
         &[&[(1_449, 2)], &[(8_689, 8), (10_137, 9)]],
     ),
     (
-        "the second interruption comes before the first loss is repaired",
+        "second interruption before recovery",
         "0.100 > 1:7241 every 0.001
              0.110 < ack 1449
              0.112 < ack 1449 sack 2897-... 7241 every 0.001
@@ -147,7 +146,7 @@ const CASES: &[Case] = &[
         &[&[(1_449, 2)], &[(7_241, 7), (8_689, 8)]],
     ),
     (
-        "a probe that arrives a second time",
+        "a spurious probe",
         "0.100 > 1:5793 every 0.001
              0.110 < acks 1449 2897 every 0.001
              0.140 > 4345:5793
@@ -157,7 +156,7 @@ const CASES: &[Case] = &[
         &[],
     ),
     (
-        "a probe whose D-SACK comes after everything is acknowledged",
+        "D-SACK of a probe after everything is acknowledged",
         "0.100 > 1:1449
              0.110 < ack 1449
              0.115 > 1449:2897
@@ -169,7 +168,7 @@ const CASES: &[Case] = &[
         &[],
     ),
     (
-        "an end without repair: what was repeated was lost, of the last nobody knows",
+        "capture ends unrecovered: the last retransmission is unknown",
         "0.100 > 1:4345 every 0.001
              0.110 < ack 1449
              0.400 > 1449:2897
@@ -198,9 +197,7 @@ fn losses_match_dropped_packets() {
 #[test]
 fn without_sack_duplicate_acks_are_evidence() {
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:8689 every 0.001
          0.110 < ack 1449
          0.112 < ack 1449
@@ -240,9 +237,7 @@ fn without_sack_no_tail_loss_probe() {
 #[test]
 fn without_sack_second_retransmission_by_timer() {
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:8689 every 0.001
          0.110 < acks 1449 2897 every 0.001
          0.112 < ack 2897
@@ -269,9 +264,7 @@ fn go_back_n_sender_no_false_losses() {
     // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the
     // sender goes on to repeat what had arrived; the acknowledgement for all of it is on its way.
     let flow = flow(
-        "0.000 > S nosack
-         0.010 < S nosack
-         0.0101 > ack 1
+        "open 0.010 nosack
          0.100 > 1:7241 every 0.001
          0.110 < ack 1449
          0.112 < ack 1449

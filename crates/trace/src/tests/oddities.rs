@@ -4,7 +4,7 @@
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::LinkType;
 
-use super::drill::{Captured, analyze, drill};
+use super::drill::{Captured, analyze, drill, feed};
 use super::robustness::{TRANSFER, check};
 use crate::{Analyzer, Frame, HandshakeKind, SegmentKind, Trace};
 
@@ -22,10 +22,8 @@ struct Headers {
 impl Headers {
     fn new(isn: u32) -> Headers {
         let mut analyzer = Analyzer::new();
-        let opening = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1", isn);
-        for packet in &opening {
-            take_in(&mut analyzer, packet, 0);
-        }
+        let opening = drill("open 0.010", isn);
+        feed(&mut analyzer, &opening);
         let mut data = drill("1.0 > 1:2", isn).remove(0);
         let total = 40 + LARGE as u16;
         data.bytes[2..4].copy_from_slice(&total.to_be_bytes());
@@ -54,13 +52,8 @@ impl Headers {
 }
 
 fn take_in(analyzer: &mut Analyzer, packet: &Captured, left_out: u32) {
-    analyzer.packet(&Frame {
-        time_ns: packet.time_ns,
-        link: LinkType::RawIp,
-        captured: &packet.bytes,
-        original_len: packet.bytes.len() as u32 + left_out,
-        comment: None,
-    });
+    let frame = Frame::whole(packet.time_ns, LinkType::RawIp, &packet.bytes);
+    analyzer.packet(&Frame { original_len: frame.original_len + left_out, ..frame });
 }
 
 #[test]
@@ -233,9 +226,8 @@ fn extreme_times_no_overflow() {
     }
 }
 
-/// Fifty segments, one each 10 ms, each answered at once; the clock is set by so many seconds
-/// before the tenth, while both ends' clocks go on; the twentieth is lost and retransmitted by
-/// a timer.
+/// Fifty segments, one each 10 ms, answered at once; the capture clock is set before the tenth, the
+/// twentieth is lost and retransmitted by a timer.
 fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
     let mut text = String::from("100.0 > S clock 1 echo 0\n100.02 < S clock 9 echo 1\n");
     let mut set = 0.0;
@@ -265,9 +257,9 @@ fn clock_set_ahead_makes_no_stall() {
     for by in [-60.0, -3.0, 5.0, 600.0] {
         let trace = with_a_clock_set(by, false);
         check(&trace);
-        let told = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
-        let told: Vec<_> = trace.notes.iter().filter(|note| note.text == told).collect();
-        assert_eq!(told.len(), 1, "{by} s: {:?}", trace.notes);
+        let text = if by < 0.0 { crate::analyzer::SET_BACK } else { crate::analyzer::SET_AHEAD };
+        let notes: Vec<_> = trace.notes.iter().filter(|note| note.text == text).collect();
+        assert_eq!(notes.len(), 1, "{by} s: {:?}", trace.notes);
         let connection = &trace.connections[0];
         let took = connection.last.since(connection.first);
         assert!(took > Span::from_millis(850) && took < Span::from_millis(950), "{by} s: {took:?}");

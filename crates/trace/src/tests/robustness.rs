@@ -9,9 +9,7 @@ use super::drill::{Captured, analyze, drill};
 use crate::{Analyzer, Frame, Trace, ladder, listing};
 
 pub(super) const TRANSFER: &str = "
-    0.000 > S
-    0.010 < S
-    0.0101 > ack 1
+    open 0.010
     0.100 > 1:14481 every 0.001
     0.110 < acks 1449 7241 every 0.001
     0.140 > 14481:15929
@@ -25,7 +23,6 @@ pub(super) const TRANSFER: &str = "
     0.181 < ack 17377
     0.182 > 17377:17378 fin";
 
-/// What must hold of any trace.
 pub(super) fn check(trace: &Trace) {
     for connection in &trace.connections {
         listing(connection);
@@ -107,7 +104,7 @@ proptest! {
         steps in prop::collection::vec(
             (0_u64..300, any::<bool>(), 0_u64..12, 1_u64..5, 0_u64..12, 0_u64..12), 1..120),
     ) {
-        let mut text = String::from("0.000 > S\n0.010 < S\n0.0101 > ack 1\n");
+        let mut text = String::from("open 0.010\n");
         let mut at = 0.02;
         for (wait, sends, start, len, left, right) in steps {
             at += wait as f64 / 1000.0;

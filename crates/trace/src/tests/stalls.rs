@@ -3,9 +3,7 @@
 use super::drill::{connection, flow};
 use crate::{Flow, StallCause};
 
-const OPENED: &str = "0.000 > S
-                      0.020 < S
-                      0.0201 > ack 1
+const OPENED: &str = "open 0.020
                       0.0202 < ack 1
                       0.021 > 1:5793
                       0.041 < acks 1449 5793 every 0.0002\n";
@@ -31,17 +29,84 @@ fn add_up(flow: &Flow) {
 }
 
 #[test]
-fn stalls_none_in_steady_transfer() {
-    assert_eq!(
-        causes(
+fn stall_causes() {
+    use StallCause::*;
+    for (name, text, expected) in [
+        (
+            "steady transfer",
             "0.060 > 5793:8689
              0.081 < ack 8689
              0.110 > 8689:11585
-             0.131 < ack 11585"
+             0.131 < ack 11585",
+            &[][..],
         ),
-        []
-    );
+        ("packet delay", "0.060 > 5793:8689\n0.240 < ack 8689", &[PacketDelay]),
+        ("tail loss", TAIL_LOSS, &[TailLoss]),
+        (
+            "with more to send, the window was small",
+            &format!("{TAIL_LOSS}\n0.3211 > 8689:13033\n0.342 < ack 13033")[..],
+            &[SmallWindow],
+        ),
+        (
+            // 23 × 128 bytes hold two segments.
+            "small receive window",
+            "0.060 > 5793:8689
+             0.081 < ack 8689 win 23
+             0.082 > 8689:11585
+             0.320 > 8689:10137
+             0.341 < ack 11585 win 23
+             0.342 > 11585:14481
+             0.363 < ack 14481",
+            &[SmallReceiveWindow],
+        ),
+        (
+            "ACK loss",
+            "0.060 > 5793:14481
+             0.300 > 5793:7241
+             0.321 < ack 14481 dsack 5793-7241
+             0.322 > 14481:15929
+             0.343 < ack 15929",
+            &[AckLoss],
+        ),
+        (
+            "lost retransmission",
+            "0.060 > 5793:8689
+             0.081 < ack 7241
+             0.300 > 7241:8689
+             0.720 > 7241:8689
+             0.741 < ack 8689",
+            &[TailLoss, DoubleLoss],
+        ),
+        ("continuous loss", ALL_LOST, &[ContinuousLoss]),
+        (
+            "all but one segment lost",
+            &ALL_LOST.replace("0.3421 > 10137:14481", "0.3421 > 10137:11585")[..],
+            &[Timeout],
+        ),
+        (
+            "probe without loss",
+            "0.060 > 5793:14481\n0.110 > 14481:15929\n0.115 < ack 15929",
+            &[PacketDelay],
+        ),
+        ("unfinished at the end", "0.060 > 5793:14481\n0.300 > 5793:7241", &[Timeout]),
+    ] {
+        assert_eq!(causes(text), expected, "{name}");
+    }
 }
+
+const TAIL_LOSS: &str = "0.060 > 5793:8689
+    0.081 < ack 7241
+    0.300 > 7241:8689
+    0.321 < ack 8689";
+const ALL_LOST: &str = "0.060 > 5793:14481
+    0.300 > 5793:7241
+    0.321 < ack 7241
+    0.3211 > 7241:10137
+    0.342 < ack 10137
+    0.3421 > 10137:14481
+    0.363 < ack 14481
+    0.3631 > 14481:17377
+    0.384 < ack 17377";
 
 #[test]
 fn stall_sender_slow() {
@@ -61,9 +126,7 @@ fn stall_sender_slow() {
 #[test]
 fn stall_sender_idle_and_no_request() {
     let connection = connection(
-        "0.000 > S
-         0.020 < S
-         0.0201 > ack 1
+        "open 0.020
          0.0202 > 1:101
          0.040 < ack 101
          0.0401 < 1:2897
@@ -80,7 +143,7 @@ fn stall_sender_idle_and_no_request() {
 }
 
 #[test]
-fn a_closed_window() {
+fn stall_zero_window() {
     let probed = "0.060 > 5793:8689
                   0.081 < ack 8689 win 0
                   0.300 > 8689:8690
@@ -91,116 +154,7 @@ fn a_closed_window() {
     let seen = causes(probed);
     assert!(seen.len() >= 2, "{seen:?}");
     assert!(seen.iter().all(|&cause| cause == StallCause::ZeroWindow), "{seen:?}");
-    // An open one has nothing to do with it.
     assert!(!causes(&probed.replace("win 0", "win 500")).contains(&StallCause::ZeroWindow));
-}
-
-#[test]
-fn stall_packet_delay() {
-    assert_eq!(
-        causes(
-            "0.060 > 5793:8689
-             0.240 < ack 8689"
-        ),
-        [StallCause::PacketDelay]
-    );
-}
-
-#[test]
-fn stall_tail_loss() {
-    let tail = "0.060 > 5793:8689
-                0.081 < ack 7241
-                0.300 > 7241:8689
-                0.321 < ack 8689";
-    assert_eq!(causes(tail), [StallCause::TailLoss]);
-    // With more to send, it is the window that was small.
-    let more = format!("{tail}\n0.3211 > 8689:13033\n0.342 < ack 13033");
-    assert_eq!(causes(&more), [StallCause::SmallWindow]);
-}
-
-#[test]
-fn stall_small_receive_window() {
-    // 23 × 128 bytes hold two segments.
-    assert_eq!(
-        causes(
-            "0.060 > 5793:8689
-             0.081 < ack 8689 win 23
-             0.082 > 8689:11585
-             0.320 > 8689:10137
-             0.341 < ack 11585 win 23
-             0.342 > 11585:14481
-             0.363 < ack 14481"
-        ),
-        [StallCause::SmallReceiveWindow]
-    );
-}
-
-#[test]
-fn stall_ack_loss() {
-    assert_eq!(
-        causes(
-            "0.060 > 5793:14481
-             0.300 > 5793:7241
-             0.321 < ack 14481 dsack 5793-7241
-             0.322 > 14481:15929
-             0.343 < ack 15929"
-        ),
-        [StallCause::AckLoss]
-    );
-}
-
-#[test]
-fn stall_lost_retransmission() {
-    assert_eq!(
-        causes(
-            "0.060 > 5793:8689
-             0.081 < ack 7241
-             0.300 > 7241:8689
-             0.720 > 7241:8689
-             0.741 < ack 8689"
-        ),
-        [StallCause::TailLoss, StallCause::DoubleLoss]
-    );
-}
-
-#[test]
-fn stall_continuous_loss() {
-    let lost = "0.060 > 5793:14481
-                0.300 > 5793:7241
-                0.321 < ack 7241
-                0.3211 > 7241:10137
-                0.342 < ack 10137
-                0.3421 > 10137:14481
-                0.363 < ack 14481
-                0.3631 > 14481:17377
-                0.384 < ack 17377";
-    assert_eq!(causes(lost), [StallCause::ContinuousLoss]);
-    // What got through need not be retransmitted.
-    let most = lost.replace("0.3421 > 10137:14481", "0.3421 > 10137:11585");
-    assert_eq!(causes(&most), [StallCause::Timeout]);
-}
-
-#[test]
-fn stall_probe_without_loss() {
-    assert_eq!(
-        causes(
-            "0.060 > 5793:14481
-             0.110 > 14481:15929
-             0.115 < ack 15929"
-        ),
-        [StallCause::PacketDelay]
-    );
-}
-
-#[test]
-fn stall_unfinished_at_end_of_capture() {
-    assert_eq!(
-        causes(
-            "0.060 > 5793:14481
-             0.300 > 5793:7241"
-        ),
-        [StallCause::Timeout]
-    );
 }
 
 #[test]

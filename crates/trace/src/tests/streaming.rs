@@ -1,18 +1,14 @@
 //! Connections that are over are handed over, and what is kept of them is little.
 
 use tcplab_units::Instant;
-use tcplab_wire::LinkType;
 
-use super::drill::{Captured, drill};
-use crate::{Ack, Analyzer, Connection, FlowId, Frame, Segment, Sink};
+use super::drill::{Captured, drill, feed};
+use crate::{Ack, Analyzer, Connection, FlowId, Segment, Sink};
 
 const OPENED: &str = "
-    0.000 > S
-    0.010 < S
-    0.011 > ack 1
+    open 0.010 0.011
     0.020 > 1:1449
     0.030 < ack 1449";
-/// Both ends close.
 const CLOSED: &str = "
     0.100 > 1449:1450 fin
     0.110 < 1:2 fin
@@ -41,18 +37,6 @@ impl Sink for Sums {
     }
     fn late(&mut self, index: usize, _: Instant, frame: u64) {
         self.late.push((index, frame));
-    }
-}
-
-pub(super) fn feed<S: Sink>(analyzer: &mut Analyzer<S>, packets: &[Captured]) {
-    for packet in packets {
-        analyzer.packet(&Frame {
-            time_ns: packet.time_ns,
-            link: LinkType::RawIp,
-            captured: &packet.bytes,
-            original_len: packet.bytes.len() as u32,
-            comment: None,
-        });
     }
 }
 
@@ -115,9 +99,9 @@ fn new_syn_starts_another_connection() {
         }
         packets.append(&mut second);
         let found = sums(&packets);
-        let told: Vec<_> =
+        let connections: Vec<_> =
             found.connections.iter().map(|(i, c)| (*i, c.packets, c.reuses)).collect();
-        assert_eq!(told, [(0, 9, None), (1, 5, Some(0))]);
+        assert_eq!(connections, [(0, 9, None), (1, 5, Some(0))]);
         assert_eq!(found.late, []);
     }
 }

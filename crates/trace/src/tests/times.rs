@@ -66,13 +66,7 @@ fn conversations() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 fn frame(time_ns: u64, bytes: &[u8]) -> Frame<'_> {
-    Frame {
-        time_ns,
-        link: LinkType::RawIp,
-        captured: bytes,
-        original_len: bytes.len() as u32,
-        comment: None,
-    }
+    Frame::whole(time_ns, LinkType::RawIp, bytes)
 }
 
 #[test]
@@ -113,7 +107,7 @@ fn joined_whatever_the_time() {
                         frames.push((Endpoint::Server, server(number, &mut rng), bytes));
                     }
                 }
-                let mut survey = Survey::new();
+                let mut survey = Survey::default();
                 for (side, time, bytes) in &frames {
                     survey.frame(*side, &frame(*time, bytes));
                 }

@@ -36,9 +36,7 @@ fn transfer_syn_and_fin_are_no_data() {
 fn metrics_as_worked_out_by_hand() {
     // Five segments back to back, each 1 ms on the narrowest link: 1448 × 8 bits / 1 ms.
     let flow = flow(
-        "0.000 > S
-         0.020 < S
-         0.0201 > ack 1
+        "open 0.020
          0.100 > 1:14481
          0.121 < acks 1449 14481 every 0.001
          0.200 > 1:1449
@@ -67,18 +65,14 @@ fn metrics_as_worked_out_by_hand() {
 
 #[test]
 fn transfer_without_data_no_metrics() {
-    let flow = flow(
-        "0.000 > S
-         0.020 < S
-         0.0201 > ack 1",
-    );
+    let flow = flow("open 0.020");
     assert_eq!(flow.transfer, crate::Transfer::default());
     assert_eq!(flow.series, crate::Series::default());
 }
 
 #[test]
 fn capacity_unknown_for_slow_sender() {
-    let mut text = "0.000 > S\n0.020 < S\n0.0201 > ack 1\n".to_owned();
+    let mut text = "open 0.020\n".to_owned();
     for segment in 0..50_u64 {
         let (start, at) = (1 + segment * 1_448, 100 + segment * 10);
         text += &format!("0.{at:03} > {start}:{}\n", start + 1_448);

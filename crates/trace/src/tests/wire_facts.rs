@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use tcplab_units::{Bytes, Offset, Span};
-use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
+use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 
 use super::drill::{analyze, connection, drill, flow};
 use crate::{Analyzer, CapturePoint, Frame, Range, SegmentKind};
@@ -15,9 +15,7 @@ fn range(start: u64, end: u64) -> Range {
 #[test]
 fn handshake_and_windows() {
     let connection = connection(
-        "0.000 > S
-         0.010 < S
-         0.0101 > ack 1
+        "open 0.010
          0.100 > 1:1449
          0.110 < ack 1449 win 500",
     );
@@ -50,9 +48,7 @@ fn midstream_start_assumes_nothing() {
 
 #[test]
 fn offsets_continue_across_wrap() {
-    let text = "0.000 > S
-         0.010 < S
-         0.0101 > ack 1
+    let text = "open 0.010
          0.100 > 1:14481 every 0.001
          0.110 < acks 1449 4345 every 0.001
          0.114 < ack 4345 sack 7241-... 14481 every 0.001
@@ -71,9 +67,7 @@ fn offsets_continue_across_wrap() {
 #[test]
 fn in_flight_excludes_sacked() {
     let flow = flow(
-        "0.000 > S
-         0.010 < S
-         0.0101 > ack 1
+        "open 0.010
          0.100 > 1:5793 every 0.001
          0.110 < ack 1449
          0.112 < ack 1449 sack 2897-4345
@@ -98,9 +92,7 @@ fn duplicate_acks_follow_rfc_5681() {
         ("it carries data", "0.112 < 1:100", false),
     ] {
         let text = format!(
-            "0.000 > S
-             0.010 < S
-             0.0101 > ack 1
+            "open 0.010
              0.100 > 1:5793 every 0.001
              0.110 < ack 1449 win 500
              {last}"
@@ -123,8 +115,7 @@ fn dsack_first_block_below_or_inside() {
         ("ack 1449 sack 2897-4345", None, vec![range(2_897, 4_345)]),
         ("ack 1449 sack 4345-5793 2897-4345", None, vec![range(4_345, 5_793), range(2_897, 4_345)]),
     ] {
-        let flow =
-            flow(&format!("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.100 > 1:5793\n0.110 < {ack}"));
+        let flow = flow(&format!("open 0.010\n0.100 > 1:5793\n0.110 < {ack}"));
         let last = flow.acks.last().unwrap();
         assert_eq!((last.dsack, &last.sack), (dsack, &sack), "{ack}");
     }
@@ -133,9 +124,7 @@ fn dsack_first_block_below_or_inside() {
 #[test]
 fn receiver_retransmission_without_episode() {
     let connection = connection(
-        "0.000 > S
-         0.0001 < S
-         0.010 > ack 1
+        "open 0.0001 0.010
          0.100 > 1:1449
          0.1001 < ack 1449
          0.102 > 2897:7241 every 0.001
@@ -160,7 +149,7 @@ fn receiver_retransmission_without_episode() {
 
 #[test]
 fn another_syn_is_another_connection() {
-    let mut packets = drill("0.000 > S\n0.010 < S\n0.020 > ack 1\n0.1 > 1:1449", 1_000);
+    let mut packets = drill("open 0.010 0.020\n0.1 > 1:1449", 1_000);
     packets.extend(drill("0.5 > S\n1.5 > S\n1.510 < S\n1.520 > ack 1\n1.6 > 1:1449", 900_000));
     let trace = analyze(&packets);
     assert_eq!(trace.connections.len(), 2);
@@ -170,28 +159,21 @@ fn another_syn_is_another_connection() {
 
 #[test]
 fn with_epoch_captures_share_zero() {
-    let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n", 1_000);
+    let packets = drill("open 0.010\n", 1_000);
     let (zero, later) = (Span::from_secs(1).as_nanos(), Span::from_millis(1_050).as_nanos());
     let mut analyzer = Analyzer::new().with_epoch(zero);
     for packet in &packets {
-        analyzer.packet(&Frame {
-            time_ns: packet.time_ns + later,
-            link: tcplab_wire::LinkType::RawIp,
-            captured: &packet.bytes,
-            original_len: packet.bytes.len() as u32,
-            comment: None,
-        });
+        analyzer.packet(&Frame::whole(packet.time_ns + later, LinkType::RawIp, &packet.bytes));
     }
     let trace = analyzer.finish();
     assert_eq!(trace.epoch_nanos, zero);
     assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
 
-/// A segment that was cut on its way is known by its first part; the others are only remarked on.
-/// A frame that somebody passes over keeps its number.
+/// Only first fragments are analysed; skipped frames keep their numbers.
 #[test]
 fn fragments_noted_skipped_frames_counted() {
-    let packets = drill("0.000 > S\n0.010 < S\n0.0101 > ack 1\n0.1 > 1:1449\n", 1_000);
+    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
     let mut analyzer = Analyzer::new();
     analyzer.skip(7);
     for (place, packet) in packets.iter().enumerate() {
@@ -200,13 +182,7 @@ fn fragments_noted_skipped_frames_counted() {
             // Its payload is said to begin at byte 1480 of another packet's (RFC 791 section 3.1).
             bytes[6..8].copy_from_slice(&185_u16.to_be_bytes());
         }
-        analyzer.packet(&Frame {
-            time_ns: packet.time_ns + 7,
-            link: tcplab_wire::LinkType::RawIp,
-            captured: &bytes,
-            original_len: bytes.len() as u32,
-            comment: None,
-        });
+        analyzer.packet(&Frame::whole(packet.time_ns + 7, LinkType::RawIp, &bytes));
     }
     let trace = analyzer.finish();
     assert_eq!((trace.packets, trace.epoch_nanos), (5, 7));
@@ -217,8 +193,7 @@ fn fragments_noted_skipped_frames_counted() {
     assert_eq!(frames, [2, 5]);
 }
 
-/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, as printed there but
-/// for the Ethernet header.
+/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, without Ethernet.
 const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x45, 0x00, 0x00, 0x34, 0x38, 0xe5, 0x40, 0x00, 0x40, 0x06, 0x7f, 0xbf, 0xc0, 0xa8, 0x00, 0x6a,
     0xc0, 0xa8, 0x00, 0x65, 0xa1, 0x99, 0x22, 0x6b, 0x2e, 0x46, 0x64, 0x28, 0x9b, 0x5e, 0xec, 0x7e,
@@ -226,43 +201,29 @@ const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x08, 0x52, 0xbe, 0x21,
 ];
 
-/// The text says that it is packet 4, behind the handshake and nothing else: so the next byte has
-/// the number behind the SYN's, and the keep-alive is one below it. Without the handshake it is an
-/// acknowledgement like others.
+/// By the text it is packet 4, after the handshake; alone it is an ordinary ACK.
 #[test]
-fn the_documented_keep_alive_is_one_below_the_next_byte() {
-    let (client, server) = (Ipv4Addr::new(192, 168, 0, 106), Ipv4Addr::new(192, 168, 0, 101));
-    let syn = TcpRepr {
-        src_port: 41_369,
-        dst_port: 8_811,
-        seq: SeqNumber::new(0x2e46_6428),
-        flags: TcpFlags::SYN,
-        window: 14_600,
-        window_scale: Some(6),
-        ..TcpRepr::default()
-    };
-    let syn_ack = TcpRepr {
-        src_port: 8_811,
-        dst_port: 41_369,
-        seq: SeqNumber::new(0x9b5e_ec7d),
-        ack: SeqNumber::new(0x2e46_6429),
-        flags: TcpFlags::SYN | TcpFlags::ACK,
-        ..syn
-    };
-    let ack = TcpRepr {
-        seq: SeqNumber::new(0x2e46_6429),
-        ack: SeqNumber::new(0x9b5e_ec7e),
-        flags: TcpFlags::ACK,
-        window_scale: None,
-        ..syn
-    };
-    let packet = |tcp: &TcpRepr, src, dst| {
-        tcp.to_packet(&Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into(), &[])
+fn documented_keep_alive_one_below_next_byte() {
+    let client = (Ipv4Addr::new(192, 168, 0, 106), 41_369);
+    let server = (Ipv4Addr::new(192, 168, 0, 101), 8_811);
+    let packet = |from: (Ipv4Addr, u16), to: (Ipv4Addr, u16), seq, ack, flags: TcpFlags| {
+        let tcp = TcpRepr {
+            src_port: from.1,
+            dst_port: to.1,
+            seq: SeqNumber::new(seq),
+            ack: SeqNumber::new(ack),
+            flags,
+            window: 14_600,
+            window_scale: flags.contains(TcpFlags::SYN).then_some(6),
+            ..TcpRepr::default()
+        };
+        let ip = Ipv4Repr { src: from.0, dst: to.0, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        tcp.to_packet(&ip.into(), &[])
     };
     let handshake = [
-        packet(&syn, client, server),
-        packet(&syn_ack, server, client),
-        packet(&ack, client, server),
+        packet(client, server, 0x2e46_6428, 0, TcpFlags::SYN),
+        packet(server, client, 0x9b5e_ec7d, 0x2e46_6429, TcpFlags::SYN | TcpFlags::ACK),
+        packet(client, server, 0x2e46_6429, 0x9b5e_ec7e, TcpFlags::ACK),
     ];
     let kinds = |before: &[Vec<u8>]| {
         let times = [0, 100_000, 200_000, 7_200_000_000_000];

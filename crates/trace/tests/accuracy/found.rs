@@ -11,7 +11,6 @@ use tcplab_wire::{FrameView, LinkType};
 
 use crate::twins::Role;
 
-/// The trace of a capture.
 pub(crate) fn trace(capture: &Path) -> Trace {
     analyze(tcplab_capture::open(capture).unwrap())
 }
@@ -68,11 +67,11 @@ pub(crate) struct Sums {
     pub(crate) unknown: u64,
     pub(crate) reordered: u64,
     pub(crate) network_duplicates: u64,
-    pub(crate) tap_duplicates: u64,
+    pub(crate) capture_duplicates: u64,
     pub(crate) window_probes: u64,
     pub(crate) keep_alives: u64,
-    pub(crate) needless_by_dsack: u64,
-    pub(crate) missed_by_tap: u64,
+    pub(crate) spurious_by_dsack: u64,
+    pub(crate) acked_not_captured: u64,
 }
 
 impl Sums {
@@ -90,9 +89,9 @@ impl Sums {
             sums.unknown += causes.originals_not_captured.count;
             sums.reordered += causes.out_of_order.count;
             sums.network_duplicates += causes.network_duplicates.count;
-            sums.tap_duplicates += causes.capture_duplicates.count;
-            sums.needless_by_dsack += causes.spurious_by_dsack.count;
-            sums.missed_by_tap += causes.acked_not_captured.count;
+            sums.capture_duplicates += causes.capture_duplicates.count;
+            sums.spurious_by_dsack += causes.spurious_by_dsack.count;
+            sums.acked_not_captured += causes.acked_not_captured.count;
             let of = |kind| flow.segments.iter().filter(|s| s.kind == kind).count() as u64;
             sums.window_probes += of(SegmentKind::WindowProbe);
             sums.keep_alives += of(SegmentKind::KeepAlive);
@@ -111,10 +110,9 @@ pub(crate) struct Score {
     pub(crate) invented: Vec<u64>,
     /// Frames that were retransmitted, and were said to be something else.
     pub(crate) missed: Vec<u64>,
-    pub(crate) overtaken: (usize, usize),
+    pub(crate) out_of_order: (usize, usize),
     pub(crate) copies: (usize, usize),
-    /// At the receiver's capture point: of those found, the frames of another cause than at the
-    /// sender's.
+    /// At the receiver: of those found, frames with another cause than at the sender.
     pub(crate) other_cause: Vec<(u64, Cause, Cause)>,
 }
 
@@ -160,9 +158,9 @@ impl Score {
                     }
                     continue;
                 }
-                Some(Role::Overtaken) => {
-                    score.overtaken.0 += 1;
-                    score.overtaken.1 += usize::from(segment.kind == SegmentKind::OutOfOrder);
+                Some(Role::OutOfOrder) => {
+                    score.out_of_order.0 += 1;
+                    score.out_of_order.1 += usize::from(segment.kind == SegmentKind::OutOfOrder);
                 }
                 Some(Role::Copy) => {
                     score.copies.0 += 1;

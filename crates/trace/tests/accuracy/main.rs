@@ -1,6 +1,5 @@
-//! The analyser against captures of the kernel's TCP, taken at both ends, with the kernel's own
-//! counters: what has to be found, at either capture point. `make accuracy` shows the same as a
-//! table, with recordings made afresh.
+//! The analyser against captures of the kernel's TCP at both ends, with the kernel's counters.
+//! `make accuracy` prints a table for new recordings.
 
 mod counted;
 mod found;
@@ -19,7 +18,6 @@ use twins::Sent;
 const SENDER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 98, 0, 1));
 const RECEIVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 98, 0, 2));
 
-/// One transfer of the corpus.
 struct Transfer {
     name: String,
     counted: Counted,
@@ -77,11 +75,11 @@ fn the_corpus_is_explained() {
     let (mut again, mut wrong) = ([0; 2], [0; 2]);
     for transfer in corpus() {
         let name = &transfer.name;
-        assert!(twins::are_marked(&transfer.sent), "{name}: packets cannot be known again");
+        assert!(twins::are_marked(&transfer.sent), "{name}: packets cannot be matched");
         for (tap, score) in transfer.scores().into_iter().enumerate() {
-            assert_eq!(score.invented, [0; 0], "{name}, tap {tap}: frames said to be sent again");
-            assert_eq!(score.missed, [0; 0], "{name}, tap {tap}: frames that were sent again");
-            assert_eq!(score.overtaken.0, score.overtaken.1, "{name}, tap {tap}: reordered");
+            assert_eq!(score.invented, [0; 0], "{name}, tap {tap}: falsely retransmitted frames");
+            assert_eq!(score.missed, [0; 0], "{name}, tap {tap}: missed retransmitted frames");
+            assert_eq!(score.out_of_order.0, score.out_of_order.1, "{name}, tap {tap}: reordered");
             assert_eq!(score.copies.0, score.copies.1, "{name}, tap {tap}: duplicates");
             again[tap] += score.again;
             wrong[tap] += score.other_cause.len();
@@ -112,7 +110,7 @@ fn agrees_with_the_kernel(transfer: &Transfer) {
         timeouts: counted.timeouts(),
         probes: counted.repeating_probes(),
         new_probes: counted.new_probes(),
-        needless_by_dsack: counted.dsacks(),
+        spurious_by_dsack: counted.dsacks(),
         window_probes: counted.window_probes(),
         keep_alives: counted.keep_alives(),
         ..Sums::default()
@@ -165,7 +163,7 @@ fn uncaptured_neither_lost_nor_retransmitted() {
         let data =
             |trace: &Trace| found::flows(trace, SENDER).map(|f| f.totals.data_segments).sum();
         let (all, rest): (u64, u64) = (data(&whole), data(&holey));
-        let missed = Sums::of(&holey, SENDER).missed_by_tap;
+        let missed = Sums::of(&holey, SENDER).acked_not_captured;
         assert!(missed > 0 && missed <= all - rest, "{}: {missed}, {}", transfer.name, all - rest);
     }
 }
@@ -184,7 +182,7 @@ fn doubled_capture_same_results() {
                 assert_eq!(two.network_duplicates, 0, "{name}");
                 let segments: usize =
                     found::flows(once, host).map(|flow| flow.segments.len()).sum();
-                assert_eq!(two.tap_duplicates, segments as u64, "{name}");
+                assert_eq!(two.capture_duplicates, segments as u64, "{name}");
             }
         }
     }

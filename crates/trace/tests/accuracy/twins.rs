@@ -1,7 +1,6 @@
-//! What really happened to each packet, told by two captures of the same transfer: nothing is lost
-//! before the sender's capture point and nothing reorders there, and what the receiver's capture
-//! point saw is known again by its mark in the IP header. No judgement of the analyser goes into
-//! it.
+//! The ground truth of each packet, from two captures of the same transfer: nothing is lost or
+//! reordered before the sender's capture point, and IP identifications match packets between both.
+//! The analyser is not involved.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -33,15 +32,15 @@ pub(crate) struct Sent {
 /// What a packet at the receiver's capture point is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Sent once and in its turn.
+    /// Sent once, in order.
     Plain,
-    /// Sent again; this is its frame at the sender.
+    /// Retransmitted; its frame at the sender.
     Again(u64),
-    /// Sent once, and out of order by something from above it.
-    Overtaken,
-    /// There before.
+    /// Sent once, reordered.
+    OutOfOrder,
+    /// Seen before.
     Copy,
-    /// Sent again, and first of its connection to come here: nothing can show it.
+    /// Retransmitted, and the first captured packet of its connection: undetectable.
     Hidden,
 }
 
@@ -107,8 +106,7 @@ pub(crate) fn repeats(sent: &[Sent]) -> Vec<u64> {
     again
 }
 
-/// Whether packets can be known again: where neither numbers nor clocks mark them, a retransmission
-/// looks like what it repeats.
+/// Whether packets can be matched: without identifications and clocks, retransmissions cannot.
 pub(crate) fn are_marked(sent: &[Sent]) -> bool {
     sent.iter().all(|packet| packet.key.id.is_some() || packet.key.clock.is_some())
 }
@@ -134,7 +132,7 @@ pub(crate) fn roles(sent: &[Sent], received: &[Sent]) -> BTreeMap<u64, Role> {
         } else if let Some(frame) = frame.filter(|frame| again.binary_search(frame).is_ok()) {
             if first { Role::Hidden } else { Role::Again(frame) }
         } else if below {
-            Role::Overtaken
+            Role::OutOfOrder
         } else {
             Role::Plain
         };

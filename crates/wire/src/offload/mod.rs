@@ -33,7 +33,7 @@ pub enum OffloadError {
     /// A packet to be cut is a fragment.
     #[error("a packet is to be cut, but it is a fragment of another")]
     Fragment,
-    /// The pieces would be longer than an IP header can tell.
+    /// The pieces are too long for the IP header's length field.
     #[error("a packet is to be cut into pieces of {len} bytes, more than IP allows")]
     TooLong {
         /// Length of a piece in bytes.

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::Instant;
 
 use crate::log::{Log, Returned};
-use crate::report::{AppReport, BackReport, DatagramReport, OK, Role};
-use crate::stream::Stream;
+use crate::report::{AppReport, DatagramReport, OK, Role};
+use crate::stream::{self, Stream};
 
 /// The calls that an end makes; as steps of a program, for the log.
 #[derive(Debug, Clone, Copy)]
@@ -114,23 +114,12 @@ impl Ledger {
     }
 
     pub(super) fn report(&self) -> AppReport {
-        let (main, back) = match self.role {
-            Role::Sender => (&self.written, &self.read),
-            Role::Receiver => (&self.read, &self.written),
-        };
         AppReport {
-            bytes: main.bytes,
-            digest: main.hex(),
-            calls: main.calls,
             started: self.started,
-            first_byte: main.first,
-            last_byte: main.last,
             finished: self.finished,
-            back: (back.bytes > Bytes::ZERO)
-                .then(|| BackReport { bytes: back.bytes, digest: back.hex() }),
             log: self.log.rows(),
             datagrams: Some(self.counts.clone()),
-            ..AppReport::of_nothing(self.role)
+            ..stream::report(self.role, &self.written, &self.read)
         }
     }
 }

@@ -9,4 +9,4 @@ pub use app::{AppReport, BackReport, Exchange, Role, UrgentReport};
 pub(crate) use calls::{AT_MARK, END, NOT_AT_MARK, OK};
 pub use calls::{CALLS, CallRow, RESULTS, WAITING};
 pub use datagrams::{DatagramReport, RequestReport};
-pub use load::{Durations, LoadReport, ServerReport};
+pub use load::{LoadReport, ServerReport};

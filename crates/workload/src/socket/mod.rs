@@ -119,25 +119,12 @@ impl SocketOptions {
 
 /// Why socket options cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum SocketError {
-    /// It is out of range.
     #[error("`{key}` {objection}")]
-    Value {
-        /// The option's key.
-        key: &'static str,
-        /// What is wrong, as the end of a sentence about it.
-        objection: String,
-    },
-    /// It is an option of other sockets.
+    Value { key: &'static str, objection: String },
     #[error("`{key}` is an option of {}, not of {}", sockets(only), in_words(*role))]
-    Role {
-        /// The option's key.
-        key: &'static str,
-        /// The sockets that it is for.
-        only: &'static [SocketRole],
-        /// The socket it was asked for on.
-        role: SocketRole,
-    },
+    Role { key: &'static str, only: &'static [SocketRole], role: SocketRole },
 }
 
 impl SocketError {

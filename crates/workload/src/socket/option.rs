@@ -1,6 +1,6 @@
 //! What a socket option is: one row of the [table](super::table).
 
-use super::value::Kind;
+use super::value::{INT_MAX, Kind};
 
 /// Where an option belongs: the second argument of setsockopt(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,6 +48,45 @@ impl Level {
             Level::Ipv6 => "ipv6(7)",
             Level::Listen => "listen(2)",
         }
+    }
+
+    /// An option that is set and read, without anything remarkable; its effect is still missing.
+    pub(super) const fn option(self, name: &'static str, number: i32, kind: Kind) -> OptionInfo {
+        OptionInfo {
+            name,
+            level: self,
+            number,
+            kind,
+            effect: "",
+            key: None,
+            access: Access::Both,
+            default_from: None,
+            limited_by: None,
+            privilege: None,
+            doubled: None,
+            adjusted: None,
+            later: None,
+            read_as: None,
+            only: &[],
+        }
+    }
+
+    pub(super) const fn flag(self, name: &'static str, number: i32) -> OptionInfo {
+        self.option(name, number, Kind::Flag)
+    }
+
+    /// Any number that is not negative, without a unit.
+    pub(super) const fn count(self, name: &'static str, number: i32) -> OptionInfo {
+        self.option(name, number, Kind::Number("", 0, INT_MAX))
+    }
+
+    pub(super) const fn structure(
+        self,
+        name: &'static str,
+        number: i32,
+        structure: &'static str,
+    ) -> OptionInfo {
+        self.option(name, number, Kind::Structure(structure))
     }
 }
 
@@ -120,31 +159,9 @@ pub struct OptionInfo {
 }
 
 impl OptionInfo {
-    /// An option that is set and read, without anything remarkable.
-    pub(super) const fn new(
-        level: Level,
-        name: &'static str,
-        number: i32,
-        kind: Kind,
-        effect: &'static str,
-    ) -> OptionInfo {
-        OptionInfo {
-            name,
-            level,
-            number,
-            kind,
-            effect,
-            key: None,
-            access: Access::Both,
-            default_from: None,
-            limited_by: None,
-            privilege: None,
-            doubled: None,
-            adjusted: None,
-            later: None,
-            read_as: None,
-            only: &[],
-        }
+    /// It with the text of its comment in the table.
+    pub(super) const fn with_effect(self, effect: &'static str) -> OptionInfo {
+        OptionInfo { effect: effect.trim_ascii_start(), ..self }
     }
 
     pub(super) const fn key(self, key: &'static str) -> OptionInfo {

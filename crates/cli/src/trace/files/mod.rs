@@ -20,11 +20,11 @@ use annotate::Comments;
 use page::{Page, Sums};
 
 /// The sinks of one pass, for all requested files.
-type Sinks = Both<Only<Written>, Option<Sums>>;
+type Sinks = Both<Only<Sums>, Written>;
 /// Limited to --connection, if given.
 type Written = Both<
-    Option<ConnectionsCsv<Output>>,
-    Both<Option<TraceTables<Output>>, Both<Option<XplSink<Folder>>, Option<Comments>>>,
+    Only<ConnectionsCsv<Output>>,
+    Both<Only<TraceTables<Output>>, Both<Only<XplSink<Folder>>, Only<Comments>>>,
 >;
 
 /// Files before the pass.
@@ -71,10 +71,14 @@ impl<'a> Files<'a> {
         let page = outputs.html.as_ref().map(create).transpose()?;
         let comments = copy.is_some().then(Comments::default);
         let sums = page.is_some().then(Sums::default);
-        let written = Both(csv, Both(tables, Both(graphs, comments)));
+        let only = view.connection;
+        let written = Both(
+            Only::new(only, csv),
+            Both(Only::new(only, tables), Both(Only::new(only, graphs), Only::new(only, comments))),
+        );
         let page = page.map(|output| Page::new(output, view));
         let rest = Rest { input, outputs, tables: place, copy, page };
-        Ok(Files { sinks: Both(Only::new(view.connection, written), sums), rest })
+        Ok(Files { sinks: Both(Only::new(None, sums), written), rest })
     }
 
     /// Reads the input once, for these files and for `sink`.
@@ -90,7 +94,7 @@ impl<'a> Files<'a> {
 impl Filled<'_> {
     /// The connections whose packets the files still need.
     pub(super) fn wanted(&self) -> Vec<usize> {
-        let page = self.rest.page.as_ref().zip(self.sinks.1.as_ref());
+        let page = self.rest.page.as_ref().zip(self.sinks.0.inner());
         page.map(|(page, sums)| page.shown(sums)).unwrap_or_default()
     }
 
@@ -101,13 +105,13 @@ impl Filled<'_> {
     /// If one cannot be written; then it and the following ones do not exist.
     pub(super) fn finish(self, whole: &[(usize, Connection)]) -> Result<()> {
         let wanted = self.wanted();
-        let Filled { sinks: Both(written, sums), rest, trace, names } = self;
-        let Both(csv, Both(tables, Both(graphs, comments))) = written.into_inner();
-        if let Some(csv) = csv {
+        let Filled { sinks, rest, trace, names } = self;
+        let Both(sums, Both(csv, Both(tables, Both(graphs, comments)))) = sinks;
+        if let Some(csv) = csv.into_inner() {
             let (rows, output) = csv.finish()?;
             commit(output, &counted(rows, "connection"))?;
         }
-        if let Some(tables) = tables {
+        if let Some(tables) = tables.into_inner() {
             for table in tables.finish(&trace)? {
                 commit(table.out, &counted(table.rows, "row"))?;
             }
@@ -115,17 +119,17 @@ impl Filled<'_> {
         if let Some(place) = rest.tables {
             place.keep();
         }
-        if let Some(graphs) = graphs {
+        if let Some(graphs) = graphs.into_inner() {
             let folder = rest.outputs.xpl.as_deref().unwrap_or(Path::new(""));
             let (drawn, files) =
                 graphs.finish().with_context(|| format!("cannot write to {}", folder.display()))?;
             files.commit()?;
             tell(&format!("{}: {}", folder.display(), counted(drawn, "graph")));
         }
-        if let Some((copy, comments)) = rest.copy.zip(comments) {
+        if let Some((copy, comments)) = rest.copy.zip(comments.into_inner()) {
             annotate::copy(rest.input, copy, &comments)?;
         }
-        if let Some((page, sums)) = rest.page.zip(sums) {
+        if let Some((page, sums)) = rest.page.zip(sums.into_inner()) {
             page.write(rest.input, &sums.into_trace(trace), &names, &wanted, whole)?;
         }
         Ok(())

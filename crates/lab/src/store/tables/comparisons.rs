@@ -12,31 +12,42 @@ use crate::json::to_json;
 const JSON: &str = "comparisons.json";
 const CSV: &str = "comparisons.csv";
 
-const COLUMNS: [&str; 23] = [
-    "factor",
-    "a",
-    "b",
-    "case",
-    "metric",
-    "unit",
-    "better",
-    "paired",
-    "trials_a",
-    "trials_b",
-    "median_a",
-    "median_b",
-    "difference",
-    "interval_low",
-    "interval_high",
-    "p",
-    "p_corrected",
-    "effect",
-    "could_find",
-    "same_within",
-    "verdict",
-    "identical",
-    "more_trials",
+type Cell = fn(&Comparison, &Row) -> String;
+
+const COLUMNS: [(&str, Cell); 23] = [
+    ("factor", |found, _| found.by.clone().unwrap_or_default()),
+    ("a", |found, _| found.sides[0].label.clone()),
+    ("b", |found, _| found.sides[1].label.clone()),
+    ("case", |_, it| it.case.clone()),
+    ("metric", |_, it| it.metric.clone()),
+    ("unit", |_, it| it.unit.clone()),
+    ("better", |_, it| it.better.name().to_string()),
+    ("paired", |_, it| it.is_paired.to_string()),
+    ("trials_a", |_, it| it.trials()[0].to_string()),
+    ("trials_b", |_, it| it.trials()[1].to_string()),
+    ("median_a", |_, it| it.medians[0].to_string()),
+    ("median_b", |_, it| it.medians[1].to_string()),
+    ("difference", |_, it| it.difference.to_string()),
+    ("interval_low", |_, it| number(it.interval.map(|(low, _)| low))),
+    ("interval_high", |_, it| number(it.interval.map(|(_, high)| high))),
+    ("p", |_, it| it.p.to_string()),
+    ("p_corrected", |_, it| it.p_corrected.to_string()),
+    ("effect", |_, it| it.effect.to_string()),
+    ("could_find", |_, it| number(it.detectable)),
+    ("same_within", |_, it| it.margin.to_string()),
+    ("verdict", |_, it| it.outcome.name().to_string()),
+    ("identical", |_, it| {
+        matches!(it.outcome, Outcome::Equivalent { identical: true }).to_string()
+    }),
+    ("more_trials", |_, it| match it.outcome {
+        Outcome::Inconclusive { more, .. } => more.to_string(),
+        _ => String::new(),
+    }),
 ];
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
 
 /// Writes both, whole or not at all; where nothing is compared, those of before go.
 pub(crate) fn write(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
@@ -44,45 +55,12 @@ pub(crate) fn write(directory: &RunDirectory, run: &Run) -> Result<(), LabError>
         directory.remove(CSV)?;
         return directory.remove(JSON);
     }
-    let rows = run.comparisons.iter().flat_map(|found| found.rows.iter().map(|it| line(found, it)));
-    let table: String = std::iter::once(row(COLUMNS)).chain(rows).collect();
+    let mut table = row(COLUMNS.map(|(name, _)| name));
+    for found in &run.comparisons {
+        table.extend(found.rows.iter().map(|it| row(COLUMNS.map(|(_, cell)| cell(found, it)))));
+    }
     directory.replace(CSV, table.as_bytes())?;
     let comparisons = serde_json::json!({ "comparisons": run.comparisons });
     directory.replace(JSON, &to_json(&COMPARISONS_DOCUMENT.of(comparisons)))?;
     Ok(())
-}
-
-fn line(found: &Comparison, it: &Row) -> String {
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let [a, b] = it.trials().map(|count| count.to_string());
-    let (identical, more) = match it.outcome {
-        Outcome::Equivalent { identical } => (identical, String::new()),
-        Outcome::Inconclusive { more, .. } => (false, more.to_string()),
-        Outcome::Worse | Outcome::Better | Outcome::Different => (false, String::new()),
-    };
-    row([
-        found.by.as_deref().unwrap_or_default(),
-        &found.sides[0].label,
-        &found.sides[1].label,
-        &it.case,
-        &it.metric,
-        &it.unit,
-        it.better.name(),
-        &it.is_paired.to_string(),
-        &a,
-        &b,
-        &it.medians[0].to_string(),
-        &it.medians[1].to_string(),
-        &it.difference.to_string(),
-        &number(it.interval.map(|(low, _)| low)),
-        &number(it.interval.map(|(_, high)| high)),
-        &it.p.to_string(),
-        &it.p_corrected.to_string(),
-        &it.effect.to_string(),
-        &number(it.detectable),
-        &it.margin.to_string(),
-        it.outcome.name(),
-        &identical.to_string(),
-        &more,
-    ])
 }

@@ -46,7 +46,7 @@ fn page() -> String {
                  `goodput_mbit_per_second`; [metrics.md](metrics.md) explains them.";
     section(&mut page, trials::TRIALS, about, trials::COLUMNS);
     for table in PER_TRIAL {
-        section(&mut page, table.name, table.about, table.columns);
+        section(&mut page, table.name, table.about, &(table.columns)());
     }
     page
 }
@@ -66,10 +66,11 @@ fn places() -> BTreeMap<String, Vec<&'static str>> {
         };
         table.columns.into_iter().map(move |column| (without(column.name), table.name))
     });
-    let of_run = PER_TRIAL.iter().map(|table| (table.name, table.columns));
-    let of_run = of_run.chain([(trials::TRIALS, trials::COLUMNS)]).flat_map(|(table, columns)| {
-        columns.iter().map(move |(quantity, _)| (quantity.key.to_owned(), table))
-    });
+    let of_run = PER_TRIAL.iter().map(|table| (table.name, (table.columns)()));
+    let of_run =
+        of_run.chain([(trials::TRIALS, trials::COLUMNS.to_vec())]).flat_map(|(table, columns)| {
+            columns.into_iter().map(move |(quantity, _)| (quantity.key.to_owned(), table))
+        });
     let mut places: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
     for (key, table) in of_trace.chain(of_run) {
         let tables = places.entry(key).or_default();

@@ -9,7 +9,7 @@ use tcplab_table::{Column, Format, Kind, Value};
 use super::super::directory::RunDirectory;
 use super::factors::Factors;
 use super::file::TableFile;
-use super::rows;
+use super::rows::{self, Row};
 use crate::error::LabError;
 
 /// A table of which each trial has some rows.
@@ -17,54 +17,54 @@ pub(super) struct PerTrial {
     pub(super) name: &'static str,
     /// What its rows are.
     pub(super) about: &'static str,
-    pub(super) columns: &'static [(Quantity, Kind)],
-    rows: fn(&str, &Trial) -> Vec<Vec<Value>>,
+    pub(super) columns: fn() -> Vec<(Quantity, Kind)>,
+    rows: fn(&Trial) -> Vec<Row>,
 }
 
 pub(super) const PER_TRIAL: &[PerTrial] = &[
     PerTrial {
         name: METRICS,
         about: "A row for each metric of each trial; the columns of the factors follow, as in trials.",
-        columns: rows::METRICS,
-        rows: rows::metrics,
+        columns: || rows::columns(rows::METRICS),
+        rows: |trial| rows::rows(rows::METRICS, &rows::metrics_of(trial)),
     },
     PerTrial {
         name: "episodes",
         about: "A row for each recovery episode.",
-        columns: rows::EPISODES,
-        rows: rows::episodes,
+        columns: || rows::columns(rows::EPISODES),
+        rows: |trial| rows::rows(rows::EPISODES, &trial.episodes),
     },
     PerTrial {
         name: "interruptions",
         about: "A row for each interruption of the path during a transfer.",
-        columns: rows::INTERRUPTIONS,
-        rows: rows::interruptions,
+        columns: || rows::columns(rows::INTERRUPTIONS),
+        rows: |trial| rows::rows(rows::INTERRUPTIONS, &trial.interruptions),
     },
     PerTrial {
         name: "calls",
         about: "A row for each call of an application, equal ones in a row together.",
-        columns: rows::CALLS,
-        rows: rows::calls,
+        columns: || rows::columns(rows::CALLS),
+        rows: |trial| rows::rows(rows::CALLS, &rows::calls_of(trial)),
     },
     PerTrial {
         name: "ends",
         about: "A row for each metric of an end, and each of its values.",
-        columns: rows::ENDS,
-        rows: rows::ends,
+        columns: || rows::columns(rows::ENDS),
+        rows: |trial| rows::rows(rows::ENDS, &rows::metrics_of_ends(trial)),
     },
     PerTrial {
         name: "options",
         about: "A row for each socket option that was asked for or changed.",
-        columns: rows::OPTIONS,
-        rows: rows::options,
+        columns: || rows::columns(rows::OPTIONS),
+        rows: |trial| rows::rows(rows::OPTIONS, &trial.options),
     },
     PerTrial {
         name: FLOWS,
         about: "A row for each flow, where the scenario has flows. Times, goodput and RTT are medians of \
                 its connections or requests, retransmissions, timeouts and losses are sums; a cell \
                 is empty where there is none.",
-        columns: rows::FLOWS,
-        rows: rows::flows,
+        columns: || rows::columns(rows::FLOWS),
+        rows: |trial| rows::rows(rows::FLOWS, &trial.flows),
     },
 ];
 /// The one whose rows have the factors too.
@@ -75,7 +75,7 @@ const FLOWS: &str = "flows";
 impl PerTrial {
     /// Its columns in a run.
     pub(super) fn columns(&self, factors: &Factors) -> Vec<Column<Vec<Value>>> {
-        let mut columns = Column::list(self.columns);
+        let mut columns = Column::list(&(self.columns)());
         if self.name == METRICS {
             columns.extend(factors.columns(columns.len()));
         }
@@ -90,10 +90,10 @@ impl PerTrial {
         trial: &Trial,
     ) -> impl Iterator<Item = Vec<Value>> {
         let factors = if self.name == METRICS { factors.to_vec() } else { Vec::new() };
-        (self.rows)(case, trial).into_iter().map(move |mut row| {
-            row.extend(factors.iter().cloned());
-            row
-        })
+        let first = [Value::from(case.to_owned()), Value::from(u64::from(trial.number))];
+        (self.rows)(trial)
+            .into_iter()
+            .map(move |row| first.iter().cloned().chain(row).chain(factors.clone()).collect())
     }
 }
 

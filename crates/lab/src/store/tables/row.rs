@@ -1,8 +1,9 @@
 //! A row of a table.
 
 /// A row of RFC 4180 with Unix line ends.
-pub(crate) fn row<const N: usize>(fields: [&str; N]) -> String {
+pub(crate) fn row<const N: usize>(fields: [impl AsRef<str>; N]) -> String {
     let quoted = fields.map(|field| {
+        let field = field.as_ref();
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))
         } else {

@@ -1,301 +1,197 @@
-//! The rows that a trial has in the other tables.
+//! The tables of which each trial has some rows: each column, and its cell in a row.
 
 use tcplab_quantities as q;
 use tcplab_recording::OptionRecord;
-use tcplab_results::{EndRow, EpisodeRow, FlowRow, InterruptionRow, OptionRow, Trial};
+use tcplab_results::{EpisodeRow, FlowRow, InterruptionRow, Metric, OptionRow, Trial};
 use tcplab_scenario::metrics;
-use tcplab_table::{Kind, Value};
-use tcplab_units::Instant;
+use tcplab_table::Kind::{self, Flag, Number, Text, Whole, Wide};
+use tcplab_table::Value;
+use tcplab_units::Endpoint;
 use tcplab_workload::CallRow;
 
 use super::typed::typed;
 
-/// A row.
-type Row = Vec<Value>;
+/// A row, without case and trial.
+pub(super) type Row = Vec<Value>;
 
-/// Case and trial, the first cells of each row.
-fn of_trial(case: &str, trial: &Trial) -> Row {
-    vec![Value::from(case.to_owned()), Value::from(u64::from(trial.number))]
+/// The columns after case and trial, with the cell of an item in each.
+pub(super) type Cells<T> = [(q::Quantity, Kind, fn(&T) -> Value)];
+
+/// All columns of a table with these cells.
+pub(super) fn columns<T>(cells: &Cells<T>) -> Vec<(q::Quantity, Kind)> {
+    let first = [(q::CASE, Text), (q::TRIAL, Whole)];
+    first.into_iter().chain(cells.iter().map(|(quantity, kind, _)| (*quantity, *kind))).collect()
+}
+
+/// A row for each item.
+pub(super) fn rows<T>(cells: &Cells<T>, items: &[T]) -> Vec<Row> {
+    items.iter().map(|item| cells.iter().map(|(_, _, cell)| cell(item)).collect()).collect()
 }
 
 fn whole(number: usize) -> Value {
     Value::from(number as u64)
 }
 
-/// A row with these cells after the first ones.
-fn row<const N: usize>(first: &Row, cells: [Value; N]) -> Row {
-    first.iter().cloned().chain(cells).collect()
+/// A text, or an empty cell.
+fn words(text: &str) -> Value {
+    Some(text.to_owned()).filter(|text| !text.is_empty()).into()
 }
 
-pub(super) const METRICS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::SEED, Kind::Wide),
-    (q::METRIC, Kind::Text),
-    (q::UNIT, Kind::Text),
-    (q::VALUE, Kind::Number),
-    (q::WARNINGS, Kind::Text),
+/// A metric of a trial.
+pub(super) struct MetricRow {
+    seed: u64,
+    metric: Metric,
+    warnings: String,
+}
+
+pub(super) const METRICS: &Cells<MetricRow> = &[
+    (q::SEED, Wide, |it| Value::Wide(it.seed)),
+    (q::METRIC, Text, |it| it.metric.name.clone().into()),
+    (q::UNIT, Text, |it| words(&it.metric.unit)),
+    (q::VALUE, Number, |it| it.metric.value.into()),
+    (q::WARNINGS, Text, |it| words(&it.warnings)),
 ];
 
-/// A row for each metric of the trial.
-pub(super) fn metrics(case: &str, trial: &Trial) -> Vec<Row> {
-    let mut first = of_trial(case, trial);
-    first.push(Value::Wide(trial.seed));
-    let warnings = Value::from(Some(trial.flaws.join("; ")).filter(|it| !it.is_empty()));
-    let of = |metric: tcplab_results::MetricValue<'_>| {
-        let unit = Some(metric.unit.to_owned()).filter(|unit| !unit.is_empty());
-        let name = Value::from(metric.name.to_owned());
-        row(&first, [name, unit.into(), metric.value.into(), warnings.clone()])
+pub(super) fn metrics_of(trial: &Trial) -> Vec<MetricRow> {
+    let metric = |it: tcplab_results::MetricValue<'_>| MetricRow {
+        seed: trial.seed,
+        metric: Metric { name: it.name.into(), unit: it.unit.into(), value: it.value },
+        warnings: trial.flaws.join("; "),
     };
-    trial.metrics.iter().map(of).collect()
+    trial.metrics.iter().map(metric).collect()
 }
 
-pub(super) const EPISODES: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::EPISODE, Kind::Whole),
-    (q::KIND, Kind::Text),
-    (q::EVIDENCE, Kind::Text),
-    (q::INTERRUPTION, Kind::Whole),
-    (q::START_SECONDS, Kind::Number),
-    (q::DURATION_SECONDS, Kind::Number),
-    (q::SILENCE_SECONDS, Kind::Number),
-    (q::LOST_SEGMENTS, Kind::Whole),
-    (q::LOST_SEGMENTS_OF_PATH, Kind::Whole),
-    (q::RETRANSMISSIONS, Kind::Whole),
-    (q::RETRANSMITTED_BYTES, Kind::Whole),
-    (q::TIMEOUTS, Kind::Whole),
-    (q::REPAIRED, Kind::Flag),
+pub(super) const EPISODES: &Cells<EpisodeRow> = &[
+    (q::EPISODE, Whole, |it| whole(it.number)),
+    (q::KIND, Text, |it| it.kind.clone().into()),
+    (q::EVIDENCE, Text, |it| it.evidence.clone().into()),
+    (q::INTERRUPTION, Whole, |it| it.interruption.into()),
+    (q::START_SECONDS, Number, |it| it.start_s.into()),
+    (q::DURATION_SECONDS, Number, |it| it.duration_s.into()),
+    (q::SILENCE_SECONDS, Number, |it| it.silence_s.into()),
+    (q::LOST_SEGMENTS, Whole, |it| whole(it.lost_segments)),
+    (q::LOST_SEGMENTS_OF_PATH, Whole, |it| it.truth_lost.map(|lost| lost as u64).into()),
+    (q::RETRANSMISSIONS, Whole, |it| it.retransmissions.into()),
+    (q::RETRANSMITTED_BYTES, Whole, |it| it.retransmitted_bytes.into()),
+    (q::TIMEOUTS, Whole, |it| it.timeouts.into()),
+    (q::REPAIRED, Flag, |it| it.repaired.into()),
 ];
 
-/// A row for each recovery episode.
-pub(super) fn episodes(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let of = |episode: &EpisodeRow| {
-        row(
-            &first,
-            [
-                whole(episode.number),
-                episode.kind.clone().into(),
-                episode.evidence.clone().into(),
-                episode.interruption.into(),
-                episode.start_s.into(),
-                episode.duration_s.into(),
-                episode.silence_s.into(),
-                whole(episode.lost_segments),
-                episode.truth_lost.map(|lost| lost as u64).into(),
-                episode.retransmissions.into(),
-                episode.retransmitted_bytes.into(),
-                episode.timeouts.into(),
-                episode.repaired.into(),
-            ],
-        )
-    };
-    trial.episodes.iter().map(of).collect()
-}
-
-pub(super) const INTERRUPTIONS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::INTERRUPTION, Kind::Whole),
-    (q::START_SECONDS, Kind::Number),
-    (q::DURATION_SECONDS, Kind::Number),
-    (q::RECOVERY_SECONDS, Kind::Number),
-    (q::LOST_GOODPUT_BYTES, Kind::Number),
+pub(super) const INTERRUPTIONS: &Cells<InterruptionRow> = &[
+    (q::INTERRUPTION, Whole, |it| it.number.into()),
+    (q::START_SECONDS, Number, |it| it.start_s.into()),
+    (q::DURATION_SECONDS, Number, |it| it.lasting_s.into()),
+    (q::RECOVERY_SECONDS, Number, |it| it.recovery_s.into()),
+    (q::LOST_GOODPUT_BYTES, Number, |it| it.lost_bytes.into()),
 ];
 
-/// A row for each interruption of the path.
-pub(super) fn interruptions(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let of = |it: &InterruptionRow| {
-        let InterruptionRow { number, start_s, lasting_s, recovery_s, lost_bytes } = *it;
-        let times = [start_s.into(), lasting_s.into(), recovery_s.into(), lost_bytes.into()];
-        let [start, lasting, recovery, lost] = times;
-        row(&first, [number.into(), start, lasting, recovery, lost])
-    };
-    trial.interruptions.iter().map(of).collect()
-}
-
-pub(super) const ENDS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::ENDPOINT, Kind::Text),
-    (q::METRIC, Kind::Text),
-    (q::UNIT, Kind::Text),
-    (q::VALUE, Kind::Number),
+pub(super) const ENDS: &Cells<(Endpoint, Metric)> = &[
+    (q::ENDPOINT, Text, |(end, _)| end.name().into()),
+    (q::METRIC, Text, |(_, it)| it.name.clone().into()),
+    (q::UNIT, Text, |(_, it)| words(&it.unit)),
+    (q::VALUE, Number, |(_, it)| it.value.into()),
 ];
 
-/// A row for each metric of an end, and each of its values.
-pub(super) fn ends(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let mut rows = Vec::new();
+/// The metrics of both ends, response times and tries among them.
+pub(super) fn metrics_of_ends(trial: &Trial) -> Vec<(Endpoint, Metric)> {
+    let mut all = Vec::new();
     for end in &trial.ends {
-        let mut add = |name: &str, unit: &str, value: f64| {
-            let unit = Some(unit.to_owned()).filter(|unit| !unit.is_empty());
-            let end = Value::from(end.end.name());
-            rows.push(row(&first, [end, name.to_owned().into(), unit.into(), value.into()]));
-        };
-        for metric in &end.metrics {
-            add(&metric.name, &metric.unit, metric.value);
-        }
-        for time in &end.response_times_ms {
-            add("response.time", "ms", *time);
-        }
-        for tries in &end.request_tries {
-            add("request.tries", "", *tries as f64);
-        }
+        let times = end.response_times_ms.iter().map(|it| Metric::of(metrics::RESPONSE_TIME, *it));
+        let tries = end.request_tries.iter();
+        let tries = tries.map(|it| Metric::of(metrics::REQUEST_TRIES, *it as f64));
+        let own = end.metrics.iter().cloned().chain(times).chain(tries);
+        all.extend(own.map(|metric| (end.end, metric)));
     }
-    rows
+    all
 }
 
-pub(super) const CALLS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::ENDPOINT, Kind::Text),
-    (q::CALL_CONNECTION, Kind::Whole),
-    (q::CALL, Kind::Text),
-    (q::ASKED_BYTES, Kind::Whole),
-    (q::ASKED, Kind::Text),
-    (q::RESULT, Kind::Text),
-    (q::COUNT, Kind::Whole),
-    (q::TRANSFERRED_BYTES, Kind::Whole),
-    (q::START_SECONDS, Kind::Number),
-    (q::ENDED_SECONDS, Kind::Number),
-    (q::TOOK_SECONDS, Kind::Number),
-    (q::LONGEST_SECONDS, Kind::Number),
-    (q::SCATTERED, Kind::Flag),
-    (q::ABOUT, Kind::Text),
+pub(super) const CALLS: &Cells<(Endpoint, CallRow)> = &[
+    (q::ENDPOINT, Text, |(end, _)| end.name().into()),
+    (q::CALL_CONNECTION, Whole, |(_, it)| (it.connection + 1).into()),
+    (q::CALL, Text, |(_, it)| it.call.clone().into()),
+    (q::ASKED_BYTES, Whole, |(_, it)| match typed(&it.asked) {
+        ("_bytes", bytes) => bytes,
+        _ => Value::Empty,
+    }),
+    (q::ASKED, Text, |(_, it)| match typed(&it.asked) {
+        ("_bytes", _) => Value::Empty,
+        _ => words(&it.asked),
+    }),
+    (q::RESULT, Text, |(_, it)| it.result.clone().into()),
+    (q::COUNT, Whole, |(_, it)| it.count.into()),
+    (q::TRANSFERRED_BYTES, Whole, |(_, it)| it.bytes.as_u64().into()),
+    (q::START_SECONDS, Number, |(_, it)| it.began.as_secs_f64().into()),
+    (q::ENDED_SECONDS, Number, |(_, it)| it.ended.as_secs_f64().into()),
+    (q::TOOK_SECONDS, Number, |(_, it)| it.took.as_secs_f64().into()),
+    (q::LONGEST_SECONDS, Number, |(_, it)| it.longest.as_secs_f64().into()),
+    (q::SCATTERED, Flag, |(_, it)| it.scattered.into()),
+    (q::ABOUT, Text, |(_, it)| words(&it.about)),
 ];
 
-/// A row for each call of an application, equal ones in a row together.
-pub(super) fn calls(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let seconds = |at: Instant| Value::from(at.as_secs_f64());
-    let words = |text: &str| Value::from(Some(text.to_owned()).filter(|it| !it.is_empty()));
-    let of = |(end, call): (&EndRow, &CallRow)| {
-        let (bytes, asked) = match typed(&call.asked) {
-            ("_bytes", bytes) => (bytes, Value::Empty),
-            _ => (Value::Empty, words(&call.asked)),
-        };
-        row(
-            &first,
-            [
-                end.end.name().into(),
-                (call.connection + 1).into(),
-                call.call.clone().into(),
-                bytes,
-                asked,
-                call.result.clone().into(),
-                call.count.into(),
-                call.bytes.as_u64().into(),
-                seconds(call.began),
-                seconds(call.ended),
-                call.took.as_secs_f64().into(),
-                call.longest.as_secs_f64().into(),
-                call.scattered.into(),
-                words(&call.about),
-            ],
-        )
-    };
-    let calls = trial.ends.iter().flat_map(|end| end.calls.iter().map(move |call| (end, call)));
-    calls.map(of).collect()
+pub(super) fn calls_of(trial: &Trial) -> Vec<(Endpoint, CallRow)> {
+    let ends = trial.ends.iter();
+    ends.flat_map(|end| end.calls.iter().map(|call| (end.end, call.clone()))).collect()
 }
 
-pub(super) const OPTIONS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::SOCKET, Kind::Text),
-    (q::KEY, Kind::Text),
-    (q::OPTION, Kind::Text),
-    (q::UNIT, Kind::Text),
-    (q::REQUESTED, Kind::Number),
-    (q::REQUESTED_TEXT, Kind::Text),
-    (q::BEFORE, Kind::Number),
-    (q::BEFORE_TEXT, Kind::Text),
-    (q::SET, Kind::Number),
-    (q::SET_TEXT, Kind::Text),
-    (q::CONNECTED, Kind::Number),
-    (q::CONNECTED_TEXT, Kind::Text),
-    (q::EFFECTIVE, Kind::Number),
-    (q::EFFECTIVE_TEXT, Kind::Text),
-    (q::EFFECT, Kind::Text),
-    (q::REASON, Kind::Text),
+pub(super) const OPTIONS: &Cells<OptionRow> = &[
+    (q::SOCKET, Text, |it| it.socket.clone().into()),
+    (q::KEY, Text, |it| it.record.name.clone().into()),
+    (q::OPTION, Text, |it| it.record.option.clone().into()),
+    (q::UNIT, Text, |it| unit(&it.record).into()),
+    (q::REQUESTED, Number, |it| number(it.record.requested.as_deref())),
+    (q::REQUESTED_TEXT, Text, |it| no_number(it.record.requested.as_deref())),
+    (q::BEFORE, Number, |it| number(it.record.before.as_deref())),
+    (q::BEFORE_TEXT, Text, |it| no_number(it.record.before.as_deref())),
+    (q::SET, Number, |it| number(it.record.set.as_deref())),
+    (q::SET_TEXT, Text, |it| no_number(it.record.set.as_deref())),
+    (q::CONNECTED, Number, |it| number(it.record.connected.as_deref())),
+    (q::CONNECTED_TEXT, Text, |it| no_number(it.record.connected.as_deref())),
+    (q::EFFECTIVE, Number, |it| number(Some(&it.record.effective))),
+    (q::EFFECTIVE_TEXT, Text, |it| no_number(Some(&it.record.effective))),
+    (q::EFFECT, Text, |it| it.record.outcome.name().into()),
+    (q::REASON, Text, |it| it.record.because.clone().into()),
 ];
 
-/// A row for each socket option that was asked for or changed.
-pub(super) fn options(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let of = |OptionRow { socket, record }: &OptionRow| {
-        let OptionRecord { requested, before, set, connected, effective, .. } = record;
-        let effective = Some(effective.clone());
-        let values = [requested, before, set, connected, &effective];
-        let unit = values.into_iter().flatten().find_map(|text| match typed(text).0 {
-            "_ns" => Some("ns"),
-            "_bytes" => Some("B"),
-            "_bits_per_second" => Some("bit/s"),
-            _ => None,
-        });
-        let mut cells = row(
-            &first,
-            [
-                socket.clone().into(),
-                record.name.clone().into(),
-                record.option.clone().into(),
-                unit.into(),
-            ],
-        );
-        for value in values {
-            cells.extend(match value.as_deref().map(|text| typed(text).1) {
-                Some(Value::Whole(number)) => [Value::Number(number as f64), Value::Empty],
-                Some(Value::Number(number)) => [Value::Number(number), Value::Empty],
-                Some(text) => [Value::Empty, text],
-                None => [Value::Empty, Value::Empty],
-            });
-        }
-        cells.extend([record.outcome.name().into(), record.because.clone().into()]);
-        cells
-    };
-    trial.options.iter().map(of).collect()
+/// The unit of an option's values.
+fn unit(record: &OptionRecord) -> Option<&'static str> {
+    let OptionRecord { requested, before, set, connected, effective, .. } = record;
+    let values = [requested, before, set, connected].into_iter().flatten().chain([effective]);
+    values.into_iter().find_map(|text| match typed(text).0 {
+        "_ns" => Some("ns"),
+        "_bytes" => Some("B"),
+        "_bits_per_second" => Some("bit/s"),
+        _ => None,
+    })
 }
 
-pub(super) const FLOWS: &[(q::Quantity, Kind)] = &[
-    (q::CASE, Kind::Text),
-    (q::TRIAL, Kind::Whole),
-    (q::FLOW, Kind::Text),
-    (q::BACKGROUND, Kind::Flag),
-    (q::CONNECTIONS, Kind::Whole),
-    (q::START_SECONDS, Kind::Number),
-    (q::TRANSFERRED_BYTES, Kind::Whole),
-    (q::TRANSFER_TIME_SECONDS, Kind::Number),
-    (q::GOODPUT_MBIT_PER_SECOND, Kind::Number),
-    (q::RESPONSE_TIME_MS, Kind::Number),
-    (q::RETRANSMISSIONS, Kind::Number),
-    (q::TIMEOUTS, Kind::Number),
-    (q::LOST_SEGMENTS, Kind::Number),
-    (q::MEAN_RTT_MS, Kind::Number),
+/// The value of an option, if it is a number.
+fn number(text: Option<&str>) -> Value {
+    match text.map(|text| typed(text).1) {
+        Some(Value::Whole(number)) => Value::Number(number as f64),
+        Some(number @ Value::Number(_)) => number,
+        _ => Value::Empty,
+    }
+}
+
+/// The value of an option, if it is not a number.
+fn no_number(text: Option<&str>) -> Value {
+    match text.map(|text| typed(text).1) {
+        Some(Value::Whole(_) | Value::Number(_)) | None => Value::Empty,
+        Some(text) => text,
+    }
+}
+
+pub(super) const FLOWS: &Cells<FlowRow> = &[
+    (q::FLOW, Text, |it| it.name.clone().into()),
+    (q::BACKGROUND, Flag, |it| it.background.into()),
+    (q::CONNECTIONS, Whole, |it| whole(it.connections.len())),
+    (q::START_SECONDS, Number, |it| it.connections.first().map(|it| it.start_s).into()),
+    (q::TRANSFERRED_BYTES, Whole, |it| it.bytes().into()),
+    (q::TRANSFER_TIME_SECONDS, Number, |it| it.median(metrics::TRANSFER_TIME).into()),
+    (q::GOODPUT_MBIT_PER_SECOND, Number, |it| it.median(metrics::GOODPUT).into()),
+    (q::RESPONSE_TIME_MS, Number, |it| it.median(metrics::RESPONSE_TIME).into()),
+    (q::RETRANSMISSIONS, Number, |it| it.sum(metrics::RETRANSMISSIONS).into()),
+    (q::TIMEOUTS, Number, |it| it.sum(metrics::TIMEOUTS).into()),
+    (q::LOST_SEGMENTS, Number, |it| it.sum(metrics::LOST).into()),
+    (q::MEAN_RTT_MS, Number, |it| it.median(metrics::MEAN_RTT).into()),
 ];
-
-/// A row for each flow.
-pub(super) fn flows(case: &str, trial: &Trial) -> Vec<Row> {
-    let first = of_trial(case, trial);
-    let of = |flow: &FlowRow| {
-        row(
-            &first,
-            [
-                flow.name.clone().into(),
-                flow.background.into(),
-                whole(flow.connections.len()),
-                flow.connections.first().map(|it| it.start_s).into(),
-                flow.bytes().into(),
-                flow.median(metrics::TRANSFER_TIME).into(),
-                flow.median(metrics::GOODPUT).into(),
-                flow.median(metrics::RESPONSE_TIME).into(),
-                flow.sum(metrics::RETRANSMISSIONS).into(),
-                flow.sum(metrics::TIMEOUTS).into(),
-                flow.sum(metrics::LOST).into(),
-                flow.median(metrics::MEAN_RTT).into(),
-            ],
-        )
-    };
-    trial.flows.iter().map(of).collect()
-}

@@ -5,7 +5,6 @@ use tcplab_wire::{SackBlock, SackBlocks, SeqUnwrapper};
 
 use crate::Range;
 
-/// An empty range.
 pub(super) const NOTHING: Range = Range { start: Offset::ZERO, end: Offset::ZERO };
 
 /// SACK blocks, written to `room`, and the D-SACK block. It is the first, below the cumulative

@@ -1,4 +1,4 @@
-//! The size of full segments: agreed on, seen, and grown smaller.
+//! The size of full segments: negotiated, observed, reduced.
 
 use proptest::prelude::*;
 use tcplab_units::{Instant, Span};
@@ -44,7 +44,7 @@ fn changes(size: &FullSize) -> Vec<(u64, u64, u64)> {
 #[test]
 fn full_size_from_handshake_or_data() {
     for (name, mss, payloads, expected) in [
-        ("nothing told yet", None, &[][..], None),
+        ("nothing known yet", None, &[][..], None),
         ("the smaller of both, less the timestamps", Some((1_460, 8_960)), &[100], Some(1_448)),
         ("a large piece to be cut", Some((1_460, 1_460)), &[65_160], Some(1_448)),
         ("loopback", Some((65_495, 65_495)), &[65_483], Some(65_483)),
@@ -72,7 +72,7 @@ fn a_syn_without_the_option_means_its_default() {
     let mut size = FullSize::default();
     size.on_send(&sent(&cut, 0, SegmentKind::New));
     send(&mut size, &[1_208]);
-    assert_eq!(size.bytes(), Some(1_208), "what was cut off is not taken for absent");
+    assert_eq!(size.bytes(), Some(1_208), "a truncated option is not absent");
 }
 
 #[test]
@@ -81,19 +81,11 @@ fn full_size_lasting_reduction_reported() {
     for (name, payloads, expected) in [
         ("tails and short messages", &[full, 700, full, 700, full, 700, full, 700][..], vec![]),
         ("messages of one size, each pushed", &[full, -500, -500, -500, -500, -500], vec![]),
-        (
-            "full ones that are smaller",
-            &[full, full, 1_348, 1_348, 1_348, 1_348],
-            vec![(1_448, 1_348, 3)],
-        ),
+        ("smaller full size", &[full, full, 1_348, 1_348, 1_348, 1_348], vec![(1_448, 1_348, 3)]),
         ("with tails between", &[full, 1_348, 1_348, -20, 1_348, 1_348], vec![(1_448, 1_348, 2)]),
         ("never any larger", &[1_348, 1_348, 1_348, 1_348], vec![]),
         ("for a while", &[full, 1_348, 1_348, 1_348, 1_348, full], vec![]),
-        (
-            "searching upwards",
-            &[full, 1_000, 1_000, 1_000, 1_000, 1_200, 1_300],
-            vec![(1_448, 1_300, 2)],
-        ),
+        ("growing", &[full, 1_000, 1_000, 1_000, 1_000, 1_200, 1_300], vec![(1_448, 1_300, 2)]),
         (
             "twice",
             &[full, 1_300, 1_300, 1_300, 1_300, 500, 500, 500, 500],
@@ -126,11 +118,11 @@ proptest! {
     )) {
         let mut size = after_handshake(Some((1_460, 1_460)));
         send(&mut size, &payloads);
-        let told = changes(&size);
-        prop_assert!(told.len() <= super::CHANGES);
-        prop_assert!(told.iter().all(|&(from, to, _)| from > to));
-        prop_assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0));
-        if let Some(&(_, to, _)) = told.last() {
+        let found = changes(&size);
+        prop_assert!(found.len() <= super::CHANGES);
+        prop_assert!(found.iter().all(|&(from, to, _)| from > to));
+        prop_assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        if let Some(&(_, to, _)) = found.last() {
             prop_assert_eq!(size.bytes(), Some(to));
         }
     }

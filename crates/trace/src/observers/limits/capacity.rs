@@ -10,12 +10,11 @@ use tcplab_units::Rate;
 
 /// Bins in each doubling of the rate.
 const PER_OCTAVE: usize = 16;
-/// The slowest rate told apart, 2¹⁰ bytes a second; the fastest is 2³⁴.
+/// The slowest rate distinguished, 2¹⁰ bytes a second; the fastest is 2³⁴.
 const SLOWEST: u32 = 10;
 const BINS: usize = PER_OCTAVE * 24;
 
-/// A train is long enough at this many full segments; shorter ones say more about clocks and
-/// interrupts than about the link.
+/// The full segments of a sufficient train; shorter ones depend on clocks and interrupts.
 const SEGMENTS: u64 = 4;
 /// And it takes at least this long, nanoseconds: as long as network cards hold back interrupts.
 const LONG_ENOUGH: u64 = 250_000;

@@ -158,7 +158,6 @@ impl Limits {
         sender.finish(self.last, flow, events);
     }
 
-    /// The first data.
     #[cold]
     fn begin(&mut self, sent: SendEvent<'_>) {
         let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };

@@ -37,7 +37,6 @@ pub(crate) struct RoundTripTimes {
 }
 
 impl RoundTripTimes {
-    /// A packet of the direction.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         self.timestamps.sent(sent.packet);
@@ -52,7 +51,6 @@ impl RoundTripTimes {
         self.repeated = (sent.una < around.end).then_some(around);
     }
 
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         let effect = &heard.effect;
@@ -71,7 +69,7 @@ impl RoundTripTimes {
             self.by_timestamp += 1;
             (age, age)
         } else {
-            // Nobody knows what was answered, but Linux takes the timestamp's word for it.
+            // Ambiguous, but Linux trusts the timestamp.
             if let Some(age) = self.echoed(*heard) {
                 self.estimator.sample(age, una, heard.high);
             }
@@ -81,7 +79,6 @@ impl RoundTripTimes {
         self.estimator.sample(first, una, heard.high);
     }
 
-    /// What came out.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let (by_ack, by_sack, by_timestamp) = (self.by_ack, self.by_sack, self.by_timestamp);
         let mut trips = RoundTrips { by_ack, by_sack, by_timestamp, ..RoundTrips::default() };

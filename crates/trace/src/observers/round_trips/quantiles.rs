@@ -11,7 +11,7 @@ const STARTS: [u16; PER_DOUBLING] = [
     256, 265, 274, 284, 294, 304, 315, 326, 338, 350, 362, 375, 388, 402, 416, 431, 446, 461, 478,
     495,
 ];
-/// Times below 2^10 ns, a microsecond, are not told apart, nor those above 2^37 ns, two minutes.
+/// Times below 2^10 ns, a microsecond, are not distinguished, nor those above 2^37 ns, two minutes.
 const DOUBLINGS: std::ops::Range<u32> = 10..37;
 /// Classes are added by as many at least.
 const STEP: usize = 8;
@@ -31,14 +31,13 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// A logarithmic histogram of the classes that occur, about 100 bytes for each tenfold, after the
-/// first few times, which are kept as they are.
+/// The first few times as they are, then a logarithmic histogram, about 100 bytes per decade.
 #[derive(Debug, Default)]
 pub(crate) struct Quantiles {
     few: [u64; FEW],
     /// Filled of `few`.
     filled: u8,
-    /// Each count stands for 2^`scale` times.
+    /// Each count represents 2^`scale` samples.
     scale: u8,
     /// Decides which times are counted where a count stands for several.
     lot: u32,

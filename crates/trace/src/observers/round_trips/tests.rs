@@ -18,31 +18,15 @@ fn the_timeout_as_worked_by_hand_from_tcp_rtt_estimator() {
     let mut estimator = Estimator::default();
     // Sample, acknowledged, highest; then smoothed, variation and timeout in microseconds.
     for (step, (sample, una, high), after) in [
-        (
-            "the first: three times itself, 200 ms more at least",
-            (100, 1, 1),
-            [100_000, 50_000, 300_000],
-        ),
-        (
-            "far above: the margin follows at once",
-            (500, 1_449, 14_481),
-            [150_000, 137_500, 700_000],
-        ),
+        ("first sample: margin at least 200 ms", (100, 1, 1), [100_000, 50_000, 300_000]),
+        ("far above: margin follows at once", (500, 1_449, 14_481), [150_000, 137_500, 700_000]),
         ("in the same flight the margin stays", (150, 2_897, 14_481), [150_000, 103_125, 700_000]),
-        (
-            "a flight later a quarter is forgotten",
-            (150, 14_482, 28_961),
-            [150_000, 77_343, 665_625],
-        ),
-        (
-            "far below: an eighth as much deviation",
-            (70, 14_483, 28_961),
-            [140_000, 77_426, 655_625],
-        ),
+        ("a flight later: a quarter forgotten", (150, 14_482, 28_961), [150_000, 77_343, 665_625]),
+        ("far below: an eighth of the deviation", (70, 14_483, 28_961), [140_000, 77_426, 655_625]),
     ] {
         estimator.sample(millis(sample), Offset::new(una), Offset::new(high));
-        let told = [estimator.smoothed(), estimator.variation(), estimator.timeout()];
-        assert_eq!(told.map(Span::as_micros), after, "{step}");
+        let found = [estimator.smoothed(), estimator.variation(), estimator.timeout()];
+        assert_eq!(found.map(Span::as_micros), after, "{step}");
     }
 }
 
@@ -121,8 +105,8 @@ proptest! {
         for (part, of) in [(1, 2), (19, 20), (1, 100), (1, 1)] {
             let rank = (samples.len() as u64 * part).div_ceil(of).max(1);
             let exact = samples[rank as usize - 1] as f64;
-            let told = quantiles.quantile(part, of).unwrap().as_nanos() as f64;
-            prop_assert!((told - exact).abs() <= 0.02 * exact, "{part}/{of}: {told} {exact}");
+            let found = quantiles.quantile(part, of).unwrap().as_nanos() as f64;
+            prop_assert!((found - exact).abs() <= 0.02 * exact, "{part}/{of}: {found} {exact}");
         }
     }
 }
@@ -136,8 +120,8 @@ fn quantiles_of_very_many_samples_that_take_turns() {
         quantiles.add(sample + turn % 1_000);
     }
     for (part, of, exact) in [(1, 2, 1e6), (65, 100, 1e6), (68, 100, 40e6), (19, 20, 40e6)] {
-        let told = quantiles.quantile(part, of).unwrap().as_nanos() as f64;
-        assert!((told - exact).abs() <= 0.02 * exact, "{part}/{of}: {told}");
+        let found = quantiles.quantile(part, of).unwrap().as_nanos() as f64;
+        assert!((found - exact).abs() <= 0.02 * exact, "{part}/{of}: {found}");
     }
 }
 
@@ -157,9 +141,7 @@ fn the_clock_of_timestamps() {
     assert_eq!(clock.age(190, at(2_000)), None, "not yet shown");
 }
 
-const OPENED: &str = "0.000 > S
-    0.020 < S
-    0.0201 > ack 1\n";
+const OPENED: &str = "open 0.020\n";
 
 /// Samples by acknowledgement, SACK and timestamp; smallest and largest in microseconds.
 fn samples(text: &str) -> ([u64; 3], Option<(u64, u64)>) {
@@ -173,53 +155,53 @@ fn rtt_samples_obey_karns_rule() {
     for (name, text, expected) in [
         ("the handshake alone", "", ([1, 0, 0], (20_000, 20_000))),
         (
-            "of two acknowledged together the newer",
+            "the newer of two acknowledged together",
             "0.100 > 1:2897 every 0.005\n0.127 < ack 2897",
             ([2, 0, 0], (20_000, 22_000)),
         ),
         (
-            "data sent again are ambiguous",
+            "retransmitted data are ambiguous",
             "0.100 > 1:1449\n0.400 > 1:1449\n0.423 < ack 1449",
             ([1, 0, 0], (20_000, 20_000)),
         ),
         (
-            "and so is what is acknowledged with them",
+            "data acknowledged with them, too",
             "0.100 > 1:2897\n0.400 > 1:1449\n0.425 < ack 2897",
             ([1, 0, 0], (20_000, 20_000)),
         ),
         (
-            "but not the data behind them",
+            "data after them are not",
             "0.100 > 1:1449\n0.400 > 1:1449\n0.420 < ack 1449\n0.421 > 1449:2897\n0.446 < ack 2897",
             ([2, 0, 0], (20_000, 25_000)),
         ),
         (
-            "a timestamp tells them apart: the second",
+            "timestamp of the second transmission",
             "0.100 > 1:1449 clock 5\n0.400 > 1:1449 clock 8\n0.424 < ack 1449 echo 8",
             ([1, 0, 1], (20_000, 24_000)),
         ),
         (
-            "the first: the second was needless",
+            "timestamp of the first: spurious",
             "0.100 > 1:1449 clock 5\n0.400 > 1:1449 clock 8\n0.424 < ack 1449 echo 5",
             ([1, 0, 1], (20_000, 324_000)),
         ),
         (
-            "unless both bear the same",
+            "both with the same timestamp",
             "0.100 > 1:1449 clock 5\n0.400 > 1:1449 clock 5\n0.424 < ack 1449 echo 5",
             ([1, 0, 0], (20_000, 20_000)),
         ),
         (
-            "SACK tells of what is not lost, once",
+            "SACK gives one sample",
             "0.100 > 1:4345\n0.121 < ack 1 sack 1449-2897\n0.122 < ack 1 sack 1449-4345
              0.1221 > 1:1449\n0.150 < ack 4345",
             ([1, 2, 0], (20_000, 22_000)),
         ),
         (
-            "of a large piece each part tells",
+            "each part of a large segment",
             "0.100 > 1:1449\n0.121 < ack 701\n0.123 < ack 1449",
             ([3, 0, 0], (20_000, 23_000)),
         ),
         (
-            "a duplicate tells nothing",
+            "no sample from duplicate ACKs",
             "0.100 > 1:1449\n0.121 < ack 1449\n0.130 < ack 1449\n0.131 < ack 1449",
             ([2, 0, 0], (20_000, 21_000)),
         ),
@@ -246,7 +228,7 @@ fn rtt_no_sample_of_data_above_a_gap() {
     );
     let trips = flow.round_trips;
     assert_eq!((trips.samples(), trips.max), (3, Some(Span::from_micros(300))));
-    assert_eq!(trips.timeout, None, "a receiver's tap does not know the sender's timer");
+    assert_eq!(trips.timeout, None, "unknown at the receiver");
 }
 
 #[test]
@@ -256,9 +238,9 @@ fn mean_and_quantiles_of_few() {
          0.300 > 2897:4345\n0.340 < ack 4345"
     );
     let trips = flow(&text).round_trips;
-    let told = [trips.min, trips.mean, trips.median, trips.p95, trips.max];
+    let found = [trips.min, trips.mean, trips.median, trips.p95, trips.max];
     assert_eq!(
-        told.map(|span| span.unwrap().as_micros()),
+        found.map(|span| span.unwrap().as_micros()),
         [10_000, 25_000, 20_000, 40_000, 40_000]
     );
     // By hand: 20, 20 + (10-20)/8 = 18.75, 18.75 + (30-18.75)/8 = 20.156, and 40: 22.636 ms.

@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Span};
 
 use crate::packet::Packet;
 
-/// So many ticks tell how long one takes.
+/// The ticks needed to estimate their length.
 const ENOUGH: u32 = 16;
 
 /// The clock that a sender writes into its timestamp option: its first reading and its last.
@@ -14,7 +14,6 @@ pub(crate) struct Timestamps {
 }
 
 impl Timestamps {
-    /// A packet of that sender.
     #[inline(always)]
     pub(crate) fn sent(&mut self, packet: &Packet) {
         let Some((value, _)) = packet.timestamps else { return };

@@ -17,8 +17,7 @@ use timeout::Repair;
 /// Shorter pauses are the scheduling of processes and the delayed acknowledgements of Linux's
 /// quick mode, on paths so short that two RTTs mean nothing.
 const SHORTEST: Span = Span::from_millis(10);
-/// The least that the retransmission timeout of Linux lies above the round trip
-/// (`tcp_rto_min`, `__tcp_set_rto`).
+/// The least distance of Linux's retransmission timeout above the RTT (`tcp_rto_min`).
 const LEAST_VARIANCE: Span = Span::from_millis(200);
 /// Before any round trip is known: RFC 6298 section 2.1.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
@@ -27,14 +26,13 @@ const LONGEST: Span = Span::from_secs(3_600);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
-/// The observer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Stalls {
     /// The latest packet of either direction.
     last: Option<(Instant, u64)>,
-    /// A longer gap is a stall.
-    limit: Span,
+    /// A longer gap is a stall; none before the first RTT sample.
+    limit: Option<Span>,
     smoothed: Option<Span>,
     variation: Span,
     /// What of the round trip lies between the capture point and the sender.
@@ -61,31 +59,11 @@ pub(crate) struct Stalls {
     sums: Vec<StallSum>,
 }
 
-impl Default for Stalls {
-    fn default() -> Stalls {
-        Stalls {
-            last: None,
-            limit: FIRST_TIMEOUT,
-            smoothed: None,
-            variation: Span::ZERO,
-            reaction: Span::ZERO,
-            in_flight: 0,
-            una: Offset::ZERO,
-            full: 0,
-            small: false,
-            began: false,
-            asked: false,
-            closed: false,
-            room: None,
-            head_resent: None,
-            waiting: Vec::new(),
-            repair: None,
-            sums: Vec::new(),
-        }
-    }
-}
-
 impl Stalls {
+    #[inline]
+    fn limit(&self) -> Span {
+        self.limit.unwrap_or(FIRST_TIMEOUT)
+    }
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.reaction = reaction.min(LONGEST);
     }
@@ -107,7 +85,7 @@ impl Stalls {
         }
         if let Some((from, _)) = self.last
             && self.began
-            && at.since(from) > self.limit
+            && at.since(from) > self.limit()
         {
             self.ended_by(*sent, events);
         }
@@ -136,7 +114,7 @@ impl Stalls {
         }
         if let Some((from, _)) = self.last
             && self.began
-            && packet.at.since(from) > self.limit
+            && packet.at.since(from) > self.limit()
             && let Some(cause) = self.why_heard(packet.payload > 0)
         {
             self.stalled(cause, packet.at, packet.frame, events);
@@ -179,7 +157,7 @@ impl Stalls {
         };
         self.smoothed = Some(smoothed);
         let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
-        self.limit = timeout.min(smoothed * 2).max(SHORTEST);
+        self.limit = Some(timeout.min(smoothed * 2).max(SHORTEST));
     }
 
     /// A stall is over, because this was sent.
@@ -236,7 +214,7 @@ impl Stalls {
 
     #[cold]
     fn follow_repair(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
-        let limit = self.limit;
+        let limit = self.limit();
         let Some(repair) = &mut self.repair else { return };
         repair.sent(&sent, limit);
         if repair.is_certain(sent.packet.at, limit) {
@@ -246,9 +224,10 @@ impl Stalls {
 
     #[cold]
     fn hear_of_repair(&mut self, heard: AckEvent<'_>, events: &mut Vec<Event>) {
+        let limit = self.limit();
         let Some(repair) = &mut self.repair else { return };
-        repair.heard(&heard, self.smoothed.unwrap_or(self.limit));
-        if repair.is_certain(heard.packet.at, self.limit) {
+        repair.heard(&heard, self.smoothed.unwrap_or(limit));
+        if repair.is_certain(heard.packet.at, limit) {
             self.settle(events);
         }
     }

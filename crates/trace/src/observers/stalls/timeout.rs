@@ -32,7 +32,7 @@ pub(crate) struct Repair {
     /// The sender had more to send.
     more: bool,
     /// The data had arrived.
-    needless: bool,
+    spurious: bool,
 }
 
 impl Repair {
@@ -56,7 +56,7 @@ impl Repair {
             resent: if fresh { 0 } else { sent.payload },
             repaired: None,
             more: fresh,
-            needless: false,
+            spurious: false,
         }
     }
 
@@ -77,24 +77,23 @@ impl Repair {
         let again = |block: Range| {
             block.overlaps(self.range) || block.start <= self.oldest && self.oldest < block.end
         };
-        self.needless |= heard.dsack.is_some_and(again);
+        self.spurious |= heard.dsack.is_some_and(again);
         if heard.ack > heard.before && heard.before <= self.range.start && !self.fresh {
             // Eifel (RFC 3522) by the clock: an answer so soon answers the original.
-            self.needless |= heard.ack >= self.range.end && at.since(self.at) < smoothed / 2;
+            self.spurious |= heard.ack >= self.range.end && at.since(self.at) < smoothed / 2;
         }
         if heard.ack >= self.high {
             self.repaired.get_or_insert(at);
         }
     }
 
-    /// Whether nothing that comes can tell more: a D-SACK takes a round trip, and what the sender
-    /// sends next about as long.
+    /// Whether the cause is final: a D-SACK takes a round trip, the sender's next data as long.
     pub(crate) fn is_certain(&self, at: Instant, limit: Span) -> bool {
-        self.repaired.is_some_and(|repaired| at.since(repaired) > limit || self.needless)
+        self.repaired.is_some_and(|repaired| at.since(repaired) > limit || self.spurious)
     }
 
     pub(crate) fn cause(&self) -> StallCause {
-        if self.needless {
+        if self.spurious {
             StallCause::AckLoss
         } else if self.resent == 0 && self.repaired.is_some() {
             StallCause::PacketDelay

@@ -14,12 +14,11 @@ mod tests;
 
 use scale::ScaleGuess;
 
-/// The windows that one direction's receiver advertised after the handshake; in bytes, or as they
-/// stand in the header where the scale was not seen.
+/// The windows advertised after the handshake; bytes, or unscaled where the scale is unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     advertised: Option<Advertised>,
-    /// Bytes that one in the header stands for; 0 until a window tells.
+    /// Bytes per unit of the header's window; 0 while unknown.
     unit: u32,
     first: u32,
     min: u32,
@@ -87,7 +86,6 @@ impl Windows {
         }
     }
 
-    /// A packet of the opposite direction.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, full: Option<u64>) {
         let packet = heard.packet;
@@ -139,7 +137,6 @@ impl Windows {
         }
     }
 
-    /// Writes the results.
     pub(crate) fn finish(&self, flow: &mut Flow) {
         let Some(last) = self.advertised else {
             flow.windows.probes = self.probes.occurrences();
@@ -169,9 +166,9 @@ impl Windows {
     #[inline(always)]
     fn compare(&mut self, old: Advertised, new: Advertised, heard: AckEvent<'_>, full: u64) {
         let (at, frame) = (heard.packet.at, heard.packet.frame);
-        let stands = new.ack == old.ack;
-        let tells = heard.effect.sacked || heard.dsack.is_some();
-        if stands && new.window > 0 && heard.packet.is_bare() && !tells {
+        let same_ack = new.ack == old.ack;
+        let has_news = heard.effect.sacked || heard.dsack.is_some();
+        if same_ack && new.window > 0 && heard.packet.is_bare() && !has_news {
             self.updates.add(at, frame);
         }
         if !new.scaled {

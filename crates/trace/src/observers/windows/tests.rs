@@ -1,4 +1,4 @@
-//! Windows that close, open, fill, shrink; and scales that nobody told.
+//! Zero, full and shrunk windows, and scales inferred from data.
 
 use proptest::prelude::*;
 use tcplab_units::{Bytes, Instant, Offset, Span};
@@ -9,9 +9,7 @@ use crate::tests::drill::flow;
 use crate::tests::frames::{packet, sent};
 use crate::{Flow, SegmentKind, WindowUse};
 
-const OPENED: &str = "0.000 > S
-    0.010 < S
-    0.0101 > ack 1\n";
+const OPENED: &str = "open 0.010\n";
 
 fn windows(text: &str) -> WindowUse {
     flow(&format!("{OPENED}{text}")).windows
@@ -24,7 +22,7 @@ fn bytes(window: u64) -> Bytes {
 
 #[test]
 fn extremes_leave_out_the_handshake_and_resets() {
-    let told = windows(
+    let found = windows(
         "0.100 > 1:1449
          0.110 < ack 1449 win 400
          0.120 > 1449:2897
@@ -32,9 +30,9 @@ fn extremes_leave_out_the_handshake_and_resets() {
          0.140 > 2897:4345
          0.150 < ack 4345 win 300",
     );
-    assert!(told.scale_known);
+    assert!(found.scale_known);
     // The SYN-ACK's 500 are bytes, and no window of a connection that is open.
-    let named = [told.first, told.min, told.max, told.last];
+    let named = [found.first, found.min, found.max, found.last];
     assert_eq!(named, [400, 30, 400, 300].map(|window| Some(bytes(window))));
 }
 
@@ -43,7 +41,7 @@ fn zero_windows_counted_once_and_timed() {
     for (name, text, (times, together, longest)) in [
         ("never", "0.110 < ack 1449 win 12", (0, 0, 0)),
         (
-            "once, told twice",
+            "once, advertised twice",
             "0.110 < ack 1449 win 0\n0.2 < ack 1449 win 0\n0.310 < ack 1449 win 12",
             (1, 200, 200),
         ),
@@ -53,20 +51,16 @@ fn zero_windows_counted_once_and_timed() {
              0.230 < ack 2897 win 0\n0.530 < ack 2897 win 12",
             (2, 400, 300),
         ),
+        ("until the last ACK", "0.110 < ack 1449 win 0\n0.3 < ack 1449 win 0", (1, 190, 190)),
         (
-            "to the end of what was heard",
-            "0.110 < ack 1449 win 0\n0.3 < ack 1449 win 0",
-            (1, 190, 190),
-        ),
-        (
-            "a late one does not count",
+            "old ACK ignored",
             "0.110 < ack 1449 win 12\n0.111 < ack 1 win 0\n0.2 < ack 1449 win 12",
             (0, 0, 0),
         ),
     ] {
-        let told = windows(&format!("0.100 > 1:1449\n{text}"));
-        assert_eq!(told.zero_windows.count, times, "{name}");
-        let spans = [told.zero_window_time, told.zero_window_max];
+        let found = windows(&format!("0.100 > 1:1449\n{text}"));
+        assert_eq!(found.zero_windows.count, times, "{name}");
+        let spans = [found.zero_window_time, found.zero_window_max];
         assert_eq!(spans, [Span::from_millis(together), Span::from_millis(longest)], "{name}");
     }
 }
@@ -74,7 +68,7 @@ fn zero_windows_counted_once_and_timed() {
 #[test]
 fn window_full_when_no_full_segment_fits() {
     // 23 * 128 = 2944 bytes: two segments and 48 bytes.
-    let told = windows(
+    let found = windows(
         "0.100 > 1:1449 clock 1
          0.110 < ack 1449 win 23
          0.111 > 1449:2897 clock 2
@@ -82,8 +76,8 @@ fn window_full_when_no_full_segment_fits() {
          0.120 < ack 4345 win 200
          0.121 > 4345:8689 clock 3",
     );
-    assert_eq!((told.window_full.count, &told.window_full.frames[..]), (1, &[7][..]));
-    // What lies beyond the edge as far as this capture point heard says nothing.
+    assert_eq!((found.window_full.count, &found.window_full.frames[..]), (1, &[7][..]));
+    // Data beyond the last captured right edge prove nothing.
     let beyond = windows("0.1 < ack 1 win 10\n0.110 > 1:2897 clock 1");
     assert_eq!(beyond.window_full.count, 0);
 }
@@ -96,8 +90,8 @@ fn window_updates_change_only_the_window() {
         ("the same", "ack 1449 win 500", 0),
         ("closed: no update", "ack 1449 win 0", 0),
         ("it moves", "ack 2897 win 600", 0),
-        ("it tells of data above a gap", "ack 1449 win 600 sack 2897-4345", 0),
-        ("or of data received twice", "ack 1449 win 600 dsack 1-1449", 0),
+        ("with new SACK block", "ack 1449 win 600 sack 2897-4345", 0),
+        ("with D-SACK", "ack 1449 win 600 dsack 1-1449", 0),
     ] {
         let text = format!("0.1 > 1:5793 every 0.001\n0.110 < ack 1449 win 500\n0.112 < {last}");
         assert_eq!(windows(&text).updates.count, updates, "{name}");
@@ -126,12 +120,12 @@ fn silly_windows() {
 #[test]
 fn window_shrunk_when_right_edge_moves_back() {
     for (name, last, shrunk) in [
-        ("by what was acknowledged the window shrinks: it stays", "ack 1281 win 90", 0),
-        ("by less than a unit: rounded", "ack 1300 win 89", 0),
-        ("by a unit", "ack 1281 win 89", 1),
-        ("closed before the data came", "ack 1281 win 0", 1),
-        ("another way round: it opens", "ack 1281 win 100", 0),
-        ("of old, it says nothing", "ack 0 win 1", 0),
+        ("right edge unchanged", "ack 1281 win 90", 0),
+        ("less than one unit: rounding", "ack 1300 win 89", 0),
+        ("one unit", "ack 1281 win 89", 1),
+        ("zero window before the data arrived", "ack 1281 win 0", 1),
+        ("right edge forward", "ack 1281 win 100", 0),
+        ("old ACK ignored", "ack 0 win 1", 0),
     ] {
         let text = format!("0.1 < ack 1 win 100\n0.110 > 1:2897 clock 1\n0.120 < {last}");
         assert_eq!(windows(&text).windows_shrunk.count, shrunk, "{name}");
@@ -176,11 +170,7 @@ fn window_scale_from_data() {
     for (name, flights, scale) in [
         ("nothing sent", &[][..], None),
         ("small flights", &[(500, 400), (500, 500)], None),
-        (
-            "to the edge of scale 3, three times",
-            &[(500, 4_000), (510, 4_080), (490, 3_920)],
-            Some(3),
-        ),
+        ("edge of scale 3, three times", &[(500, 4_000), (510, 4_080), (490, 3_920)], Some(3)),
         ("twice only", &[(500, 4_000), (510, 4_080)], None),
         ("and beyond", &[(500, 4_000), (510, 4_080), (490, 3_920), (500, 4_001)], None),
         ("of two scales", &[(500, 4_000), (510, 4_080), (490, 3_920), (500, 8_000)], None),

@@ -1,18 +1,10 @@
 use super::*;
-use crate::tests::drill::{Captured, drill};
-use crate::{Analyzer, Frame};
+use crate::Analyzer;
+use crate::tests::drill::{Captured, drill, feed};
 
 fn explained(packets: &[Captured]) -> Vec<String> {
     let mut analyzer = Analyzer::with_sink(Explanations::new());
-    for packet in packets {
-        analyzer.packet(&Frame {
-            time_ns: packet.time_ns,
-            link: tcplab_wire::LinkType::RawIp,
-            captured: &packet.bytes,
-            original_len: packet.bytes.len() as u32,
-            comment: None,
-        });
-    }
+    feed(&mut analyzer, packets);
     let (_, explanations) = analyzer.finish_into();
     let frames = 1..=packets.len() as u64;
     let lines: Vec<String> =
@@ -22,7 +14,7 @@ fn explained(packets: &[Captured]) -> Vec<String> {
     lines
 }
 
-/// The first of ten segments is lost, SACK tells, it is retransmitted.
+/// The first of ten segments is lost, reported by SACK and retransmitted.
 const LOSS: &str = "
     0.000 > S
     0.010 < S

@@ -19,23 +19,16 @@ fn every_kind() {
     use CloseKind::*;
     use Endpoint::{Client, Server};
     for (name, text, kind, by, frame, reset_by) in [
-        ("one after the other", GRACEFUL, Graceful, Client, 4, None),
+        ("one end, then the other", GRACEFUL, Graceful, Client, 4, None),
         (
-            "the acknowledgement rides on the second FIN",
+            "second FIN acknowledges the first",
             "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2\n0.12 < ack 2 at 2",
             Graceful,
             Server,
             4,
             None,
         ),
-        (
-            "the last acknowledgement is not seen",
-            "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2",
-            Graceful,
-            Server,
-            4,
-            None,
-        ),
+        ("last ACK missing", "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2", Graceful, Server, 4, None),
         (
             "both at once (RFC 9293 figure 13)",
             "0.1 > 1:2 fin\n0.105 < 1:2 fin\n0.11 < ack 2 at 2\n0.115 > ack 2 at 2",
@@ -45,7 +38,7 @@ fn every_kind() {
             None,
         ),
         (
-            "one only",
+            "one end",
             "0.1 > 1:2 fin\n0.11 < ack 2\n0.2 < 1:1449 acking 2\n0.21 > ack 1449 at 2",
             HalfClosed,
             Client,
@@ -54,7 +47,7 @@ fn every_kind() {
         ),
         ("RST", "0.1 > 1:1449\n0.11 < R 1", Reset, Server, 5, Some(Server)),
         (
-            "RST after a FIN: data came when the reader was gone",
+            "RST after FIN: data for a closed reader",
             "0.1 < 1:2 fin\n0.11 > 1:1449 acking 2\n0.12 < R 2",
             ResetAfterFin,
             Server,
@@ -62,7 +55,7 @@ fn every_kind() {
             Some(Server),
         ),
         (
-            "RST in place of the last acknowledgement",
+            "RST instead of the last ACK",
             "0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2\n0.12 < R 2",
             ResetAfterFin,
             Server,
@@ -70,7 +63,7 @@ fn every_kind() {
             Some(Server),
         ),
         (
-            "RST to one who waits out the time changes nothing",
+            "RST in TIME-WAIT",
             "0.1 > 1:2 fin\n0.12 < 1:2 fin acking 2\n0.13 > ack 2 at 2\n0.14 < R 2",
             Graceful,
             Client,
@@ -79,8 +72,8 @@ fn every_kind() {
         ),
     ] {
         let close = close(text).unwrap();
-        let told = (close.kind, close.by, close.frame, close.reset_by);
-        assert_eq!(told, (kind, by, frame, reset_by), "{name}");
+        let found = (close.kind, close.by, close.frame, close.reset_by);
+        assert_eq!(found, (kind, by, frame, reset_by), "{name}");
     }
     assert_eq!(close("0.1 > 1:1449\n0.11 < ack 1449"), None);
 }
@@ -113,9 +106,9 @@ fn forged_rst_does_not_close() {
     assert_eq!(forged.life.close, None);
     assert_eq!(forged.life.after_close, 0);
     assert_eq!(forged.life.client.last().unwrap().state, crate::TcpState::Established);
-    // What was sent before the RST and out of order by it proves nothing.
-    let overtaken = opened("0.1 < 1:1449\n0.11 < R 2897\n0.12 < 1449:2897");
-    assert_eq!(overtaken.life.close.unwrap().kind, CloseKind::Reset);
+    // Data sent before the RST and captured after it prove nothing.
+    let reordered = opened("0.1 < 1:1449\n0.11 < R 2897\n0.12 < 1449:2897");
+    assert_eq!(reordered.life.close.unwrap().kind, CloseKind::Reset);
 }
 
 /// The window of the server shrinks by what it does not read. The scale is 7.

@@ -14,50 +14,30 @@ fn handshake(text: &str) -> Handshake {
 fn every_kind() {
     use HandshakeKind::*;
     for (name, text, kind) in [
-        ("begun before the capture", "0.1 > 1:1449\n0.11 < ack 1449", Unseen),
-        ("nobody answers", "0 > S\n1 > S\n3 > S", Unanswered),
-        ("the client gives up by RST", "0 > S\n1 > R 1", Unanswered),
+        ("opened before the capture", "0.1 > 1:1449\n0.11 < ack 1449", Unseen),
+        ("no answer", "0 > S\n1 > S\n3 > S", Unanswered),
+        ("client sends RST", "0 > S\n1 > R 1", Unanswered),
         ("refused", "0 > S\n0.01 < R 0 ack 1", Refused),
+        ("refused, retried with the same ISN", "0 > S\n0.01 < R 0 ack 1\n0.5 > S", Refused),
+        ("RST that acknowledges another SYN", "0 > S\n0.01 < R 0 ack 900", Unanswered),
+        ("retry accepted", "0 > S\n0.01 < R 0 ack 1\n0.5 > S\n0.51 < S\n0.52 > ack 1", ThreeWay),
+        ("client never answers", "0 > S\n0.01 < S\n1.01 < S", HalfOpen),
+        ("client answers by RST", "0 > S\n0.01 < S\n0.02 > R 1", HalfOpen),
+        ("three ways", "open 0.01 0.02", ThreeWay),
+        ("third packet has data", "0 > S\n0.01 < S\n0.02 > 1:100", ThreeWay),
+        ("SYN not captured", "0.01 < S\n0.02 > ack 1", ThreeWay),
+        ("client only", "0 > S\n0.02 > ack 1\n0.03 > 1:100", ThreeWay),
+        ("server only", "0.01 < S\n0.03 < 1:100", ThreeWay),
+        ("SYN-ACK captured before SYN", "0 < S\n0.001 > S\n0.02 > ack 1", ThreeWay),
+        ("ACK captured before SYN-ACK", "0 > S\n0.01 > ack 1\n0.011 < S", ThreeWay),
+        ("simultaneous", "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1", Simultaneous),
+        ("simultaneous, rest not captured", "0 > S\n0.005 < S plain", Simultaneous),
         (
-            "refused, and tried again with the same number",
-            "0 > S\n0.01 < R 0 ack 1\n0.5 > S",
-            Refused,
-        ),
-        (
-            "an RST that acknowledges another SYN is not for this one",
-            "0 > S\n0.01 < R 0 ack 900",
-            Unanswered,
-        ),
-        (
-            "refused at first, accepted then",
-            "0 > S\n0.01 < R 0 ack 1\n0.5 > S\n0.51 < S\n0.52 > ack 1",
-            ThreeWay,
-        ),
-        ("the client never answers", "0 > S\n0.01 < S\n1.01 < S", HalfOpen),
-        ("the client answers by RST", "0 > S\n0.01 < S\n0.02 > R 1", HalfOpen),
-        ("three ways", "0 > S\n0.01 < S\n0.02 > ack 1", ThreeWay),
-        ("the third is data", "0 > S\n0.01 < S\n0.02 > 1:100", ThreeWay),
-        ("the capture begins at the SYN-ACK", "0.01 < S\n0.02 > ack 1", ThreeWay),
-        ("the capture holds the client only", "0 > S\n0.02 > ack 1\n0.03 > 1:100", ThreeWay),
-        ("the capture holds the server only", "0.01 < S\n0.03 < 1:100", ThreeWay),
-        ("the tap saw the SYN-ACK before the SYN", "0 < S\n0.001 > S\n0.02 > ack 1", ThreeWay),
-        ("the tap saw the ACK before the SYN-ACK", "0 > S\n0.01 > ack 1\n0.011 < S", ThreeWay),
-        (
-            "both at once (RFC 9293 figure 7)",
-            "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1",
-            Simultaneous,
-        ),
-        ("both at once, as far as seen", "0 > S\n0.005 < S plain", Simultaneous),
-        (
-            "the server answers SYN by SYN, the client by SYN-ACK",
+            "SYN answered by SYN, then SYN-ACK",
             "0 > S\n0.01 < S plain\n0.02 > S ack 1\n0.03 < ack 1 at 1",
             Split,
         ),
-        (
-            "the server sends ACK and SYN apart",
-            "0 > S\n0.01 < ack 1 at 0\n0.02 < S plain\n0.03 > ack 1",
-            Split,
-        ),
+        ("ACK, then SYN", "0 > S\n0.01 < ack 1 at 0\n0.02 < S plain\n0.03 > ack 1", Split),
     ] {
         assert_eq!(handshake(text).kind, kind, "{name}");
     }
@@ -66,33 +46,33 @@ fn every_kind() {
 #[test]
 fn round_trips() {
     let cases: &[(&str, &str, Option<u64>)] = &[
-        ("at the client", "0 > S\n0.01 < S\n0.0101 > ack 1", Some(10_100)),
-        ("at the server", "0 > S\n0.0001 < S\n0.0101 > ack 1", Some(10_100)),
-        ("in the middle", "0 > S\n0.004 < S\n0.0101 > ack 1", Some(10_100)),
-        ("the SYN came twice", "0 > S\n1 > S\n1.01 < S\n1.011 > ack 1", Some(11_000)),
+        ("at the client", "open 0.01", Some(10_100)),
+        ("at the server", "open 0.0001 0.0101", Some(10_100)),
+        ("in the middle", "open 0.004 0.0101", Some(10_100)),
+        ("SYN retransmitted", "0 > S\n1 > S\n1.01 < S\n1.011 > ack 1", Some(11_000)),
         (
-            "the SYN came twice; the echo tells that the second was answered",
+            "echo of the second SYN",
             "0 > S clock 100\n1 > S clock 1100\n1.01 < S clock 5 echo 1100\n1.011 > ack 1 echo 5",
             Some(11_000),
         ),
         (
-            "the echo tells of the first: the answer may be a repetition",
+            "echo of the first SYN: ambiguous",
             "0 > S clock 100\n1 > S clock 1100\n1.01 < S clock 5 echo 100\n1.011 > ack 1 echo 5",
             None,
         ),
         (
-            "beside the server, whose first answer was lost: both halves of 20 ms",
+            "at the server, SYN-ACK lost",
             "0 > S\n0.0001 < S\n1.0001 < S\n1.0201 > ack 1",
             Some(20_100),
         ),
         (
-            "the same, and the echo tells which answer came through",
+            "at the server, echo of the second SYN-ACK",
             "0 > S clock 9\n0.0001 < S clock 100 echo 9\n1.0001 < S clock 1100 echo 9
              1.01 > S clock 1009\n1.0101 < S clock 1110 echo 1009\n1.0201 > ack 1 echo 1100",
             Some(20_100),
         ),
-        ("the SYN was not seen", "0.01 < S\n0.011 > ack 1", None),
-        ("nothing came back", "0 > S\n1 > S", None),
+        ("SYN not captured", "0.01 < S\n0.011 > ack 1", None),
+        ("no answer", "0 > S\n1 > S", None),
     ];
     for (name, text, micros) in cases {
         assert_eq!(handshake(text).round_trip, micros.map(Span::from_micros), "{name}");
@@ -176,7 +156,7 @@ fn fast_open() {
             Some(cookie),
         ),
         (
-            "the repetition goes without, the first is answered",
+            "retransmitted without, the first answered",
             "0 > S option 220a0102030405060708 data 100\n1 > S\n1.01 < S ack 101",
             Some(accepted),
         ),
@@ -207,13 +187,8 @@ fn truncated_options_unknown() {
         let mut analyzer = Analyzer::new();
         for (index, packet) in packets.iter().enumerate() {
             let len = if index == 0 { kept } else { packet.bytes.len() };
-            analyzer.packet(&Frame {
-                time_ns: packet.time_ns,
-                link: LinkType::RawIp,
-                captured: &packet.bytes[..len],
-                original_len: packet.bytes.len() as u32,
-                comment: None,
-            });
+            let whole = Frame::whole(packet.time_ns, LinkType::RawIp, &packet.bytes);
+            analyzer.packet(&Frame { captured: &packet.bytes[..len], ..whole });
         }
         let connection = analyzer.finish().connections.remove(0);
         let client = &connection.handshake.client;

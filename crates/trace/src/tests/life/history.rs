@@ -3,38 +3,27 @@
 use super::connections;
 use crate::ConnectionState::{self, *};
 
-/// What happens, the packets, `conn_state` and `history`. Worked out by hand from the meaning of
-/// the letters in Zeek's documentation; strings marked with * are those that Zeek's own tests
-/// expect of captures with such packets.
+/// A name, the packets, `conn_state` and `history`, by Zeek's documentation; those with * by Zeek's
+/// own tests.
 type Case = (&'static str, &'static str, ConnectionState, &'static str);
 
 const CASES: &[Case] = &[
     ("a SYN *", "0 > S\n1 > S", S0, "S"),
-    (
-        "open *",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99\n0.11 < ack 99\n0.12 < 1:9",
-        S1,
-        "ShADad",
-    ),
+    ("open *", "open 0.01 0.02\n0.1 > 1:99\n0.11 < ack 99\n0.12 < 1:9", S1, "ShADad"),
     ("SYN-ACK seen only", "0 > S\n0.01 < S", S1, "Sh"),
-    (
-        "the client closed",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:2 fin\n0.11 < ack 2",
-        S2,
-        "ShAFa",
-    ),
-    ("the server closed", "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 < 1:2 fin\n0.11 > ack 2", S3, "ShAf"),
+    ("the client closed", "open 0.01 0.02\n0.1 > 1:2 fin\n0.11 < ack 2", S2, "ShAFa"),
+    ("the server closed", "open 0.01 0.02\n0.1 < 1:2 fin\n0.11 > ack 2", S3, "ShAf"),
     (
         "a whole life *",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99\n0.11 < ack 99\n0.12 < 1:9 acking 99
+        "open 0.01 0.02\n0.1 > 1:99\n0.11 < ack 99\n0.12 < 1:9 acking 99
          0.13 > 99:100 fin acking 9\n0.14 < 9:10 fin acking 100\n0.15 > ack 10 at 100",
         Sf,
         "ShADadFf",
     ),
     ("refused", "0 > S\n0.01 < R 0 ack 1", Rej, "Sr"),
     ("both reset before any data", "0 > S\n0.01 < S\n0.02 > R 1\n0.03 < R 1", Rej, "ShRr"),
-    ("the client aborts", "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99\n0.2 > R 99", Rsto, "ShADR"),
-    ("the server aborts", "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99\n0.2 < R 1", Rstr, "ShADr"),
+    ("the client aborts", "open 0.01 0.02\n0.1 > 1:99\n0.2 > R 99", Rsto, "ShADR"),
+    ("the server aborts", "open 0.01 0.02\n0.1 > 1:99\n0.2 < R 1", Rstr, "ShADr"),
     ("SYN and RST *", "0 > S\n1 > R 1", Rstos0, "SR"),
     ("an ACK between *", "0 > S\n0.5 < ack 9\n1 > R 1", Rstos0, "SaR"),
     ("a FIN between *", "0 > S\n0.4 < ack 9\n0.5 > 1:2 fin\n1 > R 2", Oth, "SaFR"),
@@ -46,33 +35,23 @@ const CASES: &[Case] = &[
     ("the SYN was missed *", "0.01 < S\n0.02 > ack 1\n0.03 > 1:9\n0.04 < 1:2 fin", S3, "^hADf"),
     // A SYN-ACK with the number of the SYN before is not written again.
     ("both at once", "0 > S\n0.005 < S plain\n0.01 < S ack 1\n0.015 > S ack 1", S1, "Ss"),
-    (
-        "the same FIN again, another RST",
-        "0 > 1:2 fin\n1 > 1:2 fin\n2 < R 1\n3 < R 1\n4 < R 9",
-        Rstr,
-        "Frr",
-    ),
-    (
-        "a closed window",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99\n0.11 < ack 99 win 0",
-        S1,
-        "ShADaw",
-    ),
+    ("FIN again, another RST", "0 > 1:2 fin\n1 > 1:2 fin\n2 < R 1\n3 < R 1\n4 < R 9", Rstr, "Frr"),
+    ("zero window", "open 0.01 0.02\n0.1 > 1:99\n0.11 < ack 99 win 0", S1, "ShADaw"),
     (
         "the window does not matter when the other end has closed",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:99 fin\n0.11 < ack 99 win 0",
+        "open 0.01 0.02\n0.1 > 1:99 fin\n0.11 < ack 99 win 0",
         S2,
         "ShAFa",
     ),
     (
         "a gap: acknowledged and never seen *",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1449:2897\n0.11 < ack 2897",
+        "open 0.01 0.02\n0.1 > 1449:2897\n0.11 < ack 2897",
         S1,
         "ShADaG",
     ),
     (
         "two gaps at once are but one letter",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1449:2897\n0.11 > 4345:5793\n0.12 < ack 5793",
+        "open 0.01 0.02\n0.1 > 1449:2897\n0.11 > 4345:5793\n0.12 < ack 5793",
         S1,
         "ShADaG",
     ),
@@ -119,8 +98,7 @@ fn strange_flags() {
 #[test]
 fn corrupt_packets() {
     use super::super::drill::{analyze, drill};
-    let mut packets =
-        drill("0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > R 1\n0.2 > 1:99\n0.3 < ack 99", 1_000);
+    let mut packets = drill("open 0.01 0.02\n0.1 > R 1\n0.2 > 1:99\n0.3 < ack 99", 1_000);
     packets[3].bytes[36] ^= 0x10;
     let life = analyze(&packets).connections.remove(0).life;
     assert_eq!((life.history.as_str(), life.close), ("ShACDa", None));

@@ -6,7 +6,7 @@ use super::super::drill::{analyze, drill};
 use super::connections;
 use crate::{Connection, HandshakeKind, Trace};
 
-const WHOLE: &str = "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:2 fin
+const WHOLE: &str = "open 0.01 0.02\n0.1 > 1:2 fin
     0.11 < 1:2 fin acking 2\n0.12 > ack 2 at 2";
 
 /// How many connections, and which each one follows.
@@ -59,11 +59,10 @@ fn after_the_close() {
     assert_eq!(chain(&answers.connections), [None, Some(0)]);
 }
 
-/// An old SYN in an open connection is answered by a challenge; the connection goes on (RFC 5961
-/// section 4).
+/// An old SYN in an open connection gets a challenge ACK; it continues (RFC 5961 section 4).
 #[test]
 fn while_it_is_open() {
-    let open = "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:1449\n0.11 < ack 1449";
+    let open = "open 0.01 0.02\n0.1 > 1:1449\n0.11 < ack 1449";
     let challenged = format!("{open}\n0.21 < ack 1449\n0.3 > 1449:2897\n0.31 < ack 2897");
     let trace = two(&challenged, "0.2 > S");
     assert_eq!(chain(&trace.connections), [None, Some(0)]);

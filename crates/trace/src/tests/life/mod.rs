@@ -9,15 +9,13 @@ mod walks;
 use super::drill::{analyze, drill};
 use crate::Connection;
 
-/// SYN, SYN-ACK, ACK.
-const OPEN: &str = "0.000 > S\n0.010 < S\n0.0101 > ack 1\n";
+const OPEN: &str = "open 0.010\n";
 
 /// The only connection in what `text` describes after the three-way handshake.
 fn opened(text: &str) -> Connection {
     super::drill::connection(&format!("{OPEN}{text}"))
 }
 
-/// All connections in what `text` describes.
 fn connections(text: &str) -> Vec<Connection> {
     analyze(&drill(text, 1_000)).connections
 }

@@ -5,13 +5,13 @@ use proptest::prelude::*;
 use super::{connections, walks};
 use crate::{CloseKind, StateStep};
 
-/// What happens, the packets, the client's walk, the server's.
+/// A name, the packets, the client's states, the server's.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
 const CASES: &[Case] = &[
     (
         "a whole life (RFC 9293 figures 6 and 12)",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 > 1:1449\n0.11 < ack 1449
          0.2 > 1449:1450 fin\n0.21 < ack 1450
          0.3 < 1:2 fin acking 1450\n0.31 > ack 2 at 1450",
@@ -20,7 +20,7 @@ const CASES: &[Case] = &[
     ),
     (
         "FIN and its acknowledgement in one",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 < 1:2 fin\n0.11 > 1:2 fin acking 2\n0.12 < ack 2 at 2",
         "SYN-SENT 1, ESTABLISHED 2, CLOSE-WAIT 4, LAST-ACK 5, CLOSED 6",
         "SYN-RECEIVED 1, ESTABLISHED 3, FIN-WAIT-1 4, FIN-WAIT-2 5, TIME-WAIT 5",
@@ -56,7 +56,7 @@ const CASES: &[Case] = &[
         "SYN-SENT 1, ESTABLISHED 3",
         "SYN-RECEIVED 2, ESTABLISHED 4",
     ),
-    ("nobody there", "0 > S\n1 > S", "SYN-SENT 1", ""),
+    ("no answer", "0 > S\n1 > S", "SYN-SENT 1", ""),
     ("refused", "0 > S\n0.01 < R 0 ack 1", "SYN-SENT 1, CLOSED 2", ""),
     (
         "refused, and accepted when asked again",
@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
     ),
     (
         "aborted",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n0.1 > 1:1449\n0.11 < R 1",
+        "open 0.01 0.02\n0.1 > 1:1449\n0.11 < R 1",
         "SYN-SENT 1, ESTABLISHED 2, CLOSED 5",
         "SYN-RECEIVED 1, ESTABLISHED 3, CLOSED 5",
     ),
@@ -85,27 +85,27 @@ const CASES: &[Case] = &[
     ),
     (
         "the first ACK was lost: the SYN-ACK comes again",
-        "0 > S\n0.01 < S\n0.02 > ack 1\n1.01 < S\n1.02 > ack 1",
+        "open 0.01 0.02\n1.01 < S\n1.02 > ack 1",
         "SYN-SENT 1, ESTABLISHED 2",
         "SYN-RECEIVED 1, ESTABLISHED 5",
     ),
     (
         "the FIN came again before anything acknowledged it",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 > 1:2 fin\n0.4 > 1:2 fin\n0.41 < ack 2\n0.5 < 1:2 fin acking 2\n0.51 > ack 2 at 2",
         "SYN-SENT 1, ESTABLISHED 2, FIN-WAIT-1 4, FIN-WAIT-2 6, TIME-WAIT 7",
         "SYN-RECEIVED 1, ESTABLISHED 3, CLOSE-WAIT 5, LAST-ACK 7, CLOSED 8",
     ),
     (
         "a FIN behind a gap counts when that is filled (section 3.10.7.4)",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 > 1449:1450 fin\n0.11 < ack 1\n0.3 > 1:1449\n0.31 < ack 1450",
         "SYN-SENT 1, ESTABLISHED 2, FIN-WAIT-1 4, FIN-WAIT-2 7",
         "SYN-RECEIVED 1, ESTABLISHED 3, CLOSE-WAIT 6",
     ),
     (
         "the last ACK was lost",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 > 1:2 fin\n0.11 < 1:2 fin acking 2\n0.12 > ack 2 at 2
          0.4 < 1:2 fin acking 2\n0.41 > ack 2 at 2",
         "SYN-SENT 1, ESTABLISHED 2, FIN-WAIT-1 4, FIN-WAIT-2 5, TIME-WAIT 5",
@@ -113,7 +113,7 @@ const CASES: &[Case] = &[
     ),
     (
         "TIME-WAIT ends early by RST",
-        "0 > S\n0.01 < S\n0.02 > ack 1
+        "open 0.01 0.02
          0.1 > 1:2 fin\n0.11 < 1:2 fin acking 2\n0.12 > ack 2 at 2\n0.13 < R 2",
         "SYN-SENT 1, ESTABLISHED 2, FIN-WAIT-1 4, FIN-WAIT-2 5, TIME-WAIT 5, CLOSED 7",
         "SYN-RECEIVED 1, ESTABLISHED 3, CLOSE-WAIT 4, LAST-ACK 5, CLOSED 6",
@@ -203,8 +203,7 @@ const SAID: &[&str] = &[
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// Whatever is said in whatever order, no walk leaves the figure, and what is told of the life
-    /// agrees with itself.
+    /// No sequence of packets leaves the figure, and the summary of the life is consistent.
     #[test]
     fn walk_any_packets_stays_in_figure_5(said in prop::collection::vec(0..SAID.len(), 1..16)) {
         let line = |(index, &said): (usize, &usize)| format!("{index} {}", SAID[said]);

@@ -1,6 +1,5 @@
-//! Wireshark's reading of every capture of the corpus, held against ours: the fields of each packet
-//! must be the same; where we call a segment something else, that is listed with the reason in
-//! `docs/differences-from-tshark.md`.
+//! tshark on every capture of the corpus: header fields must be equal; differences of
+//! classification are listed with reasons in `docs/differences-from-tshark.md`.
 //!
 //! Where tshark is not installed, the test says so and passes.
 
@@ -17,7 +16,6 @@ use differences::Differences;
 
 use super::corpus;
 
-/// All captures of the corpus, by name.
 fn captures() -> Vec<PathBuf> {
     let listed = std::fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
     let mut captures: Vec<PathBuf> =

@@ -67,13 +67,13 @@ pub(super) struct Row {
 
 /// Such as `4.0.17`; none if tshark is not installed.
 pub(super) fn version() -> Option<String> {
-    let told = match Command::new("tshark").arg("--version").output() {
+    let output = match Command::new("tshark").arg("--version").output() {
         Err(error) if error.kind() == ErrorKind::NotFound => return None,
-        told => told.unwrap(),
+        output => output.unwrap(),
     };
-    let text = String::from_utf8(told.stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     let version = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_numeric()));
-    Some(version.expect("it tells its version").trim_end_matches('.').to_owned())
+    Some(version.expect("a version").trim_end_matches('.').to_owned())
 }
 
 /// What it says of all packets of a compressed capture.

@@ -6,6 +6,16 @@
 //! `do_tcp_setsockopt` in net/ipv4/tcp.c, `do_ip_setsockopt` in net/ipv4/ip_sockglue.c,
 //! `do_ipv6_setsockopt` in net/ipv6/ipv6_sockglue.c); rows of later options say so.
 
+/// Defines the options of a level. The comment above each says what it does, as the end of a
+/// sentence: `tcplab sockopts` and the schema take it from there.
+macro_rules! define {
+    ($($(#[doc = $effect:literal])+ $info:expr;)*) => {
+        pub(super) const OPTIONS: &[crate::socket::option::OptionInfo] =
+            &[$($info.with_effect(concat!($($effect),+))),*];
+    };
+}
+use define;
+
 mod ip;
 mod ipv6;
 mod socket;
