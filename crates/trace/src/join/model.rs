@@ -113,7 +113,7 @@ pub struct Crossing {
     pub not_captured_at_sender: u64,
     /// Outside the time in which both captured, or still on their way when one ended: nothing can
     /// be said.
-    pub undecided: u64,
+    pub not_judged: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
