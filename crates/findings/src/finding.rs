@@ -97,8 +97,7 @@ impl Shown {
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
         Shown::in_frames([stall.frames.0, stall.frames.1], stall.from)
     }
-    /// What both ends offered: the first frame and the SYN-ACK, which brings the client into
-    /// ESTABLISHED.
+    /// Both SYNs: the first frame and the SYN-ACK, which leads the client to ESTABLISHED.
     pub(crate) fn by_offers(connection: &Connection) -> Shown {
         let answer = connection.life.client.iter().find(|s| s.state == TcpState::Established);
         let frames = [Some(connection.frames.0), answer.map(|step| step.frame)];

@@ -197,8 +197,7 @@ impl End {
     }
 }
 
-/// A segment near what the connection expects. The peer's stream begins at [`PEERS`]: a SYN that
-/// opens has that number.
+/// A segment near what the connection expects; the peer's SYN is at [`PEERS`].
 fn segment(
     script: &mut Bytewise<'_>,
     expected: SeqNumber,

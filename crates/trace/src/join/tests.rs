@@ -81,7 +81,7 @@ impl World {
             }
         };
         let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
-        let mut survey = Survey::new();
+        let mut survey = Survey::default();
         let frames = Endpoint::BOTH.map(|side| {
             self.captures[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>()
         });
@@ -194,8 +194,7 @@ fn join_uncaptured_is_not_lost() {
         tap.sort_by_key(|seen| seen.at);
     }
     let data = |seen: &Seen| seen.bytes.len() > 1_000;
-    // The server's capture point misses the 100th to 104th segment, the client's the 200th and
-    // 201st.
+    // The server's capture misses segments 100 to 104, the client's 200 and 201.
     for (tap, missed) in [(1, 100..105), (0, 200..202)] {
         let mut index = 0;
         world.captures[tap].retain(|seen| {
@@ -218,8 +217,7 @@ fn join_uncaptured_is_not_lost() {
     }
 }
 
-/// The sender's kernel hands ten segments at once to its capture point, the receiver's puts three
-/// together.
+/// Segmentation offload at the sender makes ten segments one, receive offload three.
 #[test]
 fn join_matches_offloaded_packets() {
     let mut world = World::default();
