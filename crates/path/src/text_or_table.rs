@@ -3,12 +3,13 @@
 /// Implements reading (serde) and the JSON Schema of a value that is a text or a table.
 ///
 /// `$text` makes the value of a text; it may fail with anything that can be shown. `$table` is the
-/// type that reads the table, turned into the value by `TryFrom`, whose error is shown. With
-/// `list`, a list of such tables is read too, turned into the value by `TryFrom<Vec<$table>>`.
+/// type that reads the table, of which `$of_table` makes the value. With `list`, a list of such
+/// tables is read too, of which `$of_list` makes the value.
 macro_rules! text_or_table {
     (
         $type:ident, $name:literal, $about:literal, $expecting:literal,
-        text($text_schema:ty): $text:expr, table: $table:ty $(, list: $list:ident)?
+        text($text_schema:ty): $text:expr, table($table:ty): $of_table:expr
+        $(, list: $of_list:expr)? $(,)?
     ) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -35,16 +36,14 @@ macro_rules! text_or_table {
                         map: A,
                     ) -> Result<$type, A::Error> {
                         let map = serde::de::value::MapAccessDeserializer::new(map);
-                        let table = <$table as serde::Deserialize>::deserialize(map)?;
-                        <$type>::try_from(table).map_err(serde::de::Error::custom)
+                        <$table as serde::Deserialize>::deserialize(map).map($of_table)
                     }
                     $(fn visit_seq<A: serde::de::SeqAccess<'de>>(
                         self,
                         list: A,
                     ) -> Result<$type, A::Error> {
-                        let $list = serde::de::value::SeqAccessDeserializer::new(list);
-                        let tables = <Vec<$table> as serde::Deserialize>::deserialize($list)?;
-                        <$type>::try_from(tables).map_err(serde::de::Error::custom)
+                        let list = serde::de::value::SeqAccessDeserializer::new(list);
+                        <Vec<$table> as serde::Deserialize>::deserialize(list).map($of_list)
                     })?
                 }
                 deserializer.deserialize_any(Visitor)
@@ -55,11 +54,12 @@ macro_rules! text_or_table {
                 $name.into()
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let text = generator.subschema_for::<$text_schema>();
-                let table = generator.subschema_for::<$table>();
-                #[allow(unused_mut, reason = "only a list adds to it")]
-                let mut forms = vec![text, table];
-                $(let $list = generator.subschema_for::<Vec<$table>>(); forms.push($list);)?
+                let mut forms = vec![generator.subschema_for::<$text_schema>()];
+                forms.push(generator.subschema_for::<$table>());
+                $(
+                    let _: fn(Vec<$table>) -> $type = $of_list;
+                    forms.push(generator.subschema_for::<Vec<$table>>());
+                )?
                 schemars::json_schema!({ "description": $about, "anyOf": forms })
             }
         }

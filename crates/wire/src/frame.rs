@@ -43,8 +43,7 @@ impl<'a> TcpPacket<'a> {
 }
 
 impl<'a> FrameView<'a> {
-    /// Reads a frame of which the capture kept `captured` and which was `original_len` bytes long
-    /// on the wire.
+    /// Reads a frame of `original_len` bytes, of which `captured` was captured.
     #[inline]
     pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         match TcpPacket::of_plain_frame(link, captured, original_len) {
@@ -114,6 +113,7 @@ impl<'a> FrameView<'a> {
     }
 }
 
+<<<<<<< HEAD
 /// The IP packet inside all tunnels; the packet itself if it is none, or if what is inside cannot be
 /// read.
 fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
@@ -133,6 +133,9 @@ fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
 
 /// The TCP/IP packet of the most common frame: IPv4 without options or fragments, in an Ethernet
 /// header without tags or bare.
+=======
+/// The most common TCP packet: IPv4 without options or fragments, in untagged Ethernet or bare.
+>>>>>>> main
 #[inline]
 fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {

@@ -52,14 +52,8 @@ pub struct RateTable {
 text_or_table!(
     RateSpec, "LinkRate", "The rate of the bottleneck.",
     "a rate such as \"5 Mbit/s\", or a table",
-    text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table: RateTable
+    text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table(RateTable): RateSpec::Table,
 );
-
-impl From<RateTable> for RateSpec {
-    fn from(table: RateTable) -> RateSpec {
-        RateSpec::Table(table)
-    }
-}
 
 impl RateSpec {
     /// What sends at this rate, so much of it at once.

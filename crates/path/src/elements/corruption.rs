@@ -60,14 +60,8 @@ pub enum PacketPart {
 
 text_or_table!(
     CorruptSpec, "Corrupt", "Random bit errors.", "a probability such as \"1 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(CorruptSpec::Anywhere), table: CorruptionPlan
+    text(Probability): |text: &str| text.parse().map(CorruptSpec::Anywhere), table(CorruptionPlan): CorruptSpec::Table,
 );
-
-impl From<CorruptionPlan> for CorruptSpec {
-    fn from(table: CorruptionPlan) -> CorruptSpec {
-        CorruptSpec::Table(table)
-    }
-}
 
 impl CorruptSpec {
     /// None when it never happens.

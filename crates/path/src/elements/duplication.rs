@@ -38,14 +38,8 @@ fn one() -> u8 {
 
 text_or_table!(
     DuplicateSpec, "Duplicate", "Random duplicates.", "a probability such as \"1 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(DuplicateSpec::Once), table: DuplicationPlan
+    text(Probability): |text: &str| text.parse().map(DuplicateSpec::Once), table(DuplicationPlan): DuplicateSpec::Table,
 );
-
-impl From<DuplicationPlan> for DuplicateSpec {
-    fn from(table: DuplicationPlan) -> DuplicateSpec {
-        DuplicateSpec::Table(table)
-    }
-}
 
 impl DuplicateSpec {
     /// None when it never happens.

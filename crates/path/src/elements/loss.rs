@@ -75,14 +75,8 @@ pub struct LossBurst {
 
 text_or_table!(
     LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(LossSpec::Independent), table: LossTable
+    text(Probability): |text: &str| text.parse().map(LossSpec::Independent), table(LossTable): LossSpec::Table,
 );
-
-impl From<LossTable> for LossSpec {
-    fn from(table: LossTable) -> LossSpec {
-        LossSpec::Table(table)
-    }
-}
 
 /// A law of loss, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

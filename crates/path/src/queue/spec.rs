@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Rate, Span};
 
 use super::codel::CodelSpec;
-use super::drop_tail::StepMarkPlan;
+use super::drop::StepMarkPlan;
 use super::fq_codel::FqCodelSpec;
 use super::pie::PieSpec;
 use super::plan::QueuePlan;
@@ -61,14 +61,8 @@ pub struct QueueTable {
 text_or_table!(
     QueueSpec, "Queue", "The queue of a bottleneck.",
     "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
-    text(QueueSize): |text: &str| text.parse().map(QueueSpec::Size), table: QueueTable
+    text(QueueSize): |text: &str| text.parse().map(QueueSpec::Size), table(QueueTable): |table| QueueSpec::Table(Box::new(table)),
 );
-
-impl From<QueueTable> for QueueSpec {
-    fn from(table: QueueTable) -> QueueSpec {
-        QueueSpec::Table(Box::new(table))
-    }
-}
 
 impl QueueSpec {
     /// The queue of a bottleneck with this rate, on a path with this round trip.

@@ -69,14 +69,8 @@ pub struct JitterTable {
 text_or_table!(
     JitterSpec, "Jitter", "Jitter of the delay.",
     "a time such as \"2 ms\", or a table",
-    text(Span): |text: &str| text.parse().map(JitterSpec::Uniform), table: JitterTable
+    text(Span): |text: &str| text.parse().map(JitterSpec::Uniform), table(JitterTable): JitterSpec::Table,
 );
-
-impl From<JitterTable> for JitterSpec {
-    fn from(table: JitterTable) -> JitterSpec {
-        JitterSpec::Table(table)
-    }
-}
 
 /// The law of jitter, checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,14 +35,8 @@ text_or_table!(
     DelaySpec, "Delay",
     "The one-way delay; where it changes with time, a packet gets that of its arrival.",
     "a time such as \"5 ms\", or a table of steps",
-    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
+    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table(Schedule<Span>): DelaySpec::Schedule,
 );
-
-impl From<Schedule<Span>> for DelaySpec {
-    fn from(schedule: Schedule<Span>) -> DelaySpec {
-        DelaySpec::Schedule(schedule)
-    }
-}
 
 impl DelaySpec {
     /// The delay at the world's zero.
@@ -190,11 +184,6 @@ impl Delay {
             jitter: plan.jitter.as_ref().map(|plan| Jitter::new(plan, streams)),
             under_way,
         }
-    }
-
-    /// Whether packets leave in the order in which they came.
-    pub(crate) fn keeps_order(&self) -> bool {
-        matches!(self.under_way, UnderWay::InOrder(_))
     }
 
     /// The delay of a packet that enters now.

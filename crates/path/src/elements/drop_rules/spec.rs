@@ -57,19 +57,8 @@ text_or_table!(
     text(String): |text: &str| Err::<DropSpec, String>(format!(
         "`{text}` is not enough: give a table such as {{ kind = \"syn\", nth = [1] }}"
     )),
-    table: DropRule, list: list
+    table(DropRule): |rule| DropSpec(vec![rule]), list: DropSpec,
 );
-
-impl From<DropRule> for DropSpec {
-    fn from(rule: DropRule) -> DropSpec {
-        DropSpec(vec![rule])
-    }
-}
-impl From<Vec<DropRule>> for DropSpec {
-    fn from(rules: Vec<DropRule>) -> DropSpec {
-        DropSpec(rules)
-    }
-}
 
 /// For the schema: two numbers with two dots between them.
 struct ByteRange;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::spec::affects;
-use crate::behaviour::{Gate, Streams};
+use crate::behaviour::Gate;
 use crate::fault::{Fault, Table};
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Direction, Directions};
@@ -39,14 +39,8 @@ pub struct BlackholeTable {
 text_or_table!(
     BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
     "a time such as \"3 s\", or a table",
-    text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table: BlackholeTable
+    text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table(BlackholeTable): BlackholeSpec::Table,
 );
-
-impl From<BlackholeTable> for BlackholeSpec {
-    fn from(table: BlackholeTable) -> BlackholeSpec {
-        BlackholeSpec::Table(table)
-    }
-}
 
 /// A time during which everything is dropped, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,22 +82,10 @@ impl BlackholePlan {
     }
 }
 
-/// Drops all that comes to it during its time.
-#[derive(Debug)]
-pub(crate) struct Blackhole {
-    plan: BlackholePlan,
-}
-
-impl Blackhole {
-    pub(crate) fn new(plan: &BlackholePlan, _streams: Streams) -> Blackhole {
-        Blackhole { plan: *plan }
-    }
-}
-
-impl Gate for Blackhole {
+impl Gate for BlackholePlan {
     fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
         let since = now.since(Instant::ZERO);
-        let is_hit = since >= self.plan.from && self.plan.until.is_none_or(|until| since < until);
+        let is_hit = since >= self.from && self.until.is_none_or(|until| since < until);
         is_hit.then_some(Cause::Blackhole)
     }
 }

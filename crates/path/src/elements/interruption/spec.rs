@@ -50,19 +50,8 @@ text_or_table!(
     text(Span): |text: &str| Err::<InterruptionsSpec, String>(format!(
         "`{text}` is not enough: give a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
     )),
-    table: InterruptionSpec, list: list
+    table(InterruptionSpec): |one| InterruptionsSpec(vec![one]), list: InterruptionsSpec,
 );
-
-impl From<InterruptionSpec> for InterruptionsSpec {
-    fn from(one: InterruptionSpec) -> InterruptionsSpec {
-        InterruptionsSpec(vec![one])
-    }
-}
-impl From<Vec<InterruptionSpec>> for InterruptionsSpec {
-    fn from(several: Vec<InterruptionSpec>) -> InterruptionsSpec {
-        InterruptionsSpec(several)
-    }
-}
 
 /// The least mean of random times up. An interruption takes some work even when nobody sends, and a
 /// line that fails more often than every millisecond is a matter of `loss`.
