@@ -113,7 +113,6 @@ impl<'a> FrameView<'a> {
     }
 }
 
-<<<<<<< HEAD
 /// The IP packet inside all tunnels; the packet itself if it is none, or if what is inside cannot be
 /// read.
 fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
@@ -131,11 +130,7 @@ fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
     ip
 }
 
-/// The TCP/IP packet of the most common frame: IPv4 without options or fragments, in an Ethernet
-/// header without tags or bare.
-=======
 /// The most common TCP packet: IPv4 without options or fragments, in untagged Ethernet or bare.
->>>>>>> main
 #[inline]
 fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {

@@ -169,6 +169,18 @@ impl<'a> IpPacket<'a> {
     pub fn fragment(&self) -> Fragment {
         self.fragment
     }
+    /// What fragments of one packet have in common: the identification of IPv4, or that of the
+    /// fragment header of IPv6; none without such a header.
+    pub fn fragment_id(&self) -> Option<u32> {
+        if let Some(id) = self.id() {
+            return Some(u32::from(id));
+        }
+        let (mut at, mut kind) = (40, self.bytes[6]);
+        while kind != FRAGMENT && EXTENSIONS.contains(&kind) && at < self.transport_at {
+            (kind, at) = (self.bytes[at], at + extension_len(kind, self.bytes[at + 1]));
+        }
+        (kind == FRAGMENT).then(|| u32::from_be_bytes(array(self.bytes, at + 4)))
+    }
     /// Number of the protocol it carries, behind any extension headers.
     #[inline]
     pub fn protocol(&self) -> u8 {
@@ -284,12 +296,7 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
             if packet.len() < n { Err(anomaly) } else { Ok(()) }
         };
         need(at + 8)?;
-        let len = match kind {
-            FRAGMENT => 8,
-            // RFC 4302 section 2.2 counts this one in 4-byte words, less two.
-            AUTHENTICATION => (usize::from(packet[at + 1]) + 2) * 4,
-            _ => (usize::from(packet[at + 1]) + 1) * 8,
-        };
+        let len = extension_len(kind, packet[at + 1]);
         need(at + len)?;
         if kind == FRAGMENT {
             let field = u16::from_be_bytes(array(packet, at + 2));
@@ -306,6 +313,16 @@ const AUTHENTICATION: u8 = 51;
 /// Extension headers that are passed over: hop-by-hop, routing, fragment, authentication,
 /// destination options, mobility, HIP, shim6.
 const EXTENSIONS: [u8; 8] = [0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
+
+/// Bytes of an extension header whose length field says `told`.
+fn extension_len(kind: u8, told: u8) -> usize {
+    match kind {
+        FRAGMENT => 8,
+        // RFC 4302 section 2.2 counts this one in 4-byte words, less two.
+        AUTHENTICATION => (usize::from(told) + 2) * 4,
+        _ => (usize::from(told) + 1) * 8,
+    }
+}
 
 fn ipv4_header_len(bytes: &[u8]) -> usize {
     usize::from(bytes[0] & 0xf) * 4

@@ -1,6 +1,7 @@
 //! From frames to connections, in one pass.
 
 mod capture_clock;
+mod fragments;
 mod others;
 mod reading;
 mod remarks;
@@ -12,8 +13,7 @@ pub use reading::analyze;
 use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::protocol::TCP;
-use tcplab_wire::{FrameView, IpPacket, TcpPacket};
+use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, PacketOutcome};
@@ -26,6 +26,7 @@ use crate::{
     Stall, Trace,
 };
 use capture_clock::CaptureClock;
+use fragments::Fragments;
 use others::Others;
 use remarks::Remarks;
 
@@ -64,6 +65,7 @@ pub struct Analyzer<S = Collector> {
     frames: u64,
     /// The number of duplicated frames.
     copies: u64,
+    fragments: Fragments,
     others: Others,
     remarks: Remarks,
 }
@@ -102,6 +104,7 @@ impl<S: Sink> Analyzer<S> {
             clock: CaptureClock::default(),
             frames: 0,
             copies: 0,
+            fragments: Fragments::default(),
             others: Others::default(),
             remarks: Remarks::default(),
         }
@@ -159,13 +162,19 @@ impl<S: Sink> Analyzer<S> {
         if let Some(anomaly) = view.anomaly() {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
-        let Some(tcp) = view.tcp() else {
-            let is_later = |ip: IpPacket<'_>| ip.protocol() == TCP && ip.fragment().offset > 0;
-            if view.ip().is_some_and(is_later) {
-                let text = "fragment without a TCP header: only first fragments are analysed";
-                self.remarks.add(text, self.frames);
+        let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
+        let Some(fragment) = fragment else { return self.view(&view, frame, at) };
+        match self.fragments.add(&fragment, (at, self.frames)) {
+            Some((packet, length)) => {
+                self.view(&FrameView::new(LinkType::RawIp, &packet, length), frame, at);
             }
-            self.others.add(&view);
+            None => self.others.add(&view),
+        }
+    }
+
+    fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
+        let Some(tcp) = view.tcp() else {
+            self.others.add(view);
             if let Some(ip) = view.ip() {
                 self.table.on_too_big(&ip, (at, self.frames));
             }
@@ -233,6 +242,7 @@ impl<S: Sink> Analyzer<S> {
         for (index, mut state) in self.table.into_live() {
             hand_over(&mut self.sink, index, &mut state);
         }
+        self.remarks.whole.extend(self.fragments.finish());
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,

@@ -170,29 +170,6 @@ fn with_epoch_captures_share_zero() {
     assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
 
-/// Only first fragments are analysed; skipped frames keep their numbers.
-#[test]
-fn fragments_noted_skipped_frames_counted() {
-    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
-    let mut analyzer = Analyzer::new();
-    analyzer.skip(7);
-    for (place, packet) in packets.iter().enumerate() {
-        let mut bytes = packet.bytes.clone();
-        if place == 2 {
-            // Its payload is said to begin at byte 1480 of another packet's (RFC 791 section 3.1).
-            bytes[6..8].copy_from_slice(&185_u16.to_be_bytes());
-        }
-        analyzer.packet(&Frame::whole(packet.time_ns + 7, LinkType::RawIp, &bytes));
-    }
-    let trace = analyzer.finish();
-    assert_eq!((trace.packets, trace.epoch_nanos), (5, 7));
-    let [note] = &trace.notes[..] else { panic!("{:?}", trace.notes) };
-    assert_eq!(note.frame, Some(4));
-    assert!(note.text.contains("fragment"), "{}", note.text);
-    let frames: Vec<u64> = trace.connections[0].forward.segments.iter().map(|s| s.frame).collect();
-    assert_eq!(frames, [2, 5]);
-}
-
 /// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, without Ethernet.
 const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x45, 0x00, 0x00, 0x34, 0x38, 0xe5, 0x40, 0x00, 0x40, 0x06, 0x7f, 0xbf, 0xc0, 0xa8, 0x00, 0x6a,

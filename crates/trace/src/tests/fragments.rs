@@ -1,0 +1,113 @@
+//! IP fragments: one packet again, or a note.
+
+use tcplab_units::Bytes;
+use tcplab_wire::{Ecn, IpRepr, Ipv6Repr, LinkType, TcpFlags, TcpRepr};
+
+use super::drill::{analyze, drill, feed};
+use crate::{Analyzer, Frame};
+
+/// A packet of which a fragment is missing is not analysed; skipped frames keep their numbers.
+#[test]
+fn fragment_missing_noted_skipped_frames_counted() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    analyzer.skip(7);
+    for (place, packet) in packets.iter().enumerate() {
+        let mut bytes = packet.bytes.clone();
+        if place == 2 {
+            // Its payload is said to begin at byte 1480 of another packet's (RFC 791 section 3.1).
+            bytes[6..8].copy_from_slice(&185_u16.to_be_bytes());
+        }
+        analyzer.packet(&Frame::whole(packet.time_ns + 7, LinkType::RawIp, &bytes));
+    }
+    let trace = analyzer.finish();
+    assert_eq!((trace.packets, trace.epoch_nanos), (5, 7));
+    let [note] = &trace.notes[..] else { panic!("{:?}", trace.notes) };
+    assert_eq!(note.frame, Some(4));
+    assert!(note.text.contains("lacks fragments"), "{}", note.text);
+    let frames: Vec<u64> = trace.connections[0].forward.segments.iter().map(|s| s.frame).collect();
+    assert_eq!(frames, [2, 5]);
+}
+
+/// Cuts an IPv4 packet into fragments with this much payload each.
+fn fragments(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
+    let (header, payload) = packet.split_at(20);
+    let pieces = payload.chunks(size).enumerate().map(|(number, piece)| {
+        let offset = number * size;
+        let more = offset + piece.len() < payload.len();
+        let field = (offset / 8) as u16 | if more { 0x2000 } else { 0 };
+        let mut fragment = [header, piece].concat();
+        let total = fragment.len() as u16;
+        fragment[2..4].copy_from_slice(&total.to_be_bytes());
+        fragment[6..8].copy_from_slice(&field.to_be_bytes());
+        fragment
+    });
+    pieces.collect()
+}
+
+#[test]
+fn fragments_in_any_order_are_one_packet() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n0.2 < ack 1449\n", 1_000);
+    let whole = analyze(&packets);
+    let pieces = fragments(&packets[3].bytes, 400);
+    let count = pieces.len() as u64;
+    assert_eq!(count, 4);
+    for (name, order) in [
+        ("in order", &[0, 1, 2, 3][..]),
+        ("last first", &[3, 2, 1, 0]),
+        ("mixed", &[2, 0, 3, 1]),
+        ("one twice", &[0, 1, 1, 2, 3]),
+    ] {
+        let mut analyzer = Analyzer::new();
+        feed(&mut analyzer, &packets[..3]);
+        for &piece in order {
+            let bytes = &pieces[piece];
+            analyzer.packet(&Frame::whole(packets[3].time_ns, LinkType::RawIp, bytes));
+        }
+        feed(&mut analyzer, &packets[4..]);
+        let trace = analyzer.finish();
+        assert_eq!(trace.notes, [], "{name}");
+        let [segment] = &trace.connections[0].forward.segments[1..] else { panic!("{name}") };
+        assert_eq!(segment.frame, 3 + order.len() as u64, "{name}: as tshark, the last");
+        assert_eq!(segment.payload, Bytes::new(1448), "{name}");
+        let totals = trace.connections[0].forward.totals;
+        assert_eq!(totals, whole.connections[0].forward.totals, "{name}");
+    }
+}
+
+#[test]
+fn fragments_cut_by_the_snap_length_are_one_packet() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    feed(&mut analyzer, &packets[..3]);
+    for piece in fragments(&packets[3].bytes, 400) {
+        let original_len = piece.len() as u32;
+        let frame = Frame::whole(packets[3].time_ns, LinkType::RawIp, &piece[..68]);
+        analyzer.packet(&Frame { original_len, ..frame });
+    }
+    let trace = analyzer.finish();
+    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1448));
+}
+
+/// RFC 8200 section 4.5.
+#[test]
+fn fragments_of_ipv6_are_one_packet() {
+    let (src, dst) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
+    let ip = IpRepr::V6(Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct });
+    let tcp = TcpRepr { src_port: 1, dst_port: 2, flags: TcpFlags::ACK, ..TcpRepr::default() };
+    let packet = tcp.to_packet(&ip, &[7; 1_000]);
+    let (header, payload) = packet.split_at(40);
+    let mut analyzer = Analyzer::new();
+    for (number, piece) in payload.chunks(512).enumerate() {
+        let more = u16::from((number + 1) * 512 < payload.len());
+        let [high, low] = ((number * 512) as u16 | more).to_be_bytes();
+        let extension = [6, 0, high, low, 0, 0, 0, 9];
+        let mut fragment = [header, &extension, piece].concat();
+        fragment[4..6].copy_from_slice(&(8 + piece.len() as u16).to_be_bytes());
+        fragment[6] = 44;
+        analyzer.packet(&Frame::whole(number as u64, LinkType::RawIp, &fragment));
+    }
+    let trace = analyzer.finish();
+    assert_eq!(trace.notes, []);
+    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1_000));
+}
