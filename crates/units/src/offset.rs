@@ -2,10 +2,13 @@
 
 use std::ops::{Add, AddAssign};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::Bytes;
 
 /// A place in a byte stream, counted from its first byte. 32-bit sequence numbers become
-/// offsets at the door of the house; offsets do not wrap (2⁶⁴ bytes take centuries).
+/// offsets where a packet enters; offsets do not wrap (2⁶⁴ bytes take centuries).
 #[derive(
     Debug,
     Clone,
@@ -16,9 +19,9 @@ use crate::Bytes;
     Ord,
     Hash,
     Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Offset(u64);

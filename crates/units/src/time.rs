@@ -3,6 +3,9 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::parse::{Grammar, written_as};
 
 const GRAMMAR: Grammar = Grammar {
@@ -136,9 +139,9 @@ impl Sum for Span {
     Ord,
     Hash,
     Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Instant(u64);

@@ -5,15 +5,19 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 use crate::Packet;
-use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
 use crate::bottleneck::BILLION;
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Traffic of others: one flow of it, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct CrossSpec(pub Vec<CrossFlow>);
+text_or_table!(
+    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
+    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
+    list CrossFlow, text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
+        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
+        from: Span::ZERO, until: None,
+    }]))
+);
 
 /// One flow of others' packets. They wait and are sent at the bottleneck as all others, and leave
 /// the path behind it.
@@ -60,27 +64,6 @@ fn full_size() -> Bytes {
 
 /// The largest IP packet there is: its length is told in 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
-
-text_or_table!(
-    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
-    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
-    text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
-        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
-        from: Span::ZERO, until: None,
-    }])),
-    table: CrossFlow, list: list
-);
-
-impl From<CrossFlow> for CrossSpec {
-    fn from(flow: CrossFlow) -> CrossSpec {
-        CrossSpec(vec![flow])
-    }
-}
-impl From<Vec<CrossFlow>> for CrossSpec {
-    fn from(flows: Vec<CrossFlow>) -> CrossSpec {
-        CrossSpec(flows)
-    }
-}
 
 impl CrossSpec {
     /// Each flow, checked.
@@ -240,6 +223,9 @@ impl Behaviour for CrossTraffic {
         out.pass(packet);
     }
 
+    fn between_arrivals(&self) -> BetweenArrivals {
+        BetweenArrivals::Anything
+    }
     fn poll_at(&self) -> Option<Instant> {
         self.next
     }

@@ -1,11 +1,13 @@
 //! The calls that a bottleneck makes to its queue.
 
+use std::fmt::Debug;
+
 use tcplab_units::Instant;
 
 use crate::behaviour::{Outbox, Transit};
 
 /// What a queueing discipline does. Time never goes backwards between calls.
-pub(super) trait Discipline {
+pub(crate) trait Discipline: Debug + Send {
     /// Takes a packet that arrives now, or drops it or others to make room.
     fn push(&mut self, now: Instant, packet: Transit, out: &mut Outbox);
 
@@ -24,6 +26,11 @@ pub(super) trait Discipline {
     /// The packet to send now, and since when it has waited; may drop others on the way. Nothing
     /// only when nothing is left.
     fn pop(&mut self, now: Instant, out: &mut Outbox) -> Option<(Instant, Transit)>;
+
+    /// Whether [`pop`](Self::pop) never drops.
+    fn keeps_what_waits(&self) -> bool {
+        false
+    }
 
     /// What waits, roughly next to be sent first.
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_>;

@@ -41,6 +41,10 @@ impl Discipline for DropHead {
         self.waiting.pop()
     }
 
+    fn keeps_what_waits(&self) -> bool {
+        true
+    }
+
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         Box::new(self.waiting.iter())
     }
@@ -55,12 +59,11 @@ mod tests {
 
     use super::super::testing::{Hands, cause, ms, plain};
     use super::*;
-    use crate::queue::QueuePlan;
     use crate::{Cause, Packet};
 
     #[test]
     fn the_oldest_gives_way() {
-        let mut hands = Hands::new(QueuePlan::DropHead(QueueLimit::Packets(2)));
+        let mut hands = Hands::new(DropHead::new(QueueLimit::Packets(2)));
         for id in 0..3 {
             hands.push(ms(id), plain(id));
         }
@@ -72,7 +75,7 @@ mod tests {
 
     #[test]
     fn several_small_ones_give_way_to_a_large_one_and_none_to_one_too_large() {
-        let mut hands = Hands::new(QueuePlan::DropHead(QueueLimit::Bytes(Bytes::new(2000))));
+        let mut hands = Hands::new(DropHead::new(QueueLimit::Bytes(Bytes::new(2000))));
         for (id, size) in [(0, 500), (1, 500), (2, 500), (3, 500), (4, 1200), (5, 2001), (6, 300)] {
             hands.push(ms(0), Packet::of_size(id, Bytes::new(size)));
         }

@@ -67,6 +67,10 @@ impl Discipline for DropTail {
         self.waiting.pop()
     }
 
+    fn keeps_what_waits(&self) -> bool {
+        true
+    }
+
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         Box::new(self.waiting.iter())
     }
@@ -81,13 +85,12 @@ mod tests {
 
     use super::super::testing::{Hands, ect, ms, plain};
     use super::*;
-    use crate::queue::QueuePlan;
 
     #[test]
     fn what_finds_more_than_the_threshold_is_marked_and_nothing_else_changes() {
         for mark in [QueueLimit::Packets(2), QueueLimit::Bytes(Bytes::new(3000))] {
             let limit = QueueLimit::Packets(5);
-            let mut hands = Hands::new(QueuePlan::StepMark(StepMarkPlan { limit, mark }));
+            let mut hands = Hands::new(DropTail::marking(&StepMarkPlan { limit, mark }));
             for id in 0..7 {
                 hands.push(ms(0), if id == 3 { plain(id) } else { ect(id) });
             }

@@ -15,33 +15,20 @@ use jitter::Jitter;
 pub use jitter::{JitterPlan, JitterSpec, JitterTable};
 pub use law::{JitterLaw, TableLaw};
 
-use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
 use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::text_or_table::text_or_table;
 
-/// A delay as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum DelaySpec {
+text_or_table! {
+    DelaySpec, "Delay",
+    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
+    "a time such as \"5 ms\", or a table of steps",
     /// Always the same.
     Constant(Span),
     /// It changes with time: a packet takes the delay of the moment it enters, and when that falls,
     /// waits for those before it.
     Schedule(Schedule<Span>),
-}
-
-text_or_table!(
-    DelaySpec, "Delay",
-    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
-    "a time such as \"5 ms\", or a table of steps",
-    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
-);
-
-impl From<Schedule<Span>> for DelaySpec {
-    fn from(schedule: Schedule<Span>) -> DelaySpec {
-        DelaySpec::Schedule(schedule)
-    }
 }
 
 impl DelaySpec {
@@ -192,11 +179,6 @@ impl Delay {
         }
     }
 
-    /// Whether packets leave in the order in which they came.
-    pub(crate) fn keeps_order(&self) -> bool {
-        matches!(self.under_way, UnderWay::InOrder(_))
-    }
-
     /// The delay of a packet that enters now.
     fn next_delay(&mut self, now: Instant) -> Span {
         if let DelaySpec::Schedule(schedule) = &self.spec
@@ -223,6 +205,12 @@ impl Behaviour for Delay {
                 queue.push_back((due, packet));
             }
             UnderWay::AsDue(agenda) => agenda.push(due, packet),
+        }
+    }
+    fn between_arrivals(&self) -> BetweenArrivals {
+        match self.under_way {
+            UnderWay::InOrder(_) => BetweenArrivals::HandsOnInOrder,
+            UnderWay::AsDue(_) => BetweenArrivals::Anything,
         }
     }
     fn poll_at(&self) -> Option<Instant> {

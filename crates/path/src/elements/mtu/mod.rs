@@ -9,15 +9,13 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{Ecn, FrameView, IpPacket, IpRepr, Ipv4Repr, Ipv6Repr, TooBigRepr, protocol};
 
-use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Packet};
 
-/// The largest packet that passes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MtuSpec {
+text_or_table! {
+    MtuSpec, "Mtu", "The largest packet that passes.", "a size such as \"1400 B\", or a table",
     /// That size; larger ones are answered.
     Size(Bytes),
     /// In full.
@@ -42,18 +40,6 @@ pub struct MtuTable {
 
 fn yes() -> bool {
     true
-}
-
-text_or_table!(
-    MtuSpec, "Mtu", "The largest packet that passes.",
-    "a size such as \"1400 B\", or a table",
-    text(Bytes): |text: &str| text.parse().map(MtuSpec::Size), table: MtuTable
-);
-
-impl From<MtuTable> for MtuSpec {
-    fn from(table: MtuTable) -> MtuSpec {
-        MtuSpec::Table(table)
-    }
 }
 
 /// The largest packet that passes, checked.
@@ -109,7 +95,7 @@ pub(crate) struct MtuLimit {
 impl MtuLimit {
     /// # Panics
     /// When no header would fit.
-    pub(crate) fn new(plan: &MtuPlan, _streams: Streams) -> MtuLimit {
+    pub(crate) fn new(plan: &MtuPlan) -> MtuLimit {
         let MtuPlan { size, answer } = *plan;
         assert!((SMALLEST..=LARGEST).contains(&size), "an MTU of {size} cannot be");
         MtuLimit { limit: size, answer }
