@@ -11,6 +11,7 @@ mod packet;
 mod path;
 mod period;
 mod quantity;
+mod tcp_info;
 mod trial;
 
 pub use connection::*;
@@ -20,6 +21,7 @@ pub use packet::*;
 pub use path::*;
 pub use period::*;
 pub use quantity::{Quantity, Unit};
+pub use tcp_info::*;
 pub use trial::*;
 
 /// All quantities, by topic.
@@ -29,6 +31,7 @@ pub const TOPICS: &[(&str, &[Quantity])] = &[
     ("Packets", packet::LIST),
     ("Episodes, stalls, limits and states", period::LIST),
     ("The path", path::LIST),
+    ("Samples of a socket (TCP_INFO)", tcp_info::LIST),
     ("Runs and trials", trial::LIST),
 ];
 

@@ -30,6 +30,8 @@ pub enum Unit {
     Seconds,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// Bits per second.
     BitsPerSecond,
     /// Megabits per second.
@@ -47,6 +49,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "seconds",
             Unit::Bytes => "bytes",
+            Unit::BytesPerSecond => "bytes_per_second",
             Unit::BitsPerSecond => "bits_per_second",
             Unit::MbitPerSecond => "mbit_per_second",
             Unit::Percent => "percent",
@@ -61,6 +64,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "s",
             Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
             Unit::BitsPerSecond => "bit/s",
             Unit::MbitPerSecond => "Mbit/s",
             Unit::Percent => "%",

@@ -11,11 +11,10 @@ use tcplab_wire::FrameView;
 use crate::experiment::Experiment;
 use crate::program::Io;
 
-/// What a capture shows of a packet: its TCP sequence and acknowledgement numbers, its length, and
-/// when it passed.
+/// TCP sequence and acknowledgement numbers, length and time of a packet.
 type Passed = (u32, u32, u32, u64);
 
-/// The packets that went that way past an endpoint.
+/// The packets of a direction captured at an endpoint.
 fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
     let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
     let mut packets = Vec::new();

@@ -71,7 +71,7 @@ fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) 
         let (kernel, model) = (values(kernel, index), values(model, index));
         let ratio = ratios::ratio(&kernel, &model);
         let noise = ratios::noise(&kernel);
-        let (name, unit) = (figure.name().into(), figure.unit().into());
+        let (name, unit) = (figure.name(), figure.unit().into());
         Quantity { name, unit, kernel, model, ratio, noise }
     };
     let curves =
