@@ -2,7 +2,6 @@
 
 use std::ops::{Add, AddAssign};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
@@ -10,18 +9,7 @@ use crate::Bytes;
 /// A place in a byte stream, counted from its first byte. 32-bit sequence numbers become
 /// offsets where a packet enters; offsets do not wrap (2⁶⁴ bytes take centuries).
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Offset(u64);

@@ -1,6 +1,6 @@
 //! The calls that a link makes to its elements.
 
-use std::fmt::Debug;
+use std::fmt;
 
 use tcplab_units::{Bytes, Instant};
 
@@ -14,18 +14,13 @@ use crate::verdict::Cause;
 /// before a packet is accepted at that instant. So what an element does depends only on which
 /// packets came when, never on how often it was looked at. An element may hold a packet, pass on
 /// any number, drop at any time, and change bytes.
-pub(crate) trait Behaviour: Debug + Send {
+pub(crate) trait Behaviour: fmt::Debug + Send {
     /// Handles a packet that arrives now.
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox);
 
-    /// Why a packet of `size` that arrives now is dropped, if it is; asked of [gates](Gate) only.
-    fn refuse(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
+    /// Why a packet of `size` that arrives now is dropped, if it is; asked of gates only.
+    fn judge(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
         unreachable!("only a link of gates is asked")
-    }
-
-    /// What it does when no packet arrives.
-    fn between_arrivals(&self) -> BetweenArrivals {
-        BetweenArrivals::Nothing
     }
 
     /// When it next acts without an arrival.
@@ -44,35 +39,22 @@ pub(crate) trait Behaviour: Debug + Send {
     fn release(&mut self, _into: &mut Vec<Transit>) {}
 }
 
-/// What an element does when no packet arrives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BetweenArrivals {
-    /// It never acts then.
-    Nothing,
-    /// It hands packets on, and drops none.
-    HandsOn,
-    /// It hands packets on in the order in which they came, and drops none.
-    HandsOnInOrder,
-    /// It may do anything.
-    Anything,
-}
-
 /// An element that does nothing but let each packet pass or not, at once, and only looks at its
 /// size: most of what a world with much to do asks of links, so it can be asked without moving the
 /// packet.
-pub(crate) trait Gate: Debug + Send {
+pub(crate) trait Gate: fmt::Debug + Send {
     /// Why a packet of `size` that arrives now is dropped, if it is.
     fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause>;
 }
 
 impl<G: Gate> Behaviour for G {
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
-        match Gate::refuse(self, now, packet.packet.size()) {
+        match self.refuse(now, packet.packet.size()) {
             Some(cause) => out.drop(now, packet, cause),
             None => out.pass(packet),
         }
     }
-    fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
-        Gate::refuse(self, now, size)
+    fn judge(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
+        self.refuse(now, size)
     }
 }

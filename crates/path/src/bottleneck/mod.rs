@@ -40,19 +40,25 @@ impl BottleneckPlan {
         format!("{}, {}.", self.server.describe(), self.queue.describe())
     }
 
-    /// The bottleneck at work.
-    pub(crate) fn element(&self, streams: Streams) -> Box<dyn Behaviour> {
-        let queue = self.queue.queue(|| streams.own());
-        match &self.server {
-            ServerPlan::Rate(rate) => Box::new(Serial::at_rate(*rate, queue)),
-            ServerPlan::Varying(schedule) => Box::new(Serial::varying(schedule, queue)),
-            ServerPlan::TokenBucket(plan) => Box::new(Serial::token_bucket(plan, queue)),
-            ServerPlan::Trace(plan) => Box::new(Opportunities::new(plan, queue)),
-            ServerPlan::Wifi(plan) => {
-                // A stream of its own beside that of the queue.
-                let stream = Streams { kind: "wifi", ..streams }.own();
-                Box::new(Wifi::new(plan, queue, stream))
-            }
+    /// Whether what it does without an arrival is to send packets: it drops none at their turn.
+    pub(crate) fn only_sends(&self) -> bool {
+        let is_serial = !matches!(self.server, ServerPlan::Trace(_) | ServerPlan::Wifi(_));
+        is_serial && self.queue.drops_on_arrival_only()
+    }
+}
+
+/// The bottleneck at work: what sends, with its queue.
+pub(crate) fn bottleneck(plan: &BottleneckPlan, streams: Streams) -> Box<dyn Behaviour> {
+    let queue = plan.queue.at_work(|| streams.own());
+    match &plan.server {
+        ServerPlan::Rate(rate) => Box::new(Serial::at_rate(*rate, queue)),
+        ServerPlan::Varying(schedule) => Box::new(Serial::varying(schedule, queue)),
+        ServerPlan::TokenBucket(plan) => Box::new(Serial::token_bucket(plan, queue)),
+        ServerPlan::Trace(plan) => Box::new(Opportunities::new(plan, queue)),
+        ServerPlan::Wifi(plan) => {
+            // A stream of its own beside that of the queue.
+            let stream = Streams { kind: "wifi", ..streams }.own();
+            Box::new(Wifi::new(plan, queue, stream))
         }
     }
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::Transmission;
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Transit};
-use crate::queue::Discipline;
+use crate::behaviour::{Behaviour, Outbox, Transit};
+use crate::queue::Queue;
 
 /// What an opportunity carries (`PACKET_SIZE` in Mahimahi's src/frontend/link_queue.hh).
 const OPPORTUNITY: u64 = 1504;
@@ -105,7 +105,7 @@ impl TracePlan {
 /// A trace at work.
 #[derive(Debug)]
 pub(crate) struct Opportunities {
-    queue: Box<dyn Discipline>,
+    queue: Queue,
     plan: TracePlan,
     /// The next opportunity, counted from the first of the world, from 0.
     turn: u64,
@@ -118,7 +118,7 @@ pub(crate) struct Opportunities {
 }
 
 impl Opportunities {
-    pub(super) fn new(plan: &TracePlan, queue: Box<dyn Discipline>) -> Opportunities {
+    pub(super) fn new(plan: &TracePlan, queue: Queue) -> Opportunities {
         let plan = plan.clone();
         let comes = Instant::ZERO;
         Opportunities { queue, plan, turn: 0, comes, sending: None, is_waiting: false }
@@ -157,9 +157,6 @@ impl Behaviour for Opportunities {
         self.is_waiting = true;
     }
 
-    fn between_arrivals(&self) -> BetweenArrivals {
-        BetweenArrivals::Anything
-    }
     fn poll_at(&self) -> Option<Instant> {
         (!self.is_idle()).then_some(self.comes)
     }

@@ -5,8 +5,8 @@ use tcplab_units::{Instant, Rate};
 use super::supply::Supply;
 use super::token_bucket::{TokenBucket, TokenBucketPlan};
 use super::work::work;
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Transit};
-use crate::queue::Discipline;
+use crate::behaviour::{Behaviour, Outbox, Transit};
+use crate::queue::Queue;
 use crate::schedule::Schedule;
 use crate::{Cause, Transmission};
 
@@ -15,7 +15,7 @@ use crate::{Cause, Transmission};
 /// (`TCQ_F_CAN_BYPASS`): nothing waits then.
 #[derive(Debug)]
 pub(crate) struct Serial {
-    queue: Box<dyn Discipline>,
+    queue: Queue,
     pace: Pace,
     /// The packet being sent, and when that ends.
     sending: Option<(Instant, Transit)>,
@@ -33,16 +33,16 @@ enum Pace {
 impl Serial {
     /// # Panics
     /// When the rate is zero.
-    pub(super) fn at_rate(rate: Rate, queue: Box<dyn Discipline>) -> Serial {
+    pub(super) fn at_rate(rate: Rate, queue: Queue) -> Serial {
         assert!(rate.bits_per_second() > 0, "nothing ends at a rate of zero");
         Serial::varying(&Schedule { start: rate, steps: Vec::new(), repeat: None }, queue)
     }
 
-    pub(super) fn varying(schedule: &Schedule<Rate>, queue: Box<dyn Discipline>) -> Serial {
+    pub(super) fn varying(schedule: &Schedule<Rate>, queue: Queue) -> Serial {
         Serial { queue, pace: Pace::Line(Supply::new(schedule.clone())), sending: None }
     }
 
-    pub(super) fn token_bucket(plan: &TokenBucketPlan, queue: Box<dyn Discipline>) -> Serial {
+    pub(super) fn token_bucket(plan: &TokenBucketPlan, queue: Queue) -> Serial {
         Serial { queue, pace: Pace::Bucket(TokenBucket::new(plan)), sending: None }
     }
 
@@ -77,14 +77,6 @@ impl Behaviour for Serial {
             self.queue.push(now, packet, out);
         } else if let Some((queued, packet)) = self.queue.pass(now, packet, out) {
             self.send(now, queued, packet);
-        }
-    }
-
-    fn between_arrivals(&self) -> BetweenArrivals {
-        if self.queue.keeps_what_waits() {
-            BetweenArrivals::HandsOn
-        } else {
-            BetweenArrivals::Anything
         }
     }
 

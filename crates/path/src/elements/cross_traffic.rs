@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 use crate::Packet;
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit, exponential, standard_exponential};
 use crate::bottleneck::BILLION;
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
@@ -158,8 +158,7 @@ impl CrossTraffic {
     pub(crate) fn new(plan: &CrossFlow, streams: Streams) -> CrossTraffic {
         let began = Instant::ZERO + plan.from;
         let mut rng = streams.own();
-        let off_at =
-            plan.on.map_or(Instant::MAX, |on| began + Span::from_nanos(exponential(on, &mut rng)));
+        let off_at = plan.on.map_or(Instant::MAX, |on| began + exponential(on, &mut rng));
         let mut traffic =
             CrossTraffic { plan: *plan, rng, next: Some(began), rest: 0.0, fraction: 0, off_at };
         if plan.arrivals == Arrivals::Poisson {
@@ -175,11 +174,11 @@ impl CrossTraffic {
         while let Some(late) = gap.checked_sub(self.off_at.since(from).as_nanos()) {
             let (Some(on), Some(off)) = (self.plan.on, self.plan.off) else { break };
             gap = late;
-            from = self.off_at + Span::from_nanos(exponential(off, &mut self.rng));
+            from = self.off_at + exponential(off, &mut self.rng);
             if from == Instant::MAX {
                 return None;
             }
-            self.off_at = from + Span::from_nanos(exponential(on, &mut self.rng));
+            self.off_at = from + exponential(on, &mut self.rng);
         }
         let next = from + Span::from_nanos(gap);
         let end = self.plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
@@ -197,7 +196,8 @@ impl CrossTraffic {
                 u64::try_from(work / rate).unwrap_or(u64::MAX)
             }
             Arrivals::Poisson => {
-                let exact = self.rest + work as f64 / rate as f64 * standard(&mut self.rng);
+                let exact =
+                    self.rest + work as f64 / rate as f64 * standard_exponential(&mut self.rng);
                 let whole = exact as u64;
                 self.rest = exact - whole as f64;
                 whole
@@ -206,26 +206,11 @@ impl CrossTraffic {
     }
 }
 
-/// A time from the exponential distribution with this mean, in nanoseconds; at least one, so that
-/// time goes on.
-fn exponential(mean: Span, rng: &mut Rng) -> u64 {
-    ((mean.as_nanos() as f64 * standard(rng)).round() as u64).max(1)
-}
-
-/// A number from the exponential distribution with mean 1, by inversion of its distribution
-/// function.
-fn standard(rng: &mut Rng) -> f64 {
-    -libm::log(rng.open_unit())
-}
-
 impl Behaviour for CrossTraffic {
     fn accept(&mut self, _now: Instant, packet: Transit, out: &mut Outbox) {
         out.pass(packet);
     }
 
-    fn between_arrivals(&self) -> BetweenArrivals {
-        BetweenArrivals::Anything
-    }
     fn poll_at(&self) -> Option<Instant> {
         self.next
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Probability, Rng, Span};
 
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::fault::Fault;
 
 /// Packets that others overtake: which (`probability` or `every`), and by how much (`gap` packets
@@ -170,9 +170,6 @@ impl Behaviour for Reordering {
         for held in self.held.drain(..free) {
             out.pass(held.packet);
         }
-    }
-    fn between_arrivals(&self) -> BetweenArrivals {
-        BetweenArrivals::Anything
     }
     fn poll_at(&self) -> Option<Instant> {
         self.held.front().map(|held| held.at)

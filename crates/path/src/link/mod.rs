@@ -1,14 +1,13 @@
 //! One direction of a path at work.
 
 mod conveyor;
-mod element;
 mod plan;
 
 use tcplab_units::{Bytes, Instant};
 
 pub use plan::{ElementPlan, LinkPlan};
 
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::{Departure, Direction, Fate, Packet, Verdict};
 use conveyor::Conveyor;
 
@@ -63,21 +62,21 @@ impl Link {
     }
 
     fn of_elements(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
-        let elements: Vec<_> = plan
+        let elements: Vec<Box<dyn Behaviour>> = plan
             .elements
             .iter()
             .enumerate()
             .map(|(index, element)| {
                 let kind = element.kind();
                 let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
-                element.element(Streams { seed, direction, kind, number: before + 1 })
+                element.at_work(Streams { seed, direction, kind, number: before + 1 })
             })
             .collect();
         Link {
             direction,
             conveyor: None,
             due: elements.iter().map(|element| element.poll_at()).collect(),
-            ends_in_line: ends_in_line(&elements),
+            ends_in_line: ends_in_line(&plan.elements),
             elements,
             outbox: Outbox::new(direction),
             entering: Vec::new(),
@@ -108,7 +107,7 @@ impl Link {
     /// When the link is no gate.
     pub fn judge(&mut self, now: Instant, id: u64, size: Bytes) -> Verdict {
         self.clock = self.clock.max(now);
-        let cause = self.elements.iter_mut().find_map(|element| element.refuse(self.clock, size));
+        let cause = self.elements.iter_mut().find_map(|element| element.judge(self.clock, size));
         Verdict {
             id,
             direction: self.direction,
@@ -249,13 +248,14 @@ impl Link {
 }
 
 /// See [`Link::ends_in_line`].
-fn ends_in_line(elements: &[Box<dyn Behaviour>]) -> bool {
-    use BetweenArrivals::{HandsOn, HandsOnInOrder, Nothing};
-    let between: Vec<_> = elements.iter().map(|element| element.between_arrivals()).collect();
-    let Some((HandsOnInOrder, before)) = between.split_last() else { return false };
-    // What acts of its own accord stands right before the last, and never drops then.
-    let before = before.strip_suffix(&[HandsOn]).unwrap_or(before);
-    before.iter().all(|others| *others == Nothing)
+fn ends_in_line(elements: &[ElementPlan]) -> bool {
+    let Some((ElementPlan::Delay(delay), before)) = elements.split_last() else { return false };
+    // What acts without an arrival stands right before it, and never drops while it does.
+    let (last, others) = match before {
+        [others @ .., ElementPlan::Bottleneck(plan)] => (plan.only_sends(), others),
+        others => (true, others),
+    };
+    last && !delay.reorders() && others.iter().all(ElementPlan::is_passive)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Rate, Span};
 
 use super::codel::CodelSpec;
-use super::drop_tail::StepMarkPlan;
+use super::drop::StepMarkPlan;
 use super::fq_codel::FqCodelSpec;
 use super::pie::PieSpec;
 use super::plan::QueuePlan;

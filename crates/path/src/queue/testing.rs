@@ -5,17 +5,17 @@ use std::net::Ipv4Addr;
 use tcplab_units::{Instant, Rng, Span};
 use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
 
-use super::discipline::Discipline;
+use super::Discipline;
 use crate::behaviour::{Outbox, Transit};
 use crate::{Cause, Direction, Fate, Packet, Verdict};
 
-pub(super) struct Hands<Q> {
-    pub(super) queue: Q,
+pub(super) struct Hands<D> {
+    pub(super) queue: D,
     out: Outbox,
 }
 
-impl<Q: Discipline> Hands<Q> {
-    pub(super) fn new(queue: Q) -> Hands<Q> {
+impl<D: Discipline> Hands<D> {
+    pub(super) fn new(queue: D) -> Hands<D> {
         Hands { queue, out: Outbox::new(Direction::Forward) }
     }
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
@@ -44,7 +44,6 @@ impl<Q: Discipline> Hands<Q> {
     }
 }
 
-/// What random disciplines draw from.
 pub(super) fn rng() -> Rng {
     Rng::new(1, "forward/bottleneck/1")
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use tcplab_units::{Instant, Rng, Span};
 
 use super::{BLOCK_ACK_WINDOW, Contention, Exchange, Load, WifiPlan};
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Transit};
-use crate::queue::Discipline;
+use crate::behaviour::{Behaviour, Outbox, Transit};
+use crate::queue::Queue;
 use crate::{Cause, Transmission};
 
 /// A wireless link at work: one station that sends, and what it meets on the medium.
@@ -23,7 +23,7 @@ use crate::{Cause, Transmission};
 #[derive(Debug)]
 pub(crate) struct Wifi {
     plan: WifiPlan,
-    queue: Box<dyn Discipline>,
+    queue: Queue,
     exchange: Exchange,
     contention: Contention,
     rng: Rng,
@@ -71,7 +71,7 @@ enum Medium {
 }
 
 impl Wifi {
-    pub(crate) fn new(plan: &WifiPlan, queue: Box<dyn Discipline>, rng: Rng) -> Wifi {
+    pub(crate) fn new(plan: &WifiPlan, queue: Queue, rng: Rng) -> Wifi {
         let exchange = Exchange::new(plan);
         let timing = exchange.timing;
         let packets = exchange.full_packets();
@@ -206,9 +206,6 @@ impl Behaviour for Wifi {
         }
     }
 
-    fn between_arrivals(&self) -> BetweenArrivals {
-        BetweenArrivals::Anything
-    }
     fn poll_at(&self) -> Option<Instant> {
         match self.medium {
             Medium::Idle => None,

@@ -15,7 +15,7 @@ use jitter::Jitter;
 pub use jitter::{JitterPlan, JitterSpec, JitterTable};
 pub use law::{JitterLaw, TableLaw};
 
-use crate::behaviour::{Behaviour, BetweenArrivals, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::text_or_table::text_or_table;
@@ -205,12 +205,6 @@ impl Behaviour for Delay {
                 queue.push_back((due, packet));
             }
             UnderWay::AsDue(agenda) => agenda.push(due, packet),
-        }
-    }
-    fn between_arrivals(&self) -> BetweenArrivals {
-        match self.under_way {
-            UnderWay::InOrder(_) => BetweenArrivals::HandsOnInOrder,
-            UnderWay::AsDue(_) => BetweenArrivals::Anything,
         }
     }
     fn poll_at(&self) -> Option<Instant> {

@@ -75,22 +75,10 @@ impl BlackholePlan {
     }
 }
 
-/// Drops all that comes to it during its time.
-#[derive(Debug)]
-pub(crate) struct Blackhole {
-    plan: BlackholePlan,
-}
-
-impl Blackhole {
-    pub(crate) fn new(plan: &BlackholePlan) -> Blackhole {
-        Blackhole { plan: *plan }
-    }
-}
-
-impl Gate for Blackhole {
+impl Gate for BlackholePlan {
     fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
         let since = now.since(Instant::ZERO);
-        let is_hit = since >= self.plan.from && self.plan.until.is_none_or(|until| since < until);
+        let is_hit = since >= self.from && self.until.is_none_or(|until| since < until);
         is_hit.then_some(Cause::Blackhole)
     }
 }

@@ -10,14 +10,14 @@ fn plan() -> RedPlan {
 
 /// So many packets wait, and have done so for long: they are the average.
 fn red(plan: RedPlan, waiting: u64) -> Hands<Red> {
-    let mut red = Red::new(plan, rng());
+    let mut hands = Hands::new(Red::new(plan, rng()));
     for id in 0..waiting {
         let packet = plain(id);
-        red.waiting.push(ms(0), Transit::new(packet, ms(0)));
+        hands.queue.waiting.push(ms(0), Transit::new(packet, ms(0)));
     }
-    red.average.value = waiting as f64;
-    red.average.idle_since = None;
-    Hands::new(red)
+    hands.queue.average.value = waiting as f64;
+    hands.queue.average.idle_since = None;
+    hands
 }
 
 /// Packets come one by one, and each that is taken makes another go, so that the queue stays as it
