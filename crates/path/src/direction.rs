@@ -25,10 +25,7 @@ impl Direction {
     /// The other direction.
     #[must_use]
     pub const fn opposite(self) -> Direction {
-        match self {
-            Direction::Forward => Direction::Reverse,
-            Direction::Reverse => Direction::Forward,
-        }
+        Direction::from_sender(self.receiver())
     }
 
     /// The direction of what `sender` sends.
