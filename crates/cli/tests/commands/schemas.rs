@@ -1,21 +1,18 @@
 //! The JSON of commands against its schemas in `docs/schemas`, and the tables against pyarrow.
 //!
-//! Schemas of results are made from what is written (`TCPLAB_BLESS=1 cargo nextest run -p tcplab
-//! --test schemas`), that of a trace from its columns. A key that vanishes or changes its type
+//! `TCPLAB_BLESS=1 cargo nextest run -p tcplab --test commands schemas` widens schemas to fit what
+//! is written; that of a trace is made from its columns. A key that vanishes or changes its type
 //! breaks the promise of docs/formats.md, and this test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use tcplab_quantities::{self as q, Document};
-use tempfile::TempDir;
 
-#[path = "schemas/schema.rs"]
-mod schema;
-
-use schema::check;
+use crate::home::{Ended, Home, names, skipped};
+use crate::schema::check;
 
 const SCENARIO: &str = r#"title = "Small"
 
@@ -123,7 +120,8 @@ fn output(home: &Home, line: &str) -> String {
 fn json_of_each_command_fits_its_schema() {
     let (home, run) = home();
     let trial = &names(&run.join("trials"))[0];
-    let named = |line: &str| line.replace("RUN", &run.display().to_string()).replace("TRIAL", trial);
+    let named =
+        |line: &str| line.replace("RUN", &run.display().to_string()).replace("TRIAL", trial);
     for (line, document) in COMMANDS {
         let line = named(line);
         let value = serde_json::from_str(&output(&home, &line));
@@ -200,32 +198,27 @@ fn pyarrow_reads_numbers_in_all_tables() {
     let has =
         Command::new(&python).args(["-c", "import pyarrow.parquet, pyarrow.feather"]).output();
     if !has.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: pyarrow is not installed, so no table was read with it");
-        return;
+        return skipped("pyarrow is not installed, so no table was read with it");
     }
     let (home, run) = home();
-    let tables = home.path().join("tables");
-    fs::create_dir(&tables).unwrap();
+    home.make_directory("tables");
     let run = run.display().to_string();
-    let trial = fs::read_dir(format!("{run}/trials")).unwrap().next().unwrap().unwrap().path();
-    for (source, prefix) in
-        [(run.as_str(), "run"), (trial.to_str().unwrap(), "trial"), ("a.pcap.zst", "capture")]
-    {
-        let list = String::from_utf8(output(home.path(), &["export", source])).unwrap();
+    let trial = format!("{run}/trials/{}", names(&Path::new(&run).join("trials"))[0]);
+    for (source, prefix) in [(&*run, "run"), (&*trial, "trial"), ("a.pcap.zst", "capture")] {
+        let list = home.answer(&format!("export {source}"));
         for name in list.lines().take_while(|line| !line.is_empty()) {
             let name = name.split(' ').next().unwrap();
             for format in ["parquet", "arrow", "csv", "jsonl"] {
                 let file = format!("tables/{prefix}.{}.{format}", name.replace('/', "."));
-                let line = ["export", source, "--table", name, "--format", format, "-o", &file];
                 if prefix == "run" && name == "flows" {
                     continue;
                 }
-                output(home.path(), &line);
+                home.answer(&format!("export {source} --table {name} --format {format} -o {file}"));
             }
         }
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/tables.py");
-    let read = Command::new(&python).arg(script).arg(&tables).output().unwrap();
+    let read = Command::new(&python).arg(script).arg(home.path("tables")).output().unwrap();
     let said = String::from_utf8_lossy(&read.stdout);
     assert!(read.status.success(), "{said}{}", String::from_utf8_lossy(&read.stderr));
     assert!(said.contains("tables read"), "{said}");
