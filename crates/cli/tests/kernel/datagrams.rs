@@ -13,11 +13,10 @@ use crate::home::Home;
 use crate::program::{Io, installed};
 
 const SCENARIO: &str = r#"
-title = "Datagrams"
-[path]
-delay = "5 ms"
-[workload]
-datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 }
+title    = "Datagrams"
+path     = { delay = "5 ms" }
+workload = { datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 } }
+repeat   = { trials = 1, retries = 0 }
 [matrix.channel.lossy]
 "path.loss" = "20 %"
 "path.duplicate" = "10 %"
@@ -25,9 +24,6 @@ datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 }
 "workload.datagrams.count" = 4
 "workload.datagrams.server" = "closed"
 "workload.datagrams.connected" = true
-[repeat]
-trials = 1
-retries = 0
 [[expect]]
 claim    = "Nobody has the port, and the socket hears of it"
 where    = { channel = "closed" }
