@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_need_no_more_steps_than_there_is_room_for() {
+    fn many_values_make_a_bounded_number_of_steps() {
         let values: Vec<f64> = (0..100_000).map(|n| f64::from(n) / 7.0).collect();
         assert!(ecdf("t", "ms", &[("all".into(), values)]).svg.len() < 60_000);
     }

@@ -149,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_trials_need_no_more_dots_than_can_be_seen() {
+    fn many_trials_make_a_bounded_number_of_dots() {
         let values: Vec<f64> = (0..20_000).map(|n| f64::from(n % 997) / 3.0).collect();
         assert!(spread("t", "ms", &[row("all", &values)]).svg.len() < 400_000);
     }
 
     #[test]
-    fn a_wild_interval_does_not_press_the_trials_flat() {
+    fn extreme_interval_is_clipped() {
         let mut wild = row("one", &[1.0, 2.0]);
         wild.interval = Some((-1e9, 1e9));
         let most = seen(&wild).fold(f64::MIN, f64::max);

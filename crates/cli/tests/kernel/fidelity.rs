@@ -15,7 +15,7 @@ client   = { socket.congestion = "reno" }
 "#;
 
 #[test]
-fn both_worlds_run_and_are_kept() {
+fn both_worlds_run_and_are_reused() {
     if !allowed(Io::Tun) {
         return;
     }

@@ -52,7 +52,7 @@ fn flow<'a>(flows: &'a [FlowLog], name: &str) -> &'a FlowLog {
 fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
-    each_gets_what_the_path_carried(trial);
+    flows_receive_what_the_path_delivered(trial);
     the_model_has_the_same_connections(trial);
 }
 
@@ -94,7 +94,7 @@ fn vanished_client_sends_nothing() {
     assert_eq!(connection.reverse.acks.last().unwrap().ack.as_u64(), 11);
 }
 
-fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
+fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =
         flows.iter().map(|flow| (flow.name.as_str(), flow.connections.len())).collect();

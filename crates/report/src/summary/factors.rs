@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_of_a_median_is_between_the_right_order_statistics() {
+    fn interval_of_median_uses_order_statistics() {
         let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
         // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the
         // 6th and 15th.
