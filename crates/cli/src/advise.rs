@@ -270,7 +270,7 @@ fn recommendations(
             let line = format!("{change} (× {:.1})", expected.factor());
             paragraph(&mut text, "   expected", 13, &line);
         }
-        paragraph(&mut text, "   basis", 13, &one.basis);
+        paragraph(&mut text, "   basis", 13, one.basis);
     }
     if advice.is_empty() {
         text += "\nNo recommendations: the settings are as good as the formulas allow.\n";
