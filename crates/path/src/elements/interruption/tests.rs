@@ -205,29 +205,3 @@ fn a_black_hole_has_a_beginning_and_an_end() {
         }
     }
 }
-
-#[test]
-fn each_form_in_words() {
-    for (json, words) in [
-        (
-            r#"{ "interruption": { "at": ["1 s", "3.5 s", "7 s"], "lasting": "200 ms" } }"#,
-            "All packets are dropped for 200 ms at 1 s, 3.5 s and 7 s.",
-        ),
-        (
-            r#"{ "interruption": { "at": ["1 s"], "lasting": "200 ms" } }"#,
-            "All packets are dropped for 200 ms at 1 s.",
-        ),
-        (
-            r#"{ "interruption": { "up": "5 s", "lasting": "200 ms" } }"#,
-            "All packets are dropped at random times: mean length 200 ms, mean time between 5 s.",
-        ),
-        (
-            r#"{ "interruption": { "up": "5 s", "lasting": "200 ms", "offset": "1 s" } }"#,
-            "All packets are dropped at random times, first at 1 s: mean length 200 ms, mean time \
-             between 5 s.",
-        ),
-        (r#"{ "blackhole": "3 s" }"#, "All packets are dropped from 3 s on."),
-    ] {
-        assert_eq!(link(json, Direction::Reverse).describe(), [words]);
-    }
-}

@@ -263,21 +263,3 @@ proptest! {
         prop_assert_eq!(1 + made.count(), out.len());
     }
 }
-
-#[test]
-fn a_limit_in_words() {
-    for (json, words) in [
-        (
-            r#""1400 B""#,
-            "MTU 1400 B: larger packets are fragmented if allowed, otherwise dropped with an ICMP \
-             error.",
-        ),
-        (
-            r#"{ "size": "1280 B", "answer": false }"#,
-            "MTU 1280 B: larger packets are fragmented if allowed, otherwise dropped silently.",
-        ),
-    ] {
-        let spec: MtuSpec = serde_json::from_str(json).unwrap();
-        assert_eq!(spec.plan().unwrap().describe(), words);
-    }
-}
