@@ -233,10 +233,7 @@ impl<T: Quantity> Schedule<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn ms(n: u64) -> Instant {
-        Instant::from_nanos(n * 1_000_000)
-    }
+    use crate::testing::ms;
 
     fn mbit(n: u64) -> Rate {
         Rate::from_bits_per_second(n * 1_000_000)

@@ -1,10 +1,7 @@
 use tcplab_units::{Instant, Rate};
 
 use super::*;
-
-fn path(json: &str) -> PathSpec {
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
-}
+use crate::testing::path;
 
 /// The paper's path, and what each direction does in words.
 #[test]
