@@ -14,10 +14,8 @@ use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Packet};
 
-/// The largest packet that passes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MtuSpec {
+text_or_table! {
+    MtuSpec, "Mtu", "The largest packet that passes.", "a size such as \"1400 B\", or a table",
     /// That size; larger ones are answered.
     Size(Bytes),
     /// In full.
@@ -43,12 +41,6 @@ pub struct MtuPlan {
 fn yes() -> bool {
     true
 }
-
-text_or_table!(
-    MtuSpec, "Mtu", "The largest packet that passes.",
-    "a size such as \"1400 B\", or a table",
-    text(Bytes): |text: &str| text.parse().map(MtuSpec::Size), table(MtuPlan): MtuSpec::Table,
-);
 
 /// What every link must take without further fragmentation: the longest header and eight bytes (RFC
 /// 791 section 3.2).
