@@ -54,7 +54,7 @@ impl Host {
             Want::Sleep(until) => Done::Waits(Some(until)),
             Want::Connect => self.connect(now),
             Want::Vanish => {
-                self.vanish();
+                self.has_vanished = true;
                 Done::Waits(None)
             }
             Want::Accept => self.accept(now),
