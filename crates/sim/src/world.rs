@@ -318,11 +318,11 @@ impl World {
             return Some(index);
         }
         let to = self.pairs.first()?[end].address.ip;
-        let told = packets::too_big(&packet, to)?;
-        let is_it = |pair: &[Host; 2]| [end, 1 - end].map(|end| pair[end].address) == told.ends;
+        let error = packets::too_big(&packet, to)?;
+        let is_it = |pair: &[Host; 2]| [end, 1 - end].map(|end| pair[end].address) == error.ends;
         let index = 2 * self.pairs.iter().position(is_it)? + end;
         let now = self.now;
-        if let Some(path) = self.host(index).handle_too_big(now, &told) {
+        if let Some(path) = self.host(index).handle_too_big(now, &error) {
             let Upcoming { timed, waiting, .. } = &mut self.upcoming;
             let later = timed.iter_mut().map(|(_, pair)| pair).chain(waiting);
             self.pairs.iter_mut().chain(later).for_each(|pair| pair[end].learn(path));
