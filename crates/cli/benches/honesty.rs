@@ -7,14 +7,13 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs it")]
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Overrides, Plan, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Overrides, Plan, begin, complete, plan};
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{Run, Trial};
 use tcplab_scenario::{Scenario, metrics};
@@ -188,6 +187,6 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let plan = plan(&scenario, Some(tcplab_results::World::Simulated), || None, overrides)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
-    execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;
-    Ok(analyse(&run, |_, _| ControlFlow::Continue(()))?)
+    let no_stop = AtomicBool::new(false);
+    Ok(complete(&run, &Bench::new(nobody), &no_stop, |_| {}, |_, _| anyhow::Ok(()))?.run)
 }

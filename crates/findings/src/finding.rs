@@ -90,8 +90,8 @@ impl Shown {
         Shown { frames, at }
     }
     /// Of occurrences; empty if there were none.
-    pub(crate) fn by(seen: &Occurrences) -> Shown {
-        Shown::in_frames(seen.frames.iter().copied(), seen.first.unwrap_or_default())
+    pub(crate) fn by(occurrences: &Occurrences) -> Shown {
+        Shown::in_frames(occurrences.frames.iter().copied(), occurrences.first.unwrap_or_default())
     }
     /// The two packets around a stall.
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
