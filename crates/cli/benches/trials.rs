@@ -21,10 +21,10 @@ stack = "model:linux-6.18"
 [workload]
 upload = "10 MB"
 "#;
-/// Runs of so many trials are compared.
+/// The compared numbers of trials.
 const USUAL: [u32; 2] = [1_000, 10_000];
-/// The most memory over that of the first run for which it is called flat: the metrics of each
-/// trial stay, some hundred bytes.
+/// The largest ratio of memory that counts as flat: the metrics of each trial, some hundred bytes,
+/// stay in memory.
 const FLAT: f64 = 1.3;
 
 fn main() -> io::Result<()> {
@@ -59,7 +59,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs so many trials; the time it took, and the most memory that was resident, kB.
+/// Runs `count` trials; returns the time and the peak of resident memory, kB.
 fn run(place: &Path, count: u32) -> io::Result<(Duration, u64)> {
     let begun = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_tcplab"))
@@ -82,7 +82,7 @@ fn run(place: &Path, count: u32) -> io::Result<(Duration, u64)> {
     }
 }
 
-/// What the files below `directory` hold, bytes.
+/// Bytes of all files below `directory`.
 fn size(directory: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(directory)? {

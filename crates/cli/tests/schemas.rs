@@ -181,9 +181,10 @@ fn page_of_formats_lists_all_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let page = fs::read_to_string(docs.join("formats.md")).unwrap();
     for Document { schema, version, about } in q::DOCUMENTS {
-        let name = match docs.join(format!("schemas/{schema}.json")).exists() {
-            true => format!("[`{schema}`](schemas/{schema}.json)"),
-            false => format!("`{schema}`"),
+        let name = if docs.join(format!("schemas/{schema}.json")).exists() {
+            format!("[`{schema}`](schemas/{schema}.json)")
+        } else {
+            format!("`{schema}`")
         };
         let row = format!("| {name} | {version} | {about} |");
         assert!(page.contains(&row), "docs/formats.md lacks this row: {row}");

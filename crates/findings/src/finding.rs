@@ -42,6 +42,19 @@ pub enum Severity {
     Doubt,
 }
 
+impl Severity {
+    /// In lower case, as in tables and style sheets.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Good => "good",
+            Severity::Note => "note",
+            Severity::Harm => "harm",
+            Severity::Failure => "failure",
+            Severity::Doubt => "doubt",
+        }
+    }
+}
+
 /// The cost of a finding, to sort by: time before bytes. Costs overlap and do not add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {

@@ -111,11 +111,12 @@ quantities! {
         "The largest round-trip time; empty without samples",
         tcptrace "RTT max", wireshark "tcp.analysis.ack_rtt";
     SRTT = "srtt_ns", Nanoseconds, "SRTT",
-        "The smoothed round-trip time (RFC 6298), of a direction at its end; empty without samples";
+        "The smoothed round-trip time (RFC 6298); of a direction, at its end; empty without samples";
     RTTVAR = "rttvar_ns", Nanoseconds, "RTTVAR",
-        "The round-trip time variation (RFC 6298), of a direction at its end; empty without samples";
+        "The round-trip time variation (RFC 6298); of a direction, at its end; empty without samples";
     RTO = "rto_ns", Nanoseconds, "RTO",
-        "The retransmission timeout, of a direction that of Linux at its end; empty without samples",
+        "The retransmission timeout (RFC 6298); of a direction, what Linux would have at its end; \
+         empty without samples",
         wireshark "tcp.analysis.rto";
     WINDOW_SCALE_KNOWN = "window_scale_known", None, "window scale known",
         "Whether advertised windows are known in bytes",

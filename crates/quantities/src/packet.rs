@@ -46,7 +46,7 @@ quantities! {
         wireshark "tcp.ack";
     NEWLY_ACKED_BYTES = "newly_acked_bytes", Bytes, "newly acknowledged",
         "How many bytes it acknowledges for the first time";
-    WINDOW_BYTES = "window_bytes", Bytes, "window",
+    WINDOW_BYTES = "window_bytes", Bytes, "advertised window",
         "The advertised window; empty if its scale is not known", wireshark "tcp.window_size";
     SACK_STARTS = "sack_starts", None, "SACK from",
         "Where the SACK blocks begin, without the D-SACK, in their order",

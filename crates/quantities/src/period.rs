@@ -17,12 +17,12 @@ quantities! {
     FIRST_RETRANSMISSION_FRAME = "first_retransmission_frame", None, "first retransmission",
         "The frame of the first retransmission; empty if there was none",
         wireshark "frame.number";
-    REPAIRED_NS = "repaired_ns", Nanoseconds, "repaired",
+    REPAIRED_NS = "repaired_ns", Nanoseconds, "recovered",
         "When everything lost was acknowledged, from the trace's zero; empty if it never was";
     LOST_SEGMENTS = "lost_segments", None, "lost segments", "Transmissions that were lost";
     LOST_BYTES = "lost_bytes", Bytes, "lost data", "Bytes that were lost";
     PROBES = "probes", None, "probes", "Tail loss probes, those with new data included";
-    SILENCE_NS = "silence_ns", Nanoseconds, "silence",
+    SILENCE_NS = "silence_ns", Nanoseconds, "longest silence",
         "The longest time without data sent, up to the first retransmission: the time lag";
     SENT_NS = "sent_ns", Nanoseconds, "sent", "When it was sent, from the trace's zero";
     FROM_NS = "from_ns", Nanoseconds, "from", "When it begins, from the trace's zero";

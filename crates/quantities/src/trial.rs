@@ -20,7 +20,7 @@ quantities! {
         "The interruption's number, from 1; empty if there was none";
     START_SECONDS = "start_seconds", Seconds, "start", "When it began, from the trial's zero";
     DURATION_SECONDS = "duration_seconds", Seconds, "duration", "How long it lasted";
-    SILENCE_SECONDS = "silence_seconds", Seconds, "silence",
+    SILENCE_SECONDS = "silence_seconds", Seconds, "longest silence",
         "The longest time without data sent, up to the first retransmission: the time lag";
     RECOVERY_SECONDS = "recovery_seconds", Seconds, "recovery",
         "From its end until new data were acknowledged; empty if that did not come";
@@ -28,7 +28,7 @@ quantities! {
         "Segments of the episode that the path dropped, by its log; empty if it has none";
     LOST_GOODPUT_BYTES = "lost_goodput_bytes", Bytes, "lost goodput",
         "What would have been acknowledged at the rate of before, less what was; empty if not known";
-    REPAIRED = "repaired", None, "repaired", "Whether everything lost was acknowledged in the end";
+    REPAIRED = "repaired", None, "recovered", "Whether everything lost was acknowledged in the end";
     CALL = "call", None, "call", "The call of the application";
     ASKED = "asked", None, "arguments", "The call's argument, if it is not a size";
     ASKED_BYTES = "asked_bytes", Bytes, "size asked for", "The call's argument, if it is a size";

@@ -40,8 +40,10 @@ macro_rules! samples {
             /// Whose socket.
             pub endpoint: Endpoint,
             $(
-                #[doc = concat!("[`", stringify!($quantity), "`](tcplab_quantities::")]
-                #[doc = concat!(stringify!($quantity), "), as the kernel has it.")]
+                #[doc = concat!(
+                    "[`", stringify!($quantity), "`](tcplab_quantities::", stringify!($quantity),
+                    "), as the kernel has it."
+                )]
                 pub $field: u64,
             )+
         }

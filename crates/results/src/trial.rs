@@ -7,7 +7,7 @@ use tcplab_workload::LoadReport;
 use crate::{EndRow, Ending, EpisodeRow, FindingRow, FlowRow, InterruptionRow, Metrics, OptionRow};
 
 /// One repetition of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// From 1.
     pub number: u32,
@@ -52,25 +52,7 @@ pub struct Trial {
 impl Trial {
     /// A trial of which nothing is known but these warnings.
     pub fn empty(warnings: Vec<String>) -> Trial {
-        Trial {
-            number: 0,
-            seed: 0,
-            directory: String::new(),
-            metrics: Metrics::default(),
-            episodes: Vec::new(),
-            interruptions: Vec::new(),
-            findings: Vec::new(),
-            ends: Vec::new(),
-            ending: None,
-            load: None,
-            options: Vec::new(),
-            flaws: Vec::new(),
-            put_aside: 0,
-            warnings,
-            medium: None,
-            has_packets: true,
-            flows: Vec::new(),
-        }
+        Trial { warnings, has_packets: true, ..Trial::default() }
     }
 
     /// Whether its ends exchanged datagrams, and there was no connection.

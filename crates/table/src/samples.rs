@@ -30,5 +30,7 @@ pub fn write_samples<W: Write + Send>(
 pub(crate) fn columns() -> Vec<Column<Vec<Value>>> {
     let all = Sample::COLUMNS.iter().map(|column| (column.quantity, Kind::Whole));
     let first = [(q::AT_NS, Kind::Whole), (q::ENDPOINT, Kind::Text)];
-    Column::list(&first.into_iter().chain(all).collect::<Vec<_>>())
+    let mut columns = Column::list(&first.into_iter().chain(all).collect::<Vec<_>>());
+    columns[0].meaning = "When it was taken, from the trial's zero".into();
+    columns
 }

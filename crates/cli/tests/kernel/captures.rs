@@ -25,7 +25,7 @@ pub(crate) fn are_right(trial: &Recorded<'_>) {
     }
 }
 
-/// The path's rows on what this endpoint sent, by frame.
+/// The verdicts on what this endpoint sent, by frame.
 fn rows(trial: &Recorded<'_>, end: Endpoint) -> Vec<TruthRow> {
     let direction = Direction::from_sender(end);
     trial.truth.iter().filter(|row| row.verdict.direction == direction).cloned().collect()
@@ -72,8 +72,8 @@ fn comments_say_what_the_path_did(name: &str, tap: &Tap, rows: &[TruthRow]) {
     }
 }
 
-/// The path keeps the order: what it lets go is what the other end sees, byte by byte, and never
-/// before the path says, but for what reading and writing cost each time.
+/// The other end captures the delivered packets in order, byte by byte, and never before the path's
+/// verdict says, less the cost of reading and writing.
 fn what_arrives_was_sent(trial: &Recorded<'_>, sender: usize, receiver: usize) {
     let rows = rows(trial, Endpoint::BOTH[sender]);
     let delivered: Vec<&TruthRow> =

@@ -69,7 +69,7 @@ fn both_worlds_lose_and_answer_equally() {
     }
 }
 
-/// All but the times.
+/// Without its times.
 fn told(report: &DatagramReport) -> DatagramReport {
     let mut told = report.clone();
     for request in &mut told.requests {
@@ -80,7 +80,7 @@ fn told(report: &DatagramReport) -> DatagramReport {
     told
 }
 
-/// As tshark has it: 1 is "good". What ICMP quotes is as it was before the device completed it.
+/// By tshark: 1 is "good". ICMP quotes the packet before the device completed its checksum.
 fn checksums_are_right(capture: &Path) {
     if !installed(&["tshark"]) {
         return;

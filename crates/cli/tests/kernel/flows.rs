@@ -62,7 +62,7 @@ fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     the_model_has_the_same_connections(trial);
 }
 
-/// One that vanishes holds what its server has written, and nobody else's trial up.
+/// A client that vanishes leaves its server's data unacknowledged, and does not delay the trial.
 const VANISHING: &str = r#"
 title = "One client hangs"
 [path]
@@ -97,7 +97,7 @@ fn vanished_client_sends_nothing() {
     let last = hanging.client.log.last().unwrap();
     assert_eq!((&*last.call, &*last.result), ("vanish", "waiting"));
     assert_eq!(hanging.server.bytes.as_u64(), 10_010, "the server has written all");
-    // What came to it was sent again, and not answered.
+    // Its server's data was retransmitted and not acknowledged.
     let (_, file) = trial.recording.capture(Endpoint::Server).unwrap();
     let connections = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap()).connections;
     let port = hanging.ports[0];
@@ -125,21 +125,21 @@ fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     for name in ["second", "cross"] {
         assert!(!recording.samples_of(name).unwrap().is_empty(), "{name}");
     }
-    // The options of the first flow are told, and its segments are as small as it asked for.
+    // The first flow's options are recorded, and its segments have the configured size.
     let record = recording.record().unwrap();
     let told = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
     assert_eq!(told("congestion").effective, "reno");
     assert!(carries_small_segments(&recording, flow(flows, "first").connections[0].ports[0]));
 }
 
-/// The same in virtual time: the same connections from the same seeds.
+/// In virtual time the same seeds give the same connections.
 fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     let home = Home::with("made.toml", SCENARIO);
     home.answer("run made.toml --world sim");
     let run = home.only("runs/made");
     assert_eq!(fs::read_to_string(run.join("flows.csv")).unwrap().lines().count(), 5);
     let own = Recording::open(&run.join(&trial.row.directory)).unwrap().app().unwrap();
-    // How many of those in the background begin before the others are done is the world's affair.
+    // The number of background connections until the others end may differ.
     for (kernel, model) in trial.app.flows.iter().zip(&own.flows) {
         let both = kernel.connections.iter().zip(&model.connections);
         for (one, other) in both {
@@ -151,7 +151,7 @@ fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     }
 }
 
-/// Whether no segment of that client has more than its TCP_MAXSEG allows.
+/// Whether all segments of that client fit its TCP_MAXSEG.
 fn carries_small_segments(recording: &Recording, port: u16) -> bool {
     let all = connections(recording, Endpoint::Client);
     let own = all.iter().find(|it| it.client.port() == port).unwrap();

@@ -33,7 +33,7 @@ trials  = 1
 retries = 0
 "#;
 
-/// The ten that are too large, and as many again: what follows depends on when each was heard of.
+/// The ten packets that are too large, and ten more; later ones depend on timing.
 const COMPARED: usize = 20;
 
 #[test]
@@ -54,8 +54,8 @@ fn both_worlds_retransmit_equally() {
     assert_eq!(trials, 3);
 }
 
-/// Of the client's first segments with data: where they begin, their length, and whether routers
-/// must not cut them; and how many messages told it of packets that were too large.
+/// The client's first segments with data: sequence number, length, DF bit; and the number of ICMP
+/// messages about too large packets.
 fn look(capture: &Path) -> (Vec<(u32, usize, bool)>, usize) {
     let mut reader = Reader::open(capture).unwrap();
     let (mut sent, mut told, mut first) = (Vec::new(), 0, None);

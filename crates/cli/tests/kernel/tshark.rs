@@ -12,7 +12,7 @@ use tcplab_units::Endpoint;
 use crate::experiment::Recorded;
 use crate::home::skipped;
 
-/// What one frame says, relative to the initial sequence numbers.
+/// One frame, relative to the initial sequence numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Said {
     seq: Option<u64>,
@@ -33,14 +33,14 @@ pub(crate) fn agrees(trial: &Recorded<'_>) {
         assert_eq!(theirs.len() as u64, ours.packets, "{name}: frames");
         for (number, ours) in told(&ours) {
             let mut theirs = theirs[&number].clone();
-            // Our trace tells the place only of packets that take some.
+            // Our trace has sequence numbers only of packets with data, SYN or FIN.
             theirs.seq = ours.seq.and(theirs.seq);
             assert_eq!(ours, theirs, "{name}: frame {number}, ours and theirs");
         }
     }
 }
 
-/// How many frames tshark finds in a capture; `None` if it is not installed.
+/// The number of frames by tshark; `None` if it is not installed.
 pub(crate) fn frames(capture: &Path) -> Option<usize> {
     let mut tshark = Command::new("tshark");
     tshark.args(["-n", "-T", "fields", "-e", "frame.number", "-r"]);
@@ -57,7 +57,7 @@ pub(crate) fn frames(capture: &Path) -> Option<usize> {
     }
 }
 
-/// Every frame as our trace has it.
+/// Every frame by our trace.
 fn told(trace: &Trace) -> BTreeMap<u64, Said> {
     let mut frames: BTreeMap<u64, Said> = BTreeMap::new();
     for connection in &trace.connections {
@@ -81,7 +81,7 @@ fn told(trace: &Trace) -> BTreeMap<u64, Said> {
     frames
 }
 
-/// Every frame as tshark has it, which also verifies the checksums; `None` if it is not installed.
+/// Every frame by tshark, which also verifies the checksums; `None` if it is not installed.
 fn asked(name: &str, capture: &Path) -> Option<BTreeMap<u64, Said>> {
     const FIELDS: [&str; 10] = [
         "frame.number",

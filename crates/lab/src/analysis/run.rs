@@ -14,9 +14,6 @@ use crate::store::RunDirectory;
 
 /// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
 /// trial, and may break off.
-///
-/// # Errors
-/// When trials are missing or unreadable, or `tell` broke off.
 pub(crate) fn analyse(
     run: &RunDirectory,
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,

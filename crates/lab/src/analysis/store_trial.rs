@@ -46,9 +46,6 @@ pub(crate) fn analyse_and_store(
 
 /// What came of a trial. One that another program has analysed is analysed again, if its
 /// packets are there.
-///
-/// # Errors
-/// When it is missing or unreadable.
 pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Trial, LabError> {
     let recording = run.recording(&case.name, number)?;
     let known = run.stored_trial(&case.name, number);

@@ -19,9 +19,6 @@ const LASTING: Span = Span::from_millis(1000);
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
 /// started, with the same device and tuning, or else a new one. `tell` hears of each step.
-///
-/// # Errors
-/// When a path asks for more than this machine can model, or cannot be measured.
 pub(crate) fn calibrate(
     run: &RunDirectory,
     bench: &Bench,

@@ -25,9 +25,6 @@ impl FailurePolicy {
 
     /// A trial of this number failed for good: the run goes on without it, unless what is wrong is
     /// wrong for all, or not one trial of the first block could begin.
-    ///
-    /// # Errors
-    /// Why it does not go on.
     pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
         match error.reach() {
             Reach::All => return Err(error),

@@ -21,20 +21,14 @@ upload = "1 kB"
 fn plan(scenario: &Scenario, started: &str) -> Plan {
     Plan {
         name: "small".into(),
-        world: tcplab_results::RunWorld::Kernel,
-        fallback: None,
         started: started.into(),
         seed: 1,
         trials: 2,
         first: 1,
-        only: Vec::new(),
-        until: None,
-        warm_up: 0,
-        snaplen: None,
-        keep: tcplab_scenario::Keep::All,
         retries: 2,
         tcplab: "0".into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
+        ..Plan::default()
     }
 }
 

@@ -1,7 +1,6 @@
 //! The files that say what came of a trial, beside its recording.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -109,8 +108,7 @@ pub(crate) fn without_packets(path: &Path, place: &Path) -> Result<(), LabError>
     known.trial.has_packets = false;
     let name = place.join(TRIAL);
     let name = name.strip_prefix(path).unwrap_or(&name).to_string_lossy();
-    let text = in_a_line(&TRIAL_DOCUMENT.of(&known));
-    replace_in(path, &name, |out| out.write_all(&text)).map(drop)
+    replace_in(path, &name, &in_a_line(&TRIAL_DOCUMENT.of(&known))).map(drop)
 }
 
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {

@@ -39,7 +39,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         ));
     }
     if totals.data_segments > 0 {
-        facts.push(labelled(&q::BYTES_IN_FLIGHT_MAX, bytes(totals.max_in_flight)));
+        facts.push(labelled(&q::BYTES_IN_FLIGHT_MAX, &bytes(totals.max_in_flight)));
     }
     facts.push(capture_point(flow));
     look.paragraph(out, "  ", &facts.join("; "));
@@ -105,7 +105,7 @@ fn rates(transfer: &Transfer) -> String {
         (q::THROUGHPUT, transfer.throughput),
         (q::CAPACITY, transfer.capacity),
     ] {
-        facts.extend(value.map(|value| labelled(&quantity, rate(value))));
+        facts.extend(value.map(|value| labelled(&quantity, &rate(value))));
     }
     joined(&facts)
 }
@@ -114,12 +114,12 @@ fn metrics(transfer: &Transfer) -> String {
     let mut facts = Vec::new();
     let percent = |share: f64, places| format!("{} %", decimal(share, places));
     let ratio = transfer.time_ratio;
-    facts.extend(ratio.map(|ratio| labelled(&q::TRANSFER_TIME_RATIO, decimal(ratio, 2))));
+    facts.extend(ratio.map(|ratio| labelled(&q::TRANSFER_TIME_RATIO, &decimal(ratio, 2))));
     let efficiency = transfer.efficiency;
-    facts.extend(efficiency.map(|share| labelled(&q::EFFICIENCY, percent(share, 2))));
+    facts.extend(efficiency.map(|share| labelled(&q::EFFICIENCY, &percent(share, 2))));
     facts.extend(transfer.buffer_delay.map(|share| {
-        let over = labelled(&q::BASELINE_RTT, or_unknown(transfer.baseline, span));
-        format!("{} ({over})", labelled(&q::BUFFER_DELAY, percent(share, 1)))
+        let over = labelled(&q::BASELINE_RTT, &or_unknown(transfer.baseline, span));
+        format!("{} ({over})", labelled(&q::BUFFER_DELAY, &percent(share, 1)))
     }));
     joined(&facts)
 }
@@ -157,7 +157,7 @@ fn round_trips(trips: &RoundTrips) -> String {
 
 fn timer(trips: &RoundTrips) -> String {
     let timers = [(q::SRTT, trips.smoothed), (q::RTTVAR, trips.variation), (q::RTO, trips.timeout)];
-    let known = timers.into_iter().filter_map(|(of, value)| Some(labelled(&of, span(value?))));
+    let known = timers.into_iter().filter_map(|(of, value)| Some(labelled(&of, &span(value?))));
     joined(&known.collect::<Vec<_>>())
 }
 
@@ -236,7 +236,7 @@ fn marks(marks: &SenderMarks) -> String {
     let mut facts = Vec::new();
     if marks.largest > Bytes::ZERO {
         let size = format!("{} B", grouped(marks.largest.as_u64()));
-        facts.push(labelled(&q::SEGMENT_MAX_BYTES, size));
+        facts.push(labelled(&q::SEGMENT_MAX_BYTES, &size));
     }
     for (count, what) in [
         (marks.push, q::PSH_SEGMENTS),
@@ -268,7 +268,7 @@ fn marks(marks: &SenderMarks) -> String {
     joined(&facts)
 }
 
-fn labelled(quantity: &Quantity, value: String) -> String {
+fn labelled(quantity: &Quantity, value: &str) -> String {
     format!("{} {value}", quantity.label)
 }
 

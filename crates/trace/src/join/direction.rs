@@ -253,7 +253,7 @@ impl DirectionJoiner {
         {
             self.found.not_captured_at_sender += 1;
         } else {
-            self.found.undecided += 1;
+            self.found.not_judged += 1;
         }
     }
 
@@ -274,7 +274,7 @@ impl DirectionJoiner {
         } else if began && went_on {
             self.lose(piece);
         } else {
-            self.found.undecided += 1;
+            self.found.not_judged += 1;
         }
         if !range.is_empty() && !piece.syn {
             self.settle_repeat(piece, *range);

@@ -107,7 +107,7 @@ pub struct Crossing {
     /// In the receiver's capture only: the sender's missed them.
     pub not_captured_at_sender: u64,
     /// Outside the common time of both captures, or in flight at the end of one: unknown.
-    pub undecided: u64,
+    pub not_judged: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).

@@ -180,13 +180,13 @@ fn join_counts_losses_copies_reordering() {
     assert_eq!((retransmissions, spurious), (20, 10));
     let crossing = &joined.connections[0].forward;
     assert_eq!(
-        (crossing.undecided, crossing.not_captured_at_sender, crossing.not_captured_at_receiver),
+        (crossing.not_judged, crossing.not_captured_at_sender, crossing.not_captured_at_receiver),
         (0, 0, 0)
     );
     assert_eq!(crossing.losses.len(), 10);
 }
 
-/// Frames that a capture missed are not lost; packets outside the common time are undecided.
+/// Frames that a capture missed are not lost; packets outside the common time are not judged.
 #[test]
 fn join_uncaptured_is_not_lost() {
     let mut world = exchange(&[(0, 0); 500]);
@@ -213,7 +213,7 @@ fn join_uncaptured_is_not_lost() {
     let part = world.join(-3_000_000, 0.0);
     for way in [&part.connections[0].forward, &part.connections[0].reverse] {
         assert_eq!(way.lost, 0);
-        assert!(way.undecided > 150, "{}", way.undecided);
+        assert!(way.not_judged > 150, "{}", way.not_judged);
     }
 }
 

@@ -64,7 +64,7 @@ fn losses_match_link_counters() {
         let others = |c: &Crossing| {
             c.duplicated
                 + c.reordered
-                + c.undecided
+                + c.not_judged
                 + c.not_captured_at_receiver
                 + c.not_captured_at_sender
         };

@@ -8,17 +8,18 @@ use super::datagrams::DatagramReport;
 use crate::payload::Digest;
 
 /// What an application does on its connection, for the most part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Writes the payload; of two that write, the one that writes more.
+    #[default]
     Sender,
     /// Reads it.
     Receiver,
 }
 
 /// The report of one application on a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppReport {
     /// What it did.
     pub role: Role,
@@ -66,24 +67,7 @@ pub struct AppReport {
 impl AppReport {
     /// The report of an application that did nothing.
     pub fn of_nothing(role: Role) -> AppReport {
-        AppReport {
-            role,
-            bytes: Bytes::ZERO,
-            digest: String::new(),
-            calls: 0,
-            started: None,
-            first_byte: None,
-            last_byte: None,
-            finished: None,
-            stray: Bytes::ZERO,
-            back: None,
-            urgent: None,
-            log: Vec::new(),
-            exchanges: Vec::new(),
-            exchanges_left_out: 0,
-            datagrams: None,
-            processor: None,
-        }
+        AppReport { role, ..AppReport::default() }
     }
 
     /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
