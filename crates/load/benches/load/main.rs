@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Size of the file.
     #[arg(long, value_name = "N", default_value_t = 3000)]
     bytes: usize,
-    /// Only these sections.
+    /// Only these sections, separated by `;`.
     #[arg(long, value_name = "SECTION", value_delimiter = ';')]
     only: Vec<String>,
     /// Passed by cargo.

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     rounds: usize,
     #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
-    /// Only sections and contenders with one of these in their names.
+    /// Only sections and contenders with one of these (separated by `;`) in their names.
     #[arg(long, value_name = "NAME", value_delimiter = ';')]
     only: Vec<String>,
     /// Passed by cargo.

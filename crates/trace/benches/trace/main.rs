@@ -36,10 +36,10 @@ struct Arguments {
     json: Option<PathBuf>,
     #[arg(long, value_name = "N", default_value_t = 5)]
     rounds: usize,
-    /// Only contenders with one of these in their names.
+    /// Only contenders with one of these (separated by `;`) in their names.
     #[arg(long, value_name = "NAME", value_delimiter = ';')]
     only: Vec<String>,
-    /// Only captures with one of these in their names.
+    /// Only captures with one of these (separated by `;`) in their names.
     #[arg(long, value_name = "NAME", value_delimiter = ';')]
     captures: Vec<String>,
     #[arg(long, value_name = "PATH", default_value = FOLDER)]
