@@ -15,21 +15,11 @@ use crate::errors::everything;
 use crate::home::{Ended, Home, names};
 
 /// Two cases of a few milliseconds each, with losses.
-const TINY: &str = r#"title = "Tiny"
-
-[path]
-rate  = "10 Mbit/s"
-delay = "5 ms"
-loss  = "2 %"
-
-[client]
-stack = "model:linux-6.18"
-
-[server]
-stack = "model:linux-6.18"
-
-[workload]
-upload = "60 kB"
+const TINY: &str = r#"title    = "Tiny"
+path     = { rate = "10 Mbit/s", delay = "5 ms", loss = "2 %" }
+client   = { stack = "model:linux-6.18" }
+server   = { stack = "model:linux-6.18" }
+workload = { upload = "60 kB" }
 
 [matrix]
 "client.socket.congestion" = ["reno", "cubic"]
@@ -38,7 +28,6 @@ upload = "60 kB"
 claim  = "all arrives"
 metric = "payload_intact"
 equals = true
-
 "#;
 
 /// Compares them.
@@ -475,7 +464,7 @@ fn contents(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 /// By the command that the run's report gives, in the run's directory.
 #[test]
 fn single_trial_equals_that_of_whole_run() {
-    let source = TINY.replace("rate  = \"10 Mbit/s\"", "rate  = { trace = \"rate.trace\" }");
+    let source = TINY.replace("rate = \"10 Mbit/s\"", "rate = { trace = \"rate.trace\" }");
     let home = Home::with("tiny.toml", format!("{source}[repeat]\ntrials = 3\n"));
     // The path refers to a file, which is gone when the trial is run again.
     home.write("rate.trace", "1\n2\n4\n5\n9\n");

@@ -11,18 +11,14 @@ use tcplab_units::Instant;
 use crate::home::Home;
 
 /// A wireless link that drops nothing but the frames whose retries are exhausted.
-const WIRELESS: &str = r#"title = "Wireless"
+const WIRELESS: &str = r#"title    = "Wireless"
+workload = { upload = "2 MB" }
+repeat   = { trials = 1 }
 
 [path]
 delay = "5 ms"
 wifi = { standard = "g", rate = "54 Mbit/s", error = "40 %" }
 queue = "1000 packets"
-
-[workload]
-upload = "2 MB"
-
-[repeat]
-trials = 1
 "#;
 
 #[test]

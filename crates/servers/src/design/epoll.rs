@@ -12,7 +12,7 @@ use rustix::event::{EventfdFlags, Timespec};
 use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
-use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
@@ -176,14 +176,15 @@ impl<'a> Worker<'a> {
         if !self.again.is_empty() {
             return Duration::ZERO;
         }
-        if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() }
+        self.period()
     }
 
     /// How often all connections are looked at for those that take too long.
     fn period(&self) -> Duration {
-        let limits = self.context.limits();
-        let shortest = limits.idle.min(limits.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+        if self.stopping.is_some() {
+            return Duration::from_millis(10);
+        }
+        self.context.limits().sweep_period()
     }
 
     fn accept(&mut self) {
@@ -299,9 +300,7 @@ impl<'a> Worker<'a> {
     /// Looks at all connections, once in a while, for those that take too long.
     fn sweep(&mut self) {
         let now = Instant::now();
-        let period =
-            if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() };
-        if now.duration_since(self.swept) < period {
+        if now.duration_since(self.swept) < self.period() {
             return;
         }
         self.swept = now;
@@ -312,10 +311,9 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
-                continue;
+            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+                self.turn(index, false);
             }
-            self.turn(index, false);
         }
     }
 
@@ -343,8 +341,7 @@ impl<'a> Worker<'a> {
         // It stays readable, and is no news any more.
         let _ = epoll::delete(&self.epoll, self.context.stop);
         self.listener.close_to_new();
-        let drain = Drain::begin(self.context.limits());
-        self.stopping = Some(Stopping { drain, latest: Instant::now() });
+        self.stopping = Some(Stopping::begin(self.context.limits()));
         for index in 0..self.connections.len() {
             self.turn(index, false);
         }

@@ -270,17 +270,7 @@ pub(crate) fn set_option(
     name: libc::c_int,
     value: libc::c_int,
 ) -> io::Result<()> {
-    // SAFETY: the value outlives the call and its length is right.
-    check(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            (&raw const value).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    })?;
-    Ok(())
+    set_option_bytes(socket, level, name, &value.to_ne_bytes())
 }
 
 /// Sets a socket option to what `value` holds.
