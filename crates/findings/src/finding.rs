@@ -4,8 +4,6 @@ use serde::Serialize;
 use tcplab_trace::{Connection, Occurrences, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::Rule;
-
 /// A statement about a connection, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -133,8 +131,8 @@ impl Shown {
     pub(crate) fn or(self, other: Shown) -> Shown {
         if self.frames.is_empty() { other } else { self }
     }
-    pub(crate) fn proves(self, rule: &Rule, severity: Severity, cost: Cost) -> Found {
-        Found { rule: rule.name, severity, cost, shown: self }
+    pub(crate) fn proves(self, rule: &'static str, severity: Severity, cost: Cost) -> Found {
+        Found { rule, severity, cost, shown: self }
     }
 }
 

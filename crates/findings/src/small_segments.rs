@@ -53,7 +53,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         amount(wasted),
     );
     let shown = Shown::by_all(direction.connection);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
 }
 
 /// What fits: as both ends agreed, or the largest captured.

@@ -1,9 +1,9 @@
 //! The data plane side by side with plain veth pairs, and against the clock.
 //!
 //! `make bench-path`, or `cargo bench -p tcplab-testbed --bench path -- --help`. Rounds are
-//! interleaved, so whatever else the machine does meets all contenders alike; medians are compared,
-//! and the processor time of others is reported. Everything runs in network namespaces of its own. With `MAHIMAHI=/path/to/mm-delay`,
-//! that takes part, too.
+//! interleaved, so other load meets all contenders alike; medians are compared, and the processor
+//! time of others is reported. Everything runs in network namespaces of its own. With
+//! `MAHIMAHI=/path/to/mm-delay`, that takes part, too.
 
 mod clock;
 mod delay;

@@ -1,9 +1,9 @@
 //! How fast captures are analysed, side by side with others.
 //!
-//! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- --help`. The captures are made
-//! here, always the same, and kept. Rounds are interleaved, so whatever else the machine does meets all
-//! alike; medians are compared, by processor time, and the processor time of others is reported. Every
-//! run is a process of its own; what is slow runs once.
+//! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- --help`. The captures are
+//! made here, always the same, and kept. Rounds are interleaved, so other load meets all alike;
+//! medians are compared, by processor time, and the processor time of others is reported. Every run
+//! is a process of its own; what is slow runs once.
 
 mod bulk;
 mod captures;
