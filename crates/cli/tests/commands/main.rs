@@ -7,6 +7,7 @@ mod compare;
 mod errors;
 mod home;
 mod runs;
+mod schemas;
 mod series;
 mod servers;
 mod states;
