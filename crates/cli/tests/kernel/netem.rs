@@ -42,8 +42,9 @@ fn has_qdisc(kind: &str) -> bool {
 
 /// The commands that set a path up and undo it.
 fn commands(keys: &[&str]) -> [Vec<String>; 2] {
-    let keys: String = keys.iter().map(|key| format!(" -s '{key}'")).collect();
-    let line = format!("path tc --json --client-side eth1 --server-side eth2{keys}");
+    let keys: Vec<String> = keys.iter().map(|key| format!("-s '{key}'")).collect();
+    let sides = "--client-side eth1 --server-side eth2";
+    let line = format!("path tc --json {sides} {}", keys.join(" "));
     let document = Home::new().json(&line);
     ["setup", "undo"].map(|part| {
         let commands = document[part].as_array().unwrap().iter();
