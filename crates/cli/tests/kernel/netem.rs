@@ -120,7 +120,7 @@ fn tbf_keeps_the_rate() {
 /// Without verdicts there is nothing to compare.
 fn replay_is_refused(run: &Experiment) {
     let line = format!("replay {}", run.trials()[0].directory.display());
-    run.home().refuses(&[(&line, "netem made its path, and told no verdict")]);
+    run.home().refuses(&[(&line, "netem made its path, and keeps no log of verdicts")]);
 }
 
 /// Without netem nothing runs, and the error says what to do; with it, the delay is there.
