@@ -7,14 +7,13 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs it")]
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Overrides, Plan, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Overrides, Plan, begin, complete, no_report, plan};
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{Run, Trial};
 use tcplab_scenario::{Scenario, metrics};
@@ -23,22 +22,11 @@ use tcplab_testbed::Launcher;
 /// Short transfers with random loss of a few packets, sometimes of a SYN. Jitter makes transfer
 /// times differ; without it most would be equal, and no difference could be tested.
 const SCENARIO: &str = r#"
-title = "A small transfer with random loss"
-
-[path]
-rate   = "2 Mbit/s"
-delay  = "5 ms"
-loss   = "1 %"
-jitter = { uniform = "2 ms" }
-
-[client]
-stack = "model:linux-6.18"
-
-[server]
-stack = "model:linux-6.18"
-
-[workload]
-upload = "20 kB"
+title    = "A small transfer with random loss"
+path     = { rate = "2 Mbit/s", delay = "5 ms", loss = "1 %", jitter = { uniform = "2 ms" } }
+client   = { stack = "model:linux-6.18" }
+server   = { stack = "model:linux-6.18" }
+workload = { upload = "20 kB" }
 "#;
 
 /// Comparisons of equal distributions, and trials on each side of each.
@@ -186,6 +174,6 @@ fn batch(trials: usize, seed: u64) -> Result<Run> {
     let plan = plan(&scenario, Some(tcplab_results::World::Simulated), || None, overrides)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
-    execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;
-    Ok(analyse(&run, |_, _| ControlFlow::Continue(()))?)
+    let stop = AtomicBool::new(false);
+    Ok(complete(&run, &Bench::new(nobody), &stop, |_| {}, no_report)?.run)
 }

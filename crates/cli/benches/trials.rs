@@ -9,17 +9,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A transfer of 10 MB with a few losses.
-const SCENARIO: &str = r#"title = "Many trials"
-[path]
-rate  = "100 Mbit/s"
-delay = "10 ms"
-loss  = "0.02 %"
-[client]
-stack = "model:linux-6.18"
-[server]
-stack = "model:linux-6.18"
-[workload]
-upload = "10 MB"
+const SCENARIO: &str = r#"title    = "Many trials"
+path     = { rate = "100 Mbit/s", delay = "10 ms", loss = "0.02 %" }
+client   = { stack = "model:linux-6.18" }
+server   = { stack = "model:linux-6.18" }
+workload = { upload = "10 MB" }
 "#;
 /// The compared numbers of trials.
 const USUAL: [u32; 2] = [1_000, 10_000];

@@ -70,7 +70,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let Known { title, situation, path, choices, world } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let advice = tcplab_lab::advise::advise(situation, goal);
-    if !arguments.json.is_printed() {
+    if !arguments.results.json.is_printed() {
         answer(&recommendations(title, situation, choices, &advice))?;
     }
     let mut tried = Vec::new();
@@ -80,13 +80,13 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
             let outcome = attempt(&one, world, arguments, &stop)?;
-            if !arguments.json.is_printed() {
+            if !arguments.results.json.is_printed() {
                 answer(&trial_result(&outcome))?;
             }
             tried.push(outcome);
         }
     }
-    if let Some(place) = &arguments.json.place {
+    if let Some(place) = &arguments.results.json.place {
         let all = json!({
             "of": title, "goal": goal, "situation": situation,
             "bdp_bytes": situation.bdp().plain(),
@@ -197,7 +197,7 @@ fn attempt(
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
     let ScenarioRun { directory, run, report } =
-        run_scenario(scenario, world, &arguments.runs, stop)?;
+        run_scenario(scenario, world, &arguments.results.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");

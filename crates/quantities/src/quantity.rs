@@ -94,9 +94,9 @@ impl Quantity {
     }
 }
 
-/// Constants of [`Quantity`], and `LIST` of all of them.
+/// Constants of [`Quantity`], and a list of them.
 macro_rules! quantities {
-    ($(
+    ($(#[$about:meta])+ $list:ident; $(
         $name:ident = $key:literal, $unit:ident, $label:literal, $meaning:literal
         $(, tcptrace $tcptrace:literal)? $(, wireshark $wireshark:literal)?;
     )*) => {
@@ -111,7 +111,8 @@ macro_rules! quantities {
                 wireshark: concat!("", $($wireshark)?),
             };
         )*
-        pub(crate) const LIST: &[crate::Quantity] = &[$($name),*];
+        $(#[$about])+
+        pub(crate) const $list: &[crate::Quantity] = &[$($name),*];
     };
 }
 pub(crate) use quantities;

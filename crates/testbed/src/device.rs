@@ -69,7 +69,7 @@ pub(crate) struct Attachment {
 /// One end of the path.
 pub(crate) struct Device {
     fd: OwnedFd,
-    /// What stands before the IP packet in each frame sent; empty for TUN, and where each frame has
+    /// The header before the IP packet in each frame sent; empty for TUN, and where each frame has
     /// its own.
     ethernet: Vec<u8>,
     /// Whether it carries the frames of others, of which each has its own header.
@@ -299,9 +299,7 @@ impl DeviceEnd {
                     no_arp: true,
                     ..LinkSettings::default()
                 };
-                Netlink::open()
-                    .and_then(|mut netlink| netlink.set_up(index, &settings))
-                    .map_err(TrialError::setup(format!("take {peer} up")))?;
+                set_up(index, &settings, &format!("take {peer} up"))?;
                 let mut ethernet = mac.to_vec();
                 ethernet.extend([2, 0, 0, 0, 0, 0xff]);
                 ethernet.extend(ETH_P_IP.to_be_bytes());
@@ -331,9 +329,7 @@ impl DeviceEnd {
             ..LinkSettings::default()
         };
         let index = interface_index(&peer)?;
-        Netlink::open()
-            .and_then(|mut netlink| netlink.set_up(index, &settings))
-            .map_err(TrialError::setup(format!("take {peer} up")))?;
+        set_up(index, &settings, &format!("take {peer} up"))?;
         await_carrier(&peer)?;
         Ok(peer)
     }
@@ -343,9 +339,7 @@ impl DeviceEnd {
 pub(crate) fn send_single_segments() -> Result<(), TrialError> {
     let index = interface_index(NAME)?;
     let settings = LinkSettings { segments: Some(1), no_arp: true, ..LinkSettings::default() };
-    Netlink::open()
-        .and_then(|mut netlink| netlink.set_up(index, &settings))
-        .map_err(TrialError::setup("have segments sent one by one"))
+    set_up(index, &settings, "have segments sent one by one")
 }
 
 /// Waits until the interface of the calling thread's namespace sends what it is given.
@@ -369,7 +363,7 @@ fn ip_len(packet: &[u8]) -> usize {
         |at: usize| packet.get(at..at + 2).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])));
     let told = match packet.first().map(|byte| byte >> 4) {
         Some(4) => number(2).filter(|len| *len >= 20),
-        // Zero: longer than it can tell (RFC 2675).
+        // Zero: too long for the field (RFC 2675).
         Some(6) => number(4).filter(|len| *len > 0).map(|len| len + 40),
         _ => None,
     };
@@ -379,9 +373,13 @@ fn ip_len(packet: &[u8]) -> usize {
 /// Takes the loopback of the calling thread's namespace up.
 pub(crate) fn take_loopback_up() -> Result<(), TrialError> {
     let loopback = interface_index("lo")?;
+    set_up(loopback, &LinkSettings::default(), "take the loopback up")
+}
+
+fn set_up(index: u32, settings: &LinkSettings, purpose: &str) -> Result<(), TrialError> {
     Netlink::open()
-        .and_then(|mut netlink| netlink.set_up(loopback, &LinkSettings::default()))
-        .map_err(TrialError::setup("take the loopback up"))
+        .and_then(|mut netlink| netlink.set_up(index, settings))
+        .map_err(TrialError::setup(purpose))
 }
 
 fn open_tun(name: &str) -> Result<OwnedFd, TrialError> {

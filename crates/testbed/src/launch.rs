@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
+use crate::message::line;
 use crate::{DeviceKind, Reach, TrialError, Tuning};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
@@ -24,6 +25,16 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+}
+
+impl Launcher {
+    /// The process for a task that [`crate::serve`] knows, with pipes to and from it.
+    pub(crate) fn command(&self, task: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args([task, &std::process::id().to_string()]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
 }
 
 /// One trial to run.
@@ -64,7 +75,7 @@ pub(crate) enum Message {
 }
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs one trial to its end; `stop` ends it at once.
 ///
@@ -77,24 +88,16 @@ pub fn run_trial(
     stop: &AtomicBool,
     mut progress: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
-    let mut helper = Helper::start(launcher, "trial")?;
-    if helper.ask(request).is_err() {
-        return Err(helper.died());
-    }
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(TrialError::Stopped);
+    Helper::start(launcher, "trial")?.run(request, stop, |message| match message {
+        Message::Progress(now) => {
+            progress(now);
+            None
         }
-        match helper.messages.recv_timeout(PATIENCE) {
-            Ok(Message::Progress(told)) => progress(told),
-            Ok(Message::Done) => return Ok(()),
-            Ok(Message::Failed { message, remedy, reach }) => {
-                return Err(TrialError::Ended { message, remedy, reach });
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
+        Message::Done => Some(Ok(())),
+        Message::Failed { message, remedy, reach } => {
+            Some(Err(TrialError::Ended { message, remedy, reach }))
         }
-    }
+    })
 }
 
 /// Whether this user may make the namespaces that a trial needs: tried, in a process of its own.
@@ -125,11 +128,8 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
     pub(crate) fn start(launcher: &Launcher, task: &str) -> Result<Helper<M>, TrialError> {
         let program = launcher.program.clone();
         let cannot = |what: String| TrialError::Helper { program: program.clone(), what };
-        let mut child = Command::new(&launcher.program)
-            .args(&launcher.arguments)
-            .args([task, &std::process::id().to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+        let mut child = launcher
+            .command(task)
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| cannot(format!("could not be started: {error}")))?;
@@ -156,11 +156,36 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
     /// Gives the process its task. Its standard input stays open: its end tells the process
     /// that its caller is gone.
     pub(crate) fn ask(&mut self, request: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_string(request).expect("plain data has a JSON form");
-        line.push('\n');
         match self.child.stdin.as_mut() {
-            Some(stdin) => stdin.write_all(line.as_bytes()),
+            Some(stdin) => stdin.write_all(line(request).as_bytes()),
             None => Ok(()),
+        }
+    }
+
+    /// Gives the process its task and hears its messages until `hear` makes a result of one; `stop`
+    /// ends it at once.
+    pub(crate) fn run<T>(
+        mut self,
+        request: &impl Serialize,
+        stop: &AtomicBool,
+        mut hear: impl FnMut(M) -> Option<Result<T, TrialError>>,
+    ) -> Result<T, TrialError> {
+        if self.ask(request).is_err() {
+            return Err(self.died());
+        }
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(TrialError::Stopped);
+            }
+            match self.messages.recv_timeout(PATIENCE) {
+                Ok(message) => {
+                    if let Some(result) = hear(message) {
+                        return result;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+            }
         }
     }
 

@@ -23,16 +23,10 @@ queue = "2000 packets"
 
 /// A very short scenario.
 pub(crate) const TINY: &str = r#"
-title = "Tiny"
-
-[path]
-delay = "1 ms"
-
-[workload]
-upload = "100 kB"
-
-[repeat]
-trials = 1
+title    = "Tiny"
+path     = { delay = "1 ms" }
+workload = { upload = "100 kB" }
+repeat   = { trials = 1 }
 "#;
 
 /// Runs [`TINY`] and `rest`.

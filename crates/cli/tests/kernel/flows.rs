@@ -12,13 +12,10 @@ use crate::home::Home;
 use crate::program::Io;
 
 const SCENARIO: &str = r#"
-title = "Several flows"
-[path]
-rate  = "10 Mbit/s"
-delay = "5 ms"
-queue = "60 packets"
-[workload]
-upload = "1 MB"
+title    = "Several flows"
+path     = { rate = "10 Mbit/s", delay = "5 ms", queue = "60 packets" }
+workload = { upload = "1 MB" }
+repeat   = { trials = 1, retries = 0 }
 [flow.first]
 client.socket = { congestion = "reno", maxseg = 1000 }
 [flow.second]
@@ -32,9 +29,6 @@ traffic.bulk = "upload"
 [flow.web]
 background = true
 traffic.arrivals = { every = { exponential = "60 ms" }, size = { pareto = { mean = "20 kB", shape = 1.3 } }, most = 12 }
-[repeat]
-trials  = 1
-retries = 0
 [[expect]]
 claim  = "all of it arrives"
 metric = "payload_intact"
@@ -58,19 +52,16 @@ fn flow<'a>(flows: &'a [FlowLog], name: &str) -> &'a FlowLog {
 fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
-    each_gets_what_the_path_carried(trial);
+    flows_receive_what_the_path_delivered(trial);
     the_model_has_the_same_connections(trial);
 }
 
 /// A client that vanishes leaves its server's data unacknowledged, and does not delay the trial.
 const VANISHING: &str = r#"
-title = "One client hangs"
-[path]
-rate  = "10 Mbit/s"
-delay = "5 ms"
-queue = "60 packets"
-[workload]
-upload = "200 kB"
+title    = "One client hangs"
+path     = { rate = "10 Mbit/s", delay = "5 ms", queue = "60 packets" }
+workload = { upload = "200 kB" }
+repeat   = { trials = 1, retries = 0 }
 [flow.good]
 start = "300 ms"
 [flow.hanging]
@@ -79,9 +70,6 @@ workload   = { client = ["write 10 B", "read 10 B", "vanish"], server = ["read 1
 [flow.none]
 background = true
 count      = 0
-[repeat]
-trials  = 1
-retries = 0
 [[expect]]
 claim  = "all of it arrives"
 metric = "payload_intact"
@@ -106,7 +94,7 @@ fn vanished_client_sends_nothing() {
     assert_eq!(connection.reverse.acks.last().unwrap().ack.as_u64(), 11);
 }
 
-fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
+fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =
         flows.iter().map(|flow| (flow.name.as_str(), flow.connections.len())).collect();

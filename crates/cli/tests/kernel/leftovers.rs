@@ -20,20 +20,13 @@ use crate::program::namespaces_allowed;
 
 /// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"
-title = "Short trials"
-
-[path]
-rate  = "20 Mbit/s"
-delay = "5 ms"
-
-[workload]
-upload = "250 kB"
+title    = "Short trials"
+path     = { rate = "20 Mbit/s", delay = "5 ms" }
+workload = { upload = "250 kB" }
+repeat   = { trials = 1 }
 
 [matrix]
 "client.socket.congestion" = ["reno", "cubic"]
-
-[repeat]
-trials = 1
 "#;
 const TRIALS: usize = 2;
 

@@ -12,25 +12,19 @@ use crate::home::Home;
 use crate::program::Io;
 
 const SCENARIO: &str = r#"
-title = "Small packets only"
-[path]
-rate  = "20 Mbit/s"
-delay = "20 ms"
-queue = "100 packets"
+title    = "Small packets only"
+path     = { rate = "20 Mbit/s", delay = "20 ms", queue = "100 packets" }
+workload = { upload = "30 kB" }
+repeat   = { trials = 1, retries = 0 }
 [client]
 stack  = "linux"
 socket = { congestion = "reno" }
 [client.sysctl]
 "net.ipv4.tcp_mtu_probing" = 1
-[workload]
-upload = "30 kB"
 [matrix.router]
 told  = { "path.forward.mtu" = "1400 B" }
 least = { "path.forward.mtu" = "500 B" }
 hole  = { "path.forward.mtu" = { size = "1400 B", answer = false } }
-[repeat]
-trials  = 1
-retries = 0
 "#;
 
 /// The ten packets that are too large, and ten more; later ones depend on timing.

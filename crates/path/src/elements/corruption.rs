@@ -11,10 +11,8 @@ use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Random bit errors as they are written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum CorruptSpec {
+text_or_table! {
+    CorruptSpec, "Corrupt", "Random bit errors.", "a probability such as \"1 %\", or a table",
     /// One bit anywhere, of each packet with that probability.
     Anywhere(Probability),
     /// In full.
@@ -58,11 +56,6 @@ pub enum PacketPart {
     Headers,
 }
 
-text_or_table!(
-    CorruptSpec, "Corrupt", "Random bit errors.", "a probability such as \"1 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(CorruptSpec::Anywhere), table(CorruptionPlan): CorruptSpec::Table,
-);
-
 impl CorruptSpec {
     /// None when it never happens.
     pub(crate) fn plan(&self) -> Result<Option<CorruptionPlan>, Fault> {
@@ -81,7 +74,7 @@ impl CorruptSpec {
     }
 }
 
-/// So many that they are kept without allocating.
+/// So few that they need no allocation.
 const MOST_BITS: usize = 64;
 
 impl CorruptionPlan {

@@ -8,12 +8,16 @@ use crate::Packet;
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit, exponential, standard_exponential};
 use crate::bottleneck::BILLION;
 use crate::fault::Fault;
-use crate::text_or_table::text_or_table;
+use crate::text_or_table::{is_default, text_or_table};
 
-/// Traffic of others: one flow of it, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct CrossSpec(pub Vec<CrossFlow>);
+text_or_table!(
+    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
+    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
+    list CrossFlow, text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
+        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
+        from: Span::ZERO, until: None,
+    }]))
+);
 
 /// One flow of others' packets. They wait and are sent at the bottleneck as all others, and leave
 /// the path behind it.
@@ -36,7 +40,7 @@ pub struct CrossFlow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<Span>,
     /// When it begins, from the world's zero. Default: at once.
-    #[serde(default, skip_serializing_if = "crate::schedule::is_no_time")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub from: Span,
     /// When it ends, from the world's zero; later than `from`. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,16 +64,6 @@ fn full_size() -> Bytes {
 
 /// The largest IP packet there is: its length is told in 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
-
-text_or_table!(
-    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
-    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
-    text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
-        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
-        from: Span::ZERO, until: None,
-    }])),
-    table(CrossFlow): |flow| CrossSpec(vec![flow]), list: CrossSpec,
-);
 
 impl CrossSpec {
     /// Each flow, checked.

@@ -9,10 +9,8 @@ use crate::behaviour::{Gate, Streams};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Random loss as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum LossSpec {
+text_or_table! {
+    LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
     /// Each packet, independently of the others.
     Independent(Probability),
     /// Another law.
@@ -72,11 +70,6 @@ pub struct LossBurst {
     /// How many packets in a row are lost, the same in each burst.
     pub length: u32,
 }
-
-text_or_table!(
-    LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(LossSpec::Independent), table(LossTable): LossSpec::Table,
-);
 
 /// A law of loss, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -278,42 +271,5 @@ impl Law {
 impl Gate for Loss {
     fn refuse(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
         self.law.hits(&mut self.rng).then_some(Cause::Loss)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_law_in_words() {
-        for (json, words) in [
-            (r#""0 %""#, None),
-            (r#""0.3 %""#, Some("Random loss 0.3 %.")),
-            (
-                r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %" } }"#,
-                Some(
-                    "Gilbert-Elliott loss: good to bad 1 %, bad to good 25 % per packet; loss 0 % in \
-                     the good state, 100 % in the bad state.",
-                ),
-            ),
-            // Never bad, or never a loss.
-            (r#"{ "gilbert_elliott": { "p": "0 %", "r": "25 %" } }"#, None),
-            (r#"{ "gilbert_elliott": { "p": "1 %", "r": "25 %", "bad": "0 %" } }"#, None),
-            (r#"{ "every": 100 }"#, Some("Of every 100 packets the last is lost.")),
-            (r#"{ "every": 100, "first": 5 }"#, Some("Packet 5 is lost, then every 100th.")),
-            (
-                r#"{ "burst": { "probability": "0.1 %", "length": 8 } }"#,
-                Some("Loss bursts of 8 packets; a packet starts one with a probability of 0.1 %."),
-            ),
-            (r#"{ "burst": { "probability": "0 %", "length": 8 } }"#, None),
-            (r#"{ "burst": { "probability": "1 %", "length": 0 } }"#, None),
-        ] {
-            let spec: LossSpec = serde_json::from_str(json).unwrap();
-            let plan = spec.plan().unwrap();
-            assert_eq!(plan.map(|plan| plan.describe()).as_deref(), words, "{json}");
-            let written = serde_json::to_string(&spec).unwrap();
-            assert_eq!(serde_json::from_str::<LossSpec>(&written).unwrap(), spec);
-        }
     }
 }

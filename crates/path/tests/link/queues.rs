@@ -1,6 +1,4 @@
-//! Queues of every discipline: as they are written, refused and described, and what holds for all.
-
-use std::fmt::Write;
+//! Queues of every discipline: what holds for all.
 
 use proptest::prelude::*;
 use tcplab_path::{
@@ -130,88 +128,6 @@ fn limits_of(queue: &QueuePlan) -> (QueueLimit, Bytes) {
         QueuePlan::Pie(plan) => (plan.limit, most),
         QueuePlan::Red(plan) => (plan.limit, most),
     }
-}
-
-fn plan(queue: &str) -> Result<String, String> {
-    let json = format!(r#"{{ "rate": "8 Mbit/s", "delay": "50 ms", "queue": {queue} }}"#);
-    let path: PathSpec = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    assert_eq!(
-        serde_json::from_str::<PathSpec>(&serde_json::to_string(&path).unwrap()).unwrap(),
-        path,
-        "it is written as it was read"
-    );
-    let plan = path.link(Direction::Forward);
-    let plan = plan.map_err(|error| format!("{}: {error}", error.key))?;
-    assert_eq!(
-        serde_json::from_str::<tcplab_path::LinkPlan>(&serde_json::to_string(&plan).unwrap())
-            .unwrap(),
-        plan,
-        "plans travel as JSON"
-    );
-    Ok(plan.describe().remove(0))
-}
-
-#[test]
-fn every_discipline_in_words() {
-    let mut words = String::new();
-    for queue in [
-        r#"{ "drop_tail": "512 packets" }"#,
-        r#"{ "drop_tail": "1 bdp", "mark": "0.2 bdp" }"#,
-        r#"{ "drop_head": "64 kB" }"#,
-        r#"{ "codel": {} }"#,
-        r#"{ "codel": { "limit": "1 bdp", "target": "1 ms", "interval": "20 ms", "ecn": true,
-             "ce_threshold": "500 µs" } }"#,
-        r#"{ "fq_codel": {} }"#,
-        r#"{ "fq_codel": { "flows": 1, "quantum": "300 B", "ecn": false, "memory": "4 MB" } }"#,
-        r#"{ "pie": {} }"#,
-        r#"{ "pie": { "ecn": true, "derandomize": true, "burst": "0 ms" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "0.2 bdp", "max": "60 kB", "limit": "1 bdp", "gentle": true,
-             "ecn": true, "probability": "10 %", "weight": "1 %" } }"#,
-    ] {
-        let sentence = plan(queue).unwrap_or_else(|error| panic!("{queue}: {error}"));
-        let queue = queue.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(words, "{queue}\n  {sentence}").unwrap();
-    }
-    insta::assert_snapshot!(words);
-}
-
-#[test]
-fn impossible_queues_are_refused_with_key_and_reason() {
-    let mut reasons = String::new();
-    for queue in [
-        "{}",
-        r#"{ "mark": "3 packets" }"#,
-        r#"{ "codel": {}, "pie": {} }"#,
-        r#"{ "codel": {}, "mark": "3 packets" }"#,
-        r#"{ "drop_tail": "30 packets", "mark": "30 packets" }"#,
-        r#"{ "drop_tail": "64 kB", "mark": "30 packets" }"#,
-        r#"{ "drop_head": "1 kB" }"#,
-        r#"{ "codel": { "target": "0 ms" } }"#,
-        r#"{ "codel": { "target": "100 ms" } }"#,
-        r#"{ "codel": { "interval": "5 ms" } }"#,
-        r#"{ "codel": { "limit": "0 packets" } }"#,
-        r#"{ "codel": { "quantum": "1514 B" } }"#,
-        r#"{ "fq_codel": { "flows": 0 } }"#,
-        r#"{ "fq_codel": { "flows": 65537 } }"#,
-        r#"{ "fq_codel": { "quantum": "67 B" } }"#,
-        r#"{ "fq_codel": { "quantum": "3 GB" } }"#,
-        r#"{ "fq_codel": { "memory": "1 kB" } }"#,
-        r#"{ "fq_codel": { "target": "1 s" } }"#,
-        r#"{ "pie": { "target": "0 s" } }"#,
-        r#"{ "pie": { "update": "0 s" } }"#,
-        r#"{ "pie": { "mark_threshold": "10 %" } }"#,
-        r#"{ "red": { "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "64 kB" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "30 packets", "limit": "20 packets" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets", "probability": "0 %" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets", "weight": "0 %" } }"#,
-    ] {
-        let reason = plan(queue).unwrap_err();
-        writeln!(reasons, "{queue}\n  {reason}").unwrap();
-    }
-    insta::assert_snapshot!(reasons);
 }
 
 /// The seed decides, the other way round nothing else does.

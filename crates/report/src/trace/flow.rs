@@ -175,16 +175,10 @@ fn window(window: &WindowUse) -> String {
     if !facts.is_empty() && !window.scale_known {
         facts.push("scale unknown".into());
     }
-    if !window.zero_windows.is_empty() {
-        facts.push(format!(
-            "{} {} for {}, max {}{}",
-            q::ZERO_WINDOWS.label,
-            times(window.zero_windows.count),
-            span(window.zero_window_time),
-            span(window.zero_window_max),
-            at_frames(&window.zero_windows)
-        ));
-    }
+    note(&mut facts, &window.zero_windows, |count| {
+        let (time, max) = (span(window.zero_window_time), span(window.zero_window_max));
+        format!("{} {} for {time}, max {max}", q::ZERO_WINDOWS.label, times(count))
+    });
     for (seen, what) in [
         (&window.window_full, q::WINDOW_FULL),
         (&window.probes, q::ZERO_WINDOW_PROBES),
@@ -192,10 +186,7 @@ fn window(window: &WindowUse) -> String {
         (&window.silly_windows, q::SILLY_WINDOWS),
         (&window.windows_shrunk, q::WINDOWS_SHRUNK),
     ] {
-        if !seen.is_empty() {
-            let what = what.label_under("window");
-            facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
-        }
+        note(&mut facts, seen, |count| format!("{} {}", what.label_under("window"), times(count)));
     }
     joined(&facts)
 }
@@ -213,22 +204,12 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
             n => format!("{} duplicates ({} unnecessary)", grouped(duplicates), grouped(n)),
         });
     }
-    if !habits.stretch.is_empty() {
-        facts.push(format!(
-            "{} stretch ACKs (max {}){}",
-            grouped(habits.stretch.count),
-            bytes(habits.longest),
-            at_frames(&habits.stretch)
-        ));
-    }
-    if !habits.delayed.is_empty() {
-        facts.push(format!(
-            "{} delayed (max {}){}",
-            grouped(habits.delayed.count),
-            span(habits.delay_max),
-            at_frames(&habits.delayed)
-        ));
-    }
+    note(&mut facts, &habits.stretch, |count| {
+        format!("{} stretch ACKs (max {})", grouped(count), bytes(habits.longest))
+    });
+    note(&mut facts, &habits.delayed, |count| {
+        format!("{} delayed (max {})", grouped(count), span(habits.delay_max))
+    });
     joined(&facts)
 }
 
@@ -247,23 +228,18 @@ fn marks(marks: &SenderMarks) -> String {
             facts.push(format!("{} {}", grouped(count), what.label_under("segments")));
         }
     }
-    if !marks.nagle_waits.is_empty() {
-        facts.push(format!(
-            "{} waited for a delayed ACK (Nagle), {} in all{}",
-            grouped(marks.nagle_waits.count),
-            span(marks.nagle_wait_time),
-            at_frames(&marks.nagle_waits)
-        ));
-    }
+    note(&mut facts, &marks.nagle_waits, |count| {
+        let time = span(marks.nagle_wait_time);
+        format!("{} waited for a delayed ACK (Nagle), {time} in all", grouped(count))
+    });
     for (seen, what) in [
         (&marks.urgent, q::URG_SEGMENTS),
         (&marks.keep_alives, q::KEEP_ALIVES),
         (&marks.ce_marks, q::CE_MARKS),
     ] {
-        if !seen.is_empty() {
-            let what = what.label_under("segments");
-            facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
-        }
+        note(&mut facts, seen, |count| {
+            format!("{} {}", grouped(count), what.label_under("segments"))
+        });
     }
     joined(&facts)
 }
@@ -274,6 +250,13 @@ fn labelled(quantity: &Quantity, value: &str) -> String {
 
 fn times(count: u64) -> String {
     if count == 1 { "once".into() } else { format!("{} times", grouped(count)) }
+}
+
+/// Adds a text about a count, followed by the frames.
+fn note(facts: &mut Vec<String>, seen: &Occurrences, text: impl FnOnce(u64) -> String) {
+    if !seen.is_empty() {
+        facts.push(text(seen.count) + &at_frames(seen));
+    }
 }
 
 /// ` (#12, #40, …)`.

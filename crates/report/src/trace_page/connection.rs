@@ -16,6 +16,7 @@ use crate::trial::graphs::{rate_chart, scaled};
 use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
 use crate::trial::stalls::Stalls;
+use crate::trial::view::Stop;
 
 /// The longest episodes have a ladder.
 const MOST_EPISODES: usize = 12;
@@ -41,6 +42,7 @@ pub(crate) struct DirectionView {
     pub(crate) limits: Option<LimitsView>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) stalls: Option<Stalls>,
+    pub(crate) stops: Vec<Stop>,
     pub(crate) episodes: Vec<EpisodeView>,
     /// Episodes that are not shown.
     pub(crate) more_episodes: usize,
@@ -92,6 +94,12 @@ impl DirectionView {
         let episode = |(index, episode): (usize, &Episode)| {
             episode_view(index, episode, flow, (sender, receiver), connection.last)
         };
+        let episodes: Vec<EpisodeView> = costliest.iter().copied().map(episode).collect();
+        let stop = |it: &EpisodeView| Stop {
+            label: format!("Episode {}", it.number),
+            from: it.from.clone(),
+            until: it.until.clone(),
+        };
         DirectionView {
             title: format!("{} to {receiver}", capital(sender)),
             facts: flow_facts(flow),
@@ -99,7 +107,8 @@ impl DirectionView {
             figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
             stalls: Stalls::of(flow),
             more_episodes: flow.episodes.len() - costliest.len(),
-            episodes: costliest.into_iter().map(episode).collect(),
+            stops: episodes.iter().map(stop).collect(),
+            episodes,
         }
     }
 }

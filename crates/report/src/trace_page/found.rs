@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_to_be_typed_is_set_apart_and_nothing_becomes_markup() {
+    fn backticks_become_code_and_markup_is_escaped() {
         for (text, expected) in [
             ("see `ip -s link` & go", "see <code>ip -s link</code> &amp; go"),
             ("one ` alone <b>", "one ` alone &lt;b&gt;"),

@@ -1,4 +1,4 @@
-//! One recovery episode: what the page says and draws of it.
+//! One recovery episode on the page.
 
 use tcplab_plot::{LadderScene, ladder};
 use tcplab_quantities as q;

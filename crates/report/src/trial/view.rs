@@ -58,7 +58,7 @@ pub(crate) struct TrialView<'a> {
 }
 
 pub(crate) struct Stop {
-    pub(crate) number: usize,
+    pub(crate) label: String,
     pub(crate) from: String,
     pub(crate) until: String,
 }
@@ -135,7 +135,8 @@ fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
 
 fn stop(interruption: &Interruption<'_>) -> Stop {
     let (from, until) = interruption.window;
-    Stop { number: interruption.number, from: seconds(from), until: seconds(until) }
+    let label = format!("Interruption {}", interruption.number);
+    Stop { label, from: seconds(from), until: seconds(until) }
 }
 
 fn findings(trial: &Trial) -> Vec<&FindingRow> {

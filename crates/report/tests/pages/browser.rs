@@ -100,7 +100,7 @@ addEventListener('load', async () => {
 </script>";
 
 #[test]
-fn figures_are_saved_and_what_is_packed_is_unpacked() {
+fn figures_are_saved_and_packed_trials_unpacked() {
     let (run, recordings) = synthetic::run(3);
     let page = page(&run, &recordings);
     let Some(seen) = seen_in(&page, SAVE) else { return };

@@ -352,7 +352,7 @@ fn unreadable_trial_error_names_the_trial() {
 }
 
 #[test]
-fn the_terminal_gets_a_table() {
+fn text_table_of_a_run() {
     let (run, _) = synthetic::run(3);
     insta::assert_snapshot!(text_table(&run, false));
 }

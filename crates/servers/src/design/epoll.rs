@@ -1,4 +1,4 @@
-//! Event loops that are told which sockets are ready (epoll(7)): one thread carries thousands of
+//! Event loops on readiness (epoll(7)): one thread carries thousands of
 //! connections, as many threads as there are workers.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,7 +12,7 @@ use rustix::event::{EventfdFlags, Timespec};
 use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
-use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
@@ -83,7 +83,7 @@ impl Mailbox {
 struct Connection {
     socket: OwnedFd,
     conversation: Conversation,
-    /// What the kernel is asked to tell of it.
+    /// The events that epoll reports for it.
     watched: EventFlags,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
         while !self.is_done() {
             let timeout = self.timeout();
             let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
-            // A signal, or no memory for a moment: what is ready is told the next time.
+            // A signal, or no memory for a moment: epoll reports what is ready the next time.
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             for index in std::mem::take(&mut self.again) {
                 self.turn(index, true);
@@ -176,14 +176,15 @@ impl<'a> Worker<'a> {
         if !self.again.is_empty() {
             return Duration::ZERO;
         }
-        if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() }
+        self.period()
     }
 
     /// How often all connections are looked at for those that take too long.
     fn period(&self) -> Duration {
-        let limits = self.context.limits();
-        let shortest = limits.idle.min(limits.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+        if self.stopping.is_some() {
+            return Duration::from_millis(10);
+        }
+        self.context.limits().sweep_period()
     }
 
     fn accept(&mut self) {
@@ -272,7 +273,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Has the kernel tell what a connection waits for.
+    /// Has epoll report what a connection waits for.
     fn watch(&mut self, index: usize, read: bool, write: bool) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         let mut flags = EventFlags::empty();
@@ -299,9 +300,7 @@ impl<'a> Worker<'a> {
     /// Looks at all connections, once in a while, for those that take too long.
     fn sweep(&mut self) {
         let now = Instant::now();
-        let period =
-            if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() };
-        if now.duration_since(self.swept) < period {
+        if now.duration_since(self.swept) < self.period() {
             return;
         }
         self.swept = now;
@@ -312,14 +311,13 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
-                continue;
+            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+                self.turn(index, false);
             }
-            self.turn(index, false);
         }
     }
 
-    /// Whether the kernel tells of those who knock: one worker of all, for each.
+    /// Whether epoll reports new connections: the kernel wakes one worker for each.
     fn watch_listener(&mut self, there: bool) {
         if there == self.is_watching_listener {
             return;
@@ -343,8 +341,7 @@ impl<'a> Worker<'a> {
         // It stays readable, and is no news any more.
         let _ = epoll::delete(&self.epoll, self.context.stop);
         self.listener.close_to_new();
-        let drain = Drain::begin(self.context.limits());
-        self.stopping = Some(Stopping { drain, latest: Instant::now() });
+        self.stopping = Some(Stopping::begin(self.context.limits()));
         for index in 0..self.connections.len() {
             self.turn(index, false);
         }

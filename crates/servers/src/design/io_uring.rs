@@ -1,4 +1,4 @@
-//! Event loops that are told which operations are done (io_uring(7)): what is to be accepted,
+//! Event loops on completion (io_uring(7)): what is to be accepted,
 //! received and sent is put into a queue, and one system call hands over all of it and waits for
 //! results. As many threads as there are workers.
 
@@ -13,7 +13,7 @@ use rustix::net::Shutdown;
 use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
-use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
@@ -120,9 +120,7 @@ impl<'a> Worker<'a> {
         if self.stopping.is_some() {
             return Duration::from_millis(10);
         }
-        let limits = self.context.limits();
-        let shortest = limits.idle.min(limits.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+        self.context.limits().sweep_period()
     }
 
     /// Is ready to accept, if there is room.
@@ -209,7 +207,7 @@ impl<'a> Worker<'a> {
                     let moment = self.clock.moment();
                     conversation.sent(now, moment);
                 } else {
-                    // All was to be sent: what stopped it is an error that the next call tells.
+                    // All was to be sent: the next call reports the error that stopped it.
                     conversation.fail(End::Reset);
                 }
             }
@@ -279,20 +277,17 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
-                continue;
+            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+                self.turn(index, now);
             }
-            self.turn(index, now);
         }
     }
 
     fn begin_to_stop(&mut self) {
         self.listener.close_to_new();
-        let drain = Drain::begin(self.context.limits());
-        let now = Instant::now();
-        self.stopping = Some(Stopping { drain, latest: now });
+        let stopping = self.stopping.insert(Stopping::begin(self.context.limits()));
         for connection in self.connections.iter_mut().flatten() {
-            connection.conversation.stop(now);
+            connection.conversation.stop(stopping.latest);
         }
     }
 

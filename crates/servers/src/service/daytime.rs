@@ -1,6 +1,6 @@
 //! The time of day as text, and the end (RFC 867).
 
-use super::{Phase, Service, Session};
+use super::{Service, Session};
 use crate::calendar::Moment;
 use crate::output::{After, Output};
 
@@ -28,13 +28,5 @@ impl Session for Told {
             output.end(After::Linger);
         }
         input.len()
-    }
-
-    fn end(&mut self, _unread: &[u8], _now: &Moment, output: &mut Output) {
-        output.end(After::Close);
-    }
-
-    fn phase(&self) -> Phase {
-        Phase::Idle
     }
 }

@@ -1,6 +1,6 @@
 //! What comes is thrown away (RFC 863).
 
-use super::{Phase, Service, Session};
+use super::{Service, Session};
 use crate::calendar::Moment;
 use crate::output::{After, Output};
 
@@ -22,9 +22,5 @@ impl Session for Discard {
     fn end(&mut self, _unread: &[u8], _now: &Moment, output: &mut Output) {
         output.count_request();
         output.end(After::Close);
-    }
-
-    fn phase(&self) -> Phase {
-        Phase::Idle
     }
 }

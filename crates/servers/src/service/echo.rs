@@ -1,8 +1,8 @@
 //! What comes goes back (RFC 862).
 
-use super::{Phase, Service, Session};
+use super::{Service, Session};
 use crate::calendar::Moment;
-use crate::output::{After, Output};
+use crate::output::Output;
 
 /// The service.
 #[derive(Debug)]
@@ -22,13 +22,5 @@ impl Session for Echo {
             output.count_request();
         }
         taken
-    }
-
-    fn end(&mut self, _unread: &[u8], _now: &Moment, output: &mut Output) {
-        output.end(After::Close);
-    }
-
-    fn phase(&self) -> Phase {
-        Phase::Idle
     }
 }

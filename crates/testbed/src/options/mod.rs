@@ -2,6 +2,7 @@
 
 mod survey;
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -13,7 +14,7 @@ use tcplab_workload::{
     table,
 };
 
-use crate::{TrialError, sys, sysctl};
+use crate::{TrialError, errno, sys, sysctl};
 
 pub use survey::{OptionState, Reading, Setting, survey};
 
@@ -186,7 +187,7 @@ fn read(socket: BorrowedFd<'_>, info: &OptionInfo) -> io::Result<OptionValue> {
         return backlog(socket);
     }
     let number = info.read_as.unwrap_or(info.number);
-    // A rate is told in full only to who has room for it.
+    // The kernel writes a rate in full only where there is room for it.
     let room = if info.kind == Kind::Rate { size_of::<usize>() } else { ROOM };
     let len = sys::option_bytes(socket, info.level.number(), number, &mut bytes[..room])?;
     OptionValue::from_bytes(info.kind, &bytes[..len])
@@ -226,7 +227,7 @@ fn refused(
     TrialError::SocketOption { socket, option, value: value.to_string(), reason }
 }
 
-/// Why the kernel refused it, as far as the error tells.
+/// Why the kernel refused it, by the error.
 fn refusal(info: &OptionInfo, error: &io::Error) -> String {
     let symbol = symbol(error);
     match Errno::from_io_error(error) {
@@ -247,24 +248,8 @@ fn refusal(info: &OptionInfo, error: &io::Error) -> String {
 }
 
 /// The name of an error of setsockopt(2) or getsockopt(2).
-fn symbol(error: &io::Error) -> String {
-    let Some(errno) = Errno::from_io_error(error) else { return "no error of the system".into() };
-    let name = match errno {
-        Errno::PERM => "EPERM",
-        Errno::NOENT => "ENOENT",
-        Errno::ACCESS => "EACCES",
-        Errno::INVAL => "EINVAL",
-        Errno::NOMEM => "ENOMEM",
-        Errno::NODEV => "ENODEV",
-        Errno::DOM => "EDOM",
-        Errno::NOPROTOOPT => "ENOPROTOOPT",
-        Errno::OPNOTSUPP => "EOPNOTSUPP",
-        Errno::ISCONN => "EISCONN",
-        Errno::NOTCONN => "ENOTCONN",
-        Errno::NODATA => "ENODATA",
-        _ => return format!("error {}", errno.raw_os_error()),
-    };
-    name.into()
+fn symbol(error: &io::Error) -> Cow<'static, str> {
+    Errno::from_io_error(error).map_or("no error of the system".into(), errno::name)
 }
 
 /// Whether a socket of the calling thread's namespace may use this congestion control.

@@ -7,7 +7,7 @@ use tcplab_path::Direction;
 use tcplab_recording::WorldRecord;
 use tcplab_units::Endpoint;
 
-use super::endpoint_thread::prepare;
+use super::endpoint_thread::{prepare, start};
 use super::recording_threads::{MoverReport, RecordingThreads};
 use super::watch::Watch;
 use crate::bridge::Bridge;
@@ -36,11 +36,7 @@ pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
     let ends = [client.device, server.device];
     let mut bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
-    server
-        .go
-        .send(clock)
-        .and_then(|()| client.go.send(clock))
-        .map_err(|_| TrialError::panicked())?;
+    start(&server.go, &client.go, clock)?;
     let scheduling = scheduling::be_prompt(request.tuning.real_time);
     let awake = scheduling::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);

@@ -24,6 +24,16 @@ pub(super) struct EndpointThread<D> {
     pub(super) stay: Sender<()>,
 }
 
+/// Starts both endpoints at the zero of the clock, the server first.
+pub(super) fn start(
+    server: &Sender<Clock>,
+    client: &Sender<Clock>,
+    clock: Clock,
+) -> Result<(), TrialError> {
+    let started = server.send(clock).and_then(|()| client.send(clock));
+    started.map_err(|_| TrialError::panicked())
+}
+
 /// Starts the endpoint's thread in a namespace of its own and waits until it is set up.
 pub(super) fn prepare(
     end: Endpoint,

@@ -15,8 +15,11 @@ use crate::addresses::addresses;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
+use crate::message::serde_name;
+use crate::namespace::Privilege;
 use crate::recorder::{RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
+use crate::scheduling::Scheduling;
 use crate::trial_state::{TrialState, corrupted};
 use crate::{TrialError, sampler};
 
@@ -37,6 +40,17 @@ pub(crate) struct MoverReport {
     pub(crate) world: WorldRecord,
     /// Frames that are not in the captures of client and server.
     pub(crate) frames_lost: [u64; 2],
+}
+
+/// The record of a trial without a bridge, before anything is counted.
+pub(crate) fn ordinary_world(device: String, privilege: Privilege) -> WorldRecord {
+    WorldRecord {
+        name: "kernel".into(),
+        device,
+        privilege: serde_name(&privilege),
+        scheduling: serde_name(&Scheduling::Ordinary),
+        ..WorldRecord::default()
+    }
 }
 
 impl RecordingThreads {

@@ -11,12 +11,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
-use super::endpoint_thread::EndpointThread;
-use super::recording_threads::{MoverReport, RecordingThreads};
+use super::endpoint_thread::{EndpointThread, start};
+use super::recording_threads::{MoverReport, RecordingThreads, ordinary_world};
 use super::watch::Watch;
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
@@ -24,11 +23,9 @@ use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
 use crate::endpoint::Prepared;
 use crate::launch::TrialRequest;
-use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
-use crate::scheduling::Scheduling;
 use crate::sys::{PacketRing, Ringed};
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling, sysctl};
@@ -65,11 +62,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
 
     let clock = Clock::start();
     let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
-    server
-        .go
-        .send(clock)
-        .and_then(|()| client.go.send(clock))
-        .map_err(|_| TrialError::panicked())?;
+    start(&server.go, &client.go, clock)?;
     let awake = scheduling::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     let mut capture = LoopbackCapture::new(clock, ring, queue, addresses(case));
@@ -77,14 +70,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let have_failed = threads.have_failed();
     let frames_lost = capture.finish();
     drop(awake);
-    let world = WorldRecord {
-        name: "kernel".into(),
-        device: "loopback".into(),
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&Scheduling::Ordinary),
-        ..WorldRecord::default()
-    };
-    let report = MoverReport { world, frames_lost };
+    let report = MoverReport { world: ordinary_world("loopback".into(), privilege), frames_lost };
     threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }
 

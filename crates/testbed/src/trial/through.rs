@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
-use tcplab_recording::{EndpointRecord, WorldRecord};
+use tcplab_recording::EndpointRecord;
 use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{
     AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
 };
 
-use super::endpoint_thread::EndpointThread;
-use super::recording_threads::{MoverReport, RecordingThreads};
+use super::endpoint_thread::{EndpointThread, start};
+use super::recording_threads::{MoverReport, RecordingThreads, ordinary_world};
 use super::watch::Watch;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
@@ -24,7 +24,6 @@ use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
-use crate::scheduling::Scheduling;
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling, sys, sysctl};
 
@@ -49,11 +48,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     // No sockets are sampled.
     let (_, no_sockets) = mpsc::channel();
     let (threads, queue) = RecordingThreads::start(request, clock, no_sockets)?;
-    server
-        .go
-        .send(clock)
-        .and_then(|()| client.go.send(clock))
-        .map_err(|_| TrialError::panicked())?;
+    start(&server.go, &client.go, clock)?;
     let awake = scheduling::stay_awake();
     let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
     loop {
@@ -66,13 +61,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     drop(awake);
     let have_failed = threads.have_failed();
     drop(queue);
-    let world = WorldRecord {
-        name: "kernel".into(),
-        device: serde_name(&medium),
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&Scheduling::Ordinary),
-        ..WorldRecord::default()
-    };
+    let world = ordinary_world(serde_name(&medium), privilege);
     let report = MoverReport { world, frames_lost: [0; 2] };
     threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
 }

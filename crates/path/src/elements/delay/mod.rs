@@ -20,23 +20,16 @@ use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::text_or_table::text_or_table;
 
-/// A delay as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum DelaySpec {
+text_or_table! {
+    DelaySpec, "Delay",
+    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
+    "a time such as \"5 ms\", or a table of steps",
     /// Always the same.
     Constant(Span),
     /// It changes with time: a packet takes the delay of the moment it enters, and when that falls,
     /// waits for those before it.
     Schedule(Schedule<Span>),
 }
-
-text_or_table!(
-    DelaySpec, "Delay",
-    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
-    "a time such as \"5 ms\", or a table of steps",
-    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table(Schedule<Span>): DelaySpec::Schedule,
-);
 
 impl DelaySpec {
     /// The delay at the world's zero.

@@ -10,10 +10,9 @@ use crate::fault::{Fault, Table};
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Direction, Directions};
 
-/// From when on everything is dropped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum BlackholeSpec {
+text_or_table! {
+    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
+    "a time such as \"3 s\", or a table",
     /// From then on for ever.
     From(Span),
     /// In full.
@@ -35,12 +34,6 @@ pub struct BlackholeTable {
     #[serde(default)]
     pub direction: Directions,
 }
-
-text_or_table!(
-    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
-    "a time such as \"3 s\", or a table",
-    text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table(BlackholeTable): BlackholeSpec::Table,
-);
 
 /// A time during which everything is dropped, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

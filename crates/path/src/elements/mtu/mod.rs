@@ -14,10 +14,8 @@ use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Packet};
 
-/// The largest packet that passes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MtuSpec {
+text_or_table! {
+    MtuSpec, "Mtu", "The largest packet that passes.", "a size such as \"1400 B\", or a table",
     /// That size; larger ones are answered.
     Size(Bytes),
     /// In full.
@@ -44,16 +42,10 @@ fn yes() -> bool {
     true
 }
 
-text_or_table!(
-    MtuSpec, "Mtu", "The largest packet that passes.",
-    "a size such as \"1400 B\", or a table",
-    text(Bytes): |text: &str| text.parse().map(MtuSpec::Size), table(MtuPlan): MtuSpec::Table,
-);
-
 /// What every link must take without further fragmentation: the longest header and eight bytes (RFC
 /// 791 section 3.2).
 const SMALLEST: Bytes = Bytes::new(68);
-/// The largest length that an IPv4 header can tell.
+/// The largest length that an IPv4 header can hold.
 const LARGEST: Bytes = Bytes::new(0xffff);
 
 impl MtuSpec {
@@ -146,7 +138,7 @@ fn readable(bytes: &[u8]) -> Option<IpPacket<'_>> {
     (has_its_length && ip.header_checksum_is_right()).then_some(ip)
 }
 
-/// Whether a router may tell the sender of it that something is wrong: not about an error, not
+/// Whether a router may send an ICMP error about it: not about an error, not
 /// about a later fragment, and neither to nor about what is not one host (RFC 1812 section 4.3.2.7,
 /// RFC 4443 section 2.4 (e); the latter would allow to answer packets to a group, in whose name
 /// nobody can speak).
