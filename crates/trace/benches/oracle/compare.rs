@@ -38,6 +38,8 @@ pub(crate) struct Difference {
     pub(crate) ends: String,
     pub(crate) tcplab: String,
     pub(crate) tshark: String,
+    /// tcplab's.
+    pub(crate) evidence: String,
     pub(crate) reason: Option<&'static str>,
 }
 
@@ -88,7 +90,9 @@ pub(crate) fn capture(path: &Path) -> Comparison {
 impl Difference {
     fn new(frame: u64, packet: Option<&Packet>, [ours, theirs]: [&str; 2]) -> Difference {
         let ends = packet.map_or_else(String::new, |it| format!("{} → {}", it.from, it.to));
-        Difference { frame, ends, tcplab: ours.into(), tshark: theirs.into(), reason: None }
+        let evidence = packet.map_or_else(String::new, |it| it.evidence.clone());
+        let (tcplab, tshark) = (ours.into(), theirs.into());
+        Difference { frame, ends, tcplab, tshark, evidence, reason: None }
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Packet {
     pub(crate) is_retransmission: bool,
     /// What the program calls it.
     pub(crate) name: &'static str,
+    /// Why, if it says so.
+    pub(crate) evidence: String,
 }
 
 /// Sums of one connection, in both directions.

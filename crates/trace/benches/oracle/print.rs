@@ -36,8 +36,8 @@ pub(crate) fn text(all: &[Comparison], version: &str, frames: usize) -> bool {
         println!("\n{}", capture.path.display());
         for it in open.iter().take(frames) {
             println!(
-                "  frame {}  {}  tcplab: {}, tshark: {}",
-                it.frame, it.ends, it.tcplab, it.tshark
+                "  frame {}  {}  tcplab: {} ({}), tshark: {}",
+                it.frame, it.ends, it.tcplab, it.evidence, it.tshark
             );
         }
         if open.len() > frames {
@@ -118,7 +118,7 @@ pub(crate) fn json(all: &[Comparison]) -> Value {
             "notes": capture.notes,
             "differences": capture.differences.iter().map(|it| json!({
                 "frame": it.frame, "ends": it.ends, "tcplab": it.tcplab, "tshark": it.tshark,
-                "reason": it.reason,
+                "evidence": it.evidence, "reason": it.reason,
             })).collect::<Vec<_>>(),
         })
     });

@@ -1,10 +1,12 @@
 //! tcplab's analyser.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use tcplab_trace::{SegmentKind, Trace, analyze};
+use tcplab_trace::{Proof, SegmentKind, Trace, analyze};
+use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType, TcpFlags};
 
 use super::found::{Found, Packet};
@@ -26,6 +28,7 @@ pub(crate) fn find(path: &Path) -> Option<(Found, Vec<String>)> {
                     packet.bytes = segment.payload.as_u64();
                     packet.is_retransmission = segment.kind.is_retransmission();
                     packet.name = name(segment.kind);
+                    packet.evidence = evidence(&segment.proof);
                 }
             }
         }
@@ -66,6 +69,7 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
             is_reset: tcp.flags().contains(TcpFlags::RST),
             is_retransmission: false,
             name: "nothing special",
+            evidence: String::new(),
         };
         packets.insert(frame, packet);
     }
@@ -74,6 +78,17 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
 
 fn in_order(one: SocketAddr, other: SocketAddr) -> [SocketAddr; 2] {
     [one.min(other), one.max(other)]
+}
+
+fn evidence(proof: &Proof) -> String {
+    let mut text = format!("{:?}", proof.by);
+    if proof.waited > Span::ZERO {
+        let _ = write!(text, ", waited {}", proof.waited);
+    }
+    if proof.nth > 1 {
+        let _ = write!(text, ", transmission {}", proof.nth);
+    }
+    text
 }
 
 fn name(kind: SegmentKind) -> &'static str {

@@ -81,6 +81,7 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         is_reset: values[9] == "1",
         is_retransmission: name.ends_with("retransmission"),
         name,
+        evidence: String::new(),
     };
     Some((values[0].parse().ok()?, packet))
 }
