@@ -15,6 +15,7 @@ pub(crate) use station::Wifi;
 
 use super::work::BILLION;
 use crate::fault::Fault;
+use crate::text_or_table::is_default;
 
 /// A wireless link as it is written. Each direction has the medium to itself, but for the other
 /// stations: write what the two directions take from each other as a lower rate, or as a station.
@@ -36,7 +37,7 @@ pub struct WifiSpec {
     pub basic_rate: Option<Rate>,
     /// The probability that a packet is damaged, each time it is sent: in an aggregate each by
     /// itself. Acknowledgements never are. Default: 0 %.
-    #[serde(default, skip_serializing_if = "is_never")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub error: Probability,
     /// How often a packet is sent again before it is given up and lost. Default: 6, which makes 7
     /// attempts (dot11ShortRetryLimit).
@@ -49,7 +50,7 @@ pub struct WifiSpec {
     pub aggregate: Option<u32>,
     /// How many other stations contend for the medium, 0 to 100, each always with something to
     /// send: such frames as this one's when it has much to send. Default: 0.
-    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stations: u32,
     /// The contention window at first, in slots: a power of two less one. Default: 31 (b), else 15.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,14 +70,6 @@ fn retries() -> u32 {
 fn is_usual(retries: &u32) -> bool {
     *retries == RETRIES
 }
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-fn is_none_of_them(stations: &u32) -> bool {
-    *stations == 0
-}
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-fn is_never(probability: &Probability) -> bool {
-    *probability == Probability::NEVER
-}
 
 /// A wireless link, checked, with everything the standard says filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +82,7 @@ pub struct WifiPlan {
     pub basic_rate: Rate,
     /// For each packet, each time it is sent.
     pub error: Probability,
-    /// How often a packet is sent again.
+    /// How often a packet is retransmitted.
     pub retries: u32,
     /// How many packets share a frame at most; 1 to [`BLOCK_ACK_WINDOW`].
     pub aggregate: u32,
@@ -101,7 +94,7 @@ pub struct WifiPlan {
     pub cw_max: u32,
 }
 
-/// How many packets a Block Ack tells of (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64),
+/// How many packets a Block Ack covers (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64),
 /// and so from the oldest that is not acknowledged to the newest that may be sent.
 pub(crate) const BLOCK_ACK_WINDOW: u32 = 64;
 
@@ -187,7 +180,7 @@ impl WifiPlan {
     }
 
     /// About how long it takes until a station has had its turn and a packet of 1500 B is through:
-    /// each of the others sends one such frame meanwhile, and what fails is sent again. Packets
+    /// each of the others sends one such frame meanwhile, and what fails is retransmitted. Packets
     /// that come less often than this hardly ever wait for one another.
     pub fn turn(&self) -> Span {
         let alone = FULL_PACKET.bits() as f64 / self.saturation().bits_per_second().max(1) as f64;
@@ -235,7 +228,7 @@ impl WifiPlan {
 
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// The frames of a link and how long they take, reckoned once.
+/// The frames of a link and how long they take, computed once.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
     timing: Timing,

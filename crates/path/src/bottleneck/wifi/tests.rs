@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use super::air::{Air, no_such_rate};
 use super::*;
-use crate::{Cause, Direction, Fate, Link, Packet, PathSpec, Verdict};
+use crate::testing::link;
+use crate::{Cause, Fate, Packet, Verdict};
 use tcplab_units::Instant;
 
 fn plan(json: &str) -> WifiPlan {
@@ -17,8 +18,7 @@ fn micros(span: Span) -> f64 {
 /// So many full packets at once, and what becomes of them.
 fn saturated(wifi: &str, packets: u64) -> Vec<Verdict> {
     let json = format!(r#"{{ "wifi": {wifi}, "queue": "10000000 packets" }}"#);
-    let path: PathSpec = serde_json::from_str(&json).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 7, Direction::Forward);
+    let mut link = link(&json, 7);
     for id in 0..packets {
         link.handle_packet(Instant::ZERO, Packet::of_size(id, FULL_PACKET));
     }
@@ -159,7 +159,7 @@ fn what_fails_is_sent_again_and_at_last_given_up() {
     assert!(lost.iter().all(|cause| *cause == Cause::RetriesExhausted { attempts: 3 }));
     let (mean, sigma) = (PACKETS as f64 * 0.027, (PACKETS as f64 * 0.027 * 0.973).sqrt());
     assert!((lost.len() as f64 - mean).abs() < 5.0 * sigma, "{} lost, not {mean}", lost.len());
-    // A packet sent once takes 254 µs; one sent again is as long on the way as its attempts take.
+    // A packet sent once takes 254 µs; a retransmitted one takes as long as its attempts.
     let once = verdicts.iter().filter(|it| {
         it.transmission.unwrap().ended.since(it.transmission.unwrap().began)
             == Span::from_micros(254)
@@ -187,7 +187,7 @@ fn the_window_doubles_with_each_failure() {
     assert!((mean - (15.5 + 3.0 * 31.5)).abs() < 5.0 * sigma, "{mean}");
 }
 
-/// Packets of a frame come together; what is damaged is sent again in front of later ones, which
+/// Packets of a frame come together; damaged ones are retransmitted before later ones, which
 /// wait for it, and nothing overtakes.
 #[test]
 fn aggregates_come_out_in_order_and_together() {
@@ -245,8 +245,7 @@ fn pauses_come_from_others() {
         let json = format!(
             r#"{{ "wifi": {{ "standard": "g", "rate": "54 Mbit/s", "stations": {stations} }} }}"#
         );
-        let path: PathSpec = serde_json::from_str(&json).unwrap();
-        let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 7, Direction::Forward);
+        let mut link = link(&json, 7);
         let mut delays = vec![];
         for id in 0..2_000 {
             let now = Instant::ZERO + Span::from_millis(100) * (id + 1);
