@@ -1,12 +1,12 @@
 //! The caller's side: each trial runs in a process of its own, so its namespaces are fresh, and
 //! nothing of it is left when it ends, or when the caller does.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::{DeviceKind, Reach, TrialError, Tuning};
+use crate::{DeviceKind, Reach, TrialError, Tuning, message};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -24,6 +24,16 @@ pub struct Launcher {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+}
+
+impl Launcher {
+    /// The command of a process with a `task`, which takes requests and gives answers.
+    pub(crate) fn command(&self, task: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args([task, &std::process::id().to_string()]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+    }
 }
 
 /// One trial to run.
@@ -64,7 +74,7 @@ pub(crate) enum Message {
 }
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs one trial to its end; `stop` ends it at once.
 ///
@@ -77,24 +87,16 @@ pub fn run_trial(
     stop: &AtomicBool,
     mut progress: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
-    let mut helper = Helper::start(launcher, "trial")?;
-    if helper.ask(request).is_err() {
-        return Err(helper.died());
-    }
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(TrialError::Stopped);
+    Helper::start(launcher, "trial")?.follow(request, stop, |message| match message {
+        Message::Progress(now) => {
+            progress(now);
+            None
         }
-        match helper.messages.recv_timeout(PATIENCE) {
-            Ok(Message::Progress(told)) => progress(told),
-            Ok(Message::Done) => return Ok(()),
-            Ok(Message::Failed { message, remedy, reach }) => {
-                return Err(TrialError::Ended { message, remedy, reach });
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
+        Message::Done => Some(Ok(())),
+        Message::Failed { message, remedy, reach } => {
+            Some(Err(TrialError::Ended { message, remedy, reach }))
         }
-    }
+    })
 }
 
 /// Whether this user may make the namespaces that a trial needs: tried, in a process of its own.
@@ -125,26 +127,15 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
     pub(crate) fn start(launcher: &Launcher, task: &str) -> Result<Helper<M>, TrialError> {
         let program = launcher.program.clone();
         let cannot = |what: String| TrialError::Helper { program: program.clone(), what };
-        let mut child = Command::new(&launcher.program)
-            .args(&launcher.arguments)
-            .args([task, &std::process::id().to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+        let mut child = launcher
+            .command(task)
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| cannot(format!("could not be started: {error}")))?;
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(cannot("has no output".into()));
         };
-        let (sender, messages) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let Ok(message) = serde_json::from_str(&line) else { break };
-                if sender.send(message).is_err() {
-                    break;
-                }
-            }
-        });
+        let messages = message::receive(stdout);
         let complaints = thread::spawn(move || {
             let mut text = String::new();
             let _ = stderr.read_to_string(&mut text);
@@ -153,14 +144,30 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         Ok(Helper { child, program, messages, complaints })
     }
 
-    /// Gives the process its task. Its standard input stays open: its end tells the process
-    /// that its caller is gone.
-    pub(crate) fn ask(&mut self, request: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_string(request).expect("plain data has a JSON form");
-        line.push('\n');
-        match self.child.stdin.as_mut() {
-            Some(stdin) => stdin.write_all(line.as_bytes()),
-            None => Ok(()),
+    /// Gives the process its task, and `heard` its messages until that has a result; `stop` ends the
+    /// process at once. Its standard input stays open: its end shows that the caller is gone.
+    pub(crate) fn follow<T>(
+        self,
+        request: &impl Serialize,
+        stop: &AtomicBool,
+        mut heard: impl FnMut(M) -> Option<Result<T, TrialError>>,
+    ) -> Result<T, TrialError> {
+        if self.child.stdin.as_ref().is_some_and(|stdin| message::send(stdin, request).is_err()) {
+            return Err(self.died());
+        }
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(TrialError::Stopped);
+            }
+            match self.messages.recv_timeout(PATIENCE) {
+                Ok(message) => {
+                    if let Some(result) = heard(message) {
+                        return result;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+            }
         }
     }
 

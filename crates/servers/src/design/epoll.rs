@@ -173,17 +173,12 @@ impl<'a> Worker<'a> {
 
     /// How long nothing has to be done.
     fn timeout(&self) -> Duration {
-        if !self.again.is_empty() {
-            return Duration::ZERO;
-        }
-        if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() }
+        if self.again.is_empty() { self.period() } else { Duration::ZERO }
     }
 
-    /// How often all connections are looked at for those that take too long.
+    /// How often to check for connections that exceed a limit.
     fn period(&self) -> Duration {
-        let limits = self.context.limits();
-        let shortest = limits.idle.min(limits.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+        self.context.sweep_period(self.stopping.is_some())
     }
 
     fn accept(&mut self) {
@@ -299,9 +294,7 @@ impl<'a> Worker<'a> {
     /// Looks at all connections, once in a while, for those that take too long.
     fn sweep(&mut self) {
         let now = Instant::now();
-        let period =
-            if self.stopping.is_some() { Duration::from_millis(10) } else { self.period() };
-        if now.duration_since(self.swept) < period {
+        if now.duration_since(self.swept) < self.period() {
             return;
         }
         self.swept = now;
@@ -312,10 +305,9 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
-                continue;
+            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+                self.turn(index, false);
             }
-            self.turn(index, false);
         }
     }
 

@@ -115,14 +115,9 @@ impl<'a> Worker<'a> {
         self.leave();
     }
 
-    /// How often all connections are looked at for those that take too long.
+    /// How often to check for connections that exceed a limit.
     fn period(&self) -> Duration {
-        if self.stopping.is_some() {
-            return Duration::from_millis(10);
-        }
-        let limits = self.context.limits();
-        let shortest = limits.idle.min(limits.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+        self.context.sweep_period(self.stopping.is_some())
     }
 
     /// Is ready to accept, if there is room.
@@ -279,10 +274,9 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if !connection.conversation.look(is_cut, now, moment, self.context.limits()) {
-                continue;
+            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+                self.turn(index, now);
             }
-            self.turn(index, now);
         }
     }
 

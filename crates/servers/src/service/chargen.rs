@@ -1,6 +1,6 @@
 //! Characters without end (RFC 864).
 
-use super::{Phase, Service, Session};
+use super::{Service, Session};
 use crate::calendar::Moment;
 use crate::output::{After, Output};
 
@@ -70,10 +70,6 @@ impl Session for Generating {
     fn end(&mut self, _unread: &[u8], _now: &Moment, output: &mut Output) {
         output.count_request();
         output.end(After::Close);
-    }
-
-    fn phase(&self) -> Phase {
-        Phase::Idle
     }
 
     fn stop(&mut self) {

@@ -1,13 +1,11 @@
 //! What is said on a connection, apart from how it is carried.
 
 pub(crate) mod chargen;
-pub(crate) mod daytime;
-pub(crate) mod discard;
-pub(crate) mod echo;
 pub(crate) mod http;
+pub(crate) mod inetd;
 
 use crate::calendar::Moment;
-use crate::output::Output;
+use crate::output::{After, Output};
 
 /// Something that is served: it makes a session for each connection.
 pub trait Service: Send + Sync {
@@ -26,10 +24,14 @@ pub trait Session: Send {
     fn advance(&mut self, input: &[u8], now: &Moment, output: &mut Output) -> usize;
 
     /// The client has ended its direction, and what is left of its input is `unread`.
-    fn end(&mut self, unread: &[u8], now: &Moment, output: &mut Output);
+    fn end(&mut self, _unread: &[u8], _now: &Moment, output: &mut Output) {
+        output.end(After::Close);
+    }
 
     /// What is going on.
-    fn phase(&self) -> Phase;
+    fn phase(&self) -> Phase {
+        Phase::Idle
+    }
 
     /// The request that is arriving takes too long: says so, if the service has a way to.
     fn late(&mut self, _now: &Moment, _output: &mut Output) {}

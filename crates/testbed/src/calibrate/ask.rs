@@ -1,14 +1,14 @@
 //! The caller's side.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use super::{CalibrationRecord, CalibrationRequest, Ceiling, Word};
-use crate::launch::{Helper, PATIENCE};
+use crate::launch::Helper;
+use crate::message::send;
 use crate::{DeviceKind, Launcher, TrialError, Tuning};
 
 /// Measures a path in a process of its own; `stop` ends it at once. `progress` hears how much is
@@ -22,25 +22,16 @@ pub fn run_calibration(
     stop: &AtomicBool,
     mut progress: impl FnMut(f64),
 ) -> Result<CalibrationRecord, TrialError> {
-    let mut helper = Helper::start(launcher, "calibrate")?;
-    if helper.ask(request).is_err() {
-        return Err(helper.died());
-    }
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(TrialError::Stopped);
+    Helper::start(launcher, "calibrate")?.follow(request, stop, |word| match word {
+        Word::Progress(done) => {
+            progress(done);
+            None
         }
-        match helper.messages.recv_timeout(PATIENCE) {
-            Ok(Word::Progress(done)) => progress(done),
-            Ok(Word::Measured(record)) => return Ok(*record),
-            Ok(Word::Failed { message, remedy }) => {
-                return Err(TrialError::Reported { message, remedy });
-            }
-            // The ceiling alone was not asked for.
-            Ok(Word::Ceiling(_)) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Err(helper.died()),
-        }
-    }
+        Word::Measured(record) => Some(Ok(*record)),
+        Word::Failed { message, remedy } => Some(Err(TrialError::Reported { message, remedy })),
+        // The ceiling alone was not asked for.
+        Word::Ceiling(_) => None,
+    })
 }
 
 /// The ceiling alone is to be measured.
@@ -62,22 +53,13 @@ pub fn measure_ceiling(
     request: CeilingRequest,
 ) -> Result<Ceiling, TrialError> {
     let failed = || TrialError::setup("measure what this machine can model");
-    let mut child = Command::new(&launcher.program)
-        .args(&launcher.arguments)
-        .args(["ceiling", &std::process::id().to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(failed())?;
-    let (Some(mut ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+    let mut child = launcher.command("ceiling").stderr(Stdio::null()).spawn().map_err(failed())?;
+    let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
         unreachable!("both were asked for")
     };
-    let mut line = serde_json::to_string(&request).expect("plain data has a JSON form");
-    line.push('\n');
     // If it is gone already, so are its answers.
-    let _ = ask.write_all(line.as_bytes());
-    let told = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
+    let _ = send(&ask, &request);
+    let answer = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
         match serde_json::from_str(&line) {
             Ok(Word::Ceiling(ceiling)) => Some(Ok(ceiling)),
             Ok(Word::Failed { message, remedy }) => {
@@ -89,7 +71,7 @@ pub fn measure_ceiling(
     // The end of its standard input, at the latest, is its own end.
     drop(ask);
     let status = child.wait().map_err(failed())?;
-    told.unwrap_or_else(|| {
+    answer.unwrap_or_else(|| {
         let (program, what) = (launcher.program.clone(), format!("ended early ({status})"));
         Err(TrialError::Helper { program, what })
     })

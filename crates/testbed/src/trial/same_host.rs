@@ -16,22 +16,19 @@ use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use super::endpoint_thread::EndpointThread;
-use super::recording_threads::{MoverReport, RecordingThreads};
-use super::watch::Watch;
+use super::{Carrier, conduct};
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
 use crate::endpoint::Prepared;
 use crate::launch::TrialRequest;
-use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
-use crate::scheduling::Scheduling;
 use crate::sys::{PacketRing, Ringed};
 use crate::trial_state::TrialState;
-use crate::{TrialError, scheduling, sysctl};
+use crate::{TrialError, sysctl};
 
 /// How often the ring is emptied; a busy loopback needs much longer to fill it.
 const EVERY: Span = Span::from_millis(5);
@@ -61,31 +58,9 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let [server, client] = [Endpoint::Server, Endpoint::Client]
         .map(|end| prepare(end, addresses(case), &shared, &sockets));
     drop(sockets);
-    let (client, server) = (client?, server?);
-
-    let clock = Clock::start();
-    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
-    server
-        .go
-        .send(clock)
-        .and_then(|()| client.go.send(clock))
-        .map_err(|_| TrialError::panicked())?;
-    let awake = scheduling::stay_awake();
-    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    let mut capture = LoopbackCapture::new(clock, ring, queue, addresses(case));
-    capture.run(|state| watch.over(state, threads.have_failed()));
-    let have_failed = threads.have_failed();
-    let frames_lost = capture.finish();
-    drop(awake);
-    let world = WorldRecord {
-        name: "kernel".into(),
-        device: "loopback".into(),
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&Scheduling::Ordinary),
-        ..WorldRecord::default()
-    };
-    let report = MoverReport { world, frames_lost };
-    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+    conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, _, queue| {
+        LoopbackCapture::new(clock, ring, queue, addresses(case))
+    })
 }
 
 fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
@@ -142,18 +117,6 @@ impl LoopbackCapture {
         LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
     }
 
-    /// Puts what it captures into the queue until `over` says so.
-    fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) {
-        loop {
-            self.look();
-            let now = self.clock.now();
-            if over(&BridgeState { now, on_path: 0 }) {
-                return;
-            }
-            self.clock.sleep_until(now + EVERY);
-        }
-    }
-
     /// Takes what has passed, as far as there is room in the queue; the rest waits in the ring.
     /// Whether it took all.
     fn look(&mut self) -> bool {
@@ -178,16 +141,31 @@ impl LoopbackCapture {
         queue.pass_on(|| 0);
         is_room
     }
+}
 
-    /// Frames of client and server that found no room in the queue or in the ring.
-    fn finish(mut self) -> [u64; 2] {
+impl Carrier for LoopbackCapture {
+    const IS_PROMPT: bool = false;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        loop {
+            self.look();
+            let now = self.clock.now();
+            if over(&BridgeState { now, on_path: 0 }) {
+                return Ok(());
+            }
+            self.clock.sleep_until(now + EVERY);
+        }
+    }
+
+    fn finish(mut self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
         let until = self.clock.now() + PATIENCE;
         while !self.look() && self.clock.now() < until {
             self.clock.sleep_until(self.clock.now() + EVERY);
         }
         let [client, server] = self.queue.frames_lost();
         // The ring does not say whose frames it had no room for.
-        [client + self.ring.dropped(), server]
+        let frames_lost = [client + self.ring.dropped(), server];
+        (WorldRecord { device: "loopback".into(), ..world }, frames_lost)
     }
 }
 
