@@ -14,6 +14,7 @@ mod clock;
 mod device;
 mod doctor;
 mod endpoint;
+mod errno;
 mod error;
 mod flows;
 mod interface_counters;

@@ -50,10 +50,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
 }
 
 fn usage() -> TrialError {
-    TrialError::Reported {
-        message: "this subcommand is for tcplab's own use".into(),
-        remedy: Some("use `tcplab run`".into()),
-    }
+    TrialError::reported("this subcommand is for tcplab's own use", "use `tcplab run`")
 }
 
 fn failed(error: &TrialError) -> Message {

@@ -10,15 +10,14 @@ use tcplab_scenario::PlannedConnection;
 use tcplab_units::Instant;
 use tcplab_workload::{Application, Half, Toggle, Want};
 
-use super::errno;
 use super::listener::Listener;
 use super::wait::{LOOK, sleep_while};
 use super::watch::SocketWatch;
 use crate::TrialError;
 use crate::clock::Clock;
 use crate::flows::Flows;
-use crate::sys;
 use crate::trial_state::TrialState;
+use crate::{errno, sys};
 
 /// An application with its socket.
 pub(super) struct Caller<'a> {

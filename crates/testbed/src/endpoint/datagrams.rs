@@ -10,10 +10,10 @@ use tcplab_recording::OptionRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_workload::{AppReport, DatagramApplication, DatagramWant, Datagrams};
 
-use super::errno::name;
 use super::wait::LOOK;
 use crate::TrialError;
 use crate::clock::Clock;
+use crate::errno::name;
 use crate::options::OptionSheet;
 use crate::trial_state::TrialState;
 

@@ -3,7 +3,6 @@
 mod calls;
 mod connections;
 mod datagrams;
-mod errno;
 mod listener;
 mod prepared;
 mod socket;

@@ -116,8 +116,6 @@ fn spawn(order: &Order) -> Result<(Child, Receiver<Said>), TrialError> {
 }
 
 fn died() -> TrialError {
-    TrialError::Reported {
-        message: "the server's process ended early, or did not end when it was asked to".into(),
-        remedy: None,
-    }
+    let message = "the server's process ended early, or did not end when it was asked to";
+    TrialError::reported(message, None)
 }

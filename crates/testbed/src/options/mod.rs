@@ -2,6 +2,7 @@
 
 mod survey;
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -13,7 +14,7 @@ use tcplab_workload::{
     table,
 };
 
-use crate::{TrialError, sys, sysctl};
+use crate::{TrialError, errno, sys, sysctl};
 
 pub use survey::{OptionState, Reading, Setting, survey};
 
@@ -247,24 +248,8 @@ fn refusal(info: &OptionInfo, error: &io::Error) -> String {
 }
 
 /// The name of an error of setsockopt(2) or getsockopt(2).
-fn symbol(error: &io::Error) -> String {
-    let Some(errno) = Errno::from_io_error(error) else { return "no error of the system".into() };
-    let name = match errno {
-        Errno::PERM => "EPERM",
-        Errno::NOENT => "ENOENT",
-        Errno::ACCESS => "EACCES",
-        Errno::INVAL => "EINVAL",
-        Errno::NOMEM => "ENOMEM",
-        Errno::NODEV => "ENODEV",
-        Errno::DOM => "EDOM",
-        Errno::NOPROTOOPT => "ENOPROTOOPT",
-        Errno::OPNOTSUPP => "EOPNOTSUPP",
-        Errno::ISCONN => "EISCONN",
-        Errno::NOTCONN => "ENOTCONN",
-        Errno::NODATA => "ENODATA",
-        _ => return format!("error {}", errno.raw_os_error()),
-    };
-    name.into()
+fn symbol(error: &io::Error) -> Cow<'static, str> {
+    Errno::from_io_error(error).map_or("no error of the system".into(), errno::name)
 }
 
 /// Whether a socket of the calling thread's namespace may use this congestion control.

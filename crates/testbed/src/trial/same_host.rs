@@ -8,24 +8,21 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::sync::mpsc;
 
 use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
-use super::endpoint_thread::EndpointThread;
+use super::endpoint_thread::start;
 use super::{Carrier, conduct};
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
-use crate::endpoint::Prepared;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
-use crate::sampler::Sampled;
 use crate::sys::{PacketRing, Ringed};
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
@@ -56,7 +53,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let (sockets, new_sockets) = mpsc::channel();
     // A server that is not ready could refuse its client.
     let [server, client] = [Endpoint::Server, Endpoint::Client]
-        .map(|end| prepare(end, addresses(case), &shared, &sockets));
+        .map(|end| start(end, addresses(case), &shared, &sockets, |_| Ok(()), || Some(Ok(()))));
     drop(sockets);
     conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, _, queue| {
         LoopbackCapture::new(clock, ring, queue, addresses(case))
@@ -67,34 +64,6 @@ fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
     let keep = snaplen.unwrap_or(HEADERS).min(1 << 16) as usize;
     PacketRing::open(interface_index("lo")?, EVERY_TYPE, keep)
         .map_err(TrialError::setup("look at the packets of the loopback"))
-}
-
-/// Starts the endpoint's thread and waits until its socket is open.
-fn prepare(
-    end: Endpoint,
-    addresses: [Ipv4Addr; 2],
-    shared: &Arc<TrialState>,
-    sockets: &Sender<(Endpoint, Sampled)>,
-) -> Result<EndpointThread<()>, TrialError> {
-    let (ready_sender, ready) = mpsc::channel();
-    let (go, start) = mpsc::channel();
-    let (outcome_sender, outcome) = mpsc::channel();
-    let (stay, until) = mpsc::channel::<()>();
-    let (shared, sockets) = (Arc::clone(shared), sockets.clone());
-    let thread = thread::spawn(move || {
-        let endpoint = Prepared::new(end, addresses, &shared)?;
-        let _ = ready_sender.send(());
-        let _ = outcome_sender.send(endpoint.run(&start, sockets));
-        let _ = until.recv();
-        Ok(())
-    });
-    match ready.recv() {
-        Ok(()) => Ok(EndpointThread { device: (), go, outcome, stay }),
-        Err(_) => match thread.join() {
-            Ok(Err(error)) => Err(error),
-            _ => Err(TrialError::panicked()),
-        },
-    }
 }
 
 /// Captures what passes the loopback.
