@@ -17,6 +17,21 @@ pub fn argument(place: usize, what: &str) -> io::Result<String> {
     std::env::args().nth(place + 1).ok_or_else(missing)
 }
 
+/// Runs one half of an example: the server, at the address given or one that the kernel chooses, or
+/// the client of the server named.
+///
+/// # Errors
+/// The half's, or when an argument is missing.
+pub fn client_or_server(
+    client: impl FnOnce(&str) -> io::Result<()>,
+    server: impl FnOnce(&str) -> io::Result<()>,
+) -> io::Result<()> {
+    match argument(0, "`server` or `client`")?.as_str() {
+        "server" => server(&argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into())),
+        _ => client(&argument(1, "the server's address and port")?),
+    }
+}
+
 /// What stands behind an option such as `--count`; none without it.
 ///
 /// # Errors

@@ -13,8 +13,7 @@ pub struct Annotated {
     pub packets: u64,
     /// Those that got a comment.
     pub annotated: u64,
-    /// Those that should have had one, but are stored in a block that cannot hold any (the simple
-    /// packet block).
+    /// Those without one, although requested: simple packet blocks hold no options.
     pub voiceless: u64,
     /// Why the copy ends before the original does, if it does.
     pub broken: Option<ReadError>,
@@ -34,10 +33,9 @@ pub enum AnnotateError {
 /// Copies a capture as pcapng and adds to each packet what `comment` says of it, by its number,
 /// from 1. The source need not be buffered; `out` should be.
 ///
-/// Of a pcapng every block is copied as it stands: interfaces, names, keys, statistics, the options
-/// of packets and their own comments, which stay in front. A pcap becomes a pcapng with
-/// nanoseconds. If the original is cut off or damaged, the copy holds what comes before
-/// ([`Annotated::broken`]).
+/// Copies every block of a pcapng as it is; packets keep their options and comments, the new
+/// comment follows. A pcap becomes a pcapng with nanoseconds. If the original is truncated or
+/// damaged, the copy holds what precedes ([`Annotated::broken`]).
 ///
 /// # Errors
 /// If `source` is no capture, or `out` cannot be written.
@@ -204,8 +202,7 @@ fn add_comment(block: &mut Vec<u8>, endian: Endian, text: &str) -> bool {
         added.extend_from_slice(&[0; 4]); // the end of the options
     }
     let place = options + place;
-    // What follows the options' end, or makes no sense as an option, is left out only where
-    // nothing marks it off.
+    // Bytes after the options that are no option are dropped only where no end mark separates them.
     let tail = if closed { place..place } else { place..end };
     block.splice(tail, added);
     let len = endian.bytes_of_u32(block.len() as u32);

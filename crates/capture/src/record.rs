@@ -12,8 +12,7 @@ pub struct Interface {
     pub name: Option<String>,
     /// What it is, in words.
     pub description: Option<String>,
-    /// Kind of link, by its number in the registry of the capture formats: 1 is Ethernet, 101 is
-    /// IP without a link header.
+    /// The link type, as numbered for capture files: 1 is Ethernet, 101 IP without a link header.
     pub link_type: u16,
     /// Most bytes that were kept of a frame; 0 if all were.
     pub snap_len: u32,

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use tcplab_results::{Claim, Run};
 
-/// The judges of the catalogue want each claim to hold so often.
+/// Each claim must pass in this many trials.
 const TRIALS: u32 = 10;
 
 fn main() -> ExitCode {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let begins = |name: &str| names.iter().any(|asked| name.starts_with(asked.as_str()));
     let mut broken = 0;
     for (name, _) in tcplab_scenario::catalogue().iter().filter(|(name, _)| begins(name)) {
-        // `auto` is the kernel, but for cases that are about a model.
+        // `auto` is the kernel, except for cases about a model.
         let worlds = [("kernel", "auto"), ("virtual", "sim")];
         let runs = worlds.map(|(column, world)| (column, run(name, world, trials)));
         println!("{name}, {trials} trials");
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Which scenarios, and how often each.
+/// The chosen scenarios and the number of trials.
 fn asked() -> (Vec<String>, u32) {
     let (mut names, mut trials) = (Vec::new(), TRIALS);
     // Cargo says `--bench`.
@@ -59,7 +59,7 @@ fn asked() -> (Vec<String>, u32) {
     (names, trials)
 }
 
-/// Runs a scenario. Recordings of hundreds of transfers are gigabytes: they are not kept.
+/// Runs a scenario without keeping its recordings, which would be gigabytes.
 fn run(name: &str, world: &str, trials: u32) -> Result<Run, String> {
     let target = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target");
     let place = tempfile::tempdir_in(target).map_err(|error| error.to_string())?;
@@ -71,7 +71,7 @@ fn run(name: &str, world: &str, trials: u32) -> Result<Run, String> {
         .stderr(Stdio::piped())
         .output()
         .map_err(|error| error.to_string())?;
-    // Where claims are broken it says 1 and shows them all the same.
+    // With failed claims it exits with 1 and prints JSON too.
     serde_json::from_slice(&ended.stdout).map_err(|_| {
         let told = String::from_utf8_lossy(&ended.stderr);
         let last: Vec<&str> = told.lines().rev().take(3).collect();
@@ -79,7 +79,7 @@ fn run(name: &str, world: &str, trials: u32) -> Result<Run, String> {
     })
 }
 
-/// Claim by claim; how many did not hold.
+/// By claim; returns the number of failed ones.
 fn table(runs: &[(&str, Result<Run, String>); 2]) -> usize {
     let claims = runs.each_ref().map(|(_, run)| run.as_ref().map_or(&[][..], |run| &run.claims));
     let mut broken = 0;

@@ -7,51 +7,37 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs it")]
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::compare::{Asked, Metrics, Threshold, compare_runs};
-use tcplab_lab::{Bench, Overrides, Plan, analyse, begin, execute, plan};
+use tcplab_lab::{Bench, Overrides, Plan, begin, complete, no_report, plan};
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{Run, Trial};
 use tcplab_scenario::{Scenario, metrics};
 use tcplab_testbed::Launcher;
 
-/// Cheap, with random loss: a few of the packets of each transfer, and now and then a SYN; and with
-/// jitter, without which most transfers take the same time to the microsecond: then nothing is ever
-/// called different, and nothing is asked.
+/// Short transfers with random loss of a few packets, sometimes of a SYN. Jitter makes transfer
+/// times differ; without it most would be equal, and no difference could be tested.
 const SCENARIO: &str = r#"
-title = "A small transfer with random loss"
-
-[path]
-rate   = "2 Mbit/s"
-delay  = "5 ms"
-loss   = "1 %"
-jitter = { uniform = "2 ms" }
-
-[client]
-stack = "model:linux-6.18"
-
-[server]
-stack = "model:linux-6.18"
-
-[workload]
-upload = "20 kB"
+title    = "A small transfer with random loss"
+path     = { rate = "2 Mbit/s", delay = "5 ms", loss = "1 %", jitter = { uniform = "2 ms" } }
+client   = { stack = "model:linux-6.18" }
+server   = { stack = "model:linux-6.18" }
+workload = { upload = "20 kB" }
 "#;
 
-/// Comparisons of the same with itself, and trials on each side of one.
+/// Comparisons of equal distributions, and trials on each side of each.
 const SAME: (usize, usize) = (1_000, 8);
-/// Comparisons with something that is planted, and trials on each side; of the same trials.
+/// Comparisons with a planted difference, and trials on each side; from the same trials.
 const PLANTED: (usize, usize) = (200, 40);
-/// By what the planted transfer time is longer.
+/// The planted relative difference of the transfer time.
 const LONGER: f64 = 0.03;
-/// Bounds of the promises.
 const MOST_FALSE_ALARMS: f64 = 0.06;
 const LEAST_FOUND: f64 = 0.90;
-/// So many trials are run at once, in one run directory.
+/// Trials of one run directory.
 const BATCH: usize = 800;
 
 fn main() -> ExitCode {
@@ -74,7 +60,7 @@ fn measured() -> Result<bool> {
     Ok(same && found)
 }
 
-/// A against A.
+/// Compares equal distributions.
 fn false_alarms(all: &Trials) -> Result<bool> {
     let (comparisons, trials) = SAME;
     let asked = Asked { threshold: Threshold::Share(0.0), ..Asked::default() };
@@ -99,7 +85,7 @@ fn false_alarms(all: &Trials) -> Result<bool> {
     Ok(share <= MOST_FALSE_ALARMS)
 }
 
-/// B is A, but takes longer.
+/// B takes longer than A.
 fn planted(all: &Trials) -> Result<bool> {
     let (comparisons, trials) = PLANTED;
     let metrics = Metrics::Named(vec!["transfer_time".into()]);
@@ -126,11 +112,11 @@ fn planted(all: &Trials) -> Result<bool> {
         LEAST_FOUND * 100.0
     );
     println!("  of all {comparisons}, {found_all} do");
-    // Who never says that anything could be found keeps any promise.
+    // A test that never claims to find anything would keep every promise.
     Ok(share >= LEAST_FOUND && could * 4 >= comparisons)
 }
 
-/// Some trials against the next as many, whose transfer times are made longer.
+/// Some trials compared with the next ones, whose transfer times are made longer.
 fn compared(
     all: &Trials,
     round: usize,
@@ -155,13 +141,13 @@ fn compared(
     Ok(compare_runs((Path::new("A"), &a), (Path::new("B"), &b), asked)?)
 }
 
-/// Trials of one case, and the run they are of, without any.
+/// Trials of one case, and their run without trials.
 struct Trials {
     bare: Run,
     trials: Vec<Trial>,
 }
 
-/// So many trials, each with a seed of its own, of several runs; only their metrics are kept.
+/// `count` trials of several runs, each with its own seed; only their metrics are kept.
 fn simulated(count: usize) -> Result<Trials> {
     let (mut bare, mut trials) = (None, Vec::with_capacity(count));
     while trials.len() < count {
@@ -181,13 +167,13 @@ fn simulated(count: usize) -> Result<Trials> {
 
 fn batch(trials: usize, seed: u64) -> Result<Run> {
     let scenario = Scenario::parse(SCENARIO, "honesty")?;
-    // Each trial is waited for until the disk has it: `TMPDIR=/dev/shm` takes a tenth of the time.
+    // Each trial is synced to disk: `TMPDIR=/dev/shm` takes a tenth of the time.
     let place = tempfile::tempdir()?;
     let overrides =
         Overrides { trials: Some(trials as u32), seed: Some(seed), ..Overrides::default() };
     let plan = plan(&scenario, Some(tcplab_results::World::Simulated), || None, overrides)?;
     let run = begin(place.path(), scenario, Plan { snaplen: Some(96), ..plan })?;
     let nobody = Launcher { program: PathBuf::new(), arguments: Vec::new() };
-    execute(&run, &Bench::new(nobody), &AtomicBool::new(false), |_| {})?;
-    Ok(analyse(&run, |_, _| ControlFlow::Continue(()))?)
+    let stop = AtomicBool::new(false);
+    Ok(complete(&run, &Bench::new(nobody), &stop, |_| {}, no_report)?.run)
 }

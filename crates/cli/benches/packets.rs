@@ -73,7 +73,7 @@ fn hashes(name: &str) -> Result<Hashes, Error> {
     Ok(found)
 }
 
-/// The directories below `directory` that hold a recording with its packets.
+/// The recordings with packets below `directory`.
 fn recordings(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     if Recording::open(directory).is_ok_and(|recording| recording.has_packets()) {
         return Ok(vec![directory.into()]);

@@ -9,22 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A transfer of 10 MB with a few losses.
-const SCENARIO: &str = r#"title = "Many trials"
-[path]
-rate  = "100 Mbit/s"
-delay = "10 ms"
-loss  = "0.02 %"
-[client]
-stack = "model:linux-6.18"
-[server]
-stack = "model:linux-6.18"
-[workload]
-upload = "10 MB"
+const SCENARIO: &str = r#"title    = "Many trials"
+path     = { rate = "100 Mbit/s", delay = "10 ms", loss = "0.02 %" }
+client   = { stack = "model:linux-6.18" }
+server   = { stack = "model:linux-6.18" }
+workload = { upload = "10 MB" }
 "#;
-/// Runs of so many trials are compared.
+/// The compared numbers of trials.
 const USUAL: [u32; 2] = [1_000, 10_000];
-/// The most memory over that of the first run for which it is called flat: the metrics of each
-/// trial stay, some hundred bytes.
+/// The largest ratio of memory that counts as flat: the metrics of each trial, some hundred bytes,
+/// stay in memory.
 const FLAT: f64 = 1.3;
 
 fn main() -> io::Result<()> {
@@ -59,7 +53,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs so many trials; the time it took, and the most memory that was resident, kB.
+/// Runs `count` trials; returns the time and the peak of resident memory, kB.
 fn run(place: &Path, count: u32) -> io::Result<(Duration, u64)> {
     let begun = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_tcplab"))
@@ -82,7 +76,7 @@ fn run(place: &Path, count: u32) -> io::Result<(Duration, u64)> {
     }
 }
 
-/// What the files below `directory` hold, bytes.
+/// Bytes of all files below `directory`.
 fn size(directory: &Path) -> io::Result<u64> {
     let mut sum = 0;
     for entry in fs::read_dir(directory)? {

@@ -70,7 +70,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let Known { title, situation, path, choices, world } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let advice = tcplab_lab::advise::advise(situation, goal);
-    if !arguments.json.is_printed() {
+    if !arguments.results.json.is_printed() {
         answer(&recommendations(title, situation, choices, &advice))?;
     }
     let mut tried = Vec::new();
@@ -80,13 +80,13 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
             let outcome = attempt(&one, world, arguments, &stop)?;
-            if !arguments.json.is_printed() {
+            if !arguments.results.json.is_printed() {
                 answer(&trial_result(&outcome))?;
             }
             tried.push(outcome);
         }
     }
-    if let Some(place) = &arguments.json.place {
+    if let Some(place) = &arguments.results.json.place {
         let all = json!({
             "of": title, "goal": goal, "situation": situation,
             "bdp_bytes": situation.bdp().plain(),
@@ -197,7 +197,7 @@ fn attempt(
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
     let ScenarioRun { directory, run, report } =
-        run_scenario(scenario, world, &arguments.runs, stop)?;
+        run_scenario(scenario, world, &arguments.results.runs, stop)?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
@@ -266,17 +266,11 @@ fn recommendations(
             text += &format!("{:13}{how}\n", if line == 0 { "   how" } else { "" });
         }
         if let Some(expected) = &one.expected {
-            let line = format!(
-                "{} {:.1} → {:.1} {} (× {:.1})",
-                expected.metric.replace(['_', '.'], " "),
-                expected.before,
-                expected.after,
-                expected.unit,
-                expected.factor()
-            );
+            let change = change(expected.metric, expected.before, expected.after, expected.unit);
+            let line = format!("{change} (× {:.1})", expected.factor());
             paragraph(&mut text, "   expected", 13, &line);
         }
-        paragraph(&mut text, "   basis", 13, &one.basis);
+        paragraph(&mut text, "   basis", 13, one.basis);
     }
     if advice.is_empty() {
         text += "\nNo recommendations: the settings are as good as the formulas allow.\n";
@@ -312,6 +306,10 @@ fn describe_choice(text: &mut String, choice: &Choice) {
     }
 }
 
+fn change(metric: &str, before: f64, after: f64, unit: &str) -> String {
+    format!("{} {before:.1} → {after:.1} {unit}", metric.replace(['_', '.'], " "))
+}
+
 /// The gain as a factor, or as a percentage if small.
 fn times(gain: &Gain) -> String {
     let factor = gain.factor;
@@ -343,14 +341,8 @@ fn trial_result(tried: &Tried) -> String {
         tried.tries.join(", ")
     );
     for gain in &tried.gains {
-        let line = format!(
-            "{} {:.1} → {:.1} {}, {}",
-            gain.metric.replace(['_', '.'], " "),
-            gain.before,
-            gain.after,
-            gain.unit,
-            times(gain)
-        );
+        let change = change(&gain.metric, gain.before, gain.after, &gain.unit);
+        let line = format!("{change}, {}", times(gain));
         paragraph(&mut text, "", 2, &line);
         if let Some((low, high)) = gain.single {
             let line = format!("95 % of single pairs: × {low:.2} to × {high:.2}");

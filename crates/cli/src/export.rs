@@ -6,11 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_quantities as q;
-use tcplab_recording::{Recording, Sample, capture_file};
-use tcplab_table::{
-    Column, Format, Kind, Table, TableError, TraceTable, TraceTables, Value, write_truth,
-};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, write_truth};
 use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
 
@@ -156,15 +153,5 @@ fn path_log(recording: &Recording, format: Format, mut out: Output) -> Result<(u
 }
 
 fn samples(recording: &Recording, format: Format, out: Output) -> Result<(u64, Output)> {
-    let mut columns = Column::list(&[(q::AT_NS, Kind::Whole), (q::ENDPOINT, Kind::Text)]);
-    for column in Sample::COLUMNS {
-        let place = columns.len();
-        columns.push(Column::at(place, column.key(), Kind::Whole, column.meaning));
-    }
-    let mut table = Table::create(format, columns, out)?;
-    for sample in recording.samples()? {
-        let first = [Value::from(sample.at.as_nanos()), Value::from(sample.endpoint.name())];
-        table.push(first.into_iter().chain(sample.cells().map(Value::from)).collect())?;
-    }
-    Ok(table.finish(&[])?)
+    Ok(write_samples(format, &recording.samples()?, out)?)
 }

@@ -15,7 +15,7 @@ const GAP: Span = Span::from_micros(120);
 /// Packets of an hour.
 const HOUR: u64 = 30_000_000;
 
-/// Everything that draws, holds, copies or drops, with a queue that overflows now and then.
+/// All random elements, and a queue that overflows now and then.
 const LIVELY: &str = r#"{
     "rate": { "start": "100 Mbit/s", "repeat": "10 s",
               "steps": [{ "at": "5 s", "to": "60 Mbit/s", "over": "1 s" }] },
@@ -27,7 +27,7 @@ const LIVELY: &str = r#"{
     "duplicate": "0.5 %", "reorder": { "probability": "1 %", "gap": 3 }
 }"#;
 
-/// What is resident of a process, in KiB.
+/// Resident memory of a process, KiB.
 fn resident(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -77,7 +77,7 @@ fn an_hour_in_virtual_time() {
     assert!(at_the_end < after_a_tenth + 4096, "memory is flat");
 }
 
-/// A program of ours, ended with the test.
+/// Killed at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -87,7 +87,7 @@ impl Drop for Running {
     }
 }
 
-/// Both processes of a shell, and what it started.
+/// A process and its descendants.
 fn family(pid: u32) -> Vec<u32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let children = children.unwrap_or_default();
@@ -123,7 +123,7 @@ fn ten_minutes_in_real_time() {
         if sum > 0 {
             latest = sum;
         }
-        // By a tenth of the time, queues and buffers have had all sizes.
+        // By a tenth of the time, queues and buffers have reached all sizes.
         if began.elapsed() < Duration::from_secs(seconds / 10) {
             early = latest;
         }

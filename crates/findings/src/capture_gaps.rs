@@ -3,13 +3,11 @@
 //! **What it says.** Data were acknowledged but not captured: the capture missed packets that the
 //! network delivered (Wireshark: "ACKed segment that wasn't captured").
 //!
-//! **Why it matters.** Every count of this direction is too low, and causes may be wrong: a
-//! missing packet may have triggered one that is there.
+//! **Why it matters.** Counts of this direction are too low, and causes may be wrong.
 //!
 //! **Evidence.** The acknowledgements that cover data never captured.
 //!
-//! **False positives.** Packets of one connection take two routes and only one of them passes the
-//! capture point.
+//! **False positives.** Two routes, of which only one passes the capture point.
 //!
 //! **Reference.** pcap(3) on `ps_drop`; V. Paxson, "Automated Packet Trace Analysis of TCP
 //! Implementations", section 3.

@@ -2,11 +2,9 @@
 //!
 //! **What it says.** The capture holds frames twice that crossed the network once.
 //!
-//! **Why it matters.** All counts here leave the copies out; other tools take them for
-//! retransmissions and duplicate ACKs.
+//! **Why it matters.** The copies do not count here; other tools count them as retransmissions.
 //!
-//! **Evidence.** Frames identical in every field a sender sets, close together, and more of them
-//! than a network produces.
+//! **Evidence.** Frames equal in every field, close together, and more than a network duplicates.
 //!
 //! **False positives.** A network that duplicates most packets at once.
 //!

@@ -1,7 +1,6 @@
 //! # Delay spikes
 //!
-//! **What it says.** The transfer stalled because packets or ACKs were late, although none was
-//! lost.
+//! **What it says.** The transfer stalled because packets or ACKs were late, not lost.
 //!
 //! **Why it matters.** The RTT jumps to many times its usual value: radio retransmissions, a host
 //! that sleeps, a route change. Senders often mistake that for loss.

@@ -5,14 +5,11 @@
 //! **Why it matters.** Linux's retransmission timer may expire after 200 ms, so such delays cause
 //! spurious retransmissions. They also slow down every exchange that waits for an ACK.
 //!
-//! **Evidence.** ACKs of a single segment, captured at the receiver, where nothing else can have
-//! delayed them.
+//! **Evidence.** ACKs of a single segment, captured at the receiver: nothing else delayed them.
 //!
-//! **False positives.** A receiver that was suspended or overloaded. At other capture points the
-//! rule is silent.
+//! **False positives.** A suspended or overloaded receiver. Silent at other capture points.
 //!
-//! **Reference.** RFC 9293 section 3.8.6.3 (less than 500 ms); RFC 6298; `TCP_RTO_MIN` and
-//! `TCP_DELACK_MAX` in Linux.
+//! **Reference.** RFC 9293 section 3.8.6.3; RFC 6298; `TCP_RTO_MIN`, `TCP_DELACK_MAX` in Linux.
 
 use tcplab_units::Span;
 

@@ -52,8 +52,7 @@ impl<'a> Direction<'a> {
         self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
-    /// Data segments on the wire: more than packets where offloading made the capture see large
-    /// ones.
+    /// Data segments on the wire; with offloading more than packets.
     pub(crate) fn segments(&self) -> u64 {
         let totals = &self.flow.totals;
         let full = self.flow.marks.largest.as_u64();
@@ -155,8 +154,7 @@ impl<'a> Direction<'a> {
         Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
     }
 
-    /// Which end did not offer an option that needs both. None if both did, or if a SYN was not
-    /// captured whole.
+    /// Which end did not offer an option; none if both did or a SYN was not captured whole.
     pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
         let (client, server) =
             (&self.connection.handshake.client, &self.connection.handshake.server);

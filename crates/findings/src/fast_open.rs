@@ -1,10 +1,8 @@
 //! # TCP Fast Open without benefit
 //!
-//! **What it says.** The client requested Fast Open and gained nothing: the server rejected the
-//! data in the SYN, or sent no cookie.
+//! **What it says.** Fast Open gained nothing: the server ignored the SYN's data or sent no cookie.
 //!
-//! **Why it matters.** The data cross the path twice, and the connection still costs the extra
-//! round trip.
+//! **Why it matters.** The data cross the path twice, and the extra round trip remains.
 //!
 //! **Evidence.** The SYN and its answer.
 //!

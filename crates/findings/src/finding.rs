@@ -42,6 +42,19 @@ pub enum Severity {
     Doubt,
 }
 
+impl Severity {
+    /// In lower case, as in tables and style sheets.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Good => "good",
+            Severity::Note => "note",
+            Severity::Harm => "harm",
+            Severity::Failure => "failure",
+            Severity::Doubt => "doubt",
+        }
+    }
+}
+
 /// The cost of a finding, to sort by: time before bytes. Costs overlap and do not add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cost {
@@ -97,8 +110,7 @@ impl Shown {
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
         Shown::in_frames([stall.frames.0, stall.frames.1], stall.from)
     }
-    /// What both ends offered: the first frame and the SYN-ACK, which brings the client into
-    /// ESTABLISHED.
+    /// Both SYNs: the first frame and the SYN-ACK, which leads the client to ESTABLISHED.
     pub(crate) fn by_offers(connection: &Connection) -> Shown {
         let answer = connection.life.client.iter().find(|s| s.state == TcpState::Established);
         let frames = [Some(connection.frames.0), answer.map(|step| step.frame)];

@@ -1,7 +1,6 @@
 //! # Left half closed
 //!
-//! **What it says.** One end closed its direction; the other never did while packets were
-//! captured.
+//! **What it says.** One end closed its direction; the other did not while packets were captured.
 //!
 //! **Why it matters.** A program that ignores the end of its input keeps the socket in CLOSE-WAIT
 //! for ever; enough of them exhaust its file descriptors.
@@ -9,8 +8,7 @@
 //! **Evidence.** The FIN, and the last packet of the connection.
 //!
 //! **False positives.** Closing one direction first is legal: some programs send their request,
-//! close, and read. A capture that ends early misses the other FIN; the rule is silent within a
-//! second of the first FIN.
+//! close, and read. An early end of the capture; silent within a second of the first FIN.
 //!
 //! **Reference.** RFC 9293 section 3.6.
 

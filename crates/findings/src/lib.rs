@@ -1,10 +1,8 @@
 //! Findings about a connection, each with the packets that prove it.
 //!
-//! One rule per file. Its head says what the rule states, why that matters, the evidence, false
-//! positives and the reference.
+//! One rule per file; its head gives statement, importance, evidence, false positives, reference.
 //!
-//! Most rules read only the sums of a connection, so they work without stored packets; the others
-//! say so ([`Rule::needs_packets`]).
+//! Most rules need no stored packets, only the sums ([`Rule::needs_packets`]).
 
 use tcplab_trace::Connection;
 

@@ -1,7 +1,6 @@
 //! # Loss limits the congestion window
 //!
-//! **What it says.** At this loss rate and RTT, loss-based congestion control cannot carry more
-//! than the transfer achieved.
+//! **What it says.** At this loss rate and RTT, loss-based congestion control carries no more.
 //!
 //! **Why it matters.** Loss and RTT bound the rate of Reno and CUBIC, however fast the links are:
 //! no buffer and no window makes the transfer faster.
@@ -81,9 +80,8 @@ fn allowed(loss: f64, segment: Bytes, round_trip: Span) -> Option<Rate> {
     (bits.is_finite() && bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
 }
 
-/// The mean congestion window, segments, at this probability of loss and round trip in seconds:
-/// the larger of Reno's, 1.2 / √p, and CUBIC's, 1.054 (RTT / p)^¾ (RFC 9438 section 5 with
-/// C = 0.4 and β = 0.7).
+/// The mean congestion window, segments, at this loss probability and RTT in seconds: the larger of
+/// Reno's, 1.2 / √p, and CUBIC's, 1.054 (RTT / p)^¾ (RFC 9438 section 5).
 fn mean_window(loss: f64, round_trip: f64) -> f64 {
     let reno = 1.2 / loss.sqrt();
     let cubic = 1.054 * (round_trip / loss).powf(0.75);

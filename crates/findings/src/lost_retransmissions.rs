@@ -2,14 +2,12 @@
 //!
 //! **What it says.** A large share of the retransmissions was lost again.
 //!
-//! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred. Many
-//! more mean that losses cluster: an outage, a policer, or a queue that stays full during
-//! recovery.
+//! **Why it matters.** Independent loss of one per cent hits one retransmission in a hundred; many
+//! more mean an outage, a policer, or a queue that stays full during recovery.
 //!
 //! **Evidence.** Retransmissions of data that had been retransmitted before.
 //!
-//! **False positives.** Premature timeouts retransmit data that was not lost; those known to be
-//! spurious are left out.
+//! **False positives.** Premature timeouts; those known to be spurious do not count.
 //!
 //! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", section 3.

@@ -1,16 +1,13 @@
 //! # Nagle's algorithm against delayed ACKs
 //!
-//! **What it says.** Small segments waited for the ACK of the previous segment, which the receiver
-//! delayed.
+//! **What it says.** Small segments waited for an ACK that the receiver delayed.
 //!
-//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer, on any
-//! network.
+//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer.
 //!
 //! **Evidence.** Segments smaller than a full one, sent as soon as a delayed ACK left nothing
 //! unacknowledged; and how long they waited.
 //!
-//! **False positives.** An application that by chance writes in step with the receiver's delay,
-//! three times.
+//! **False positives.** An application that writes in step with delayed ACKs by chance.
 //!
 //! **Reference.** RFC 9293 sections 3.7.4 and 3.8.6.3; G. Minshall et al., "Application
 //! Performance Pitfalls and TCP's Nagle Algorithm".

@@ -7,8 +7,7 @@
 //!
 //! **Evidence.** Copies with the same sequence number and the same IP identification.
 //!
-//! **False positives.** A capture that records each packet twice looks alike, but does so for
-//! nearly all packets: another rule reports that.
+//! **False positives.** A capture that records packets twice, which another rule reports.
 //!
 //! **Reference.** RFC 5560; RFC 2883 section 4.1.
 

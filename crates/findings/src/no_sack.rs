@@ -1,10 +1,8 @@
 //! # Loss without SACK
 //!
-//! **What it says.** Data were lost and retransmitted on a connection without selective
-//! acknowledgements.
+//! **What it says.** Data were lost and retransmitted on a connection without SACK.
 //!
-//! **Why it matters.** The sender learns of one loss per round trip, cannot probe for tail loss,
-//! and needs a timeout for each lost retransmission.
+//! **Why it matters.** Recovery of one loss per RTT, no tail loss probes, more timeouts.
 //!
 //! **Evidence.** The options of both SYNs; the retransmissions.
 //!

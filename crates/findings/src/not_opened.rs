@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The handshake failed: no answer, a refusal, or no final ACK.
 //!
-//! **Why it matters.** Each of the three points to another place: the way there, the server's
-//! process, the return path.
+//! **Why it matters.** Each points elsewhere: the path there, the server, the return path.
 //!
 //! **Evidence.** The SYNs and their answers.
 //!

@@ -4,8 +4,7 @@
 //!
 //! **Why it matters.** The link is the bottleneck; no other reason needs to be looked for.
 //!
-//! **Evidence.** The share of time in which ACKs arrived at the path's own rate; goodput against
-//! that rate.
+//! **Evidence.** The share of time with ACKs at the path's rate; goodput against that rate.
 //!
 //! **False positives.** A rate limit at the sender (a shaper, pacing at a fixed rate) looks like a
 //! path's. Cross traffic takes its share: the path is what was left.

@@ -1,8 +1,7 @@
 //! # Segment size reduced
 //!
-//! **What it says.** The largest segments became smaller during the connection: the path MTU is
-//! smaller than the ends agreed on. Also whether ICMP reported it or the sender had to find out by
-//! itself.
+//! **What it says.** The largest segments became smaller: the path MTU is below the agreed one; and
+//! whether ICMP reported it.
 //!
 //! **Why it matters.** If routers do not report it (ICMP is filtered), full segments vanish while
 //! small ones pass: the connection hangs for seconds or for ever.

@@ -5,8 +5,7 @@
 //! **Why it matters.** During recovery the receiver's application gets nothing and the sender
 //! slows down; a timeout makes recovery much longer.
 //!
-//! **Evidence.** The first lost segment, what revealed the loss, and the ACK that covers
-//! everything lost.
+//! **Evidence.** The first lost segment, the evidence of loss, the ACK that covers all losses.
 //!
 //! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with
 //! a D-SACK was lost, a segment that arrived may count as lost.

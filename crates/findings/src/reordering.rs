@@ -2,8 +2,7 @@
 //!
 //! **What it says.** Packets arrived out of order, and whether the sender took that for loss.
 //!
-//! **Why it matters.** A segment three places late looks lost: the sender retransmits it
-//! spuriously and reduces its window.
+//! **Why it matters.** Reordering by three segments causes spurious retransmissions.
 //!
 //! **Evidence.** The out-of-order packets, distinguished from retransmissions by IP
 //! identification, timestamp or time; spurious fast retransmissions.

@@ -7,8 +7,7 @@
 //!
 //! **Evidence.** The MSS options of both SYNs.
 //!
-//! **False positives.** Links with small packets exist (some radio and serial links). Tunnels and
-//! PPPoE cost a little, which is not reported.
+//! **False positives.** Some radio and serial links. Tunnels and PPPoE are not reported.
 //!
 //! **Reference.** RFC 9293 section 3.7.1; RFC 6691.
 

@@ -1,7 +1,6 @@
 //! # Silly window syndrome
 //!
-//! **What it says.** The receiver advertised less than a full segment and less than half of its
-//! buffer.
+//! **What it says.** The receiver advertised less than a segment and less than half its buffer.
 //!
 //! **Why it matters.** A sender that uses such windows sends tiny segments with full headers; a
 //! receiver must wait until a full segment fits.

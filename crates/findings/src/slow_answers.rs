@@ -2,11 +2,9 @@
 //!
 //! **What it says.** The server took long before it answered.
 //!
-//! **Why it matters.** A "slow network" is often a slow server: the request arrived and was
-//! acknowledged, and no answer came.
+//! **Why it matters.** The "slow network" is a slow server: the request was acknowledged.
 //!
-//! **Evidence.** The stalls between a request and the first data of its answer: their sum and the
-//! longest.
+//! **Evidence.** The stalls between requests and the first data of their answers.
 //!
 //! **False positives.** Servers that hold a request until there is news (long polling). If the
 //! capture begins in the middle, the client may be taken for the server.

@@ -1,10 +1,8 @@
 //! # Over before it was fast
 //!
-//! **What it says.** Most of the transfer was slow start: it ended, or restarted, before the
-//! congestion window reached the path's capacity.
+//! **What it says.** Slow start ended, or restarted, below the path's capacity.
 //!
-//! **Why it matters.** Short transfers depend on round trips, not on the link rate: each doubles
-//! the data in flight.
+//! **Why it matters.** Short transfers depend on round trips: each doubles the data in flight.
 //!
 //! **Evidence.** The share of time in slow start, and how many round trips it took.
 //!

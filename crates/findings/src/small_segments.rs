@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The sender sent many small segments with other data in flight.
 //!
-//! **Why it matters.** Each carries 40 bytes of headers or more, and costs every host and device
-//! as much work as a full one.
+//! **Why it matters.** Each has 40 bytes of headers and costs as much work as a full one.
 //!
 //! **Evidence.** The number of segments, their mean size against a full one, and how many were
 //! sent with unacknowledged data before them, which Nagle's algorithm prevents.

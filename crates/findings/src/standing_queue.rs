@@ -1,10 +1,8 @@
 //! # Standing queue (bufferbloat)
 //!
-//! **What it says.** During the transfer the RTT was far above the path's base RTT: packets waited
-//! in a queue.
+//! **What it says.** The RTT was far above the path's base RTT: packets waited in a queue.
 //!
-//! **Why it matters.** The transfer loses nothing, but everything else in the same queue waits as
-//! long: calls, games, DNS, the next page.
+//! **Why it matters.** Everything else in the same queue waits as long: calls, games, DNS.
 //!
 //! **Evidence.** RTT min, median and p95, and that the path was full meanwhile.
 //!

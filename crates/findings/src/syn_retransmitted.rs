@@ -2,16 +2,13 @@
 //!
 //! **What it says.** The handshake was late because a SYN or SYN-ACK had to be retransmitted.
 //!
-//! **Why it matters.** The initial timeout is one second and doubles: one lost packet costs a
-//! second or three.
+//! **Why it matters.** The initial timeout is one second and doubles.
 //!
 //! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!
-//! **False positives.** A capture that begins between the first SYN and its retransmission misses
-//! the first.
+//! **False positives.** A capture that begins after the first SYN misses it.
 //!
-//! **Reference.** RFC 6298 section 2.1 (one second); tcp(7) on tcp_syn_retries; listen(2) on the
-//! backlog.
+//! **Reference.** RFC 6298 section 2.1; tcp(7) on tcp_syn_retries; listen(2) on the backlog.
 
 use tcplab_trace::Connection;
 use tcplab_units::Span;

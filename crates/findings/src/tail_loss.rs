@@ -5,8 +5,7 @@
 //! **Why it matters.** No later data reveals the gap, so the sender waits for its probe (two round
 //! trips) or its retransmission timer (200 ms and more). Short transfers are all tail.
 //!
-//! **Evidence.** The stalls of that cause, the longest by its frames; tail loss probes that
-//! retransmit data.
+//! **Evidence.** The stalls of that cause; tail loss probes that retransmit data.
 //!
 //! **False positives.** A receiver that delays its last ACK longer than the sender expects causes
 //! a probe too; such probes turn out to be spurious.

@@ -2,8 +2,7 @@
 //!
 //! **What it says.** The retransmission timer expired several times in a row for the same segment.
 //!
-//! **Why it matters.** The timeout doubles each time, so the sender notices the end of an outage
-//! up to one outage too late.
+//! **Why it matters.** The timeout doubles, so the sender notices the end of an outage late.
 //!
 //! **Evidence.** The segment and its retransmissions, none triggered by an ACK. Without stored
 //! packets: the most timeouts in a row.
@@ -26,8 +25,7 @@ const REMEDY: &str = "The timeout doubles each time, so the sender notices late 
                       back. A shorter retransmission timeout (ip route … rto_min) or a retry by \
                       the application shortens the wait.";
 
-/// One finding for each segment that needed more than one timeout; one for each direction without
-/// packets.
+/// A finding for each segment with several timeouts; without packets, one for each direction.
 fn in_connection(connection: &Connection) -> Vec<Finding> {
     let [forward, reverse] = [&connection.forward, &connection.reverse];
     if forward.segments.is_empty() && reverse.segments.is_empty() {

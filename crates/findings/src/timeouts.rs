@@ -1,16 +1,13 @@
 //! # Waiting for timeouts
 //!
-//! **What it says.** The sender spent much of the transfer waiting for its retransmission timer,
-//! and why nothing faster revealed the loss.
+//! **What it says.** Much time in timeouts, and why nothing faster revealed the loss.
 //!
-//! **Why it matters.** Nothing is sent while the timer runs, and afterwards the congestion window
-//! restarts at one segment.
+//! **Why it matters.** Nothing is sent meanwhile, and slow start follows from one segment.
 //!
 //! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and
 //! the timer's retransmissions. Tail loss has its own rule.
 //!
-//! **False positives.** In a capture without ACKs, retransmissions they triggered look like
-//! timeouts.
+//! **False positives.** Retransmissions by ACKs that the capture lacks.
 //!
 //! **Reference.** RFC 6298; J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server
 //! Side", section 4.

@@ -2,15 +2,13 @@
 //!
 //! **What it says.** For much of the transfer the data in flight filled the receiver's window.
 //!
-//! **Why it matters.** A window can be sent once per RTT at most: the receiver's buffer set the
-//! rate, not the path.
+//! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
 //! reader, not a small buffer); segments that reached the window's edge.
 //!
-//! **False positives.** A window exactly as large as the path needs also limits, though a larger
-//! one gains nothing. Away from the sender the window looks less full than it is: the rule errs on
-//! the silent side.
+//! **False positives.** A window exactly as large as the path needs also limits. Away from the
+//! sender the window looks less full: the rule errs on the silent side.
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2 on window times delay; J. Semke et
 //! al., "Automatic TCP Buffer Tuning".

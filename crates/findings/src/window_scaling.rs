@@ -1,16 +1,12 @@
 //! # No window scaling
 //!
-//! **What it says.** The ends did not agree on window scaling, and 65,535 bytes in flight are too
-//! few for the path.
+//! **What it says.** Without window scaling, 65,535 bytes in flight are too few for the path.
 //!
-//! **Why it matters.** Without the option, the 16 bits of the window field bound the data in
-//! flight, whatever the buffers' sizes.
+//! **Why it matters.** The 16 bits of the window field bound the data in flight.
 //!
-//! **Evidence.** The options of both SYNs; and either a full window of that size, or a
-//! bandwidth-delay product above it.
+//! **Evidence.** The options of both SYNs; a full window, or a larger bandwidth-delay product.
 //!
-//! **False positives.** A path whose rate was overestimated. Options cut off by the capture count
-//! as unknown, and the rule is silent.
+//! **False positives.** An overestimated path rate. Silent with truncated options.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 

@@ -5,11 +5,9 @@
 //! **Why it matters.** Data sent into that room may be dropped on arrival and retransmitted as if
 //! lost by the network. A receiver should not shrink its window.
 //!
-//! **Evidence.** The ACKs whose right edge lies before an earlier one's, by more than window
-//! scaling rounds.
+//! **Evidence.** ACKs whose right edge moved back by more than the scale's rounding.
 //!
-//! **False positives.** Reordered ACKs are recognised by their sequence numbers, but not where
-//! both are equal.
+//! **False positives.** Reordered ACKs with equal sequence numbers.
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2.4; tcp(7) and the kernel's
 //! ip-sysctl.rst on tcp_shrink_window.

@@ -1,5 +1,4 @@
-//! Captures of the kernel's TCP on known paths, at both ends: expected findings, and that sums alone
-//! suffice.
+//! Captures of the kernel's TCP on known paths, at both ends; findings from sums alone.
 
 use std::path::PathBuf;
 

@@ -70,8 +70,7 @@ pub struct BulkOutcome {
     pub processor: Duration,
 }
 
-/// Sends or receives for a while. `observe` receives how long it has been going on and how many
-/// bytes have moved, and can break it off.
+/// Sends or receives for a while. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
 /// When the server cannot be reached, or breaks the connection.

@@ -49,8 +49,7 @@ pub(crate) enum Event {
     Connected { began: Instant },
     /// Bytes came.
     Received(u64),
-    /// The exchange, which counts from `since`, is over; the connection may be used again if it
-    /// still stands.
+    /// The exchange is over; the connection may be used again if it is still open.
     Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
 }
 
@@ -64,8 +63,7 @@ impl Connection {
         self.exchange.as_ref().map(|exchange| exchange.since)
     }
 
-    /// Begins an exchange that counts from `since`. The new socket, if there has to be one, is to
-    /// be watched.
+    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
     pub(crate) fn begin(
         &mut self,
         question: &Question,

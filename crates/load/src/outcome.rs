@@ -29,8 +29,7 @@ pub struct Outcome {
     pub latency: Durations,
     /// The same until the last byte.
     pub response: Durations,
-    /// Open loop: how much later than it could have been a request was sent, by the generator's
-    /// own fault.
+    /// Open loop: how late requests were sent because the generator was slow.
     pub late: Durations,
     /// Open loop: requests that were due and were never sent, as all connections were busy.
     pub unsent: u64,

@@ -15,8 +15,7 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Bytes that are kept, to be compared as they come. What is longer is compared by its digest,
-    /// once it is whole.
+    /// Bytes to compare as they arrive; longer bodies are compared by digest at the end.
     pub const KEPT: usize = 1 << 20;
 
     /// Of these bytes.

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Requests at a constant rate. Their times are reckoned from the beginning, so nothing drifts, and
-/// however many are overdue, none has to be kept.
+/// Requests at a constant rate, counted from the beginning: nothing drifts or needs storage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Schedule {
     begin: Instant,

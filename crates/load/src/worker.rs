@@ -20,8 +20,7 @@ const EVENTS: usize = 256;
 const BUFFER: usize = 64 << 10;
 /// How often exchanges are looked at for those that take too long.
 const SWEEP: Duration = Duration::from_millis(20);
-/// How long a connection rests after an error in a closed loop: one that is refused would only be
-/// refused again, a hundred thousand times a second.
+/// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
 /// What all threads share.

@@ -1,5 +1,4 @@
-//! A server that pauses for a while delays everything that was due meanwhile. An open loop
-//! sees all of it, a closed loop one slow answer.
+//! While a server pauses, an open loop sees many slow answers, a closed loop one.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -45,8 +44,7 @@ fn an_open_loop_sees_what_a_closed_one_omits() {
     // One request of 200 was slow, so nine in ten were not.
     assert!(closed.response.p90 < STILL.as_nanos() as u64 / 2, "{:?}", closed.response);
 
-    // 200 requests in a second: 80 of them are due while it pauses, half of these have to
-    // wait for at least half of that time.
+    // Of 200 requests in a second, 80 are due in the pause; half of them wait half of it.
     let open = load(Pace::Open { per_second: 200.0 });
     assert_eq!((open.requests, open.failed()), (200, 0));
     assert!(open.response.p90 >= STILL.as_nanos() as u64 / 2, "{:?}", open.response);

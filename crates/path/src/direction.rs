@@ -2,21 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tcplab_units::Endpoint;
 
 /// One of the two directions of a path. Each has a link of its own.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -33,10 +25,7 @@ impl Direction {
     /// The other direction.
     #[must_use]
     pub const fn opposite(self) -> Direction {
-        match self {
-            Direction::Forward => Direction::Reverse,
-            Direction::Reverse => Direction::Forward,
-        }
+        Direction::from_sender(self.receiver())
     }
 
     /// The direction of what `sender` sends.
@@ -76,18 +65,7 @@ impl fmt::Display for Direction {
 }
 
 /// The directions an impairment affects.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Directions {
     /// Both directions alike, at the same times.

@@ -66,8 +66,8 @@ pub use elements::{
     CrossSpec, DelayPlan, DelaySpec, DropPlan, DropRule, DropSpec, DuplicateSpec, DuplicationPlan,
     GilbertElliott, HeldBack, InterruptionPlan, InterruptionSpec, InterruptionTimes,
     InterruptionsSpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, LossBurst, LossPlan,
-    LossSpec, LossTable, MarkPlan, MtuPlan, MtuSpec, MtuTable, Nth, PacketKind, PacketPart,
-    PolicerSpec, ReorderSpec, ReorderingPlan, RulePlan, TableLaw,
+    LossSpec, LossTable, MarkPlan, MtuPlan, MtuSpec, Nth, PacketKind, PacketPart, PolicerSpec,
+    ReorderSpec, ReorderingPlan, RulePlan, TableLaw,
 };
 pub use fault::PathError;
 pub use link::{ElementPlan, Link, LinkPlan};

@@ -1,14 +1,50 @@
 //! Values that are written short, as a text, or long, as a table or a list of tables.
 
-/// Implements reading (serde) and the JSON Schema of a value that is a text or a table.
+/// Declares a value that is a text or a table, how it is read (serde), and its JSON Schema: its
+/// name there, what it is about, and what is expected in its place.
 ///
-/// `$text` makes the value of a text; it may fail with anything that can be shown. `$table` is the
-/// type that reads the table, turned into the value by `TryFrom`, whose error is shown. With
-/// `list`, a list of such tables is read too, turned into the value by `TryFrom<Vec<$table>>`.
+/// - `Short(T), Long(Table)` is an enum: a text is parsed as `T`.
+/// - `list Table` is a list of tables, of which one may stand alone; `text(T)` makes the value of a
+///   text described as a `T`, and may fail with anything that can be shown.
 macro_rules! text_or_table {
     (
         $type:ident, $name:literal, $about:literal, $expecting:literal,
-        text($text_schema:ty): $text:expr, table: $table:ty $(, list: $list:ident)?
+        $(#[$short_about:meta])* $short:ident($text:ty),
+        $(#[$long_about:meta])* $long:ident($table:ty),
+    ) => {
+        #[doc = $about]
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+        #[serde(untagged)]
+        pub enum $type {
+            $(#[$short_about])*
+            $short($text),
+            $(#[$long_about])*
+            $long($table),
+        }
+        text_or_table!(
+            @read $type, $name, $about, $expecting,
+            text($text): |text: &str| text.parse().map($type::$short), table($table): $type::$long
+        );
+    };
+    (
+        $type:ident, $name:literal, $about:literal, $expecting:literal,
+        list $table:ty, text($text:ty): $of_text:expr
+    ) => {
+        #[doc = $about]
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $type(pub Vec<$table>);
+
+        text_or_table!(
+            @read $type, $name, $about, $expecting,
+            text($text): $of_text, table($table): |table| $type(vec![table]),
+            list(Vec<$table>): $type
+        );
+    };
+    (
+        @read $type:ident, $name:literal, $about:literal, $expecting:literal,
+        text($text:ty): $of_text:expr, table($table:ty): $of_table:expr
+        $(, list($list:ty): $of_list:expr)?
     ) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -19,7 +55,7 @@ macro_rules! text_or_table {
                         f.write_str($expecting)
                     }
                     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
-                        ($text)(text).map_err(E::custom)
+                        ($of_text)(text).map_err(E::custom)
                     }
                     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<$type, E> {
                         self.visit_str(&number.to_string())
@@ -35,16 +71,14 @@ macro_rules! text_or_table {
                         map: A,
                     ) -> Result<$type, A::Error> {
                         let map = serde::de::value::MapAccessDeserializer::new(map);
-                        let table = <$table as serde::Deserialize>::deserialize(map)?;
-                        <$type>::try_from(table).map_err(serde::de::Error::custom)
+                        <$table as serde::Deserialize>::deserialize(map).map($of_table)
                     }
                     $(fn visit_seq<A: serde::de::SeqAccess<'de>>(
                         self,
                         list: A,
                     ) -> Result<$type, A::Error> {
-                        let $list = serde::de::value::SeqAccessDeserializer::new(list);
-                        let tables = <Vec<$table> as serde::Deserialize>::deserialize($list)?;
-                        <$type>::try_from(tables).map_err(serde::de::Error::custom)
+                        let list = serde::de::value::SeqAccessDeserializer::new(list);
+                        <$list as serde::Deserialize>::deserialize(list).map($of_list)
                     })?
                 }
                 deserializer.deserialize_any(Visitor)
@@ -55,11 +89,11 @@ macro_rules! text_or_table {
                 $name.into()
             }
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                let text = generator.subschema_for::<$text_schema>();
-                let table = generator.subschema_for::<$table>();
-                #[allow(unused_mut, reason = "only a list adds to it")]
-                let mut forms = vec![text, table];
-                $(let $list = generator.subschema_for::<Vec<$table>>(); forms.push($list);)?
+                let forms = [
+                    generator.subschema_for::<$text>(),
+                    generator.subschema_for::<$table>(),
+                    $(generator.subschema_for::<$list>(),)?
+                ];
                 schemars::json_schema!({ "description": $about, "anyOf": forms })
             }
         }

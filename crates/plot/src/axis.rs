@@ -1,4 +1,4 @@
-//! The axis of what was measured, in pictures that are not over time.
+//! The axis of measured values.
 
 use tcplab_units::rounded::decimal;
 
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_on_an_axis_if_it_is_near_and_decades_make_it_logarithmic() {
+    fn near_zero_is_on_the_axis_and_decades_are_logarithmic() {
         let near = Axis::over([1.0, 4.0]);
         assert!(near.low == 0.0 && near.high > 4.0 && !near.is_log);
         let far = Axis::over([90.0, 100.0]);

@@ -1,4 +1,4 @@
-//! Bars over time, in named rows: what was going on, and until when.
+//! Bars over time, in named rows.
 
 use tcplab_units::Instant;
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_bar_lies_in_its_row_and_one_without_length_is_drawn() {
+    fn bars_are_in_their_rows_even_without_length() {
         let ms = |n| Instant::ZERO + tcplab_units::Span::from_millis(n);
         let rows = ["client read".to_string(), "server <close>".to_string()];
         let bar = |row, from, until| Bar { row, from: ms(from), until: ms(until) };

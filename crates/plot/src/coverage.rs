@@ -48,7 +48,7 @@ mod tests {
     use tcplab_units::Offset;
 
     #[test]
-    fn tells_what_is_new() {
+    fn adding_returns_new_ranges() {
         let mut coverage = Coverage::default();
         for (start, end, new) in [
             (10, 20, vec![(10, 20)]),

@@ -84,14 +84,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_factors_are_equally_far_from_one() {
+    fn equal_factors_have_equal_distances_from_one() {
         let [half, one, two] = [0.5, 1.0, 2.0].map(x);
         assert!((two - one - (one - half)).abs() < 1e-9);
         assert!((x(7.0) - two).abs() < 1e-9, "what is beyond the edge stays on the picture");
     }
 
     #[test]
-    fn rows_are_drawn_with_what_is_known_of_them() {
+    fn rows_are_drawn_with_partial_values() {
         let row = |name: &str, ratio, noise| Dots {
             name: name.into(),
             values: vec![("transfer", ratio)],

@@ -16,36 +16,20 @@ const COLOURS: usize = 7;
 /// Longer names are cut.
 const NAMES_MOST: f64 = 160.0;
 
-/// One picture.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ecdf<'a> {
-    /// What it shows.
-    pub title: &'a str,
-    /// What was measured, with its unit.
-    pub values: &'a str,
-    /// In the order of their colours.
-    pub lines: &'a [EcdfLine],
-}
+/// A line: its name, and its values in any order; values that are not finite are left out.
+pub type EcdfLine = (String, Vec<f64>);
 
-/// A line.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EcdfLine {
-    /// What it is of.
-    pub name: String,
-    /// In any order; values that are not finite are left out.
-    pub values: Vec<f64>,
-}
-
-/// Draws a step for each value, joined if closer than a quarter of a pixel.
-pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
-    let lines: Vec<Vec<f64>> = scene.lines.iter().map(sorted).collect();
-    let axis = Axis::over(lines.iter().flatten().copied());
-    let (keys, top) = keys(scene);
+/// Draws a step for each value, joined if closer than a quarter of a pixel. `values` is what was
+/// measured, with its unit; lines are in the order of their colours.
+pub fn ecdf(title: &str, values: &str, lines: &[EcdfLine]) -> Drawn {
+    let sorted: Vec<Vec<f64>> = lines.iter().map(sorted).collect();
+    let axis = Axis::over(sorted.iter().flatten().copied());
+    let (keys, top) = keys(lines);
     let bottom = top + HEIGHT;
     let right = WIDTH - RIGHT;
     let x = |value: f64| LEFT + axis.share(value) * (right - LEFT);
     let y = |share: f64| bottom - share * HEIGHT;
-    let summary = format!("{}: share of values up to {}", scene.title, scene.values);
+    let summary = format!("{title}: share of values up to {values}");
     let mut svg = opening("ecdf", (WIDTH, bottom + FOOT), &summary);
     for quarter in 0..=4 {
         let share = f64::from(quarter) / 4.0;
@@ -56,25 +40,24 @@ pub fn ecdf(scene: &Ecdf<'_>) -> Drawn {
         path(&mut svg, "rule", &format!("M{:.1} {bottom:.1}v5", x(value)));
         text(&mut svg, "level", (x(value), bottom + 17.0), &label);
     }
-    text(&mut svg, "over", (f64::midpoint(LEFT, right), bottom + 35.0), scene.values);
-    for (index, values) in lines.iter().enumerate().filter(|(_, values)| !values.is_empty()) {
+    text(&mut svg, "over", (f64::midpoint(LEFT, right), bottom + 35.0), values);
+    for (index, values) in sorted.iter().enumerate().filter(|(_, values)| !values.is_empty()) {
         let d = steps(values, x, y, right);
         svg.push_str(&format!(r#"<g class="{}"><path class="line" d="{d}"/></g>"#, class(index)));
     }
     svg.push_str(&keys);
     svg.push_str("</svg>");
-    let rows = lines.iter().zip(scene.lines).flat_map(|(values, line)| {
+    let rows = sorted.iter().zip(lines).flat_map(|(values, (name, _))| {
         let share = |rank: usize| csv_number((rank + 1) as f64 / values.len() as f64);
-        let row = move |(rank, value): (usize, &f64)| {
-            [line.name.clone(), csv_number(*value), share(rank)]
-        };
+        let row =
+            move |(rank, value): (usize, &f64)| [name.clone(), csv_number(*value), share(rank)];
         values.iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    Drawn { svg, csv: csv(&["name", scene.values, "share"], rows) }
+    Drawn { svg, csv: csv(&["name", values, "share"], rows) }
 }
 
-fn sorted(line: &EcdfLine) -> Vec<f64> {
-    let mut values: Vec<f64> = line.values.iter().copied().filter(|it| it.is_finite()).collect();
+fn sorted((_, values): &EcdfLine) -> Vec<f64> {
+    let mut values: Vec<f64> = values.iter().copied().filter(|it| it.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     values
 }
@@ -99,12 +82,12 @@ fn steps(values: &[f64], x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64, right: 
 }
 
 /// The names above the picture, and its upper edge.
-fn keys(scene: &Ecdf<'_>) -> (String, f64) {
+fn keys(lines: &[EcdfLine]) -> (String, f64) {
     let mut svg = String::new();
     let (mut x, mut y) = (0.0, 12.0);
-    if scene.lines.len() > 1 {
-        for (index, line) in scene.lines.iter().enumerate() {
-            let name = fitted(&line.name, NAMES_MOST);
+    if lines.len() > 1 {
+        for (index, (name, _)) in lines.iter().enumerate() {
+            let name = fitted(name, NAMES_MOST);
             let wide = width(&name) + 36.0;
             if x > 0.0 && x + wide > WIDTH {
                 (x, y) = (0.0, y + KEY_ROW);
@@ -116,22 +99,18 @@ fn keys(scene: &Ecdf<'_>) -> (String, f64) {
             x += wide;
         }
     }
-    (svg, if scene.lines.len() > 1 { y + 14.0 } else { 8.0 })
+    (svg, if lines.len() > 1 { y + 14.0 } else { 8.0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(name: &str, values: &[f64]) -> EcdfLine {
-        EcdfLine { name: name.into(), values: values.into() }
-    }
-
     #[test]
     fn a_line_climbs_by_a_step_for_each_value() {
-        let lines = [line("reno", &[3.0, 1.0, 2.0, f64::NAN]), line("cubic", &[2.0, 2.0])];
-        let scene = Ecdf { title: "goodput", values: "Mbit/s", lines: &lines };
-        let drawn = ecdf(&scene);
+        let reno = ("reno".to_owned(), vec![3.0, 1.0, 2.0, f64::NAN]);
+        let cubic = ("cubic".to_owned(), vec![2.0, 2.0]);
+        let drawn = ecdf("goodput", "Mbit/s", &[reno, cubic]);
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
         let csv = "name,Mbit/s,share\nreno,1,0.3333333333333333\nreno,2,0.6666666666666666\n\
                     reno,3,1\ncubic,2,0.5\ncubic,2,1\n";
@@ -139,9 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn many_values_need_no_more_steps_than_there_is_room_for() {
+    fn many_values_make_a_bounded_number_of_steps() {
         let values: Vec<f64> = (0..100_000).map(|n| f64::from(n) / 7.0).collect();
-        let scene = Ecdf { title: "t", values: "ms", lines: &[line("all", &values)] };
-        assert!(ecdf(&scene).svg.len() < 60_000);
+        assert!(ecdf("t", "ms", &[("all".into(), values)]).svg.len() < 60_000);
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_lie_around_zero_and_those_without_end_are_cut() {
+    fn long_intervals_end_in_arrowheads() {
         let rows = [row(12.0, Some((8.0, 16.0))), row(-1.0, Some((-400.0, 300.0))), row(2.0, None)];
         let drawn = forest("all", "%", &rows);
         assert_eq!(drawn.matches("<circle").count(), 3);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_drawn_too() {
+    fn zero_values_are_drawn() {
         let drawn = forest("none", "", &[ForestRow { margin: 0.0, ..row(0.0, Some((0.0, 0.0))) }]);
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
     }

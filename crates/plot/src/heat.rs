@@ -1,4 +1,4 @@
-//! Heat maps: what was measured at each pair of levels of two factors, the number in each cell.
+//! Heat maps: a cell with the value for each pair of levels of two factors.
 
 use tcplab_units::rounded::decimal;
 
@@ -204,7 +204,7 @@ mod tests {
 
     /// Approximately: lightness rises evenly, and numbers are readable on every colour.
     #[test]
-    fn colours_grow_lighter_evenly_and_numbers_are_readable_on_them() {
+    fn colours_lighten_evenly_with_readable_numbers() {
         let lightness = |t: f64| {
             let y = luminance(cividis(t));
             if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }

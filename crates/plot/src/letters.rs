@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_letters_take_more_room_and_what_has_none_is_cut() {
+    fn wide_letters_take_more_room_and_long_text_is_cut() {
         assert!(width("memory") > 40.0 && width("till") < 20.0);
         assert_eq!(fitted("memory", 60.0), "memory");
         let cut = fitted("a rather long name of a level", 80.0);

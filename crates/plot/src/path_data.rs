@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn areas_go_up_the_steps_and_back_below_them() {
+    fn area_follows_both_step_lines() {
         assert_eq!(area(&[(0, 9)], &[(0, 5), (4, 2)], 10), "M0 5h4v-3h6v7h-10Z");
         assert_eq!(area(&[(0, 9), (6, 8)], &[(0, 5)], 10), "M0 5h10v3h-4v1h-6Z");
         assert_eq!(area(&[], &[], 10), "");

@@ -445,7 +445,7 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
             steps(outlook, |it| millis(it.delay)),
             steps(outlook, |it| millis(it.most)),
         ];
-        keys.push(key(*way, constant(&delay).map(said)));
+        keys.push(key(*way, constant(&delay).map(in_milliseconds)));
         if least != most {
             bands.push(Shape { class: format!("jitter {class}"), low: Some(least), high: most });
         }
@@ -464,7 +464,7 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
         let whose = if *way == Lines::Both { "" } else { way.name() };
         let state = if outlook.is_managed { "at its target" } else { "full" };
         let wait = constant(&steps(outlook, |it| it.queue.map_or(0.0, millis)));
-        let wait = wait.map(|wait| format!(": + {}", said(wait))).unwrap_or_default();
+        let wait = wait.map(|wait| format!(": + {}", in_milliseconds(wait))).unwrap_or_default();
         let [long, short] =
             [format!("{whose} queue {state}{wait}"), format!("{whose} queue {state}")];
         let [long, short] = [long, short].map(|text| text.trim_start().to_owned());
@@ -481,7 +481,7 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
 }
 
 /// Milliseconds as one says them.
-fn said(ms: f64) -> String {
+fn in_milliseconds(ms: f64) -> String {
     if ms == 0.0 { "0 ms".into() } else { rounded::span(Span::from_secs_f64(ms / 1e3)) }
 }
 

@@ -1,6 +1,7 @@
 //! Values over time, drawn from an analysed flow.
 
 use std::collections::BTreeMap;
+use tcplab_quantities as q;
 use tcplab_trace::{Flow, Range};
 use tcplab_units::{Instant, Offset, Span};
 
@@ -32,7 +33,7 @@ pub fn advertised_window(flow: &Flow) -> Series {
     if let (Some(ack), Some((_, last))) = (flow.acks.last(), points.last().copied()) {
         points.push((ack.at, last));
     }
-    Series { class: "window", label: "advertised window".into(), points, steps: true }
+    Series { class: "window", label: q::WINDOW_BYTES.label.into(), points, steps: true }
 }
 
 /// Bytes sent and neither acknowledged nor SACKed, after each segment; none once all are
@@ -54,7 +55,7 @@ pub fn in_flight(flow: &Flow) -> Series {
         high = high.max(Some(segment.range.end));
     }
     answered(u64::MAX, high, &mut points);
-    Series { class: "flight", label: "bytes in flight".into(), points, steps: false }
+    Series { class: "flight", label: q::BYTES_IN_FLIGHT.label.into(), points, steps: false }
 }
 
 /// RTTs of data sent once, in ms, at the time of the ACK; interrupted where there is none for many

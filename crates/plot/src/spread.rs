@@ -19,17 +19,6 @@ const DOT: f64 = 5.0;
 const ASIDE: f64 = 3.4;
 const MOST_ASIDE: usize = 7;
 
-/// One picture.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spread<'a> {
-    /// What it shows.
-    pub title: &'a str,
-    /// What was measured, with its unit.
-    pub values: &'a str,
-    /// From the top.
-    pub rows: &'a [SpreadRow],
-}
-
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpreadRow {
@@ -45,31 +34,31 @@ pub struct SpreadRow {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Draws the rows.
-pub fn spread(scene: &Spread<'_>) -> Drawn {
-    let widest = scene.rows.iter().map(|row| width(&row.name)).fold(0.0, f64::max);
+/// Draws the rows from the top; `values` is what was measured, with its unit.
+pub fn spread(title: &str, values: &str, rows: &[SpreadRow]) -> Drawn {
+    let widest = rows.iter().map(|row| width(&row.name)).fold(0.0, f64::max);
     let left = widest.min(NAMES_MOST) + 12.0;
     let right = WIDTH - 12.0;
-    let bottom = TOP + ROW * scene.rows.len() as f64;
-    let axis = Axis::over(scene.rows.iter().flat_map(seen));
+    let bottom = TOP + ROW * rows.len() as f64;
+    let axis = Axis::over(rows.iter().flat_map(seen));
     let x = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
-    let mut svg = opening("spread", (WIDTH, bottom + FOOT), &summary(scene));
+    let mut svg = opening("spread", (WIDTH, bottom + FOOT), &summary(title, values, rows));
     for (value, label) in axis.marks(7) {
         let at = x(value);
         path(&mut svg, "rule", &format!("M{at:.1} {TOP}V{bottom}"));
         text(&mut svg, "level", (at, bottom + 16.0), &label);
     }
-    text(&mut svg, "over", (f64::midpoint(left, right), bottom + 34.0), scene.values);
-    for (index, row) in scene.rows.iter().enumerate() {
+    text(&mut svg, "over", (f64::midpoint(left, right), bottom + 34.0), values);
+    for (index, row) in rows.iter().enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
         text(&mut svg, "name", (0.0, y + 4.0), &fitted(&row.name, NAMES_MOST));
         draw(&mut svg, row, x, y);
     }
     svg.push_str("</svg>");
-    let rows = scene.rows.iter().flat_map(|row| {
+    let numbers = rows.iter().flat_map(|row| {
         row.values.iter().map(|value| [row.name.clone(), csv_number(*value)]).collect::<Vec<_>>()
     });
-    Drawn { svg, csv: csv(&["name", scene.values], rows) }
+    Drawn { svg, csv: csv(&["name", values], numbers) }
 }
 
 /// Values for the axis; intervals only as far as the values' range.
@@ -126,14 +115,14 @@ fn dots(row: &SpreadRow, x: impl Fn(f64) -> f64, y: f64) -> String {
     d
 }
 
-fn summary(scene: &Spread<'_>) -> String {
+fn summary(title: &str, values: &str, rows: &[SpreadRow]) -> String {
     let row = |row: &SpreadRow| {
         let middle = row.middle.map(|it| format!(", middle {}", decimal(it, 2)));
         let middle = middle.unwrap_or_default();
         format!("{}: {} trials{middle}", row.name, row.values.len())
     };
-    let rows: Vec<String> = scene.rows.iter().map(row).collect();
-    format!("{}: {}. {}", scene.title, scene.values, rows.join("; "))
+    let rows: Vec<String> = rows.iter().map(row).collect();
+    format!("{title}: {values}. {}", rows.join("; "))
 }
 
 #[cfg(test)]
@@ -153,22 +142,20 @@ mod tests {
     #[test]
     fn every_trial_is_a_dot() {
         let rows = [row("reno", &[1.0, 2.0, 3.5, f64::NAN]), row("cubic", &[2.0, 2.0, 2.0])];
-        let scene = Spread { title: "goodput", values: "goodput, Mbit/s", rows: &rows };
-        let drawn = spread(&scene);
+        let drawn = spread("goodput", "goodput, Mbit/s", &rows);
         assert_eq!(drawn.svg.matches("h0").count(), 6, "{}", drawn.svg);
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
         assert_eq!(drawn.csv.lines().count(), 1 + 4 + 3);
     }
 
     #[test]
-    fn thousands_of_trials_need_no_more_dots_than_can_be_seen() {
+    fn many_trials_make_a_bounded_number_of_dots() {
         let values: Vec<f64> = (0..20_000).map(|n| f64::from(n % 997) / 3.0).collect();
-        let scene = Spread { title: "t", values: "ms", rows: &[row("all", &values)] };
-        assert!(spread(&scene).svg.len() < 400_000);
+        assert!(spread("t", "ms", &[row("all", &values)]).svg.len() < 400_000);
     }
 
     #[test]
-    fn a_wild_interval_does_not_press_the_trials_flat() {
+    fn extreme_interval_is_clipped() {
         let mut wild = row("one", &[1.0, 2.0]);
         wild.interval = Some((-1e9, 1e9));
         let most = seen(&wild).fold(f64::MIN, f64::max);

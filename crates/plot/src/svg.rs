@@ -29,7 +29,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn nothing_foreign_gets_through() {
+    fn markup_is_escaped() {
         for (raw, safe) in [
             ("ack 5 SACK 7-9", "ack 5 SACK 7-9"),
             ("</svg><script>\"&'", "&lt;/svg&gt;&lt;script&gt;&quot;&amp;&#39;"),

@@ -1,4 +1,4 @@
-//! Small scenes as snapshots, and what must hold of every scene.
+//! Small scenes as snapshots, and properties of all scenes.
 
 use tcplab_trace::{Ack, Fate, Flow, LadderLine, Range, Segment, SegmentKind};
 use tcplab_units::{Bytes, Instant, Offset, Rng, Span};
@@ -160,7 +160,7 @@ fn a_strip_with_its_axis() {
 }
 
 #[test]
-fn strips_do_not_make_much_of_little() {
+fn strip_scale_has_a_least_width() {
     let none: &[(f64, f64)] = &[];
     for (values, intervals, share) in [
         // Half a percent apart fills a quarter of the strip.
@@ -179,7 +179,7 @@ fn strips_do_not_make_much_of_little() {
 }
 
 #[test]
-fn a_strip_of_very_many_values_is_no_larger_than_it_is_wide() {
+fn strip_of_many_values_has_bounded_size() {
     let dots = |count: u32| {
         let values: Vec<f64> = (0..count).map(|n| 100.0 + f64::from(n % 997) / 10.0).collect();
         let scale = StripScale::over(values.clone(), []);
@@ -267,7 +267,7 @@ fn no_retransmission_vanishes() {
 }
 
 #[test]
-fn a_part_of_a_plane_is_shown_again_by_its_name() {
+fn pane_refers_to_its_plane() {
     let bands = [band(1, ms(25), ms(105)), band(2, ms(130), ms(140))];
     let figure = time_sequence("tap", "", &small(), &view(&bands));
     let part = Pane {
@@ -285,7 +285,7 @@ fn a_part_of_a_plane_is_shown_again_by_its_name() {
 }
 
 #[test]
-fn names_of_interruptions_give_way_to_one_another() {
+fn overlapping_interruption_names_are_shortened() {
     let texts = |bands: &[Band]| -> Vec<String> {
         let svg = time_sequence("", "", &small(), &view(bands)).svg;
         svg.split("<text class=\"band-label without")
@@ -320,7 +320,7 @@ fn a_graph_of_seven_thousand_segments_stays_small() {
 }
 
 #[test]
-fn nothing_at_all_gives_an_empty_graph() {
+fn empty_flow_gives_an_empty_graph() {
     let view = View { from: Instant::ZERO, until: Instant::ZERO, bands: &[] };
     let flow = Flow::default();
     let figures = [

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn every_point_is_there_with_its_interval_and_every_line_with_its_name() {
+    fn all_points_intervals_and_names_are_drawn() {
         let svg = drawn(&[1.0, 8.0], &[line("fork", &[1.0, 2.0]), line("a < b", &[3.0, 4.0])]);
         assert_eq!(svg.matches(r#"class="line""#).count(), 2);
         assert_eq!(svg.matches(r#"class="interval""#).count(), 4);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_point_is_drawn_and_what_is_no_number_is_not() {
+    fn single_point_is_drawn_and_non_finite_values_are_skipped() {
         let mut lone = line("one", &[5.0, f64::NAN]);
         lone.points[0].interval = None;
         let svg = drawn(&[1.0, 2.0], &[lone, line("none", &[])]);
@@ -356,14 +356,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_interval_does_not_press_the_rest_flat() {
+    fn wide_interval_is_clipped() {
         let mut wild = line("a", &[10.0, 12.0]);
         wild.points[1].interval = Some((-500.0, 524.0));
         assert!(TrendScale::over(&[wild]).0.high < 20.0);
     }
 
     #[test]
-    fn names_are_a_row_apart_and_on_the_picture() {
+    fn names_are_a_row_apart_inside_the_picture() {
         let places = apart(&[250.0, 251.0, 252.0, 400.0]);
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_ROW - 1e-9), "{places:?}");
         assert!(places[3] <= HEIGHT - BOTTOM);
@@ -377,7 +377,7 @@ mod tests {
 
     /// Regression: a wide name beside the topmost line left the picture.
     #[test]
-    fn names_have_the_room_their_letters_need() {
+    fn wide_names_fit() {
         let lines = [line("memory", &[5.0, 9.0]), line("a name that nobody has room for", &[1.0])];
         let levels = levels(&[1.0, 2.0]);
         for lines in [&lines[..1], &lines[..]] {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_are_there_too() {
+    fn csv_has_the_numbers() {
         let levels = levels(&[1.0, 2.0]);
         let mut lone = line("fork, <b>", &[4.0]);
         lone.points[0].interval = None;

@@ -4,32 +4,25 @@
 //! name everywhere. Names are those of RFCs, Linux and Wireshark. A key ends in the unit
 //! (`rtt_min_ns`), or contains it (`bytes_in_flight_max`).
 
-mod connection;
-mod direction;
+mod capture;
 mod document;
-mod packet;
-mod path;
-mod period;
 mod quantity;
 mod trial;
 
-pub use connection::*;
-pub use direction::*;
+pub use capture::*;
 pub use document::*;
-pub use packet::*;
-pub use path::*;
-pub use period::*;
 pub use quantity::{Quantity, Unit};
 pub use trial::*;
 
 /// All quantities, by topic.
 pub const TOPICS: &[(&str, &[Quantity])] = &[
-    ("Connections", connection::LIST),
-    ("Directions of a connection", direction::LIST),
-    ("Packets", packet::LIST),
-    ("Episodes, stalls, limits and states", period::LIST),
-    ("The path", path::LIST),
-    ("Runs and trials", trial::LIST),
+    ("Connections", capture::CONNECTION_LIST),
+    ("Directions of a connection", capture::DIRECTION_LIST),
+    ("Packets", capture::PACKET_LIST),
+    ("Episodes, stalls, limits and states", capture::PERIOD_LIST),
+    ("The path", trial::PATH_LIST),
+    ("Samples of a socket (TCP_INFO)", trial::SAMPLE_LIST),
+    ("Runs and trials", trial::TRIAL_LIST),
 ];
 
 /// All quantities.

@@ -30,6 +30,8 @@ pub enum Unit {
     Seconds,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// Bits per second.
     BitsPerSecond,
     /// Megabits per second.
@@ -47,6 +49,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "seconds",
             Unit::Bytes => "bytes",
+            Unit::BytesPerSecond => "bytes_per_second",
             Unit::BitsPerSecond => "bits_per_second",
             Unit::MbitPerSecond => "mbit_per_second",
             Unit::Percent => "percent",
@@ -61,6 +64,7 @@ impl Unit {
             Unit::Milliseconds => "ms",
             Unit::Seconds => "s",
             Unit::Bytes => "B",
+            Unit::BytesPerSecond => "B/s",
             Unit::BitsPerSecond => "bit/s",
             Unit::MbitPerSecond => "Mbit/s",
             Unit::Percent => "%",
@@ -90,9 +94,9 @@ impl Quantity {
     }
 }
 
-/// Constants of [`Quantity`], and `LIST` of all of them.
+/// Constants of [`Quantity`], and a list of them.
 macro_rules! quantities {
-    ($(
+    ($(#[$about:meta])+ $list:ident; $(
         $name:ident = $key:literal, $unit:ident, $label:literal, $meaning:literal
         $(, tcptrace $tcptrace:literal)? $(, wireshark $wireshark:literal)?;
     )*) => {
@@ -107,7 +111,8 @@ macro_rules! quantities {
                 wireshark: concat!("", $($wireshark)?),
             };
         )*
-        pub(crate) const LIST: &[crate::Quantity] = &[$($name),*];
+        $(#[$about])+
+        pub(crate) const $list: &[crate::Quantity] = &[$($name),*];
     };
 }
 pub(crate) use quantities;

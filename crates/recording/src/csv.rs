@@ -11,7 +11,7 @@ pub(crate) fn header() -> String {
     let mut line = String::from("at_ns,endpoint");
     for column in Sample::COLUMNS {
         line.push(',');
-        line.push_str(&column.key());
+        line.push_str(column.quantity.key);
     }
     line.push('\n');
     line
@@ -72,7 +72,7 @@ mod tests {
         sample.min_rtt_us = u64::from(u32::MAX);
         sample.pacing_rate_bytes_per_second = u64::MAX;
         let text = header() + &row(&sample);
-        assert!(text.contains(",rtt_ns,") && text.contains(",20319000,"), "{text}");
+        assert!(text.contains(",srtt_ns,") && text.contains(",20319000,"), "{text}");
         assert!(!text.contains("4294967295") && !text.contains("18446744073709551615"), "{text}");
         assert_eq!(parse(Path::new("samples.csv"), &text).unwrap(), [sample]);
     }

@@ -1,4 +1,4 @@
-//! Writes what is large, to measure how pages bear it: `cargo run --release -p tcplab-report
+//! Writes large pages, to measure them: `cargo run --release -p tcplab-report
 //! --example many -- segments 5000000 OUT.html` the page of a trace with so many segments, and
 //! `-- trials 200 OUT` the report of so many made-up trials, one file or a folder.
 #![expect(clippy::print_stdout, reason = "an example is a small program")]

@@ -10,12 +10,8 @@ use std::io::Write as _;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: preview OUT.html")?;
     let (run, recordings) = synthetic::run(5);
-    let load = |trial: &tcplab_results::Trial| {
-        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
-        found.map(|(_, data)| data.clone()).ok_or("no such trial")
-    };
     let mut out = std::io::BufWriter::new(std::fs::File::create(&path)?);
-    tcplab_report::write(&run, load, &mut out)?;
+    tcplab_report::write(&run, synthetic::load(&recordings), &mut out)?;
     out.flush()?;
     print!("{}", tcplab_report::text_table(&run, false));
     Ok(())

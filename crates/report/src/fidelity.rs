@@ -128,7 +128,8 @@ fn rows(found: &Fidelity) -> Vec<Vec<String>> {
 /// Causes with a median above zero in either world.
 fn causes(case: &Compared) -> Option<String> {
     let one = |quantity: &tcplab_results::fidelity::Quantity| {
-        let cause = quantity.name.strip_prefix("cause.")?.replace('_', " ");
+        let key = quantity.name.strip_prefix("cause.")?;
+        let cause = tcplab_quantities::all().find(|it| it.key == key).map_or(key, |it| it.label);
         let (kernel, model) = (median(&quantity.kernel)?, median(&quantity.model)?);
         (kernel > 0.0 || model > 0.0).then(|| format!("{cause} {kernel} > {model}"))
     };

@@ -1,5 +1,6 @@
 //! Tables for the terminal.
 
+use tcplab_quantities as q;
 use tcplab_results::comparison::Row;
 use tcplab_results::{Case, Recovery, Run};
 use tcplab_units::rounded::{counted, grouped};
@@ -311,9 +312,9 @@ fn episodes(run: &Run, text: &mut String) {
         columns.push((false, Column::new(kind, "", cells)));
     }
     let lost = counts(&|it| grouped(it.lost_segments as u64));
-    columns.push((false, Column::new("lost segments", "", lost)));
+    columns.push((false, Column::new(q::LOST_SEGMENTS.label, "", lost)));
     let repaired = counts(&|it| format!("{} of {}", it.repaired, it.episodes()));
-    columns.push((false, Column::new("recovered", "", repaired)));
+    columns.push((false, Column::new(q::REPAIRED.label, "", repaired)));
     let groups: Vec<Group> =
         columns.into_iter().map(|(left, column)| Group { columns: vec![column], left }).collect();
     table_lines(text, &groups.iter().collect::<Vec<_>>());

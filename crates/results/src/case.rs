@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use tcplab_scenario::{Measure, metric};
 
 use crate::kept::KeptTrials;
 use crate::{Recovery, StackUsed, Summary, Trial, World};
 
 /// One cell of the matrix.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "WholeCase")]
 pub struct Case {
     /// Short and fit for a file name: the levels joined, such as `reno`.
@@ -19,44 +18,23 @@ pub struct Case {
     pub levels: Vec<(String, String)>,
     /// Where its trials ran.
     pub world: World,
-    /// Whose TCP spoke at the client and at the server.
+    /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
-    /// Its trials by number, but for those that failed.
+    /// Its trials by number, but for those that failed. `run.json` gets them one by one.
+    #[serde(skip_serializing)]
     pub trials: Vec<Trial>,
     /// Those that failed, as often as they were run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Each metric over the trials.
     pub summaries: Vec<Summary>,
     /// Recovery episodes of those trials that are in memory without theirs, as their packets were
     /// not kept; `run.json` has them.
+    #[serde(skip_serializing)]
     pub forgotten: Recovery,
 }
 
 impl Case {
-    /// Serializes it with other `trials` in the place of its own.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize_with<S: Serializer>(
-        &self,
-        serializer: S,
-        trials: &impl Serialize,
-    ) -> Result<S::Ok, S::Error> {
-        let Case { name, levels, world, stacks, trials: _, failures, summaries, forgotten: _ } =
-            self;
-        let mut case = serializer.serialize_struct("Case", 7)?;
-        case.serialize_field("name", name)?;
-        case.serialize_field("levels", levels)?;
-        case.serialize_field("world", world)?;
-        case.serialize_field("stacks", stacks)?;
-        case.serialize_field("trials", trials)?;
-        if !failures.is_empty() {
-            case.serialize_field("failures", failures)?;
-        }
-        case.serialize_field("summaries", summaries)?;
-        case.end()
-    }
-
     /// The recovery episodes of all its trials.
     pub fn recovery(&self) -> Recovery {
         let mut all = self.forgotten.clone();
@@ -68,9 +46,7 @@ impl Case {
     pub fn count(&self) -> usize {
         self.trials.len() + self.failures.len()
     }
-}
 
-impl Case {
     /// A metric over its trials: that of the trials, or that of one of their flows (of several
     /// connections the median). None where no trial has it.
     pub fn summary_of(&self, measure: Measure<'_>) -> Option<Cow<'_, Summary>> {
@@ -82,12 +58,6 @@ impl Case {
         let own = |trial: &Trial| trial.flows.iter().find(|row| row.name == flow)?.median(info);
         let values: Vec<f64> = self.trials.iter().filter_map(own).collect();
         Summary::of(info, &values).map(Cow::Owned)
-    }
-}
-
-impl Serialize for Case {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize_with(serializer, &self.trials)
     }
 }
 

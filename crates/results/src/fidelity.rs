@@ -57,8 +57,8 @@ impl Compared {
 /// A quantity of a case in both worlds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
-    /// A metric's name, or `cause.` and one of the trace engine's names of what prompts a
-    /// retransmission.
+    /// A metric's name, or `cause.` and the key of the quantity that counts retransmissions of that
+    /// cause.
     pub name: String,
     /// Such as `s`; empty for a count.
     pub unit: String,
@@ -70,7 +70,7 @@ pub struct Quantity {
     /// or one has no values.
     pub ratio: Option<f64>,
     /// How far from 1 the ratio of two medians lies, in the middle, when both are drawn from the
-    /// kernel's own trials: what no model could be told apart from.
+    /// kernel's own trials: which no model can beat.
     pub noise: Option<f64>,
 }
 

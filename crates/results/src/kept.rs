@@ -88,18 +88,11 @@ mod tests {
         let episode = |number| EpisodeRow {
             number,
             kind: ["with time lag", "without time lag"][number % 2].into(),
-            evidence: "sack".into(),
-            start_s: 1.0,
-            duration_s: 0.1,
-            silence_s: 0.0,
             lost_segments: 2,
-            retransmissions: 2,
-            retransmitted_bytes: 2_896,
-            timeouts: 0,
             repaired: number != 1,
             truth_lost: Some(2),
-            interruption: None,
             story: "Two segments were lost and sent again.".into(),
+            ..EpisodeRow::default()
         };
         let interruption = |number| InterruptionRow {
             number,

@@ -1,13 +1,12 @@
 //! A run and everything that it came to, but for the packets. `run.json` holds it.
 
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
 
 use crate::{Calibration, Case, Claim, Comparison, RunWorld, Stopping};
 
 /// Everything about a run that fits in a table; the packets stay in the trials' directories.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The scenario's name: its file name without the ending.
     pub name: String,
@@ -27,13 +26,13 @@ pub struct Run {
     /// The seed of the run.
     pub seed: u64,
     /// The names of the cases, where not all of the scenario's were run.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// How many blocks came first and are not counted.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up: u32,
     /// Why there are so many blocks, where the scenario did not fix their number.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
     /// What is between the endpoints, a sentence per direction.
     pub path: Vec<String>,
@@ -42,16 +41,23 @@ pub struct Run {
     /// How the paths were verified before the trials; none if they were not.
     #[serde(default)]
     pub calibration: Option<Calibration>,
-    /// The cells of the matrix, in the order of the scenario.
+    /// The cells of the matrix, in the order of the scenario. They are written apart, as their
+    /// trials are not all in memory.
+    #[serde(skip_serializing)]
     pub cases: Vec<Case>,
     /// The scenario's expectations and how they went.
     pub claims: Vec<Claim>,
     /// The comparisons that the scenario asks for, in its order.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comparisons: Vec<Comparison>,
     /// What is drawn over what was varied. Runs of older versions do not say.
     #[serde(default)]
     pub plots: Vec<Plot>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The description of a path between two ends on the same host.
@@ -61,72 +67,5 @@ impl Run {
     /// Whether there is a path between the ends of any case.
     pub fn has_path(&self) -> bool {
         self.path.is_empty() || self.path.iter().any(|line| !line.ends_with(SAME_HOST))
-    }
-}
-
-impl Run {
-    /// Serializes it with other `cases` in the place of its own.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize_with<S: Serializer>(
-        &self,
-        serializer: S,
-        cases: &impl Serialize,
-    ) -> Result<S::Ok, S::Error> {
-        let Run {
-            name,
-            title,
-            reference,
-            scenario,
-            world,
-            fallback,
-            started,
-            seed,
-            only,
-            warm_up,
-            stopping,
-            path,
-            environment,
-            calibration,
-            cases: _,
-            claims,
-            comparisons,
-            plots,
-        } = self;
-        let mut run = serializer.serialize_struct("Run", 18)?;
-        run.serialize_field("name", name)?;
-        run.serialize_field("title", title)?;
-        run.serialize_field("reference", reference)?;
-        run.serialize_field("scenario", scenario)?;
-        run.serialize_field("world", world)?;
-        run.serialize_field("fallback", fallback)?;
-        run.serialize_field("started", started)?;
-        run.serialize_field("seed", seed)?;
-        if !only.is_empty() {
-            run.serialize_field("only", only)?;
-        }
-        if *warm_up > 0 {
-            run.serialize_field("warm_up", warm_up)?;
-        }
-        if stopping.is_some() {
-            run.serialize_field("stopping", stopping)?;
-        }
-        run.serialize_field("path", path)?;
-        run.serialize_field("environment", environment)?;
-        run.serialize_field("calibration", calibration)?;
-        run.serialize_field("cases", cases)?;
-        run.serialize_field("claims", claims)?;
-        if !comparisons.is_empty() {
-            run.serialize_field("comparisons", comparisons)?;
-        }
-        run.serialize_field("plots", plots)?;
-        run.end()
-    }
-}
-
-impl Serialize for Run {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize_with(serializer, &self.cases)
     }
 }

@@ -1,4 +1,4 @@
-//! A trial: one repetition of a case, and what came of it.
+//! A trial: one repetition of a case, and its result.
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::metrics;
@@ -7,7 +7,7 @@ use tcplab_workload::LoadReport;
 use crate::{EndRow, Ending, EpisodeRow, FindingRow, FlowRow, InterruptionRow, Metrics, OptionRow};
 
 /// One repetition of a case.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// From 1.
     pub number: u32,
@@ -27,7 +27,7 @@ pub struct Trial {
     pub ends: Vec<EndRow>,
     /// How the connection ended. See `ends`.
     pub ending: Option<Ending>,
-    /// What came of the load, where the workload is one.
+    /// The result of the load, where the workload is one.
     pub load: Option<Box<LoadReport>>,
     /// Socket options worth telling: asked for, or changed while it ran.
     pub options: Vec<OptionRow>,
@@ -43,7 +43,7 @@ pub struct Trial {
     /// Whether its captures, samples and path's log were kept. Where they were not, what is in
     /// memory of it are metrics and remarks; its directory, `run.json` and the tables have it all.
     pub has_packets: bool,
-    /// What came of each flow, where there are several; everything else is about the first that is
+    /// The result of each flow, where there are several; everything else is about the first that is
     /// not in the background. If that has several connections, the metrics are their medians, and
     /// what the capture shows is of the first.
     pub flows: Vec<FlowRow>,
@@ -52,25 +52,7 @@ pub struct Trial {
 impl Trial {
     /// A trial of which nothing is known but these warnings.
     pub fn empty(warnings: Vec<String>) -> Trial {
-        Trial {
-            number: 0,
-            seed: 0,
-            directory: String::new(),
-            metrics: Metrics::default(),
-            episodes: Vec::new(),
-            interruptions: Vec::new(),
-            findings: Vec::new(),
-            ends: Vec::new(),
-            ending: None,
-            load: None,
-            options: Vec::new(),
-            flaws: Vec::new(),
-            put_aside: 0,
-            warnings,
-            medium: None,
-            has_packets: true,
-            flows: Vec::new(),
-        }
+        Trial { warnings, has_packets: true, ..Trial::default() }
     }
 
     /// Whether its ends exchanged datagrams, and there was no connection.

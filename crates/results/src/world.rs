@@ -5,9 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Where a trial runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum World {
     /// This machine's kernel, in real time.
+    #[default]
     #[serde(rename = "kernel")]
     Kernel,
     /// Models, in virtual time.
@@ -32,9 +33,10 @@ impl fmt::Display for World {
 }
 
 /// Where the cases of a run ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RunWorld {
     /// All on the kernel.
+    #[default]
     #[serde(rename = "kernel")]
     Kernel,
     /// All in virtual time.

@@ -87,9 +87,6 @@ impl Key {
     }
 
     /// Inserts `value` into `table` with the key's `span`, and the tables on the way.
-    ///
-    /// # Errors
-    /// The key of a value on the way that is not a table.
     pub(crate) fn put<'i>(
         &self,
         table: &mut DeTable<'i>,

@@ -181,10 +181,11 @@ pub struct RecordingSpec {
 }
 
 /// Which trials keep their packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
     /// All trials.
+    #[default]
     All,
     /// The first trial of each case.
     First,

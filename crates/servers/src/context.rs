@@ -118,6 +118,12 @@ pub(crate) struct Stopping {
     pub(crate) latest: Instant,
 }
 
+impl Stopping {
+    pub(crate) fn begin(limits: &Limits) -> Stopping {
+        Stopping { drain: Drain::begin(limits), latest: Instant::now() }
+    }
+}
+
 /// Checks that this process has a single thread, so that it can fork.
 pub(crate) fn single_threaded() -> io::Result<()> {
     if sys::threads()? == 1 {

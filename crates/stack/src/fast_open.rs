@@ -100,20 +100,17 @@ fn siphash(key: &[u8; 16], message: &[u8]) -> u64 {
 }
 
 fn round(v: &mut [u64; 4]) {
-    let mut mix = |a: usize, b: usize, turns: u32| {
-        v[a] = v[a].wrapping_add(v[b]);
-        v[b] = v[b].rotate_left(turns) ^ v[a];
-    };
-    mix(0, 1, 13);
-    mix(2, 3, 16);
+    mix(v, [0, 1], 13);
+    mix(v, [2, 3], 16);
     v[0] = v[0].rotate_left(32);
-    let mut mix = |a: usize, b: usize, turns: u32| {
-        v[a] = v[a].wrapping_add(v[b]);
-        v[b] = v[b].rotate_left(turns) ^ v[a];
-    };
-    mix(0, 3, 21);
-    mix(2, 1, 17);
+    mix(v, [0, 3], 21);
+    mix(v, [2, 1], 17);
     v[2] = v[2].rotate_left(32);
+}
+
+fn mix(v: &mut [u64; 4], [a, b]: [usize; 2], turns: u32) {
+    v[a] = v[a].wrapping_add(v[b]);
+    v[b] = v[b].rotate_left(turns) ^ v[a];
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::state::State;
 ///
 /// Left out are fields that Linux has not filled for years (`fackets`), and those of features that
 /// are not modelled: rehashing, and why Fast Open failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Info {
     /// The connection's state.

@@ -3,6 +3,7 @@
 //! [`Connection`] is one end of a connection, [`Listener`] what answers SYNs; [`Config`] says how
 //! this stack differs from others. [`BufferPool`] is what the connections of a machine share.
 
+mod best_of_late;
 mod buffer_pool;
 mod cause;
 pub mod config;
@@ -24,7 +25,7 @@ pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
 pub use config::Config;
 pub use connection::{
-    Connection, ConnectionError, Opening, PathMtu, ReadError, Reuse, Send, SocketOptions, Transmit,
+    Connection, ConnectionError, Opening, PathMtu, ReadError, Send, SocketOptions, Transmit,
     WriteError,
 };
 pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};

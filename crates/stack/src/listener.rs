@@ -54,21 +54,10 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         &self.options
     }
 
-    /// A segment arrives from a peer that has no connection but perhaps one here. `opening` is
-    /// asked for when it opens one.
+    /// A segment arrives from a peer that has no connection but perhaps one here. A SYN that opens
+    /// a connection gets this `answer`, and `opening` is asked for. A connection that takes data
+    /// with the SYN may be accepted at once.
     pub fn handle_segment(
-        &mut self,
-        now: Instant,
-        peer: &Peer,
-        segment: &Segment,
-        opening: impl FnOnce() -> Opening,
-    ) {
-        self.handle_fast_segment(now, peer, segment, opening, FastAnswer::Plain);
-    }
-
-    /// The same; if the segment is a SYN that opens a connection, it gets this `answer`. A
-    /// connection that takes data with the SYN may be accepted at once.
-    pub fn handle_fast_segment(
         &mut self,
         now: Instant,
         peer: &Peer,
@@ -119,7 +108,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
             return;
         }
         let (config, options) = (&self.config, &self.options);
-        let accepted = Connection::accept_fast(now, config, options, opening(), segment, answer);
+        let accepted = Connection::accept_with(now, config, options, opening(), segment, answer);
         if let Some(connection) = accepted {
             if connection.is_opening_fast() {
                 self.ready.push_back(peer.clone());
@@ -132,9 +121,8 @@ impl<Peer: Ord + Clone> Listener<Peer> {
     /// Takes what a connection has to send, and drops it if it is over.
     fn collect(&mut self, now: Instant, peer: &Peer) {
         let Some(connection) = self.connections.get_mut(peer) else { return };
-        while let Some(transmit) = connection.poll_transmit(now) {
-            self.outbox.push_back((peer.clone(), transmit));
-        }
+        let transmits = std::iter::from_fn(|| connection.poll_transmit(now));
+        self.outbox.extend(transmits.map(|transmit| (peer.clone(), transmit)));
         // One that was established is still accepted, if only to learn of its end.
         if connection.is_over() && !self.ready.contains(peer) {
             self.connections.remove(peer);
@@ -195,9 +183,8 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         for (peer, mut connection) in std::mem::take(&mut self.connections) {
             if connection.state().is_synchronized() {
                 connection.abort(now);
-                while let Some(transmit) = connection.poll_transmit(now) {
-                    self.outbox.push_back((peer.clone(), transmit));
-                }
+                let transmits = std::iter::from_fn(|| connection.poll_transmit(now));
+                self.outbox.extend(transmits.map(|transmit| (peer.clone(), transmit)));
             }
         }
         self.ready.clear();

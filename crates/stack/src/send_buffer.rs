@@ -16,7 +16,7 @@ const CHUNK_OVERHEAD: u64 = 832;
 /// application gave them. Segments share these blocks.
 ///
 /// Positions are those of the connection: the first byte of data stands at 1.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
     /// Each block and the position of its first byte.
     blocks: VecDeque<(u64, Data)>,
@@ -60,19 +60,12 @@ struct Chunk {
 impl SendBuffer {
     pub(crate) fn new(config: &Config) -> SendBuffer {
         SendBuffer {
-            blocks: VecDeque::new(),
-            cursor: 0,
             start: 1,
             end: 1,
-            chunks: VecDeque::new(),
             capacity: config.sending.buffer[0].as_u64(),
             charges_memory: config.sending.charges_memory,
             most_segments: config.sending.segments,
-            segments: 0,
-            buffers: None,
-            sealed: 0,
-            full: false,
-            is_starved: false,
+            ..SendBuffer::default()
         }
     }
 

@@ -1,9 +1,10 @@
 //! The states of a connection, and what closing makes of each.
 
 /// RFC 9293 section 3.3.2. LISTEN is a [`Listener`](crate::Listener), not a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum State {
     /// There is no connection, or no longer.
+    #[default]
     Closed,
     /// A SYN was sent, none was received.
     SynSent,

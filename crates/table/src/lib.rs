@@ -15,6 +15,7 @@ mod metadata;
 #[cfg(test)]
 mod page;
 mod parquet;
+mod samples;
 mod table;
 mod trace;
 mod truth;
@@ -24,6 +25,7 @@ pub use column::Column;
 pub use described::{ColumnInfo, TableInfo};
 pub use error::TableError;
 pub use format::Format;
+pub use samples::write_samples;
 pub use table::Table;
 pub use trace::{
     ConnectionJson, ConnectionsCsv, TraceLines, TraceTable, TraceTables, WrittenTable,
@@ -31,7 +33,7 @@ pub use trace::{
 pub use truth::write_truth;
 pub use value::{Kind, Value};
 
-/// The tables of a trace and of a path.
+/// The tables of a trace, and those of a trial: its path and its samples.
 pub fn tables() -> Vec<TableInfo> {
     let of = |table: &TraceTable| TableInfo {
         name: table.name(),
@@ -43,5 +45,10 @@ pub fn tables() -> Vec<TableInfo> {
         about: "A row for each packet on the path of a trial: what the path did to it.",
         columns: described::described(truth::COLUMNS),
     };
-    TraceTable::ALL.iter().map(of).chain([path]).collect()
+    let samples = TableInfo {
+        name: "samples",
+        about: "A row for each sample of TCP_INFO of a socket of a trial.",
+        columns: described::described(&samples::columns()),
+    };
+    TraceTable::ALL.iter().map(of).chain([path, samples]).collect()
 }

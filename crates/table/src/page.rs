@@ -99,7 +99,7 @@ fn trace_schema() -> Value {
 }
 
 fn tables_page() -> String {
-    let mut page = "# The tables of a trace and of a path\n\nMade from the definitions that write \
+    let mut page = "# The tables of a trace, a path and a socket\n\nMade from the definitions that write \
                     them (`TCPLAB_BLESS=1 cargo test -p tcplab-table`). [formats.md](formats.md) \
                     lists the formats and promises that columns stay; \
                     [quantities.md](quantities.md) has the quantities.\n\n\

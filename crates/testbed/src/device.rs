@@ -299,9 +299,7 @@ impl DeviceEnd {
                     no_arp: true,
                     ..LinkSettings::default()
                 };
-                Netlink::open()
-                    .and_then(|mut netlink| netlink.set_up(index, &settings))
-                    .map_err(TrialError::setup(format!("take {peer} up")))?;
+                set_up(index, &settings, &format!("take {peer} up"))?;
                 let mut ethernet = mac.to_vec();
                 ethernet.extend([2, 0, 0, 0, 0, 0xff]);
                 ethernet.extend(ETH_P_IP.to_be_bytes());
@@ -331,9 +329,7 @@ impl DeviceEnd {
             ..LinkSettings::default()
         };
         let index = interface_index(&peer)?;
-        Netlink::open()
-            .and_then(|mut netlink| netlink.set_up(index, &settings))
-            .map_err(TrialError::setup(format!("take {peer} up")))?;
+        set_up(index, &settings, &format!("take {peer} up"))?;
         await_carrier(&peer)?;
         Ok(peer)
     }
@@ -343,9 +339,7 @@ impl DeviceEnd {
 pub(crate) fn send_single_segments() -> Result<(), TrialError> {
     let index = interface_index(NAME)?;
     let settings = LinkSettings { segments: Some(1), no_arp: true, ..LinkSettings::default() };
-    Netlink::open()
-        .and_then(|mut netlink| netlink.set_up(index, &settings))
-        .map_err(TrialError::setup("have segments sent one by one"))
+    set_up(index, &settings, "have segments sent one by one")
 }
 
 /// Waits until the interface of the calling thread's namespace sends what it is given.
@@ -379,9 +373,13 @@ fn ip_len(packet: &[u8]) -> usize {
 /// Takes the loopback of the calling thread's namespace up.
 pub(crate) fn take_loopback_up() -> Result<(), TrialError> {
     let loopback = interface_index("lo")?;
+    set_up(loopback, &LinkSettings::default(), "take the loopback up")
+}
+
+fn set_up(index: u32, settings: &LinkSettings, purpose: &str) -> Result<(), TrialError> {
     Netlink::open()
-        .and_then(|mut netlink| netlink.set_up(loopback, &LinkSettings::default()))
-        .map_err(TrialError::setup("take the loopback up"))
+        .and_then(|mut netlink| netlink.set_up(index, settings))
+        .map_err(TrialError::setup(purpose))
 }
 
 fn open_tun(name: &str) -> Result<OwnedFd, TrialError> {

@@ -26,7 +26,7 @@ use crate::recorder::recorder_queue;
 use crate::{DeviceKind, TrialError, Tuning, namespace, scheduling, sys, sysctl, trial};
 
 /// The addresses of the two rooms.
-pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
+pub const ADDRESSES: [Ipv4Addr; 2] = crate::addresses::ADDRESSES;
 
 /// Moves this process, which must have one thread, into namespaces of its own.
 ///

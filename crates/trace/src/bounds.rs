@@ -1,13 +1,11 @@
-//! Upper bounds on stored state, so that memory is bounded and time is linear in packets, whatever
-//! the capture contains.
+//! Upper bounds on state: memory is bounded and time linear in packets, whatever the capture.
 //!
 //! Normal captures stay far below. Beyond a bound the oldest entry is dropped, and a note says so.
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bound(usize);
 
-/// Transmissions of one direction: more than any window holds. Reached only without ACKs, as in a
-/// capture of one direction.
+/// Transmissions of one direction: more than any window; reached only without ACKs.
 pub(crate) const TRANSMISSIONS: Bound = Bound(1 << 16);
 /// Acknowledgements of one direction during one recovery.
 pub(crate) const MARKS: Bound = Bound(1 << 16);

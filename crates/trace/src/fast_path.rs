@@ -1,5 +1,4 @@
-//! Switches the fast paths through common cases off, so that tests can compare them with the slow
-//! paths.
+//! Switches the fast paths off, so that tests can compare them with the slow paths.
 
 #[cfg(test)]
 thread_local! {

@@ -15,8 +15,7 @@ pub(crate) struct Above {
     pub(crate) bytes: u64,
 }
 
-/// A set of places in the stream, kept as ranges that neither overlap nor touch: the last
-/// [`RANGES`] of them.
+/// A set of places in the stream: at most [`RANGES`] ranges that neither overlap nor touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ranges {
     pieces: VecDeque<Range>,

@@ -257,8 +257,7 @@ mod tests {
         }
     }
 
-    /// Two connections alike but for the client's port, side by side, each with a loss that a
-    /// timer repairs.
+    /// Two equal connections from different ports, each with a loss that a timer recovers.
     fn analyzed<S: Sink>(sink: S) -> S {
         let packets = drill(
             "open 0.010 0.011

@@ -2,23 +2,14 @@
 
 use std::ops::{Add, AddAssign};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Bytes;
 
 /// A place in a byte stream, counted from its first byte. 32-bit sequence numbers become
-/// offsets at the door of the house; offsets do not wrap (2⁶⁴ bytes take centuries).
+/// offsets where a packet enters; offsets do not wrap (2⁶⁴ bytes take centuries).
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Offset(u64);

@@ -113,9 +113,11 @@ fn scale(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
     u64::try_from(scaled / power).ok()
 }
 
-/// Implements reading and writing (`FromStr`, `Display`, serde, JSON Schema) by a [`Grammar`].
+/// Implements reading and writing (`FromStr`, `Display`, serde, JSON Schema) by a [`Grammar`]; with
+/// `serde`, of a type that has its own `FromStr` and `Display`.
 macro_rules! written_as {
     ($type:ident, $grammar:expr, $pattern:literal, $about:literal) => {
+        $crate::parse::written_as!(serde $type, $grammar, $pattern, $about);
         impl std::str::FromStr for $type {
             type Err = $crate::UnitError;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -127,6 +129,8 @@ macro_rules! written_as {
                 $grammar.format(self.0, f)
             }
         }
+    };
+    (serde $type:ident, $grammar:expr, $pattern:literal, $about:literal) => {
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 s.collect_str(self)

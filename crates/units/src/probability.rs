@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::parse::Grammar;
+use crate::parse::{Grammar, written_as};
 use crate::{Rng, UnitError};
 
 const GRAMMAR: Grammar = Grammar {
@@ -19,6 +19,13 @@ const ONE: u64 = 1_000_000_000_000;
 /// A probability from 0 to 1, held in steps of 10⁻¹². Written `0.3 %`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Probability(u64);
+
+written_as!(
+    serde Probability,
+    GRAMMAR,
+    r"^\s*[0-9_]*\.?[0-9_]+\s*%\s*$",
+    "A probability in per cent, such as `0.3 %`."
+);
 
 impl Probability {
     /// It never happens.
@@ -68,28 +75,6 @@ impl fmt::Display for Probability {
         }
         let decimals = format!("{rest:010}");
         write!(f, "{whole}.{} %", decimals.trim_end_matches('0'))
-    }
-}
-
-impl serde::Serialize for Probability {
-    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-impl<'de> serde::Deserialize<'de> for Probability {
-    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        crate::parse::from_text(d, GRAMMAR.what, GRAMMAR.example)
-    }
-}
-impl schemars::JsonSchema for Probability {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Probability".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string", "pattern": r"^\s*[0-9_]*\.?[0-9_]+\s*%\s*$",
-            "description": "A probability in per cent, such as `0.3 %`."
-        })
     }
 }
 

@@ -7,8 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
+use crate::number::Number;
+pub use crate::number::{deserialize, serialize};
 use crate::{Bytes, Rate, Span};
 
 /// A number, and its unit as keys have it; empty without one.
@@ -131,17 +133,7 @@ impl From<Written> for String {
     }
 }
 
-/// What holds texts.
-pub trait Text: Sized {
-    /// How it is written down.
-    type Plain: Serialize + for<'de> Deserialize<'de>;
-    /// In that form.
-    fn plain(&self) -> Self::Plain;
-    /// From it.
-    fn from_plain(plain: Self::Plain) -> Self;
-}
-
-impl Text for String {
+impl Number for String {
     type Plain = Written;
     fn plain(&self) -> Written {
         Written::from(self)
@@ -149,42 +141,6 @@ impl Text for String {
     fn from_plain(plain: Written) -> String {
         plain.into()
     }
-}
-
-impl<T: Text> Text for Option<T> {
-    type Plain = Option<T::Plain>;
-    fn plain(&self) -> Self::Plain {
-        self.as_ref().map(T::plain)
-    }
-    fn from_plain(plain: Self::Plain) -> Self {
-        plain.map(T::from_plain)
-    }
-}
-
-impl<T: Text> Text for BTreeMap<String, T> {
-    type Plain = BTreeMap<String, T::Plain>;
-    fn plain(&self) -> Self::Plain {
-        self.iter().map(|(key, value)| (key.clone(), value.plain())).collect()
-    }
-    fn from_plain(plain: Self::Plain) -> Self {
-        plain.into_iter().map(|(key, value)| (key, T::from_plain(value))).collect()
-    }
-}
-
-/// Writes it.
-///
-/// # Errors
-/// The serializer's.
-pub fn serialize<T: Text, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
-    value.plain().serialize(to)
-}
-
-/// Reads it.
-///
-/// # Errors
-/// The deserializer's.
-pub fn deserialize<'de, T: Text, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
-    T::Plain::deserialize(from).map(T::from_plain)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
+use serde::{Deserialize, Serialize};
+
 use crate::parse::{Grammar, written_as};
 
 const GRAMMAR: Grammar = Grammar {
@@ -127,18 +129,7 @@ impl Sum for Span {
 /// A point in time: nanoseconds since the world's own zero (the start of a trial, the first
 /// packet of a capture). Only differences and order mean anything.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
 pub struct Instant(u64);

@@ -26,8 +26,7 @@ pub enum Anomaly {
         /// Bytes that the header needs.
         needed: u32,
     },
-    /// The IP header claims this version, which is neither 4 nor 6, or not the one that the link
-    /// header announced.
+    /// An IP version other than 4 and 6, or than the link header announced.
     IpVersion(u8),
     /// The IPv4 header claims to be this many bytes long; 20 is the least.
     IpHeaderLength(u8),

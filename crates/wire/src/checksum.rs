@@ -30,8 +30,7 @@ impl Sum {
         }
         u16::from_be(sum as u16)
     }
-    /// The complement of the sum: the checksum to write where the field was zero; 0 where a right
-    /// checksum was summed along with what it covers.
+    /// The checksum to write into a zero field; 0 if a right one was summed, too.
     pub fn complement(self) -> u16 {
         !self.folded()
     }

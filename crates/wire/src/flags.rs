@@ -3,8 +3,7 @@
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// The nine control bits of a TCP header (RFC 9293 section 3.1; AE is RFC 9768's, once NS).
-/// Written as tcpdump does: `[S]`, `[P.]`, `[F.]`.
+/// The nine control bits (RFC 9293 section 3.1; AE: RFC 9768), written as tcpdump does: `[P.]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct TcpFlags(u16);
 
@@ -30,8 +29,7 @@ impl TcpFlags {
     /// Accurate ECN; older texts call the bit NS.
     pub const AE: TcpFlags = TcpFlags(0x100);
 
-    /// The flags in the low nine bits of `bits`, the 13th and 14th byte of the header; others are
-    /// dropped.
+    /// The flags in the low nine bits, from bytes 13 and 14 of the header; others are dropped.
     pub const fn from_bits(bits: u16) -> TcpFlags {
         TcpFlags(bits & 0x1ff)
     }

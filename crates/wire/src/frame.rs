@@ -40,8 +40,7 @@ impl<'a> TcpPacket<'a> {
 }
 
 impl<'a> FrameView<'a> {
-    /// Reads a frame of which the capture kept `captured` and which was `original_len` bytes long
-    /// on the wire.
+    /// Reads a frame of `original_len` bytes, of which `captured` was captured.
     #[inline]
     pub fn new(link: LinkType, captured: &'a [u8], original_len: u32) -> FrameView<'a> {
         match TcpPacket::of_plain_frame(link, captured, original_len) {
@@ -108,8 +107,7 @@ impl<'a> FrameView<'a> {
     }
 }
 
-/// The TCP/IP packet of the most common frame: IPv4 without options or fragments, in an Ethernet
-/// header without tags or bare.
+/// The most common TCP packet: IPv4 without options or fragments, in untagged Ethernet or bare.
 #[inline]
 fn plain_ip(link: LinkType, captured: &[u8], original_len: u32) -> Option<IpPacket<'_>> {
     let packet = match link {

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use crate::{FrameView, IpPacket, IpRepr, Ipv4Repr, SeqNumber, checksum, protocol};
 
-/// "Too big" to be built: the one ICMP message that TCP cannot do without, since path MTU discovery
-/// lives by it (RFC 1191, RFC 8201).
+/// ICMP packet too big, to be built: path MTU discovery needs it (RFC 1191, RFC 8201).
 ///
 /// In IPv4 it is Destination Unreachable (type 3), code 4, "fragmentation needed and DF set" (RFC
 /// 792), with the next-hop MTU in the low half of the once unused word (RFC 1191 section 4). In
@@ -14,8 +13,7 @@ use crate::{FrameView, IpPacket, IpRepr, Ipv4Repr, SeqNumber, checksum, protocol
 pub struct TooBigRepr<'a> {
     /// The largest packet that the next link takes, in bytes of IP; below 64 KiB.
     pub mtu: u16,
-    /// The packet that is too large. It is quoted up to [`TooBigRepr::LONGEST_V4`] or
-    /// [`TooBigRepr::LONGEST_V6`].
+    /// The packet, quoted up to [`TooBigRepr::LONGEST_V4`] or [`TooBigRepr::LONGEST_V6`].
     pub about: IpPacket<'a>,
 }
 
@@ -23,8 +21,7 @@ impl TooBigRepr<'_> {
     /// The longest message in IPv4, in bytes with its IP header: as much of the packet as keeps it
     /// within what every host takes (RFC 1812 section 4.3.2.3).
     pub const LONGEST_V4: usize = 576;
-    /// The longest message in IPv6, in bytes with its IP header: the least MTU of IPv6 (RFC 4443
-    /// section 3.2).
+    /// The longest message in IPv6, bytes with IP header: the least MTU (RFC 4443 section 3.2).
     pub const LONGEST_V6: usize = 1280;
 
     /// The message with this IP header, checksums and all.

@@ -164,9 +164,8 @@ impl<'a> IpPacket<'a> {
     pub fn protocol(&self) -> u8 {
         self.protocol
     }
-    /// Length in bytes with all headers, as the IP header tells it, however little of it the
-    /// capture kept. Where the header says 0, as it does in captures of super-packets, the length
-    /// on the wire.
+    /// Length in bytes with all headers, by the IP header; where that says 0 (super-packets), the
+    /// length on the wire.
     #[inline]
     pub fn total_len(&self) -> u32 {
         self.total_len

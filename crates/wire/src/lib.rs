@@ -1,10 +1,9 @@
 //! The shapes of packets: Ethernet, IPv4, IPv6, TCP and UDP.
 //!
-//! Two halves, kept apart. **Views** ([`FrameView`], [`IpPacket`], [`TcpPacket`]) are total: they
-//! show whatever a capture holds, cut off or malformed as it may be, and what is wrong with it is
-//! a value ([`Anomaly`]), never an error and never a panic. **Representations** ([`IpRepr`],
-//! [`TcpRepr`], [`UdpRepr`], [`TooBigRepr`]) build only packets that are legal, with lengths and
-//! checksums filled in.
+//! **Views** ([`FrameView`], [`IpPacket`], [`TcpPacket`]) are total: they show truncated and
+//! malformed frames, too; an [`Anomaly`] is a value, never an error or panic. **Representations**
+//! ([`IpRepr`], [`TcpRepr`], [`UdpRepr`], [`TooBigRepr`]) build only legal packets, with lengths
+//! and checksums.
 //!
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.

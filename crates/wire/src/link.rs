@@ -4,8 +4,7 @@ use crate::Anomaly;
 use crate::anomaly::Layer;
 use crate::ip::cut_or_short;
 
-/// The kind of link that frames were captured from, as the registry of the capture formats
-/// numbers them.
+/// The link type of a capture, as numbered for capture files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkType {
     /// BSD loopback: four bytes of address family in the byte order of the capturing host.
@@ -130,8 +129,7 @@ fn behind_tags(
     }
 }
 
-/// RFC 2516 section 4: six bytes, then PPP's protocol number in two (RFC 1661 section 2; numbers
-/// of RFC 1332 and RFC 5072).
+/// RFC 2516 section 4: six bytes, then PPP's protocol number (RFC 1661 section 2).
 fn behind_pppoe(bytes: &[u8], wire_len: u32, at: usize) -> Result<Carried, Anomaly> {
     let payload_at = at + 8;
     if bytes.len() < payload_at {
@@ -144,8 +142,7 @@ fn behind_pppoe(bytes: &[u8], wire_len: u32, at: usize) -> Result<Carried, Anoma
     })
 }
 
-/// RFC 3032 section 2.1: four bytes a label, the last one marked. What is behind it is not said; IP
-/// shows by its version.
+/// RFC 3032 section 2.1: four bytes a label, the last one marked; then IP, by its version.
 fn behind_labels(bytes: &[u8], wire_len: u32, mut at: usize) -> Result<Carried, Anomaly> {
     loop {
         let Some(label) = bytes.get(at..at + 4) else {
@@ -162,8 +159,7 @@ fn behind_labels(bytes: &[u8], wire_len: u32, mut at: usize) -> Result<Carried, 
     }
 }
 
-/// `AF_INET` is 2 everywhere; `AF_INET6` is 10 on Linux, 24 on NetBSD and OpenBSD, 28 on FreeBSD
-/// and 30 on Darwin.
+/// `AF_INET` is 2; `AF_INET6` 10 on Linux, 24 on NetBSD, OpenBSD, 28 on FreeBSD, 30 on Darwin.
 fn of_family(link: LinkType, field: [u8; 4]) -> Carried {
     let big = u32::from_be_bytes(field);
     // The host that captured is not known; families are small numbers, so the order shows.

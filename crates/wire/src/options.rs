@@ -27,8 +27,7 @@ pub enum TcpOption<'a> {
     NoOperation,
     /// The largest segment the sender wants to receive, in bytes (RFC 9293 section 3.7.1).
     Mss(u16),
-    /// How many bits the sender's windows are shifted (RFC 7323 section 2.2); above 14 as sent,
-    /// though such a value means 14.
+    /// The shift of the sender's windows (RFC 7323 section 2.2), as sent; above 14 means 14.
     WindowScale(u8),
     /// The sender takes selective acknowledgements (RFC 2018 section 2).
     SackPermitted,
@@ -56,14 +55,12 @@ pub enum TcpOption<'a> {
     Malformed {
         /// Its kind.
         kind: u8,
-        /// What follows its kind, with the length; up to the end of the header where the length
-        /// is of no use.
+        /// What follows its kind; up to the end of the header if the length is invalid.
         bytes: &'a [u8],
     },
 }
 
-/// The options of a segment in the order sent. Ends at the end-of-list option, at the end of the
-/// header, and where the capture cut the header.
+/// The options in order, up to the end-of-list option or the end of the captured header.
 #[derive(Debug, Clone)]
 pub struct TcpOptions<'a> {
     rest: &'a [u8],
@@ -185,8 +182,7 @@ impl SackBlocks {
     /// How many blocks there can be.
     pub const MOST: usize = 4;
 
-    /// The blocks in the order sent: the first is the most recent (RFC 2018 section 4), or a
-    /// duplicate just received (RFC 2883 section 4).
+    /// The blocks as sent: the most recent first (RFC 2018 section 4), or a D-SACK (RFC 2883).
     pub fn as_slice(&self) -> &[SackBlock] {
         &self.blocks[..usize::from(self.count)]
     }

@@ -88,8 +88,7 @@ impl From<Ipv6Repr> for IpRepr {
 }
 
 impl Ipv4Repr {
-    /// RFC 791 section 3.1. "Don't fragment" is set: path MTU discovery needs it. Who does without
-    /// has [`Ipv4Repr::let_fragment`].
+    /// RFC 791 section 3.1, with "don't fragment" ([`Ipv4Repr::let_fragment`] clears it).
     fn emit(&self, protocol: u8, payload_len: usize, out: &mut Vec<u8>) {
         let total_len = u16::try_from(20 + payload_len).expect("an IPv4 packet is below 64 KiB");
         let mut header = [0; 20];
@@ -156,11 +155,9 @@ pub struct TcpRepr {
     pub sack_permitted: bool,
     /// Timestamp value and echo.
     pub timestamps: Option<(u32, u32)>,
-    /// Blocks received out of order. The last is left out where timestamps leave no room for four
-    /// (RFC 2018 section 3).
+    /// Blocks received out of order; only three fit with timestamps (RFC 2018 section 3).
     pub sack: SackBlocks,
-    /// A cookie of Fast Open or the request for one; only with SYN. Left out where there is no
-    /// room.
+    /// A Fast Open cookie or the request for one; only with SYN, and if there is room.
     pub fast_open: Option<Cookie>,
 }
 

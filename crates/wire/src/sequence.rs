@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-/// A 32-bit TCP sequence number. It has no order: which of two comes first is a question of
-/// context, and [`SeqUnwrapper`] answers it.
+/// A 32-bit TCP sequence number, without order: [`SeqUnwrapper`] gives positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SeqNumber(u32);
 
@@ -22,8 +21,7 @@ impl SeqNumber {
     pub const fn advanced_by(self, count: u32) -> SeqNumber {
         SeqNumber(self.0.wrapping_add(count))
     }
-    /// How far it lies beyond `other`, negative before it; right while both are within 2³¹ of one
-    /// another.
+    /// How far it is beyond `other`, negative before it; valid within 2³¹.
     #[inline]
     pub const fn distance_from(self, other: SeqNumber) -> i32 {
         self.0.wrapping_sub(other.0) as i32
@@ -43,13 +41,11 @@ impl fmt::Display for SeqNumber {
 /// Turns the sequence numbers of one direction of a connection (those its sender sends, and those
 /// its receiver acknowledges) into positions that do not wrap.
 ///
-/// The initial sequence number is position 0, so the SYN occupies 0 and the first byte of data
-/// is at 1. Data sent before the initial number are negative (a capture that began in
-/// mid-connection, a keep-alive probe).
+/// The initial sequence number is position 0, so the first byte of data is at 1. Earlier data are
+/// negative (a capture that began in mid-connection, a keep-alive probe).
 ///
-/// A number stands for the position nearest to the reference, which is the latest number that was
-/// trusted: right while sender and receiver are within 2³¹ bytes of one another, and RFC 7323
-/// (section 2.2) keeps windows below 2³⁰.
+/// A number is at the position nearest to the reference, the latest trusted number: right within
+/// 2³¹ bytes (RFC 7323 section 2.2 keeps windows below 2³⁰).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SeqUnwrapper {
     initial: SeqNumber,

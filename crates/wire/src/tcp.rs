@@ -111,8 +111,7 @@ impl<'a> TcpPacket<'a> {
     pub fn urgent_pointer(&self) -> u16 {
         u16::from_be_bytes(array(self.header, 18))
     }
-    /// Length of the header in bytes as its data offset claims it, 0 to 60; see
-    /// [`TcpPacket::anomaly`] for claims that cannot be.
+    /// Length of the header in bytes by its data offset, 0 to 60, valid or not.
     #[inline]
     pub fn data_offset(&self) -> u8 {
         (self.header[12] >> 4) * 4
@@ -122,8 +121,7 @@ impl<'a> TcpPacket<'a> {
     pub fn segment_len(&self) -> u32 {
         self.ip.payload_len()
     }
-    /// Length of the data in bytes, by the IP header, however little of it was kept; 0 where the
-    /// data offset cannot be.
+    /// Bytes of data, by the IP header, captured or not; 0 if the data offset is invalid.
     #[inline]
     pub fn payload_len(&self) -> u32 {
         match self.bad_data_offset() {

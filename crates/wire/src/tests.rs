@@ -1,5 +1,4 @@
-//! Views and representations against one another, against packets of a real kernel, and against
-//! bytes that are no packets.
+//! Views against representations, against packets of a real kernel, and against random bytes.
 
 mod android;
 mod frames;

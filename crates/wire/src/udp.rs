@@ -13,8 +13,7 @@ pub struct UdpPacket<'a> {
 }
 
 impl<'a> UdpPacket<'a> {
-    /// The datagram in an IP packet; none where it holds something else, a later fragment, or not
-    /// the whole header.
+    /// The UDP datagram in an IP packet; none for other protocols and later fragments.
     pub fn of(ip: IpPacket<'a>) -> Option<UdpPacket<'a>> {
         let bytes = ip.payload();
         let is_one = ip.protocol() == protocol::UDP && ip.fragment().offset == 0;

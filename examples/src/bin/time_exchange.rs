@@ -13,13 +13,10 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::Duration;
 
-use tcplab_examples::{argument, option, time_of_day};
+use tcplab_examples::{client_or_server, option, time_of_day};
 
 fn main() -> io::Result<()> {
-    match argument(0, "`server` or `client`")?.as_str() {
-        "server" => server(&argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into())),
-        _ => client(&argument(1, "the server's address and port")?),
-    }
+    client_or_server(client, server)
 }
 
 fn server(address: &str) -> io::Result<()> {

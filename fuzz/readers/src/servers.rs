@@ -18,8 +18,7 @@ impl Files for Page {
     }
 }
 
-/// Two bytes that say where to cut, then HTTP: as requests to a server, and as the answer of one to
-/// a client. Cut or not, what comes of it is the same.
+/// Two bytes for the cuts, then HTTP as requests and as an answer: cuts change nothing.
 pub(crate) fn http(bytes: &[u8]) {
     let (cuts, bytes) = bytes.split_at(bytes.len().min(2));
     let cut = |cut: Option<&u8>| {

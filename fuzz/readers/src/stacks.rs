@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tcplab_packetdrill::{Definitions, Model, Script, run};
 use tcplab_scenario::Profile;
 use tcplab_stack::congestion::{NAMES, by_name};
-use tcplab_stack::{Config, Connection, Data, Opening, Segment, SocketOption, SocketOptions};
+use tcplab_stack::{
+    Config, Connection, Data, FastAnswer, Opening, Segment, SocketOption, SocketOptions,
+};
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{Ecn, SackBlock, SeqNumber, TcpFlags, TcpRepr};
 
@@ -109,9 +111,9 @@ impl End {
         let passive = script.byte()? % 2 == 1;
         let connection = if passive {
             let syn = segment(script, PEERS, OURS, 0, true);
-            Connection::accept_with(now, &config, &options, opening, &syn)?
+            Connection::accept_with(now, &config, &options, opening, &syn, FastAnswer::Plain)?
         } else {
-            Connection::connect_with(now, &config, &options, opening)
+            Connection::connect_with(now, &config, &options, opening, None)
         };
         let (sent, expected) = (OURS, PEERS.advanced_by(u32::from(passive)));
         Some(End { now, connection, sent, expected, timestamp: 0, written: 0, read: 0 })
@@ -197,8 +199,7 @@ impl End {
     }
 }
 
-/// A segment near what the connection expects. The peer's stream begins at [`PEERS`]: a SYN that
-/// opens has that number.
+/// A segment near what the connection expects; the peer's SYN is at [`PEERS`].
 fn segment(
     script: &mut Bytewise<'_>,
     expected: SeqNumber,

@@ -7,221 +7,99 @@ use toml::de::{DeTable, DeValue};
 
 use super::violation::Violation;
 
-/// A crate of ours and all of ours that it may depend on.
-struct Layer {
-    name: &'static str,
-    may_use: &'static [&'static str],
-    /// Why the row is as short as it is.
+/// What may depend on what: a line with some names and others, and below it why that is so.
+struct Row {
+    names: Vec<&'static str>,
+    others: Vec<&'static str>,
     why: &'static str,
 }
 
-/// From the ground up: a row names only rows above it, so there can be no cycle.
-const LAYERS: &[Layer] = &[
-    Layer { name: "units", may_use: &[], why: "quantities stand on nothing" },
-    Layer {
-        name: "quantities",
-        may_use: &["units"],
-        why: "the names of what is measured stand below all that measure or show it",
-    },
-    Layer {
-        name: "stats",
-        may_use: &["units"],
-        why: "statistics know numbers and seeded chance, not where they come from",
-    },
-    Layer {
-        name: "servers",
-        may_use: &["units"],
-        why: "a server is written from the calls of the kernel; `units` names its designs",
-    },
-    Layer {
-        name: "load",
-        may_use: &["units"],
-        why: "a load generator shares no code with the servers that it measures",
-    },
-    Layer { name: "wire", may_use: &[], why: "packets are bytes" },
-    Layer { name: "capture", may_use: &["units"], why: "capture files carry any frame" },
-    Layer {
-        name: "path",
-        may_use: &["units", "wire"],
-        why: "a path moves packets, and reads of them what a router could",
-    },
-    Layer { name: "stack", may_use: &["units", "wire"], why: "a model of TCP sees segments" },
-    Layer { name: "workload", may_use: &["units"], why: "an application sees a byte stream" },
-    Layer {
-        name: "recording",
-        may_use: &["units", "quantities", "capture", "path", "workload"],
-        why: "a recording is what both worlds leave, so it knows neither",
-    },
-    Layer {
-        name: "scenario",
-        may_use: &["units", "quantities", "path", "stack", "workload"],
-        why: "a scenario describes an experiment, it does not run it",
-    },
-    Layer {
-        name: "packetdrill",
-        may_use: &["units", "wire", "stack"],
-        why: "a script is held against a stack, segment by segment, in no world",
-    },
-    Layer {
-        name: "sim",
-        may_use: &["units", "wire", "stack", "path", "workload", "scenario", "recording"],
-        why: "the virtual world joins models, and knows nothing of the real one",
-    },
-    Layer {
-        name: "testbed",
-        may_use: &["units", "servers", "load", "wire", "path", "workload", "scenario", "recording"],
-        why: "the real world joins kernels, and knows nothing of the virtual one",
-    },
-    Layer {
-        name: "trace",
-        may_use: &["units", "quantities", "wire", "capture"],
-        why: "the analyser sees a capture and nothing else, or it could not be checked \
-              against the truth",
-    },
-    Layer {
-        name: "findings",
-        may_use: &["units", "quantities", "trace"],
-        why: "a finding is proved by a trace",
-    },
-    Layer {
-        name: "table",
-        may_use: &["units", "quantities", "path", "recording", "trace", "findings"],
-        why: "tables hold results, whoever made them",
-    },
-    Layer {
-        name: "results",
-        may_use: &["units", "stats", "path", "workload", "recording", "scenario", "trace"],
-        why: "results are data, whoever made them and whoever shows them",
-    },
-    Layer {
-        name: "lab",
-        may_use: &[
-            "units",
-            "quantities",
-            "stats",
-            "wire",
-            "capture",
-            "path",
-            "workload",
-            "recording",
-            "scenario",
-            "sim",
-            "testbed",
-            "trace",
-            "findings",
-            "table",
-            "results",
-        ],
-        why: "the laboratory runs experiments, others show them",
-    },
-    Layer {
-        name: "plot",
-        may_use: &["units", "quantities", "path", "trace"],
-        why: "a plot draws one trace, or the outlook of one path: what was, or what will be",
-    },
-    Layer {
-        name: "report",
-        may_use: &[
-            "units",
-            "quantities",
-            "stats",
-            "path",
-            "recording",
-            "scenario",
-            "trace",
-            "findings",
-            "results",
-            "plot",
-        ],
-        why: "a report shows what a run has left and runs nothing itself",
-    },
-    Layer {
-        name: "cli",
-        may_use: &[
-            "units",
-            "quantities",
-            "servers",
-            "load",
-            "wire",
-            "capture",
-            "path",
-            "workload",
-            "recording",
-            "scenario",
-            "stack",
-            "packetdrill",
-            "testbed",
-            "trace",
-            "findings",
-            "table",
-            "results",
-            "lab",
-            "plot",
-            "report",
-        ],
-        why: "the binary stands on top",
-    },
-    Layer {
-        name: "fuzz/readers",
-        may_use: &[
-            "units",
-            "servers",
-            "load",
-            "wire",
-            "capture",
-            "path",
-            "stack",
-            "recording",
-            "scenario",
-            "packetdrill",
-            "trace",
-            "findings",
-        ],
-        why: "fuzzing calls every reader of untrusted bytes; no product crate needs it",
-    },
-    Layer {
-        name: "xtask",
-        may_use: &[],
-        why: "the repository's tasks check the crates from outside",
-    },
-];
+/// A crate of ours, and all of ours that it may depend on. From the ground up: a row names only
+/// rows above it, so there can be no cycle.
+const LAYERS: &str = "\
+units:
+    quantities stand on nothing
+quantities: units
+    the names of what is measured stand below all that measure or show it
+stats: units
+    statistics know numbers and seeded chance, not where they come from
+servers: units
+    a server is written from the calls of the kernel; `units` names its designs
+load: units
+    a load generator shares no code with the servers that it measures
+wire:
+    packets are bytes
+capture: units
+    capture files carry any frame
+path: units wire
+    a path moves packets, and reads of them what a router could
+stack: units wire
+    a model of TCP sees segments
+workload: units
+    an application sees a byte stream
+recording: units quantities capture path workload
+    a recording is what both worlds leave, so it knows neither
+scenario: units quantities path stack workload
+    a scenario describes an experiment, it does not run it
+packetdrill: units wire stack
+    a script is held against a stack, segment by segment, in no world
+sim: units wire stack path workload scenario recording
+    the virtual world joins models, and knows nothing of the real one
+testbed: units servers load wire path workload scenario recording
+    the real world joins kernels, and knows nothing of the virtual one
+trace: units quantities wire capture
+    the analyser sees a capture and nothing else, or it could not be checked against the truth
+findings: units quantities trace
+    a finding is proved by a trace
+table: units quantities path recording trace findings
+    tables hold results, whoever made them
+results: units stats path workload recording scenario trace
+    results are data, whoever made them and whoever shows them
+lab: units quantities stats wire capture path workload recording scenario sim testbed trace \
+findings table results
+    the laboratory runs experiments, others show them
+plot: units quantities path trace
+    a plot draws one trace, or the outlook of one path: what was, or what will be
+report: units quantities stats path recording scenario trace findings results plot
+    a report shows what a run has left and runs nothing itself
+cli: units quantities servers load wire capture path workload recording scenario stack packetdrill \
+testbed trace findings table results lab plot report
+    the binary stands on top
+fuzz/readers: units servers load wire capture path stack recording scenario packetdrill trace \
+findings
+    fuzzing calls every reader of untrusted bytes; no product crate needs it
+xtask:
+    the repository's tasks check the crates from outside";
 
-/// Foreign crates that are at home in few of ours.
-struct Foreign {
-    /// With `*` at the end: every name that begins so.
-    names: &'static [&'static str],
-    homes: &'static [&'static str],
-    why: &'static str,
+/// Foreign crates, and those of ours that may depend on them. With `*` at the end: every name that
+/// begins so.
+const FOREIGN: &str = "\
+toml toml_edit: scenario xtask
+    only `scenario` knows TOML
+arrow* parquet*: table
+    only `table` knows Arrow and Parquet
+libc netlink* rustix nix: testbed servers load
+    only `testbed`, and servers and their clients, speak to the kernel
+io-uring: servers
+    it is a way to carry connections
+clap* indicatif: cli
+    only `cli` speaks at a terminal
+anyhow: cli xtask
+    a library names its errors, one enum per operation";
+
+fn rows(table: &'static str) -> Vec<Row> {
+    let lines: Vec<&str> = table.lines().collect();
+    let row = |pair: &[&'static str]| {
+        let (names, others) = pair[0].split_once(':').expect("a row is `names: others`");
+        let words = |text: &'static str| text.split_whitespace().collect();
+        Row { names: words(names), others: words(others), why: pair[1].trim() }
+    };
+    lines.chunks_exact(2).map(row).collect()
 }
 
-const FOREIGN: &[Foreign] = &[
-    Foreign {
-        names: &["toml", "toml_edit"],
-        homes: &["scenario", "xtask"],
-        why: "only `scenario` knows TOML",
-    },
-    Foreign {
-        names: &["arrow*", "parquet*"],
-        homes: &["table"],
-        why: "only `table` knows Arrow and Parquet",
-    },
-    Foreign {
-        names: &["libc", "netlink*", "rustix", "nix"],
-        homes: &["testbed", "servers", "load"],
-        why: "only `testbed`, and servers and their clients, speak to the kernel",
-    },
-    Foreign { names: &["io-uring"], homes: &["servers"], why: "it is a way to carry connections" },
-    Foreign {
-        names: &["clap*", "indicatif"],
-        homes: &["cli"],
-        why: "only `cli` speaks at a terminal",
-    },
-    Foreign {
-        names: &["anyhow"],
-        homes: &["cli", "xtask"],
-        why: "a library names its errors, one enum per operation",
-    },
-];
+fn layer(name: &str) -> Option<Row> {
+    rows(LAYERS).into_iter().find(|layer| layer.names == [name])
+}
 
 /// Checks one manifest of `crates/` or `xtask`.
 pub(super) fn check(path: &str, text: &str) -> Vec<Violation> {
@@ -239,7 +117,7 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Violation> {
         why: why.into(),
         remedy,
     };
-    let Some(layer) = LAYERS.iter().find(|layer| layer.name == name) else {
+    let Some(layer) = layer(name) else {
         let why = "a crate without a place can come to stand anywhere";
         let remedy = "give it a row in xtask/src/tidy/layers.rs".into();
         return vec![violation(1, format!("`{name}` has no layer"), why, remedy)];
@@ -254,33 +132,32 @@ pub(super) fn check(path: &str, text: &str) -> Vec<Violation> {
     dependencies
         .into_iter()
         .filter_map(|(dependency, line)| {
-            let (why, remedy) = layer.objection(&dependency)?;
+            let (why, remedy) = layer.objection(name, &dependency)?;
             Some(violation(line, format!("`{name}` depends on `{dependency}`"), why, remedy))
         })
         .collect()
 }
 
-impl Layer {
-    /// Why this crate may not depend on `dependency`, and what to do instead.
-    fn objection(&self, dependency: &str) -> Option<(&'static str, String)> {
+impl Row {
+    /// Why the crate `name`, of this layer, may not depend on `dependency`, and what to do instead.
+    fn objection(&self, name: &str, dependency: &str) -> Option<(&'static str, String)> {
         // The binary's crate is called as the program is.
         let own =
             if dependency == "tcplab" { Some("cli") } else { dependency.strip_prefix("tcplab-") };
         if let Some(own) = own {
-            let remedy = match self.may_use {
+            let remedy = match self.others.as_slice() {
                 [] => "it may use none of our crates".into(),
                 some => format!("of our crates it may use {}", some.join(", ")),
             };
-            return (!self.may_use.contains(&own)).then_some((self.why, remedy));
+            return (!self.others.contains(&own)).then_some((self.why, remedy));
         }
-        let foreign = FOREIGN.iter().find(|foreign| foreign.is(dependency))?;
-        let remedy = format!("move what needs it to `{}`", foreign.homes.join("` or `"));
-        (!foreign.homes.contains(&self.name)).then_some((foreign.why, remedy))
+        let foreign = rows(FOREIGN).into_iter().find(|foreign| foreign.is_of(dependency))?;
+        let remedy = format!("move what needs it to `{}`", foreign.others.join("` or `"));
+        (!foreign.others.contains(&name)).then_some((foreign.why, remedy))
     }
-}
 
-impl Foreign {
-    fn is(&self, dependency: &str) -> bool {
+    /// Whether the foreign crate is one of this row's.
+    fn is_of(&self, dependency: &str) -> bool {
         self.names.iter().any(|name| match name.strip_suffix('*') {
             Some(start) => dependency.starts_with(start),
             None => dependency == *name,
@@ -322,18 +199,19 @@ fn package(key: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) -> Stri
 mod tests {
     use super::*;
 
-    fn told(crate_name: &str, text: &str) -> Vec<String> {
+    fn reported(crate_name: &str, text: &str) -> Vec<String> {
         let path = format!("crates/{crate_name}/Cargo.toml");
         check(&path, text).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn each_row_names_only_rows_above_it() {
-        for (index, layer) in LAYERS.iter().enumerate() {
-            for used in layer.may_use {
-                let above = LAYERS[..index].iter().any(|other| other.name == *used);
-                assert!(above, "`{}` may use `{used}`, which is not above it", layer.name);
+        let mut above = Vec::new();
+        for Row { names, others, .. } in rows(LAYERS) {
+            for used in others {
+                assert!(above.contains(&used), "{names:?} may use `{used}`, which is not above it");
             }
+            above.extend(names);
         }
     }
 
@@ -343,9 +221,8 @@ mod tests {
             let mut reached = vec![shows];
             let mut at = 0;
             while let Some(name) = reached.get(at) {
-                let layer = LAYERS.iter().find(|layer| layer.name == *name).expect("it has a row");
-                let new: Vec<&str> =
-                    layer.may_use.iter().copied().filter(|it| !reached.contains(it)).collect();
+                let mut new = layer(name).expect("it has a row").others;
+                new.retain(|it| !reached.contains(it));
                 reached.extend(new);
                 at += 1;
             }
@@ -356,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_outside_its_row_is_told_with_its_reason() {
+    fn a_dependency_outside_its_row_is_reported_with_its_reason() {
         let text = "[package]\nname = \"tcplab-trace\"\n\n[dependencies]\n\
                     tcplab-wire.workspace = true\ntcplab-path.workspace = true\n";
         assert_eq!(
-            told("trace", text),
+            reported("trace", text),
             ["crates/trace/Cargo.toml:6: `trace` depends on `tcplab-path`: the analyser sees a \
               capture and nothing else, or it could not be checked against the truth; of our \
               crates it may use units, quantities, wire, capture"]
@@ -388,12 +265,12 @@ mod tests {
             ("path", "[dependencies\n"),
         ];
         for (crate_name, text) in table {
-            assert_eq!(told(crate_name, text).len(), 1, "{crate_name}: {text}");
+            assert_eq!(reported(crate_name, text).len(), 1, "{crate_name}: {text}");
         }
     }
 
     #[test]
-    fn what_the_rows_allow_is_let_be() {
+    fn what_the_rows_allow_is_not_reported() {
         let table = [
             ("sim", "[dependencies]\ntcplab-stack.workspace = true\ntcplab-units.workspace = true"),
             ("trace", "[dev-dependencies]\ntcplab-path.workspace = true\nanyhow = \"1\""),
@@ -402,7 +279,7 @@ mod tests {
             ("cli", "[dependencies]\nanyhow = \"1\"\nclap = \"4\"\ntcplab-lab.workspace = true"),
         ];
         for (crate_name, text) in table {
-            assert_eq!(told(crate_name, text), [""; 0], "{crate_name}: {text}");
+            assert_eq!(reported(crate_name, text), [""; 0], "{crate_name}: {text}");
         }
         assert_eq!(check("Cargo.toml", "[workspace.dependencies]\nlibc = \"0.2\""), []);
     }

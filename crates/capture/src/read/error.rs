@@ -28,8 +28,7 @@ pub enum ReadError {
         /// The name of the compression.
         with: &'static str,
     },
-    /// The file ends in the middle of a record, as it does when the program that wrote it was
-    /// killed.
+    /// The file ends in the middle of a record: its writer was killed.
     #[error("cut off in the middle of record {}; the {records} before it are good", records + 1)]
     Truncated {
         /// Records before the end, all good.

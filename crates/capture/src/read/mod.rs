@@ -120,8 +120,7 @@ impl<R: Read> Reader<R> {
     pub fn interfaces(&self) -> &[Interface] {
         &self.found.interfaces
     }
-    /// What was counted at each of the [interfaces](Reader::interfaces), if the file
-    /// has it yet: usually only at its end.
+    /// The counts of each [interface](Reader::interfaces), usually known at the end.
     pub fn statistics(&self) -> &[Option<Statistics>] {
         &self.found.statistics
     }

@@ -22,8 +22,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout of the file that begins in `window`, if it is of this format; its header is then
-    /// passed.
+    /// The layout of the file in `window`, if it is a pcap; passes its header.
     pub(super) fn detect<R: Read>(
         window: &mut Window<R>,
     ) -> Result<Option<(Layout, Interface)>, Stop> {

@@ -151,8 +151,7 @@ impl Section {
         Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options })
     }
 
-    /// A packet without a time, of the section's first interface; how much of it was kept follows
-    /// from the interface's snap length.
+    /// A packet without a time, of the section's first interface, truncated to its snap length.
     fn simple_packet(&self, body: Body<'_>, found: &Interfaces) -> Result<Packet, Damage> {
         self.clock(0)?;
         let original_len = body.u32(0)?;

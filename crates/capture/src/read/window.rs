@@ -49,8 +49,7 @@ impl<R> Window<R> {
 }
 
 impl<R: Read> Window<R> {
-    /// Reads until `len` bytes are ahead; whether there are that many. Memory grows with what has
-    /// come, never with what was only announced.
+    /// Reads until `len` bytes are ahead; whether there are. Memory grows only with bytes read.
     #[inline]
     pub(super) fn want(&mut self, len: usize) -> io::Result<bool> {
         if self.ahead.len() >= len { Ok(true) } else { self.fill(len) }

@@ -9,8 +9,7 @@ const PIECE: usize = 256 << 10;
 /// As many pieces wait at most: a reader that is slower holds the other up.
 const WAITING: usize = 4;
 
-/// What a stream gives, read ahead by a thread of its own, which ends with the stream or when
-/// nobody reads any more.
+/// A stream read ahead by a thread, which ends with the stream or when it is dropped.
 pub(super) struct Ahead {
     pieces: Receiver<io::Result<Piece>>,
     /// Those that were read, to be filled again.

@@ -41,8 +41,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader<Source>, ReadError> {
     Reader::new(source)
 }
 
-/// The bytes of a capture, decompressed: by a thread of its own, so that two processors share the
-/// work.
+/// The bytes of a capture, decompressed in a thread of its own.
 #[derive(Debug)]
 pub struct Source {
     bytes: Bytes,

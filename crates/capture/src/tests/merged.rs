@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A capture of packets at these times, each holding its place in the file; on two interfaces in
-/// turn.
+/// A capture of packets at these times, each with its place in the file; two interfaces in turn.
 fn capture(name: &str, times: &[u64]) -> Vec<u8> {
     let mut writer = PcapngWriter::new(Vec::new(), &Section::default()).unwrap();
     let interfaces = ["a", "b"].map(|port| {

@@ -43,8 +43,7 @@ fn any_statistics() -> impl Strategy<Value = Statistics> {
     })
 }
 
-/// Writes records whose interface numbers are taken modulo the number of interfaces, and returns
-/// them as they must be read.
+/// Writes records, interface numbers modulo the number of interfaces; returns the expected records.
 fn write(
     interfaces: &[Interface],
     records: &[Owned],

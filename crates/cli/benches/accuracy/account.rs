@@ -5,12 +5,11 @@ use std::process::Command;
 
 use tcplab_trace::{Flow, Limit, LimitShares, Trace};
 
-/// Where the client leaves what `ss` says of its socket, in the directory that it runs in.
+/// The client's output of `ss` about its socket, in its directory.
 pub(crate) const FILE: &str = "near.ss";
 
-/// The accounts of one socket: how long it was busy, and of that, how long the receiver's window or
-/// the send buffer kept it (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
-/// Milliseconds.
+/// The times of one socket in milliseconds: busy, and of that limited by the receiver's window or
+/// by the send buffer (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
     busy: f64,
@@ -18,7 +17,7 @@ pub(crate) struct Account {
     send_buffer: f64,
 }
 
-/// What `ss` says of the sockets here that are connected to a port.
+/// The output of `ss` about local sockets connected to this port.
 pub(crate) fn sockets(port: u16) -> Option<String> {
     let mut command = Command::new("ss");
     command.args(["--tcp", "--info", "--numeric", "--no-header", "--all"]);
@@ -27,7 +26,7 @@ pub(crate) fn sockets(port: u16) -> Option<String> {
 }
 
 impl Account {
-    /// What the client left, if it left anything.
+    /// The client's account, if it wrote one.
     pub(crate) fn left_in(directory: &Path) -> Option<Account> {
         let text = std::fs::read_to_string(directory.join(FILE)).ok()?;
         let number = |name: &str| {
@@ -41,9 +40,9 @@ impl Account {
         })
     }
 
-    /// The shares of the busy time, per cent, that differ in meaning: each by its name, the
-    /// kernel's and the analyser's. Beside the receiver nobody can tell a full window from a full
-    /// buffer that holds as much ([`Limit::SendBuffer`]).
+    /// Shares of the busy time in percent: name, the kernel's, the analyser's. A capture point at
+    /// the receiver cannot distinguish a full window from a full buffer of the same size
+    /// ([`Limit::SendBuffer`]).
     pub(crate) fn beside(&self, flow: &Flow, at_sender: bool) -> Vec<(&'static str, f64, f64)> {
         let shares = &flow.shares;
         let ours = |limit| percent(shares.of(limit).as_secs_f64(), busy(shares));
@@ -65,7 +64,7 @@ impl Account {
     }
 }
 
-/// The flow that carried most.
+/// The flow with most data.
 pub(crate) fn largest(trace: &Trace) -> Option<&Flow> {
     trace.connections.iter().map(|c| &c.forward).max_by_key(|flow| flow.totals.data)
 }

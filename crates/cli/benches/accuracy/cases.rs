@@ -1,26 +1,26 @@
 //! New recordings: paths and programs that provoke each cause.
 
-/// What the two programs say to one another.
+/// The exchange of the two programs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Talk {
-    /// The client sends so many bytes.
+    /// The client sends this many bytes.
     Upload(usize),
-    /// One byte each way, so many times.
+    /// One byte in each direction, this many times.
     Exchange(usize),
-    /// So many connections, one after another, that each carry so many bytes.
+    /// This many connections, one after another, with this many bytes each.
     Short(usize, usize),
     /// The server does not read for three seconds.
     Slow,
-    /// So many times so many bytes, with a pause of so many milliseconds after each.
+    /// This many times this many bytes, each with a pause of this many milliseconds.
     Bites(usize, usize, u64),
-    /// So many times so many bytes, and each time an answer is waited for.
+    /// This many requests of this many bytes, each after the previous answer.
     Requests(usize, usize),
-    /// Nothing for some seconds, with keep-alives of both ends.
+    /// Some seconds of keep-alives at both ends.
     Idle,
 }
 
 impl Talk {
-    /// It takes many connections.
+    /// Whether it has many connections.
     pub(crate) fn is_many(self) -> bool {
         matches!(self, Talk::Short(..))
     }
@@ -37,7 +37,7 @@ pub(crate) struct Recorded {
     pub(crate) settings: &'static [(&'static str, &'static str)],
     pub(crate) congestion: &'static str,
     pub(crate) version: Version,
-    /// Record large pieces at the sender's device, too, with tcpdump.
+    /// Also record the large packets at the sender's device with tcpdump.
     pub(crate) pieces: bool,
 }
 
@@ -130,7 +130,7 @@ const MEGABYTE: Talk = Talk::Upload(1_000_000);
 const GILBERT: &str = "forward.loss={ gilbert_elliott = { p = \"0.5 %\", r = \"30 %\" } }";
 const JITTER: &str = "jitter={ uniform = \"4 ms\", reorder = true }";
 
-/// Other paths and settings: no rule of the analyser was made from these.
+/// Other paths and settings, which no rule of the analyser was made from.
 const OTHERS: &[Recorded] = &[
     Recorded {
         talk: MEGABYTE,

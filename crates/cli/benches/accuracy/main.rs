@@ -63,7 +63,6 @@ fn main() -> ExitCode {
     if table.end() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// What was asked for.
 #[derive(Debug, Default)]
 struct Options {
     names: Vec<String>,
@@ -90,16 +89,15 @@ impl Options {
     }
 }
 
-/// A transfer with all that is known of it.
+/// A transfer with its recordings and counters.
 struct Transfer {
     name: String,
     sender: IpAddr,
     counted: Counted,
     account: Option<Account>,
-    /// The sender has a pacing timer, and its kernel leaves the time until that runs out out of its
-    /// accounts of other limits.
+    /// The sender has a pacing timer, whose time its kernel excludes from other limits.
     paced: bool,
-    /// The capture at the sender, and at the receiver.
+    /// At the sender and at the receiver.
     captures: [PathBuf; 2],
 }
 
@@ -156,7 +154,7 @@ impl Transfer {
         });
     }
 
-    /// The receiver's capture, had its tap stood half-way.
+    /// The receiver's capture as from a capture point half-way.
     fn show_middle(
         &self,
         sent: &[twins::Sent],
@@ -185,7 +183,7 @@ impl Transfer {
         });
     }
 
-    /// The sender's capture, had it missed each 53rd frame.
+    /// The sender's capture without each 53rd frame.
     fn show_holey(&self, sent: &[twins::Sent], table: &mut Table) {
         const EACH: u64 = 53;
         let trace = found::without(&self.captures[0], |frame| frame.is_multiple_of(EACH));
@@ -204,7 +202,7 @@ impl Transfer {
         });
     }
 
-    /// The same at the sender's device, where the kernel's large pieces are not cut yet.
+    /// At the sender's device, before segmentation.
     fn show_pieces(&self, capture: &Path, table: &mut Table) {
         if !capture.exists() {
             return table
@@ -244,7 +242,7 @@ fn corpus() -> Vec<Transfer> {
         Transfer {
             sender: talk::CLIENT[0],
             counted: Counted::new(counters),
-            // These are held against each other in the tests of `tcplab_trace`.
+            // The tests of `tcplab_trace` compare these.
             account: None,
             paced: false,
             captures: ["snd", "rcv"].map(|end| folder.join(format!("{name}.{end}.pcap.zst"))),
@@ -254,7 +252,7 @@ fn corpus() -> Vec<Transfer> {
     names.into_iter().map(read).collect()
 }
 
-/// The recording, made now unless it was kept.
+/// The existing recording, else a new one.
 fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer, String> {
     if !directory.join(talk::NEAR).exists() {
         record(index, case, directory)?;
@@ -263,7 +261,7 @@ fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer,
         name: case.name.to_owned(),
         sender: talk::CLIENT[usize::from(case.version == Version::Six)],
         counted: Counted::new(talk::counters_of_client(directory)),
-        // The sums of many connections are not those of one.
+        // The sums of many connections have no single account.
         account: Account::left_in(directory).filter(|_| !case.talk.is_many()),
         paced: case.congestion == cases::BBR,
         captures: ["client", "server"].map(|end| directory.join(format!("seen/{end}.pcapng"))),
@@ -272,7 +270,7 @@ fn recorded(index: usize, case: &Recorded, directory: &Path) -> Result<Transfer,
 
 fn record(index: usize, case: &Recorded, directory: &Path) -> Result<(), String> {
     if directory.exists() {
-        // One that was broken off.
+        // An incomplete recording.
         fs::remove_dir_all(directory).map_err(|error| error.to_string())?;
     }
     fs::create_dir_all(directory).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
 
-/// What Wireshark's analysis calls the packets of one host.
+/// Wireshark's analysis of the packets of one host.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Flags {
     pub(crate) retransmissions: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Flags {
     pub(crate) window_probes: usize,
 }
 
-/// By tshark, where it is installed.
+/// None without tshark.
 pub(crate) fn tshark(capture: &Path, host: IpAddr) -> Option<Flags> {
     const FIELDS: [&str; 4] = ["retransmission", "out_of_order", "keep_alive", "zero_window_probe"];
     let field = if host.is_ipv4() { "ip.src" } else { "ipv6.src" };
@@ -33,8 +33,8 @@ pub(crate) fn tshark(capture: &Path, host: IpAddr) -> Option<Flags> {
     Some(Flags { retransmissions, out_of_order, keep_alives, window_probes })
 }
 
-/// Packets of the first host of each connection that tcptrace calls sent again, and out of order.
-/// It reads no raw IP, so only captures with Ethernet headers count.
+/// Retransmitted and out-of-order packets of each connection's first host by tcptrace, which reads
+/// no raw IP: only captures with Ethernet headers count.
 pub(crate) fn tcptrace(capture: &Path) -> Option<(usize, usize)> {
     let output = Command::new("tcptrace").args(["-l", "-n"]).arg(capture).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);

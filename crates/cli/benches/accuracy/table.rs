@@ -6,29 +6,29 @@ use crate::counted::Counted;
 use crate::found::{Cause, Score, Sums};
 use crate::peers::Flags;
 
-/// Of 1,000 retransmissions, as many must be found.
+/// Retransmissions of 1,000 that must be found.
 const FOUND: usize = 995;
-/// Of 1,000 found, as many must have the right cause.
+/// Retransmissions of 1,000 found that must have the right cause.
 const RIGHT: usize = 970;
-/// Shares of limits may lie so many points apart.
+/// The largest difference of a limit's share, percentage points.
 const APART: f64 = 5.0;
 
-/// What is known of one capture.
+/// One capture with its truth.
 pub(crate) struct Row<'a> {
     pub(crate) name: &'a str,
     pub(crate) tap: &'a str,
-    /// Where the capture is the sender's and whole.
+    /// For complete captures at the sender.
     pub(crate) counted: Option<&'a Counted>,
     pub(crate) sums: Sums,
     pub(crate) score: Option<Score>,
     pub(crate) proven: bool,
     pub(crate) places: Vec<CapturePoint>,
     pub(crate) tshark: Option<Flags>,
-    /// Sent again, and out of order.
+    /// Retransmissions and out-of-order packets.
     pub(crate) tcptrace: Option<(usize, usize)>,
 }
 
-/// What was shown so far.
+/// Totals over the captures.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     again: usize,
@@ -38,10 +38,10 @@ pub(crate) struct Table {
     wrong: usize,
     out_of_order: (usize, usize),
     copies: (usize, usize),
-    /// Retransmissions, timeouts, probes and keep-alives of the kernels' counters that differ.
+    /// Differences from the kernels' counters of retransmissions, timeouts, probes and keep-alives.
     off: u64,
     skipped: u64,
-    /// Frames said to be lost that arrived.
+    /// Frames that arrived and were reported lost.
     wrongly_lost: usize,
     /// Shares of limits farther than [`APART`] from the kernel's.
     apart: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// `frames`: name those that are judged wrongly.
+    /// With `frames` it names frames with a wrong cause.
     pub(crate) fn begin(frames: bool) -> Table {
         println!(
             "case                        tap            again made       fast  slow st.       RTO       \
@@ -121,8 +121,8 @@ impl Table {
         }
     }
 
-    /// What kept the sender, by its kernel and by us. Of one that paces, they are not the same
-    /// thing ([`tcplab_trace::Limit::ReceiveWindow`]), and are only shown.
+    /// The sender's limits by its kernel and by the analyser. For a sender with pacing they differ
+    /// in meaning ([`tcplab_trace::Limit::ReceiveWindow`]) and are only shown.
     pub(crate) fn limits(
         &mut self,
         name: &str,
@@ -144,7 +144,7 @@ impl Table {
         println!("{name:<27} …limits at the {tap}: {}{far}", words.join(", "));
     }
 
-    /// The same packets, each captured twice.
+    /// Packets that were captured twice.
     pub(crate) fn twice(&mut self, name: &str, once: Sums, twice: Sums) {
         let more = twice.retransmissions.saturating_sub(once.retransmissions);
         let (again, copies) = (twice.retransmissions, twice.capture_duplicates);
@@ -152,7 +152,7 @@ impl Table {
         println!("{name:<27} …twice     {again:>9} {more:>4}  {copies} captured twice");
     }
 
-    /// The frames that never reached the other end, and those that the sender's tap says so of.
+    /// Frames that never arrived, and frames that the sender's capture reports lost.
     pub(crate) fn lost(&mut self, name: &str, truth: &[u64], found: &[u64]) {
         let right = found.iter().filter(|frame| truth.binary_search(frame).is_ok()).count();
         let (lost, wrong) = (truth.len(), found.len() - right);
@@ -160,8 +160,8 @@ impl Table {
         println!("{name:<27} …lost      {lost}/{right} lost, {wrong} wrongly said to be");
     }
 
-    /// Where the kernel counted: how far the causes are off it, each one that is not where it
-    /// belongs once. At the receiver: those that are another at the sender.
+    /// The distance of the causes from the kernel's counters, each wrong one counted once. At the
+    /// receiver: causes that differ from those at the sender.
     fn wrong_causes(&mut self, row: &Row<'_>) -> Option<u64> {
         let sums = row.sums;
         let wrong = if let Some(counted) = row.counted {
@@ -180,7 +180,7 @@ impl Table {
         Some(wrong)
     }
 
-    /// The judgements on single frames.
+    /// The results by frame.
     fn frames(&mut self, row: &Row<'_>) -> (String, String, String, String) {
         let Some(score) = &row.score else {
             let unknown = || "-".to_owned();
@@ -237,7 +237,7 @@ impl Table {
     }
 }
 
-/// Where the taps of all connections stood, if at the same place.
+/// The common capture point of all connections, if they have one.
 fn place(places: &[CapturePoint]) -> &'static str {
     let Some((first, rest)) = places.split_first() else { return "-" };
     if rest.iter().any(|place| place != first) {
@@ -251,7 +251,7 @@ fn place(places: &[CapturePoint]) -> &'static str {
     }
 }
 
-/// The frames of another cause than at the sender, those in a row together.
+/// Frames with another cause than at the sender, consecutive ones together.
 fn show_other_causes(frames: &[(u64, Cause, Cause)]) {
     for run in frames.chunk_by(|one, next| (one.1, one.2) == (next.1, next.2)) {
         let [(first, there, here), ..] = run else { continue };

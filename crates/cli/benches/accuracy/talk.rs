@@ -14,12 +14,12 @@ use crate::account;
 use crate::cases::{Recorded, Talk, Version, cases};
 
 const PORT: u16 = 5_001;
-/// Where each end leaves its counters, in the directory that both run in.
+/// Each end's counters, in the common directory.
 pub(crate) const NEAR: &str = "near.json";
 const FAR: &str = "far.json";
 /// Bytes of an answer.
 const ANSWER: usize = 300;
-/// The large pieces at the sender's device.
+/// The large packets at the sender's device.
 pub(crate) const PIECES: &str = "pieces.pcap";
 
 pub(crate) const CLIENT: [IpAddr; 2] = [
@@ -31,7 +31,6 @@ const SERVER: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)),
 ];
 
-/// One end's part in a case.
 pub(crate) fn play(end: &str, case: usize) {
     let case = cases().nth(case).expect("a case of that number");
     prepare(&case, end == "near");
@@ -51,15 +50,15 @@ pub(crate) fn play(end: &str, case: usize) {
     } else {
         server(SERVER[version], case.talk);
         leave(FAR);
-        // Ended with the shell.
+        // The end of the shell ends it.
         thread::sleep(Duration::from_secs(60));
     }
 }
 
-/// Sets this end's kernel and gives it an address of IPv6.
+/// Configures this end's kernel and IPv6 address.
 fn prepare(case: &Recorded, near: bool) {
-    // A network begins with the machine's own default, and may be set to few others. Had that been
-    // BBR for a moment, the socket would pace whatever it is set to later (`bbr_init`).
+    // A namespace begins with the machine's default congestion control, and allows few others.
+    // After BBR, even for a moment, the socket would pace with any other one (`bbr_init`).
     let plain = ("ipv4/tcp_congestion_control", "reno");
     for (name, value) in [&plain].into_iter().chain(case.settings) {
         fs::write(format!("/proc/sys/net/{name}"), value).unwrap();
@@ -168,7 +167,7 @@ fn server(address: IpAddr, talk: Talk) {
             drain_and_wait(stream);
         }
     }
-    // Let the last acknowledgements and whatever is repeated come.
+    // Wait for the last ACKs and retransmissions.
     thread::sleep(Duration::from_millis(700));
 }
 
@@ -183,21 +182,21 @@ fn connect(server: IpAddr) -> TcpStream {
     }
 }
 
-/// Says that there is no more, and waits for the other end to say so.
+/// Closes, and waits for the other end to close.
 fn close(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     let _ = stream.read(&mut [0; 16]);
 }
 
-/// The same, and leaves what the kernel says of the socket.
+/// Also writes the kernel's account of the socket.
 fn finish(mut stream: TcpStream) {
     stream.shutdown(Shutdown::Write).unwrap();
     leave_account();
     let _ = stream.read(&mut [0; 16]);
 }
 
-/// Leaves what the kernel says of the socket once all is acknowledged: the other end waits for that
-/// before it closes, and then nothing is left to ask.
+/// Writes the kernel's account of the socket once all data is acknowledged: the other end waits for
+/// that before it closes and the socket is gone.
 fn leave_account() {
     let patience = Instant::now() + Duration::from_secs(30);
     while Instant::now() < patience {
@@ -213,7 +212,7 @@ fn leave_account() {
     }
 }
 
-/// Reads to the end, and waits for the other end to have asked its kernel.
+/// Reads to the end, and waits until the other end has queried its kernel.
 fn drain_and_wait(mut stream: TcpStream) {
     drain(&mut stream);
     thread::sleep(Duration::from_millis(300));
@@ -236,7 +235,7 @@ fn record_pieces() -> Option<Child> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    // It says that it listens by the file that it opens.
+    // It creates this file when it listens.
     wait_for(Path::new(PIECES));
     Some(recorder)
 }
@@ -248,7 +247,7 @@ fn wait_for(file: &Path) {
     }
 }
 
-/// Leaves the counters of the network that this process is in.
+/// Writes the counters of this process's network namespace.
 fn leave(file: &str) {
     let counters: std::collections::BTreeMap<String, u64> =
         ["snmp", "netstat"].iter().flat_map(|table| counters(table)).collect();
@@ -256,7 +255,7 @@ fn leave(file: &str) {
     fs::rename(format!("{file}.part"), file).unwrap();
 }
 
-/// A line of names and one of numbers each, by `nstat`'s names.
+/// From pairs of lines with names and numbers, as `nstat` names them.
 fn counters(table: &str) -> Vec<(String, u64)> {
     let text = fs::read_to_string(format!("/proc/self/net/{table}")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -269,7 +268,7 @@ fn counters(table: &str) -> Vec<(String, u64)> {
     pairs.collect()
 }
 
-/// The counters that the client's kernel left.
+/// The counters of the client's kernel.
 pub(crate) fn counters_of_client(directory: &Path) -> std::collections::BTreeMap<String, u64> {
     let bytes = fs::read(directory.join(NEAR)).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use tcplab_lab::advise::Goal;
 use tcplab_units::{Bytes, Probability, Rate, Span};
 
-use super::{JsonArguments, World};
+use super::{ResultArguments, World};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -52,11 +52,8 @@ pub(crate) struct AdviseArguments {
     /// Choose the world of the trials; for a run in virtual time, `auto` means virtual time
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
-    /// Create run directories here
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
     #[command(flatten)]
-    pub(crate) json: JsonArguments,
+    pub(crate) results: ResultArguments,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

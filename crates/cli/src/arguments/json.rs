@@ -1,4 +1,4 @@
-//! `--json`, equal in all commands.
+//! `--json` and `--runs`, equal in all commands.
 
 use std::path::PathBuf;
 
@@ -10,6 +10,16 @@ pub(crate) struct JsonArguments {
     #[arg(id = "json", long = "json", value_name = "FILE")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub(crate) place: Option<PathBuf>,
+}
+
+/// Where a command that runs trials writes.
+#[derive(Debug, Args)]
+pub(crate) struct ResultArguments {
+    /// Create run directories here
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
 }
 
 impl JsonArguments {

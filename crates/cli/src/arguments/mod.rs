@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 pub(crate) use advise::AdviseArguments;
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
-pub(crate) use json::JsonArguments;
+pub(crate) use json::{JsonArguments, ResultArguments};
 pub(crate) use load::{BulkDirection, LoadArguments};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;

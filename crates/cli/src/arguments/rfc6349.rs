@@ -1,13 +1,12 @@
 //! The flags of `tcplab rfc6349`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use clap::Args;
 use tcplab_units::Span;
 
 use super::duration::of_measurement;
-use super::{JsonArguments, World};
+use super::{ResultArguments, World};
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -44,11 +43,8 @@ pub(crate) struct Rfc6349Arguments {
     /// Choose the world to test in
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
-    /// Create run directories here
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
     #[command(flatten)]
-    pub(crate) json: JsonArguments,
+    pub(crate) results: ResultArguments,
 }
 
 const EXAMPLES: &str = "\

@@ -40,7 +40,7 @@ fn of_target(
 ) -> Result<ExitCode> {
     let baseline = target::baseline(address, arguments, stop)?;
     let title = format!("path to {address}, on this machine's kernel");
-    if !arguments.json.is_printed() {
+    if !arguments.results.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
     let rows = target::rows(address, arguments, &baseline, stop)?;
@@ -61,7 +61,7 @@ fn show(
         "best_bits_per_second": baseline.best().plain(),
         "rows": rows, "summary": summary, "reports": reports,
     });
-    answer_or_json(&RFC6349_DOCUMENT, &arguments.json, &all, || {
+    answer_or_json(&RFC6349_DOCUMENT, &arguments.results.json, &all, || {
         shown::outcome(baseline, rows, &summary, reports)
     })?;
     Ok(ExitCode::SUCCESS)
@@ -82,7 +82,7 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
     };
     let run = |name: &str, source: &str| -> Result<ScenarioRun> {
         let scenario = Scenario::parse(source, name)?;
-        run_scenario(scenario, arguments.world, &arguments.runs, stop)
+        run_scenario(scenario, arguments.world, &arguments.results.runs, stop)
     };
     let ScenarioRun { directory, run: first, report } = run("rfc6349-baseline", &test.baseline())?;
     let baseline = Baseline::of(&test.path, test.direction, test.lasting, &directory, &first)?
@@ -97,7 +97,7 @@ fn of_path(arguments: &Rfc6349Arguments, stop: &Arc<AtomicBool>) -> Result<ExitC
         "on this machine's kernel"
     };
     let title = format!("{}, {direction}, {world}", path_choice::description(&choice));
-    if !arguments.json.is_printed() {
+    if !arguments.results.json.is_printed() {
         answer(&shown::baseline(&title, &baseline))?;
     }
     let mut all: Vec<Row> = Vec::new();

@@ -15,7 +15,7 @@ use tcplab_trace::{Analyzer, Note, StateWalks};
 
 use crate::arguments::StatesArguments;
 use crate::output::{Output, answer_or_json, write_file};
-use crate::trace::open;
+use crate::trace::{only, open};
 
 /// The states of one connection.
 #[derive(Serialize)]
@@ -91,30 +91,16 @@ fn of_trial(name: &str, data: &TrialData, arguments: &StatesArguments) -> Result
 
 fn of_capture(place: &Path, arguments: &StatesArguments) -> Result<Found> {
     let reader = open(place)?;
-    let wanted = arguments.connection.unwrap_or(0);
-    let mut analyzer = Analyzer::with_sink(Chosen::new([wanted]));
+    let mut analyzer = Analyzer::with_sink(Chosen::new([arguments.connection.unwrap_or(0)]));
     analyzer.read(reader);
     let (trace, chosen) = analyzer.finish_into();
-    let all = chosen.seen();
     let shown = if place.as_os_str() == Output::STDOUT {
         "standard input".to_owned()
     } else {
         place.display().to_string()
     };
-    if arguments.connection.is_none() && all > 1 {
-        bail!(
-            "{all} connections in the capture: choose one with --connection N (numbers in the \
-             table of `tcplab trace`)"
-        );
-    }
-    let connections = chosen.into_connections();
-    let [(index, ref connection)] = connections[..] else {
-        match all {
-            0 => bail!("no TCP connection in {shown}"),
-            n => bail!("no connection {wanted}: there are {n}, numbered from 0"),
-        }
-    };
-    let walks = StateWalks::of(connection);
+    let (index, connection) = only(chosen, arguments.connection, &shown)?;
+    let walks = StateWalks::of(&connection);
     let name = format!("{shown}, connection {index}");
     Ok(Found { name, story: walks.story(), walks, samples: Vec::new(), notes: trace.notes })
 }

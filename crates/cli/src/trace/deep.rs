@@ -1,6 +1,6 @@
 //! One connection in detail: as text, packet by packet, or as a ladder.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
 use tcplab_report::trace::{Chosen, LadderView, connection_text, ladder_text, notes_text};
@@ -20,23 +20,10 @@ pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
 }
 
 pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
-    let wanted = view.connection.unwrap_or(0);
-    let (Passed { head, sink, .. }, files) = files.read(Chosen::new([wanted]))?;
-    let all = sink.seen();
-    if view.connection.is_none() && all > 1 {
-        bail!(
-            "{all} connections in the capture: choose one with --connection N (numbers in the \
-             table of `tcplab trace`)"
-        );
-    }
-    let connections = sink.into_connections();
-    let [(index, ref connection)] = connections[..] else {
-        match all {
-            0 => bail!("no TCP connection in {}", head.names.join(", ")),
-            1 => bail!("no connection {wanted}: the only one is number 0"),
-            n => bail!("no connection {wanted}: there are {n}, numbered from 0"),
-        }
-    };
+    let (Passed { head, sink, .. }, files) =
+        files.read(Chosen::new([view.connection.unwrap_or(0)]))?;
+    let chosen = only(sink, view.connection, &head.names.join(", "))?;
+    let (index, connection) = (chosen.0, &chosen.1);
     let part = Part::new(connection, view.from, view.to)?;
     let look = look();
     let mut text = String::new();
@@ -71,8 +58,29 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
         };
         write_file(file, &tcplab_plot::ladder_svg(&scene))?;
     }
-    files.finish(&connections)?;
+    files.finish(std::slice::from_ref(&chosen))?;
     answer(&text)
+}
+
+/// The connection with that number, by default the only one of a capture.
+pub(crate) fn only(
+    chosen: Chosen,
+    wanted: Option<usize>,
+    capture: &str,
+) -> Result<(usize, Connection)> {
+    let all = chosen.seen();
+    if wanted.is_none() && all > 1 {
+        bail!(
+            "{all} connections in the capture: choose one with --connection N (numbers in the \
+             table of `tcplab trace`)"
+        );
+    }
+    let connection = chosen.into_connections().pop();
+    connection.ok_or_else(|| match (all, wanted.unwrap_or(0)) {
+        (0, _) => anyhow!("no TCP connection in {capture}"),
+        (1, wanted) => anyhow!("no connection {wanted}: the only one is number 0"),
+        (n, wanted) => anyhow!("no connection {wanted}: there are {n}, numbered from 0"),
+    })
 }
 
 /// The contents of a ladder.

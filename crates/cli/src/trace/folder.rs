@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tcplab_plot::xpl::XplFiles;
 
-/// As many files are open at once: far fewer than a process may have (1,024, usually).
+/// The most open files: far fewer than a process may have (usually 1,024).
 const OPEN: usize = 64;
 
-/// Files of a directory that appear there once all are whole; dropped before that, what stood there
-/// before still does.
+/// Files of a directory that appear when all are complete; dropped before that, it leaves the old
+/// ones in place.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// Where the files grow, inside of `place`.
+    /// The files' temporary directory, inside `place`.
     growing: PathBuf,
-    /// What was written to last is behind.
+    /// The last written file is at the back.
     open: VecDeque<(String, File)>,
     place: Place,
 }
@@ -26,13 +26,13 @@ impl Folder {
     pub(super) fn create(path: &Path) -> Result<Folder> {
         let place = Place::make(path)?;
         let growing = path.join(format!(".{}.part", std::process::id()));
-        // One of this name is what a process with our number left behind.
+        // A leftover of a process with our PID.
         let _ = fs::remove_dir_all(&growing);
         fs::create_dir(&growing).with_context(|| unwritten(path))?;
         Ok(Folder { growing, open: VecDeque::new(), place })
     }
 
-    /// Gives all files their names.
+    /// Renames all files into place.
     pub(super) fn commit(mut self) -> Result<()> {
         self.open.clear();
         self.put_in_place().with_context(|| unwritten(&self.place.path))?;
@@ -73,8 +73,8 @@ impl Drop for Folder {
     }
 }
 
-/// A directory to write to, made if it was missing; dropped before it is to be
-/// [kept](Self::keep), it goes again if it is new and empty.
+/// A directory for output, created if missing; dropped before it is [kept](Self::keep), a new one
+/// is removed if empty.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
@@ -106,7 +106,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if self.is_new {
-            // It stays if there is anything in it.
+            // Fails if it is not empty.
             let _ = fs::remove_dir(&self.path);
         }
     }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_directory_is_refused() {
+    fn file_is_refused_as_directory() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("file");
         fs::write(&file, "").unwrap();

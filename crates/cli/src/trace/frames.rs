@@ -6,7 +6,7 @@ use tcplab_trace::{Filter, Frame};
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType};
 
-/// Whether a frame, so long after the first, is to be looked at.
+/// Whether the filter admits a frame, this long after the first.
 pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) -> bool {
     let Some(filter) = filter else { return true };
     let ends = || {
@@ -17,7 +17,7 @@ pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) 
     filter.admits(if filter.is_of_time_only() { None } else { ends() }, at)
 }
 
-/// How a kind of link is called in what is said of a capture.
+/// The name of a link type.
 pub(super) fn name_of_link(link: LinkType) -> String {
     match link {
         LinkType::Null | LinkType::Loop => "loopback".to_owned(),

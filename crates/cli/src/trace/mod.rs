@@ -21,6 +21,7 @@ use crate::arguments::TraceArguments;
 use files::Files;
 use input::Input;
 
+pub(crate) use deep::only;
 pub(crate) use input::{dropped_frames, open};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {

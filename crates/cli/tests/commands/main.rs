@@ -1,12 +1,13 @@
 //! Commands as their users see them: answers, files, errors and exit codes.
 //!
-//! Nothing here needs the kernel's network namespaces; what does is in `tests/kernel`.
+//! Tests that need network namespaces are in `tests/kernel`.
 
 mod advice;
 mod compare;
 mod errors;
 mod home;
 mod runs;
+mod schemas;
 mod series;
 mod servers;
 mod states;

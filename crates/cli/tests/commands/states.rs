@@ -4,20 +4,11 @@ use std::net::TcpListener;
 
 use crate::home::{Home, names};
 
-const SMALL: &str = r#"title = "Small"
-
-[path]
-rate = "10 Mbit/s"
-delay = "7 ms"
-
-[workload]
-upload = "200 kB"
-
-[sampling]
-tcp_info = "1 ms"
-
-[repeat]
-trials = 2
+const SMALL: &str = r#"title    = "Small"
+path     = { rate = "10 Mbit/s", delay = "7 ms" }
+workload = { upload = "200 kB" }
+sampling = { tcp_info = "1 ms" }
+repeat   = { trials = 2 }
 
 [matrix]
 "path.loss" = ["0 %", "1 %"]

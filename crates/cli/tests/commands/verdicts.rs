@@ -11,18 +11,14 @@ use tcplab_units::Instant;
 use crate::home::Home;
 
 /// A wireless link that drops nothing but the frames whose retries are exhausted.
-const WIRELESS: &str = r#"title = "Wireless"
+const WIRELESS: &str = r#"title    = "Wireless"
+workload = { upload = "2 MB" }
+repeat   = { trials = 1 }
 
 [path]
 delay = "5 ms"
 wifi = { standard = "g", rate = "54 Mbit/s", error = "40 %" }
 queue = "1000 packets"
-
-[workload]
-upload = "2 MB"
-
-[repeat]
-trials = 1
 "#;
 
 #[test]
@@ -30,7 +26,7 @@ fn frame_dropped_by_wireless_link_is_drawn_as_lost() {
     let home = Home::with("wireless.toml", WIRELESS);
     home.answer("run wireless.toml --world sim");
     let run = home.only("runs/wireless");
-    let trial = home.only(&run.join("trials").display().to_string());
+    let trial = home.only(run.join("trials"));
     let recording = Recording::open(&trial).unwrap();
     let data = load_recording(&recording).unwrap();
     let flow = &data.client.connections[0].forward;

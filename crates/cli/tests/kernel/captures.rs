@@ -18,14 +18,14 @@ pub(crate) fn are_right(trial: &Recorded<'_>) {
         let name = format!("{}, {}'s capture", trial.name(), end.name());
         frames_are_whole_and_in_order(&name, tap);
         counted(&name, trial, tap);
-        comments_say_what_the_path_did(&name, tap, &rows(trial, end));
+        comments_equal_verdicts(&name, tap, &rows(trial, end));
     }
     for (sender, receiver) in [(0, 1), (1, 0)] {
-        what_arrives_was_sent(trial, sender, receiver);
+        delivered_packets_arrive_unchanged(trial, sender, receiver);
     }
 }
 
-/// The path's rows on what this endpoint sent, by frame.
+/// The verdicts on what this endpoint sent, by frame.
 fn rows(trial: &Recorded<'_>, end: Endpoint) -> Vec<TruthRow> {
     let direction = Direction::from_sender(end);
     trial.truth.iter().filter(|row| row.verdict.direction == direction).cloned().collect()
@@ -54,7 +54,7 @@ fn counted(name: &str, trial: &Recorded<'_>, tap: &Tap) {
     assert_eq!(lost, 0, "{name}: the bridge must lose nothing by itself");
 }
 
-fn comments_say_what_the_path_did(name: &str, tap: &Tap, rows: &[TruthRow]) {
+fn comments_equal_verdicts(name: &str, tap: &Tap, rows: &[TruthRow]) {
     let sent: Vec<_> = tap.going(Way::Outbound).collect();
     let frames: Vec<u64> = sent.iter().map(|frame| frame.number).collect();
     let judged: Vec<u64> = rows.iter().filter_map(|row| row.frame).collect();
@@ -72,9 +72,9 @@ fn comments_say_what_the_path_did(name: &str, tap: &Tap, rows: &[TruthRow]) {
     }
 }
 
-/// The path keeps the order: what it lets go is what the other end sees, byte by byte, and never
-/// before the path says, but for what reading and writing cost each time.
-fn what_arrives_was_sent(trial: &Recorded<'_>, sender: usize, receiver: usize) {
+/// The other end captures the delivered packets in order, byte by byte, and never before the path's
+/// verdict says, less the cost of reading and writing.
+fn delivered_packets_arrive_unchanged(trial: &Recorded<'_>, sender: usize, receiver: usize) {
     let rows = rows(trial, Endpoint::BOTH[sender]);
     let delivered: Vec<&TruthRow> =
         rows.iter().filter(|row| row.verdict.fate == Fate::Delivered).collect();

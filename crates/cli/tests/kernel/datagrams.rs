@@ -13,11 +13,10 @@ use crate::home::Home;
 use crate::program::{Io, installed};
 
 const SCENARIO: &str = r#"
-title = "Datagrams"
-[path]
-delay = "5 ms"
-[workload]
-datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 }
+title    = "Datagrams"
+path     = { delay = "5 ms" }
+workload = { datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 } }
+repeat   = { trials = 1, retries = 0 }
 [matrix.channel.lossy]
 "path.loss" = "20 %"
 "path.duplicate" = "10 %"
@@ -25,9 +24,6 @@ datagrams = { count = 14, timeout = "400 ms", retries = 1, backoff = 1 }
 "workload.datagrams.count" = 4
 "workload.datagrams.server" = "closed"
 "workload.datagrams.connected" = true
-[repeat]
-trials = 1
-retries = 0
 [[expect]]
 claim    = "Nobody has the port, and the socket hears of it"
 where    = { channel = "closed" }
@@ -59,7 +55,7 @@ fn both_worlds_lose_and_answer_equally() {
         let pairs = [(&trial.app.client, &app.client), (&trial.app.server, &app.server)];
         for (kernel, virtual_time) in pairs {
             let [kernel, virtual_time] = [kernel, virtual_time].map(|it| it.datagrams.as_ref());
-            assert_eq!(kernel.map(told), virtual_time.map(told), "{}", trial.name());
+            assert_eq!(kernel.map(untimed), virtual_time.map(untimed), "{}", trial.name());
         }
         let sent = trial.truth.iter().filter(|row| row.frame.is_some()).count();
         assert_eq!(sent, own.truth().unwrap().iter().filter(|row| row.frame.is_some()).count());
@@ -69,18 +65,18 @@ fn both_worlds_lose_and_answer_equally() {
     }
 }
 
-/// All but the times.
-fn told(report: &DatagramReport) -> DatagramReport {
-    let mut told = report.clone();
-    for request in &mut told.requests {
+/// Without its times.
+fn untimed(report: &DatagramReport) -> DatagramReport {
+    let mut untimed = report.clone();
+    for request in &mut untimed.requests {
         request.asked = tcplab_units::Instant::ZERO;
         request.answered = request.answered.map(|_| tcplab_units::Instant::ZERO);
         request.tries.fill(tcplab_units::Instant::ZERO);
     }
-    told
+    untimed
 }
 
-/// As tshark has it: 1 is "good". What ICMP quotes is as it was before the device completed it.
+/// By tshark: 1 is "good". ICMP quotes the packet before the device completed its checksum.
 fn checksums_are_right(capture: &Path) {
     if !installed(&["tshark"]) {
         return;
@@ -91,9 +87,9 @@ fn checksums_are_right(capture: &Path) {
     tshark.args(["-e", "udp.checksum.status", "-e", "udp.length", "-r"]).arg(capture);
     let output = tshark.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.lines().count() >= 4, "{}", capture.display());
-    for line in told.lines() {
+    let lines = String::from_utf8(output.stdout).unwrap();
+    assert!(lines.lines().count() >= 4, "{}", capture.display());
+    for line in lines.lines() {
         assert_eq!(line, "1\t1\t72", "{}", capture.display());
     }
 }

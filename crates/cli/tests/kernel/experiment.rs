@@ -12,8 +12,8 @@ use crate::frames::{Sent, Tap};
 use crate::home::{Ended, Home};
 use crate::program::{Io, allowed};
 
-/// A path that nothing but interruptions (and random loss, where asked for) takes packets from: the
-/// queue holds all that the receiver's window lets in flight.
+/// Only interruptions (and random loss, if configured) drop packets: the queue has room for the
+/// whole receive window.
 pub(crate) const QUIET_PATH: &str = r#"
 [path]
 rate  = "20 Mbit/s"
@@ -21,18 +21,12 @@ delay = "10 ms"
 queue = "2000 packets"
 "#;
 
-/// A scenario that takes no time.
+/// A very short scenario.
 pub(crate) const TINY: &str = r#"
-title = "Tiny"
-
-[path]
-delay = "1 ms"
-
-[workload]
-upload = "100 kB"
-
-[repeat]
-trials = 1
+title    = "Tiny"
+path     = { delay = "1 ms" }
+workload = { upload = "100 kB" }
+repeat   = { trials = 1 }
 "#;
 
 /// Runs [`TINY`] and `rest`.
@@ -41,7 +35,6 @@ pub(crate) fn tiny(home: &Home, rest: &str, options: &str) -> Ended {
     home.run(&format!("run tiny.toml --no-calibration {options}"))
 }
 
-/// A finished run.
 #[derive(Debug)]
 pub(crate) struct Experiment {
     home: Home,
@@ -73,17 +66,15 @@ impl Experiment {
         Some(Experiment { home, directory, run })
     }
 
-    /// Where the run was started, with the scenario in `made.toml`.
+    /// The directory with the scenario, `made.toml`.
     pub(crate) fn home(&self) -> &Home {
         &self.home
     }
 
-    /// What `run.json` says.
     pub(crate) fn result(&self) -> &Run {
         &self.run
     }
 
-    /// Where the run is.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -95,7 +86,7 @@ impl Experiment {
     }
 }
 
-/// A trial's recording, and what the run says of it.
+/// A trial's recording, and its row in the run.
 #[derive(Debug)]
 pub(crate) struct Recorded<'r> {
     pub(crate) row: &'r Trial,
@@ -124,13 +115,11 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// Which trial, for messages.
     pub(crate) fn name(&self) -> String {
         let place = self.directory.file_name().unwrap().to_string_lossy();
         format!("{place} through {}", self.record.world.device)
     }
 
-    /// Who sends the payload.
     pub(crate) fn sender(&self) -> Endpoint {
         match self.app.client.role {
             Role::Sender => Endpoint::Client,
@@ -138,7 +127,7 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// The way of the payload.
+    /// The direction of the payload.
     pub(crate) fn forward(&self) -> Direction {
         match self.sender() {
             Endpoint::Client => Direction::Forward,
@@ -146,8 +135,7 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// The packets of the stream that the path dropped, in the order sent; but not the SYN, whose
-    /// loss is the handshake's affair.
+    /// The packets of the stream that the path dropped, in order, without the SYN.
     pub(crate) fn drops(&self) -> Vec<(Sent, Cause)> {
         let sent = self.taps[self.sender() as usize].sent();
         sent.into_iter()
@@ -164,7 +152,6 @@ impl<'r> Recorded<'r> {
             .collect()
     }
 
-    /// The value of a metric, as the run tells it.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let found = self.row.metrics.value_named(name);
         found.unwrap_or_else(|| panic!("{}: no {name}", self.name()))

@@ -8,19 +8,14 @@ use crate::program::{Io, allowed};
 use crate::schema::check;
 
 const SCENARIO: &str = r#"
-title = "Compared"
-[path]
-rate  = "10 Mbit/s"
-delay = "10 ms"
-queue = "2000 packets"
-[workload]
-upload = "1 MB"
-[client]
-socket.congestion = "reno"
+title    = "Compared"
+path     = { rate = "10 Mbit/s", delay = "10 ms", queue = "2000 packets" }
+workload = { upload = "1 MB" }
+client   = { socket.congestion = "reno" }
 "#;
 
 #[test]
-fn both_worlds_run_and_are_kept() {
+fn both_worlds_run_and_are_reused() {
     if !allowed(Io::Tun) {
         return;
     }
@@ -56,7 +51,7 @@ fn both_worlds_run_and_are_kept() {
 
 #[test]
 fn model_is_not_compared_with_model() {
-    let modelled = SCENARIO.replace("[client]", "[client]\nstack = \"model:netburner\"");
+    let modelled = SCENARIO.replace("client   = { ", "client   = { stack = \"model:netburner\", ");
     let home = Home::with("made.toml", modelled);
     home.refuses(&[("fidelity made.toml", "case base uses a stack model")]);
 }

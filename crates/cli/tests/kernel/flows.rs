@@ -12,13 +12,10 @@ use crate::home::Home;
 use crate::program::Io;
 
 const SCENARIO: &str = r#"
-title = "Several flows"
-[path]
-rate  = "10 Mbit/s"
-delay = "5 ms"
-queue = "60 packets"
-[workload]
-upload = "1 MB"
+title    = "Several flows"
+path     = { rate = "10 Mbit/s", delay = "5 ms", queue = "60 packets" }
+workload = { upload = "1 MB" }
+repeat   = { trials = 1, retries = 0 }
 [flow.first]
 client.socket = { congestion = "reno", maxseg = 1000 }
 [flow.second]
@@ -32,9 +29,6 @@ traffic.bulk = "upload"
 [flow.web]
 background = true
 traffic.arrivals = { every = { exponential = "60 ms" }, size = { pareto = { mean = "20 kB", shape = 1.3 } }, most = 12 }
-[repeat]
-trials  = 1
-retries = 0
 [[expect]]
 claim  = "all of it arrives"
 metric = "payload_intact"
@@ -58,19 +52,16 @@ fn flow<'a>(flows: &'a [FlowLog], name: &str) -> &'a FlowLog {
 fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
-    each_gets_what_the_path_carried(trial);
+    flows_receive_what_the_path_delivered(trial);
     the_model_has_the_same_connections(trial);
 }
 
-/// One that vanishes holds what its server has written, and nobody else's trial up.
+/// A client that vanishes leaves its server's data unacknowledged, and does not delay the trial.
 const VANISHING: &str = r#"
-title = "One client hangs"
-[path]
-rate  = "10 Mbit/s"
-delay = "5 ms"
-queue = "60 packets"
-[workload]
-upload = "200 kB"
+title    = "One client hangs"
+path     = { rate = "10 Mbit/s", delay = "5 ms", queue = "60 packets" }
+workload = { upload = "200 kB" }
+repeat   = { trials = 1, retries = 0 }
 [flow.good]
 start = "300 ms"
 [flow.hanging]
@@ -79,9 +70,6 @@ workload   = { client = ["write 10 B", "read 10 B", "vanish"], server = ["read 1
 [flow.none]
 background = true
 count      = 0
-[repeat]
-trials  = 1
-retries = 0
 [[expect]]
 claim  = "all of it arrives"
 metric = "payload_intact"
@@ -97,7 +85,7 @@ fn vanished_client_sends_nothing() {
     let last = hanging.client.log.last().unwrap();
     assert_eq!((&*last.call, &*last.result), ("vanish", "waiting"));
     assert_eq!(hanging.server.bytes.as_u64(), 10_010, "the server has written all");
-    // What came to it was sent again, and not answered.
+    // Its server's data was retransmitted and not acknowledged.
     let (_, file) = trial.recording.capture(Endpoint::Server).unwrap();
     let connections = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap()).connections;
     let port = hanging.ports[0];
@@ -106,7 +94,7 @@ fn vanished_client_sends_nothing() {
     assert_eq!(connection.reverse.acks.last().unwrap().ack.as_u64(), 11);
 }
 
-fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
+fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     let flows = &trial.app.flows;
     let counts: Vec<(&str, usize)> =
         flows.iter().map(|flow| (flow.name.as_str(), flow.connections.len())).collect();
@@ -125,21 +113,21 @@ fn each_gets_what_the_path_carried(trial: &Recorded<'_>) {
     for name in ["second", "cross"] {
         assert!(!recording.samples_of(name).unwrap().is_empty(), "{name}");
     }
-    // The options of the first flow are told, and its segments are as small as it asked for.
+    // The first flow's options are recorded, and its segments have the configured size.
     let record = recording.record().unwrap();
     let told = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
     assert_eq!(told("congestion").effective, "reno");
     assert!(carries_small_segments(&recording, flow(flows, "first").connections[0].ports[0]));
 }
 
-/// The same in virtual time: the same connections from the same seeds.
+/// In virtual time the same seeds give the same connections.
 fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     let home = Home::with("made.toml", SCENARIO);
     home.answer("run made.toml --world sim");
     let run = home.only("runs/made");
     assert_eq!(fs::read_to_string(run.join("flows.csv")).unwrap().lines().count(), 5);
     let own = Recording::open(&run.join(&trial.row.directory)).unwrap().app().unwrap();
-    // How many of those in the background begin before the others are done is the world's affair.
+    // The number of background connections until the others end may differ.
     for (kernel, model) in trial.app.flows.iter().zip(&own.flows) {
         let both = kernel.connections.iter().zip(&model.connections);
         for (one, other) in both {
@@ -151,7 +139,7 @@ fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
     }
 }
 
-/// Whether no segment of that client has more than its TCP_MAXSEG allows.
+/// Whether all segments of that client fit its TCP_MAXSEG.
 fn carries_small_segments(recording: &Recording, port: u16) -> bool {
     let all = connections(recording, Endpoint::Client);
     let own = all.iter().find(|it| it.client.port() == port).unwrap();

@@ -5,20 +5,18 @@ use std::path::Path;
 use tcplab_capture::{Direction, Reader, Statistics};
 use tcplab_wire::{FrameView, TcpFlags};
 
-/// One frame of a capture.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     /// From 1.
     pub(crate) number: u64,
     /// Since the Unix epoch.
     pub(crate) nanos: u64,
-    /// An IP packet.
+    /// The IP packet.
     pub(crate) bytes: Vec<u8>,
     pub(crate) direction: Direction,
     pub(crate) comments: Vec<String>,
 }
 
-/// A whole capture.
 #[derive(Debug)]
 pub(crate) struct Tap {
     pub(crate) frames: Vec<Frame>,
@@ -43,12 +41,12 @@ impl Tap {
         Tap { frames, statistics: reader.statistics().to_vec() }
     }
 
-    /// The frames that went this way past the tap.
+    /// The frames of this direction.
     pub(crate) fn going(&self, direction: Direction) -> impl Iterator<Item = &Frame> {
         self.frames.iter().filter(move |frame| frame.direction == direction)
     }
 
-    /// What the endpoint sent of the stream: data, SYN and FIN.
+    /// The endpoint's packets with data, SYN or FIN.
     pub(crate) fn sent(&self) -> Vec<Sent> {
         let mut initial = None;
         let mut highest = 0;
@@ -70,13 +68,13 @@ impl Tap {
     }
 }
 
-/// A packet that takes part in the stream.
+/// A packet with data, SYN or FIN.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) frame: u64,
-    /// Place in the stream; the SYN is at 0.
+    /// Relative sequence number; the SYN's is 0.
     pub(crate) start: u32,
     pub(crate) syn: bool,
-    /// It repeats what went before.
+    /// Whether it is a retransmission.
     pub(crate) again: bool,
 }

@@ -6,16 +6,10 @@ use crate::home::{Ended, Home, ended};
 use crate::program::namespaces_allowed;
 
 const SCENARIO: &str = r#"
-title = "Small"
-
-[path]
-delay = "1 ms"
-
-[workload]
-upload = "20 kB"
-
-[repeat]
-trials = 1
+title    = "Small"
+path     = { delay = "1 ms" }
+workload = { upload = "20 kB" }
+repeat   = { trials = 1 }
 "#;
 
 /// The error of a run that may write this much into each file, with these parts.

@@ -9,7 +9,7 @@ use crate::home::{Home, ended};
 use crate::program::{installed, namespaces_allowed};
 use crate::unprivileged::{as_nobody, nobodys_home};
 
-/// Left and right have an interface each, whose other ends are `wa` and `wb` here.
+/// Left and right have an interface each; the peers here are `wa` and `wb`.
 const NETWORK: &str = r#"
 set -e
 unshare --net sleep 100 > /dev/null 2>&1 & left=$!
@@ -77,7 +77,7 @@ fn able() -> bool {
     namespaces_allowed() && installed(&["unshare", "nsenter", "ip", "ping", "nc", "ss", "cmp"])
 }
 
-/// In a namespace of its own, where this user may do everything.
+/// In a namespace of its own, as root there.
 fn here(home: &Home, traffic: &str) -> Command {
     let mut unshare = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {

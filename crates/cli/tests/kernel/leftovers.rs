@@ -20,40 +20,32 @@ use crate::program::namespaces_allowed;
 
 /// Two cases, one trial each, a few hundred milliseconds apiece.
 pub(crate) const SCENARIO: &str = r#"
-title = "Short trials"
-
-[path]
-rate  = "20 Mbit/s"
-delay = "5 ms"
-
-[workload]
-upload = "250 kB"
+title    = "Short trials"
+path     = { rate = "20 Mbit/s", delay = "5 ms" }
+workload = { upload = "250 kB" }
+repeat   = { trials = 1 }
 
 [matrix]
 "client.socket.congestion" = ["reno", "cubic"]
-
-[repeat]
-trials = 1
 "#;
 const TRIALS: usize = 2;
 
-/// When to strike: a random while after something happened.
+/// When to send the signal: a random time after an event.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     after: Event,
-    /// Milliseconds to wait at most.
+    /// The longest wait, milliseconds.
     within: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// The program was started.
     Start,
-    /// It has made the directory for a trial: namespaces and devices come next.
+    /// The trial's directory exists; namespaces and devices come next.
     TrialBegun,
-    /// The trial's captures are there: the transfer comes next.
+    /// The trial's captures exist; the transfer comes next.
     TransferBegun,
-    /// A trial was put in its place: the next is about to be set up.
+    /// A trial is complete; the next is set up.
     TrialKept,
 }
 
@@ -111,7 +103,7 @@ fn newest(directory: &Path, fits: impl Fn(&str) -> bool) -> Option<PathBuf> {
     names(directory).into_iter().rfind(|name| fits(name)).map(|name| directory.join(name))
 }
 
-/// Strikes at each moment, then looks for leftovers and resumes the run.
+/// Sends the signal at each moment, looks for leftovers and resumes the run.
 fn survives(signal: Signal, whole_group: bool) {
     if !namespaces_allowed() {
         return;
@@ -137,17 +129,17 @@ fn survives(signal: Signal, whole_group: bool) {
     assert!(namespaces > 0, "no strike hit a run with namespaces");
 }
 
-/// One strike while namespaces are there, and nothing left of it.
+/// With namespaces, of which nothing may be left.
 pub(crate) fn killed_in_transfer(home: &Home, program: Command) {
     let (name, wait) = ("killed in the transfer".to_owned(), Duration::from_millis(20));
     let own = struck(home, program, name, Event::TransferBegun, wait, |child| {
         kill_process(Pid::from_child(child), Signal::KILL).unwrap();
     });
-    // The helper's own, and one for each endpoint.
+    // The trial process has one, and each endpoint.
     assert_eq!(own, 3, "namespaces seen before");
 }
 
-/// Strikes, and looks whether anything is left. Gives how many namespaces the run had until then.
+/// Sends the signal and looks for leftovers. Returns how many namespaces the run had.
 fn struck(
     home: &Home,
     program: Command,
@@ -212,7 +204,7 @@ fn whole_trials(run: &Path) -> Vec<PathBuf> {
     whole.map(|name| run.join("trials").join(name)).collect()
 }
 
-/// The run is finished as if nothing had happened; or it had not begun, and says so.
+/// The run is finished like an undisturbed one, or it had not begun and says so.
 fn is_resumed(home: &Home) {
     let run = newest(&home.path("runs/short"), |_| true);
     let Some(run) = run.filter(|run| run.join("plan.json").exists()) else {

@@ -15,17 +15,15 @@ use crate::program::{Io, namespaces_allowed};
 
 /// Processes, threads and event loops, across a path and on one host.
 const SCENARIO: &str = r#"
-title = "Servers"
-[path]
-[workload]
-load = { design = "fork", requests = 40, concurrency = 4 }
+title    = "Servers"
+workload = { load = { design = "fork", requests = 40, concurrency = 4 } }
+path     = {}
+repeat   = { trials = 1 }
 [matrix.place]
 lan      = { "path.delay" = "1 ms" }
 loopback = { "path.same_host" = true }
 [matrix]
 "workload.load.design" = ["fork", "prefork", "thread", "epoll", "io-uring"]
-[repeat]
-trials = 1
 "#;
 
 #[test]

@@ -22,7 +22,7 @@ fn in_namespace(words: &str) -> Ended {
     ended(Command::new("unshare").args(user).args(["--net", "sh", "-c", &script]))
 }
 
-/// Whether ip and tc are here, and namespaces; if not, says that the test is skipped.
+/// Whether ip, tc and namespaces are available; if not, prints that the test is skipped.
 fn tools_allowed() -> bool {
     if !namespaces_allowed() {
         return false;
@@ -42,8 +42,9 @@ fn has_qdisc(kind: &str) -> bool {
 
 /// The commands that set a path up and undo it.
 fn commands(keys: &[&str]) -> [Vec<String>; 2] {
-    let keys: String = keys.iter().map(|key| format!(" -s '{key}'")).collect();
-    let line = format!("path tc --json --client-side eth1 --server-side eth2{keys}");
+    let keys: Vec<String> = keys.iter().map(|key| format!("-s '{key}'")).collect();
+    let sides = "--client-side eth1 --server-side eth2";
+    let line = format!("path tc --json {sides} {}", keys.join(" "));
     let document = Home::new().json(&line);
     ["setup", "undo"].map(|part| {
         let commands = document[part].as_array().unwrap().iter();
@@ -101,16 +102,16 @@ fn tbf_keeps_the_rate() {
 
     let mut arrivals: Vec<(u64, usize)> =
         server.going(Direction::Inbound).map(|frame| (frame.nanos, frame.bytes.len())).collect();
-    // The machine's clock may be set back a little meanwhile.
+    // The machine's clock may have been set back a little.
     arrivals.sort_unstable();
-    // The busiest tenth of a second: a machine that is busy itself makes the others slower.
+    // The busiest 100 ms; a busy machine makes the others slower.
     let window = 100_000_000;
     let busiest = arrivals.iter().enumerate().map(|(first, (from, _))| {
         let within = arrivals[first..].iter().take_while(|(at, _)| at - from < window);
         within.map(|(_, len)| len).sum::<usize>()
     });
     let busiest = busiest.max().unwrap();
-    // 250 kB, and what the bucket held before (of 1514 B and 1 ms at most), and a late first one.
+    // 250 kB, plus the bucket's content (at most 1514 B and 1 ms), plus a late first packet.
     let within = 250_000 - 2 * 1500..250_000 + 1514 + 2 * 2500 + 1500;
     assert!(within.contains(&busiest), "{busiest} B in 100 ms at 20 Mbit/s");
     replay_is_refused(&run);
@@ -119,7 +120,7 @@ fn tbf_keeps_the_rate() {
 /// Without verdicts there is nothing to compare.
 fn replay_is_refused(run: &Experiment) {
     let line = format!("replay {}", run.trials()[0].directory.display());
-    run.home().refuses(&[(&line, "netem made its path, and told no verdict")]);
+    run.home().refuses(&[(&line, "netem made its path, and keeps no log of verdicts")]);
 }
 
 /// Without netem nothing runs, and the error says what to do; with it, the delay is there.
@@ -196,7 +197,7 @@ fn kernel_accepts_every_queue() {
     }
 }
 
-/// The kinds of qdiscs and the names of devices in what `tc` and `ip` tell, a line each.
+/// The qdiscs and devices in the output of `tc` and `ip`.
 fn kinds(told: &str) -> Vec<String> {
     told.lines()
         .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap_or_default())

@@ -24,7 +24,7 @@ fn options_are_read_back_on_all_sockets() {
     }
     for world in ["kernel", "sim"] {
         let home = Home::new();
-        // A model without that congestion control is none at all.
+        // A model without that congestion control does not exist.
         let asked = match world {
             "sim" => ASKED.replace(r#"congestion = "no-such""#, "ip_tos = 16"),
             _ => ASKED.into(),

@@ -125,7 +125,7 @@ fn trial_over_time_limit_is_missing() {
         return;
     }
     let slow = TINY.replace("delay = \"1 ms\"", "delay = \"200 ms\"");
-    let slow = slow.replace("trials = 1", "trials = 1\nretries = 1\nwarm_up = 1");
+    let slow = slow.replace("trials = 1", "trials = 1, retries = 1, warm_up = 1");
     let both = "[matrix]\n\"path.delay\" = [\"200 ms\", \"1 ms\"]\n[limits]\ntrial = \"300 ms\"\n";
     let home = Home::with("tiny.toml", format!("{slow}{both}"));
     let ended = home.run("run tiny.toml --no-calibration");

@@ -12,28 +12,22 @@ use crate::home::Home;
 use crate::program::Io;
 
 const SCENARIO: &str = r#"
-title = "Small packets only"
-[path]
-rate  = "20 Mbit/s"
-delay = "20 ms"
-queue = "100 packets"
+title    = "Small packets only"
+path     = { rate = "20 Mbit/s", delay = "20 ms", queue = "100 packets" }
+workload = { upload = "30 kB" }
+repeat   = { trials = 1, retries = 0 }
 [client]
 stack  = "linux"
 socket = { congestion = "reno" }
 [client.sysctl]
 "net.ipv4.tcp_mtu_probing" = 1
-[workload]
-upload = "30 kB"
 [matrix.router]
 told  = { "path.forward.mtu" = "1400 B" }
 least = { "path.forward.mtu" = "500 B" }
 hole  = { "path.forward.mtu" = { size = "1400 B", answer = false } }
-[repeat]
-trials  = 1
-retries = 0
 "#;
 
-/// The ten that are too large, and as many again: what follows depends on when each was heard of.
+/// The ten packets that are too large, and ten more; later ones depend on timing.
 const COMPARED: usize = 20;
 
 #[test]
@@ -54,8 +48,8 @@ fn both_worlds_retransmit_equally() {
     assert_eq!(trials, 3);
 }
 
-/// Of the client's first segments with data: where they begin, their length, and whether routers
-/// must not cut them; and how many messages told it of packets that were too large.
+/// The client's first segments with data: sequence number, length, DF bit; and the number of ICMP
+/// messages about too large packets.
 fn look(capture: &Path) -> (Vec<(u32, usize, bool)>, usize) {
     let mut reader = Reader::open(capture).unwrap();
     let (mut sent, mut told, mut first) = (Vec::new(), 0, None);

@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Every process that inherits this variable from us is ours, whoever its parent is by now.
+/// Every process that inherits this variable belongs to the test, whatever its parent is.
 const MARK: &str = "TCPLAB_TEST_FAMILY";
-/// What dies needs a moment; a machine under load, several.
+/// Dying takes a moment, more under load.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often to look for something that is awaited.
+/// The interval of polling.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// All processes that descend from one command.
+/// All descendants of one command.
 #[derive(Debug)]
 pub(crate) struct Family {
     mark: String,
 }
 
-/// The machine, before.
+/// Namespaces and devices of the machine.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) namespaces: BTreeSet<PathBuf>,
@@ -30,20 +30,19 @@ pub(crate) struct Machine {
 }
 
 impl Family {
-    /// The family of `command`, which is to be started afterwards. `name` must be unique in this
-    /// process.
+    /// The family of `command`, before it is started. `name` must be unique in this process.
     pub(crate) fn of(command: &mut Command, name: &str) -> Family {
         let mark = format!("{MARK}={name} of {}", std::process::id());
         command.env(MARK, &mark[MARK.len() + 1..]);
         Family { mark }
     }
 
-    /// Members that live; a process that nobody has waited for yet is dead all the same.
+    /// Living members; zombies are dead.
     pub(crate) fn members(&self) -> Vec<Member> {
         processes().into_iter().filter(|process| process.environment_has(&self.mark)).collect()
     }
 
-    /// The process of a trial, if there is one now.
+    /// The current trial's process.
     pub(crate) fn helper(&self) -> Option<Member> {
         self.members().into_iter().find(|member| {
             let line = fs::read(member.0.join("cmdline")).unwrap_or_default();
@@ -51,12 +50,12 @@ impl Family {
         })
     }
 
-    /// The network namespaces that members are in or hold, right now.
+    /// The network namespaces that members are in or have open.
     pub(crate) fn namespaces(&self) -> BTreeSet<PathBuf> {
         self.members().iter().flat_map(Member::namespaces).collect()
     }
 
-    /// Nothing of the family is left: not a process, none of these namespaces, no device.
+    /// Asserts that no process, none of these namespaces and no device is left.
     pub(crate) fn is_gone(&self, name: &str, before: &Machine, had: &BTreeSet<PathBuf>) {
         let own: BTreeSet<&PathBuf> = had.difference(&before.namespaces).collect();
         let left = || {
@@ -84,8 +83,8 @@ impl Machine {
     }
 }
 
-/// A process, by its directory in `/proc`. Whatever of it cannot be read belongs to somebody else
-/// or is gone.
+/// A process, by its directory in `/proc`. What cannot be read of it belongs to another user or is
+/// gone.
 #[derive(Debug)]
 pub(crate) struct Member(PathBuf);
 
@@ -95,7 +94,6 @@ impl Member {
         kill_process(self.pid(), Signal::KILL).is_ok()
     }
 
-    /// Its number.
     pub(crate) fn pid(&self) -> Pid {
         let pid = self.0.file_name().unwrap().to_str().unwrap().parse().unwrap();
         Pid::from_raw(pid).unwrap()
@@ -111,7 +109,7 @@ impl Member {
         environment.split(|byte| *byte == 0).any(|one| one == entry.as_bytes())
     }
 
-    /// As `net:[4026531840]`: those its threads are in, and those it has open.
+    /// Of its threads and open files, as `net:[4026531840]`.
     fn namespaces(&self) -> BTreeSet<PathBuf> {
         let threads = entries(&self.0.join("task")).into_iter().map(|task| task.join("ns/net"));
         threads
@@ -122,7 +120,7 @@ impl Member {
     }
 }
 
-/// Looks until it is so; `false` when it does not come.
+/// Polls until it is so; `false` after [`PATIENCE`].
 pub(crate) fn await_that(mut it_is_so: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::home::skipped;
 
-/// How frames get out of the endpoints: `--io`.
+/// The values of `--io`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Io {
     Tun,
@@ -22,8 +22,8 @@ impl Io {
     }
 }
 
-/// Whether experiments can run here; if not, says that the test is skipped. Asked of another
-/// program than ours, whose refusal would be a fault to find.
+/// Whether experiments can run here; if not, prints that the test is skipped. Asks another program
+/// than ours, whose refusal would be a fault.
 pub(crate) fn namespaces_allowed() -> bool {
     let unshare = |arguments: &[&str]| {
         Command::new("unshare").args(arguments).arg("true").stderr(Stdio::null()).status()
@@ -45,7 +45,7 @@ pub(crate) fn namespaces_allowed() -> bool {
     allowed
 }
 
-/// Whether experiments can run here with frames going this way.
+/// Whether experiments can run here with this device.
 pub(crate) fn allowed(io: Io) -> bool {
     if !namespaces_allowed() {
         return false;
@@ -63,7 +63,7 @@ pub(crate) fn allowed(io: Io) -> bool {
     }
 }
 
-/// Whether all these programs are installed; if not, says that the test is skipped.
+/// Whether all these programs are installed; if not, prints that the test is skipped.
 pub(crate) fn installed(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| {
         let found = Command::new("sh").args(["-c", "command -v \"$0\"", program]).output();

@@ -11,7 +11,7 @@ use crate::program::Io;
 
 const SCENARIO: &str = include_str!("programs.toml");
 
-/// The claims of the scenario hold, and the log is one.
+/// The scenario's claims pass, and its log is valid.
 #[test]
 fn calls_return_documented_results() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };

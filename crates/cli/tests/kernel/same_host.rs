@@ -11,11 +11,10 @@ use tcplab_wire::FrameView;
 use crate::experiment::Experiment;
 use crate::program::Io;
 
-/// What a capture shows of a packet: its TCP sequence and acknowledgement numbers, its length, and
-/// when it passed.
+/// TCP sequence and acknowledgement numbers, length and time of a packet.
 type Passed = (u32, u32, u32, u64);
 
-/// The packets that went that way past an endpoint.
+/// The packets of a direction captured at an endpoint.
 fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
     let mut reader = Reader::new(recording.capture(end).unwrap().1).unwrap();
     let mut packets = Vec::new();
@@ -61,7 +60,7 @@ fn loopback_is_captured_at_both_endpoints() {
     assert!(report.contains("both ends talk over the loopback of the same host"));
     assert!(!report.contains("The path was not verified"));
     run.home().refuses(&[
-        ("run made.toml --world sim", "which there is on the kernel only"),
+        ("run made.toml --world sim", "is on the same host, which needs the kernel"),
         ("path show made.toml", "`same_host` has no path"),
     ]);
 }

@@ -116,7 +116,7 @@ fn nested_shells_chain_their_paths() {
             let (_, times) = run.stdout.split_once("rtt min/avg/max/mdev = ").unwrap();
             let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
             assert!((least..1.5 * least).contains(&shortest), "{line}: {shortest} ms");
-            // Each network between takes one off.
+            // Each network between decrements the TTL.
             assert!(run.stdout.contains(&format!("ttl={}", 64 - hops)), "{}", run.stdout);
         }
     }
@@ -134,7 +134,7 @@ fn program_sees_its_network() {
         ended(shell.arg(line)).answer(line)
     };
     assert_eq!(run(seen), "10.98.0.1 10.98.0.2 1 delay=1 ms\n");
-    // Inside another one, and there in a network of its own.
+    // Inside another shell, joined and in a network of its own.
     let inner = format!("'{}' shell -q", env!("CARGO_BIN_EXE_tcplab"));
     let joined = run(&format!("{inner} -s loss=0% -- sh -c '{seen}'"));
     assert_eq!(joined, "10.98.128.1 10.98.128.2 2 loss=0%\n");
@@ -212,15 +212,14 @@ fn unprivileged_shell() {
     assert_eq!(home.bytes("got"), vec![7; 1_000_000]);
     let told = home.text("end.json");
     assert!(told.contains("\"user-namespace\""), "{told}");
-    // What belongs to others is not joined.
+    // Networks of other users are not joined.
     let mut join = as_nobody(&home, "./tcplab");
     let run = ended(join.args(["shell", "--join", "--", "true"]));
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.contains("leave out --join"), "{}", run.stderr);
 }
 
-/// A shell with programs that would rather stay: at both ends, in the background, in sessions of
-/// their own.
+/// A shell with programs that stay: at both ends, in the background, in sessions of their own.
 const STAYING: &str = "sleep 1000 & (setsid sleep 1000 &); touch ready; sleep 1000; true";
 
 struct Staying {
@@ -265,13 +264,16 @@ impl Staying {
     }
 }
 
+/// Its name, the shell's exit code, and what it does.
+type Strike = (&'static str, Option<i32>, fn(&Staying));
+
 #[test]
 fn killed_shell_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
     let home = Home::new();
-    let strikes: [(&str, Option<i32>, fn(&Staying)); 3] = [
+    let strikes: [Strike; 3] = [
         ("its first process is killed", None, |shell| {
             kill_process(shell.guard(), Signal::KILL).unwrap();
         }),
@@ -318,7 +320,7 @@ fn program_gets_signals_and_its_children_end() {
     family.is_gone("a trap", &before, &had);
 }
 
-/// In a namespace of the test's own, as if it were the machine's.
+/// In a namespace of the test, as if it were the machine's.
 #[test]
 fn joined_shell_restores_the_network() {
     if !namespaces_allowed() || !installed(&["ip", "ping"]) {
@@ -340,7 +342,7 @@ fn joined_shell_restores_the_network() {
     let text = |file| fs::read_to_string(home.path(file)).unwrap_or_default();
     assert_eq!(text("before"), text("after"));
     let kept = |text: String| -> BTreeSet<String> {
-        // Counters and random numbers are no settings.
+        // Counters and random numbers are not settings.
         let net = text.lines().filter(|line| line.starts_with("net.ipv4."));
         net.filter(|line| !line.contains("bpf") && !line.contains("fib_")).map(Into::into).collect()
     };

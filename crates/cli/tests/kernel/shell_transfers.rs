@@ -7,7 +7,7 @@ use tcplab_units::Rng;
 use crate::home::{Home, ended};
 use crate::program::{Io, allowed, installed};
 
-/// Small enough to be quick, and large enough for hundreds of impaired packets.
+/// Quick, with hundreds of impaired packets.
 const BYTES: usize = 5_000_000;
 /// All impairments of single packets. The rate keeps the sender from outrunning the machine.
 const ROUGH: &[&str] = &[
@@ -25,13 +25,13 @@ const LOSSY: &[&str] = &[
     "interruption={ every = \"1 s\", lasting = \"20 ms\" }",
 ];
 
-/// A program that carries a file `sent` to the far end, or from there, as a file `got`.
+/// A program that copies the file `sent` to or from the far end, as `got`.
 struct Client {
     needs: &'static [&'static str],
     far: &'static str,
     port: &'static str,
     command: &'static str,
-    /// Whether the file is what it makes itself.
+    /// Whether it sends digits of its own instead.
     counts: bool,
 }
 
@@ -49,9 +49,8 @@ const CURL: Client = Client {
     command: "curl --silent --show-error --output got http://$TCPLAB_FAR:8000/sent",
     counts: false,
 };
-/// It sends digits that count, and begins anew where the kernel took only a part of a block; with a
-/// file of ours (`-F`), it sends wrong bytes there, by itself. And it ends the receiver when all is
-/// in the sender's kernel.
+/// It sends consecutive digits, and starts again where the kernel took part of a block; with a file
+/// (`-F`) it sends wrong bytes there. It ends the receiver when all data is in the sender's kernel.
 const IPERF3: Client = Client {
     needs: &["iperf3"],
     far: "iperf3 -s -1 -F got > /dev/null",
@@ -86,7 +85,7 @@ fn arrives_intact(client: &Client, path: &[&str]) {
     }
 }
 
-/// Whether one digit comes after another, or a block begins.
+/// Whether the next digit follows, or a block begins.
 fn follows(before: u8, after: u8) -> bool {
     before.is_ascii_digit() && (after == b'0' || after == before + 1)
 }
@@ -152,7 +151,7 @@ fn iperf3_through_all_impairments() {
     arrives_intact(&IPERF3, ROUGH);
 }
 
-/// Some of so many bit errors hit the version of IP; some devices refuse a packet that has none.
+/// Some of many bit errors change the IP version; some devices refuse such packets.
 #[test]
 fn corrupted_ip_packets_count_as_lost() {
     arrives_intact(

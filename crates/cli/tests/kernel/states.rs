@@ -6,7 +6,7 @@ use tcplab_trace::TcpState;
 
 use crate::experiment::Recorded;
 
-/// What `TCP_INFO` said of both sockets, all along, is what the packets show.
+/// All states in `TCP_INFO` of both sockets match the packets.
 pub(crate) fn agree(trial: &Recorded<'_>) {
     let data = load_recording(&trial.recording).unwrap();
     let (_, walks) = walks_of_trial(&data, None).unwrap();
@@ -15,10 +15,10 @@ pub(crate) fn agree(trial: &Recorded<'_>) {
         let name = format!("{}, {:?}", trial.name(), check.end);
         assert!(walk.entered(TcpState::Established).is_some(), "{name}: {walk:?}");
         assert!(check.agree > 0, "{name}: {check:?}");
-        // Where the machine was busy, a sample may lie on the other side of an edge.
+        // On a busy machine a sample may be on the other side of a transition.
         assert!(check.differing <= walk.edges.len(), "{name}: {check:?}");
     }
-    // Who sends closes first.
+    // The sender closes first.
     let waits: Vec<&str> = walks.time_wait.iter().map(|wait| wait.end.name()).collect();
     assert_eq!(waits, [trial.sender().name()], "{}", trial.name());
 }

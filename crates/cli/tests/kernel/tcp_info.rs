@@ -6,7 +6,7 @@ use tcplab_units::{Endpoint, Span};
 
 use crate::experiment::Recorded;
 
-/// Samples of both sockets, whose counters are those that the capture gives.
+/// The counters of both sockets match the capture.
 pub(crate) fn fits(trial: &Recorded<'_>, interval: Span) {
     let samples = trial.recording.samples().unwrap();
     for end in Endpoint::BOTH {
@@ -35,7 +35,7 @@ fn retransmissions_agree(trial: &Recorded<'_>, samples: &[Sample]) {
     assert_eq!(again.len() as u64, flow.totals.retransmissions, "{}", trial.name());
     let of_sender = samples.iter().filter(|sample| sample.endpoint == trial.sender());
     for sample in of_sender.clone() {
-        // What the bridge had read by then, the kernel had counted by then.
+        // The kernel counts a packet before the bridge reads it.
         let seen = again.iter().filter(|at| **at <= sample.at).count() as u64;
         let counted = sample.total_retrans_segments;
         let all = again.len() as u64;
@@ -61,7 +61,7 @@ fn bytes_agree(trial: &Recorded<'_>, samples: &[Sample]) {
     assert!(received <= sent + 1 && received > sent / 2, "{}: {received}", trial.name());
 }
 
-/// The sender's capture, analysed, and by how much its zero lies behind the trial's.
+/// The trace of the sender's capture, and its zero relative to the trial's.
 fn analysed(trial: &Recorded<'_>) -> (Trace, Span) {
     let (_, file) = trial.recording.capture(trial.sender()).unwrap();
     let trace = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap());
@@ -77,7 +77,7 @@ fn payload_flow(trace: &Trace, sender: Endpoint) -> &Flow {
     }
 }
 
-/// The case's name is the control asked for; the record holds what the socket had.
+/// The case's name is the requested one; the record has the effective one.
 pub(crate) fn congestion_is_as_asked(trial: &Recorded<'_>) {
     let endpoint = match trial.sender() {
         Endpoint::Client => &trial.record.client,

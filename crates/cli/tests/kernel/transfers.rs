@@ -6,13 +6,13 @@ use crate::experiment::{Experiment, QUIET_PATH, Recorded};
 use crate::program::Io;
 use crate::{captures, states, tcp_info, truth, tshark};
 
-/// Looks at `TCP_INFO` come this often unless a scenario says otherwise.
+/// The default interval of `TCP_INFO` samples.
 const SAMPLING: Span = Span::from_millis(10);
 
 const INTERRUPTED: &str =
     r#"interruption = { every = "600 ms", lasting = "100 ms", offset = "250 ms" }"#;
 
-/// 2 MB each way of `sender`, with Reno and with CUBIC.
+/// 2 MB from `sender`, with Reno and with CUBIC.
 fn scenario(faults: &str, sender: &str) -> String {
     let workload = if sender == "client" { "upload" } else { "download" };
     format!(
@@ -38,12 +38,12 @@ equals = true
     )
 }
 
-/// What holds for every recording, whatever happened on the path.
+/// Properties of every recording, whatever the path did.
 fn recordings_are_right(trials: &[Recorded<'_>]) {
     truth::something_was_lost(trials);
     for trial in trials {
         let warnings = trial.row.warnings.iter();
-        // A busy machine is late, and says so.
+        // A busy machine is late and reports it.
         let busy = |text: &str| text.contains("handed over late") || text.contains("were missed");
         let others: Vec<_> = warnings.filter(|text| !busy(text)).collect();
         assert_eq!(others, [""; 0], "{}", trial.name());
@@ -53,7 +53,7 @@ fn recordings_are_right(trials: &[Recorded<'_>]) {
         tcp_info::congestion_is_as_asked(trial);
         states::agree(trial);
     }
-    // One is as good as all, and it takes its time.
+    // One is enough, and takes long.
     tshark::agrees(&trials[0]);
 }
 

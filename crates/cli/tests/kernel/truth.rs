@@ -7,11 +7,11 @@ use tcplab_path::Cause;
 use crate::experiment::Recorded;
 use crate::frames::Sent;
 
-/// Every interruption that dropped something of the transfer is one episode with exactly its
-/// losses, and there is no other.
+/// Every interruption that dropped data is one episode with exactly its losses, and there is no
+/// other.
 ///
-/// One exception stands in `tcplab_trace`: an interruption that hits nothing but repetitions of
-/// what an episode repairs lengthens that episode, as it does TCP's own recovery.
+/// One exception, from `tcplab_trace`: an interruption that drops only retransmissions of an
+/// episode lengthens that episode, as it does TCP's own recovery.
 pub(crate) fn interruptions_are_episodes(trial: &Recorded<'_>) {
     let mut hit: BTreeMap<u64, Vec<Sent>> = BTreeMap::new();
     for (packet, cause) in trial.drops() {
@@ -50,8 +50,7 @@ pub(crate) fn interruptions_are_episodes(trial: &Recorded<'_>) {
     }
 }
 
-/// Whatever took the packets, all losses are found, each once, and each was repaired by sending
-/// again.
+/// All losses are found once, whatever their cause, and each was retransmitted.
 pub(crate) fn losses_are_found(trial: &Recorded<'_>) {
     let lost = trial.drops().len();
     let found: usize = trial.row.episodes.iter().map(|episode| episode.lost_segments).sum();
@@ -61,7 +60,7 @@ pub(crate) fn losses_are_found(trial: &Recorded<'_>) {
     assert!(again >= lost, "{}: {lost} lost, {again} sent again", trial.name());
 }
 
-/// There is something to judge: a test that sees no loss proves nothing.
+/// Without losses the test would prove nothing.
 pub(crate) fn something_was_lost(trials: &[Recorded<'_>]) {
     for trial in trials {
         assert!(!trial.drops().is_empty(), "{}: the path dropped nothing", trial.name());

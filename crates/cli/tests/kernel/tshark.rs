@@ -12,9 +12,9 @@ use tcplab_units::Endpoint;
 use crate::experiment::Recorded;
 use crate::home::skipped;
 
-/// What one frame says, relative to the initial sequence numbers.
+/// One frame, relative to the initial sequence numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Said {
+struct Frame {
     seq: Option<u64>,
     payload: u64,
     ack: Option<u64>,
@@ -27,20 +27,22 @@ struct Said {
 pub(crate) fn agrees(trial: &Recorded<'_>) {
     for end in Endpoint::BOTH {
         let name = format!("{}, {}'s capture", trial.name(), end.name());
-        let Some(theirs) = asked(&name, &trial.directory.join(capture_file(end))) else { return };
+        let Some(theirs) = frames_by_tshark(&name, &trial.directory.join(capture_file(end))) else {
+            return;
+        };
         let (_, file) = trial.recording.capture(end).unwrap();
         let ours = tcplab_trace::analyze(tcplab_capture::Reader::new(file).unwrap());
         assert_eq!(theirs.len() as u64, ours.packets, "{name}: frames");
-        for (number, ours) in told(&ours) {
+        for (number, ours) in frames_of(&ours) {
             let mut theirs = theirs[&number].clone();
-            // Our trace tells the place only of packets that take some.
+            // Our trace has sequence numbers only of packets with data, SYN or FIN.
             theirs.seq = ours.seq.and(theirs.seq);
             assert_eq!(ours, theirs, "{name}: frame {number}, ours and theirs");
         }
     }
 }
 
-/// How many frames tshark finds in a capture; `None` if it is not installed.
+/// The number of frames by tshark; `None` if it is not installed.
 pub(crate) fn frames(capture: &Path) -> Option<usize> {
     let mut tshark = Command::new("tshark");
     tshark.args(["-n", "-T", "fields", "-e", "frame.number", "-r"]);
@@ -57,32 +59,32 @@ pub(crate) fn frames(capture: &Path) -> Option<usize> {
     }
 }
 
-/// Every frame as our trace has it.
-fn told(trace: &Trace) -> BTreeMap<u64, Said> {
-    let mut frames: BTreeMap<u64, Said> = BTreeMap::new();
+/// Every frame by our trace.
+fn frames_of(trace: &Trace) -> BTreeMap<u64, Frame> {
+    let mut frames: BTreeMap<u64, Frame> = BTreeMap::new();
     for connection in &trace.connections {
         for flow in [&connection.forward, &connection.reverse] {
             for segment in &flow.segments {
-                let said = frames.entry(segment.frame).or_default();
-                said.seq = Some(segment.range.start.as_u64());
-                said.payload = segment.payload.as_u64();
-                said.comment.clone_from(&segment.comment);
+                let frame = frames.entry(segment.frame).or_default();
+                frame.seq = Some(segment.range.start.as_u64());
+                frame.payload = segment.payload.as_u64();
+                frame.comment.clone_from(&segment.comment);
             }
             for ack in &flow.acks {
-                let said = frames.entry(ack.frame).or_default();
-                said.ack = Some(ack.ack.as_u64());
+                let frame = frames.entry(ack.frame).or_default();
+                frame.ack = Some(ack.ack.as_u64());
                 let blocks = ack.sack.iter().chain(&ack.dsack);
-                said.sack = blocks.map(|b| (b.start.as_u64(), b.end.as_u64())).collect();
-                said.sack.sort_unstable();
-                said.comment.clone_from(&ack.comment);
+                frame.sack = blocks.map(|b| (b.start.as_u64(), b.end.as_u64())).collect();
+                frame.sack.sort_unstable();
+                frame.comment.clone_from(&ack.comment);
             }
         }
     }
     frames
 }
 
-/// Every frame as tshark has it, which also verifies the checksums; `None` if it is not installed.
-fn asked(name: &str, capture: &Path) -> Option<BTreeMap<u64, Said>> {
+/// Every frame by tshark, which also verifies the checksums; `None` if it is not installed.
+fn frames_by_tshark(name: &str, capture: &Path) -> Option<BTreeMap<u64, Frame>> {
     const FIELDS: [&str; 10] = [
         "frame.number",
         "ip.checksum.status",
@@ -115,7 +117,7 @@ fn asked(name: &str, capture: &Path) -> Option<BTreeMap<u64, Said>> {
     Some(lines.lines().map(|line| read(name, line)).collect())
 }
 
-fn read(name: &str, line: &str) -> (u64, Said) {
+fn read(name: &str, line: &str) -> (u64, Frame) {
     const GOOD: &str = "1";
     let fields: Vec<&str> = line.splitn(10, ';').collect();
     let [number, ip, tcp, seq, len, has_ack, ack, left, right, comment] = fields[..] else {
@@ -127,12 +129,12 @@ fn read(name: &str, line: &str) -> (u64, Said) {
     };
     let mut sack: Vec<(u64, u64)> = edges(left).into_iter().zip(edges(right)).collect();
     sack.sort_unstable();
-    let said = Said {
+    let frame = Frame {
         seq: Some(seq.parse().unwrap()),
         payload: len.parse().unwrap(),
         ack: matches!(has_ack, "1" | "True").then(|| ack.parse().unwrap()),
         sack,
         comment: (!comment.is_empty()).then(|| comment.to_owned()),
     };
-    (number.parse().unwrap(), said)
+    (number.parse().unwrap(), frame)
 }

@@ -10,10 +10,11 @@ use crate::experiment::TINY;
 use crate::home::{Ended, Home, ended, skipped};
 use crate::leftovers::killed_in_transfer;
 
-/// The user called nobody, nearly everywhere.
+/// The user nobody.
 const NOBODY: u32 = 65_534;
 
-/// A place where nobody may write and run tcplab; `None` where one cannot be nobody.
+/// A directory where the user nobody can write and run tcplab; `None` if this user cannot change to
+/// nobody.
 pub(crate) fn nobodys_home() -> Option<Home> {
     if !rustix::process::geteuid().is_root() {
         skipped("only root can become somebody else; all other tests ran without privilege");
@@ -24,7 +25,7 @@ pub(crate) fn nobodys_home() -> Option<Home> {
         skipped("setpriv(1) is not installed or not allowed");
         return None;
     }
-    // Nobody may not be allowed where it was built.
+    // The user nobody may not read the build directory.
     fs::copy(env!("CARGO_BIN_EXE_tcplab"), home.path("tcplab")).unwrap();
     fs::set_permissions(home.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     chown(home.path(""), Some(NOBODY), Some(NOBODY)).unwrap();
@@ -84,7 +85,7 @@ fn killed_unprivileged_experiment_leaves_nothing() {
     killed_in_transfer(&home, as_nobody(&home, "./tcplab"));
 }
 
-/// A limit of zero in a user namespace of our own is the refusal that every machine can give.
+/// Every machine can refuse by a limit of zero in a user namespace.
 #[test]
 fn refused_namespaces_are_explained() {
     let home = Home::new();

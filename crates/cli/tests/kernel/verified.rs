@@ -121,7 +121,7 @@ fn run_reports_its_calibration() {
     assert!(without.contains("path not verified before the trials"), "{without}");
 }
 
-/// Before the program runs, at the end, and in what is left: by a path of any kind.
+/// Before the program runs, at the end, and in the recording; for every kind of path.
 #[test]
 fn shell_above_ceiling_is_warned() {
     if !namespaces_allowed() {
@@ -138,7 +138,7 @@ fn shell_above_ceiling_is_warned() {
         let home = Home::new();
         let mut shell = home.command("shell --spin 0µs --capture seen");
         shell.args(["--json=end.json"]).args(keys.iter().flat_map(|key| ["-s", key]));
-        // What is told before comes whatever is not to be told at the end.
+        // --quiet suppresses only the final summary.
         if index == 0 {
             shell.arg("--quiet");
         }
@@ -154,7 +154,7 @@ fn shell_above_ceiling_is_warned() {
         assert!(record.world.notes[0].starts_with("the path asks for"), "{:?}", record.world);
         assert_eq!(record.world.spin, Span::ZERO);
     }
-    // What any machine can do is not measured for.
+    // A slow path needs no measurement.
     let home = Home::new();
     let slow = home.run("shell -s 'rate=20 Mbit/s' -- true");
     assert_eq!(slow.code, Some(0), "{}{}", slow.stdout, slow.stderr);

@@ -15,8 +15,8 @@ pub struct Advice {
     /// Why, in a sentence or two.
     pub why: String,
     /// The formula, the measurement or the document that this rests on.
-    pub basis: String,
-    /// What it should change, where a formula tells.
+    pub basis: &'static str,
+    /// What it should change, where a formula says.
     pub expected: Option<Expected>,
     /// What it sets in a scenario: key and value. Nothing where there is nothing to try.
     pub changes: Vec<Change>,

@@ -86,13 +86,15 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
             span(situation.rtt),
         ),
         basis: match law {
-            Law::Cubic => "settled window = 1.054 (RTT/p)^(3/4) segments (RFC 9438 section 5.1), at \
+            Law::Cubic => {
+                "settled window = 1.054 (RTT/p)^(3/4) segments (RFC 9438 section 5.1), at \
                            least that of Reno; the transfer reckoned round trip by round trip, its \
                            slow start included"
-                .into(),
-            _ => "settled window = 1.22/√p segments (Mathis and others, 1997); the transfer reckoned \
+            }
+            _ => {
+                "settled window = 1.22/√p segments (Mathis and others, 1997); the transfer reckoned \
                   round trip by round trip, its slow start included"
-                .into(),
+            }
         },
         expected: Some(Expected::of(metrics::GOODPUT, from, to)),
         changes: vec![Change::new("client.socket.congestion", "bbr")],
@@ -128,8 +130,7 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
             span(situation.rtt)
         ),
         basis: "loss-based congestion control fills the queue (RFC 5681 section 3.1; RFC 8289 \
-                section 1); BBR bounds what is in flight to two bandwidth-delay products"
-            .into(),
+                section 1); BBR bounds what is in flight to two bandwidth-delay products",
         // Two bandwidth-delay products at most, one and a quarter while it looks for more.
         expected: Some(Expected::of(
             metrics::RTT_MEAN,
@@ -140,14 +141,14 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
     })
 }
 
-/// What a full queue adds, where that matters: of what was seen, the mean round trip tells.
+/// What a full queue adds, where that matters: of a capture, the mean round trip shows it.
 fn felt(situation: &Situation) -> Option<Span> {
     let is_seen = situation.seen.as_ref().and_then(|seen| seen.mean_rtt);
     let stood = is_seen.map_or(FELT, |mean| mean.saturating_sub(situation.rtt));
     situation.queue.filter(|queue| *queue >= FELT && stood >= FELT)
 }
 
-/// Four segments, below which BBR's window never goes (`bbr_cwnd_min_target` in tcp_bbr.c), at the
+/// Four segments, below which BBR's window never falls (`bbr_cwnd_min_target` in tcp_bbr.c), at the
 /// path's rate, in milliseconds.
 fn least_flight(situation: &Situation) -> f64 {
     let bits = 4.0 * situation.mtu.bits() as f64;
@@ -199,10 +200,8 @@ fn window(situation: &Situation) -> Option<Advice> {
         let what = format!("Let the receive window and the send buffer grow to {}.", amount(room));
         (what, larger_buffers(maximum), larger_buffers_tried(maximum))
     };
-    let basis =
-        "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
-                 for while a lost segment is retransmitted, as much again arrives and must wait"
-            .into();
+    let basis = "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
+                 for while a lost segment is retransmitted, as much again arrives and must wait";
     Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
 }
 
@@ -233,7 +232,7 @@ fn write_size(situation: &Situation) -> Option<Advice> {
             "For {} of the time the application had nothing to send.",
             percent(seen.share(Limit::Application))
         ),
-        basis: "measured: what bounded the rate in the capture".into(),
+        basis: "measured: what bounded the rate in the capture",
         expected: None,
         changes: Vec::new(),
     })
@@ -269,9 +268,7 @@ fn no_delay(situation: &Situation) -> Option<Advice> {
                 .into(),
         ],
         why,
-        basis:
-            "RFC 9293 sections 3.7.4 and 3.8.6.3; Linux delays acknowledgements by 40 ms at first"
-                .into(),
+        basis: "RFC 9293 sections 3.7.4 and 3.8.6.3; Linux delays acknowledgements by 40 ms at first",
         expected: Some(Expected::of(
             metrics::MEDIAN_RESPONSE,
             waits.map_or(2.0 * rtt + DELAYED_ACK.as_millis_f64(), |(_, each)| rtt + each),
@@ -304,7 +301,7 @@ fn queue(situation: &Situation) -> Option<Advice> {
             span(queue),
             span(situation.rtt)
         ),
-        basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3".into(),
+        basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3",
         expected: None,
         changes: vec![Change::new("path.forward.queue", serde_json::json!({ "fq_codel": {} }))],
     })
@@ -322,7 +319,7 @@ fn not_sent(situation: &Situation) -> Option<Advice> {
             "What was written is sent in order: an answer waits behind all that stands in the send \
               buffer, which the kernel tunes to megabytes."
                 .into(),
-        basis: "tcp(7); 128 KiB fill a path of 10 Mbit/s for 100 ms".into(),
+        basis: "tcp(7); 128 KiB fill a path of 10 Mbit/s for 100 ms",
         expected: None,
         changes: Vec::new(),
     })
@@ -332,13 +329,13 @@ fn not_sent(situation: &Situation) -> Option<Advice> {
 fn options(situation: &Situation) -> Vec<Advice> {
     let Some(seen) = &situation.seen else { return Vec::new() };
     let mut all = Vec::new();
-    let mut add = |id, what: &str, sysctl: &str, why: String, basis: &str, expected| {
+    let mut add = |id, what: &str, sysctl: &str, why: String, basis: &'static str, expected| {
         all.push(Advice {
             id,
             what: what.into(),
             how: vec![format!("sysctl -w {sysctl}=1   at both ends, where it is off")],
             why,
-            basis: basis.into(),
+            basis,
             expected,
             changes: Vec::new(),
         });
@@ -427,8 +424,7 @@ fn buffers_in_segments(situation: &Situation) -> Option<Advice> {
             POOL / (3 * count)
         ),
         basis: "bandwidth-delay product over the segment, one more for the segment being read; at \
-                most 43 without window scaling (65,536 / 1500); scenarios/throughput-vs-response"
-            .into(),
+                most 43 without window scaling (65,536 / 1500); scenarios/throughput-vs-response",
         expected: None,
         changes: Vec::new(),
     })

@@ -151,7 +151,7 @@ struct Judged<'c> {
     held: bool,
 }
 
-/// So many cases are told one by one.
+/// So many cases are listed one by one.
 const TOLD_ALONE: usize = 8;
 
 /// What was found case by case; of many cases those that are not as expected, and the others as
@@ -314,7 +314,7 @@ fn told(values: &[Value], expectation: &Expectation) -> String {
     if told.is_empty() { "nothing".into() } else { told.join(", ") }
 }
 
-/// A number with as many decimals as it takes to tell it, at most three.
+/// A number with as many decimals as it needs, at most three.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -335,55 +335,15 @@ mod tests {
     }
 
     fn case(name: &str, kinds: &[&str], time: f64) -> Case {
-        let episodes = kinds
-            .iter()
-            .map(|kind| EpisodeRow {
-                number: 1,
-                kind: (*kind).into(),
-                evidence: "sack".into(),
-                start_s: 1.0,
-                duration_s: 0.5,
-                silence_s: 0.2,
-                lost_segments: 88,
-                retransmissions: 88,
-                retransmitted_bytes: 127_424,
-                timeouts: 0,
-                repaired: true,
-                truth_lost: Some(88),
-                interruption: Some(1),
-                story: String::new(),
-            })
-            .collect();
+        let episode = |kind: &&str| EpisodeRow { kind: (*kind).into(), ..EpisodeRow::default() };
         let metric = tcplab_results::Metric::of(metrics::TRANSFER_TIME, time);
         let trial = Trial {
             number: 1,
-            seed: 1,
-            directory: "trials/x-1".into(),
             metrics: vec![metric].into(),
-            episodes,
-            interruptions: Vec::new(),
-            options: vec![],
-            findings: Vec::new(),
-            ends: Vec::new(),
-            ending: None,
-            flaws: Vec::new(),
-            load: None,
-            put_aside: 0,
-            warnings: Vec::new(),
-            medium: None,
-            has_packets: true,
-            flows: Vec::new(),
+            episodes: kinds.iter().map(episode).collect(),
+            ..Trial::empty(Vec::new())
         };
-        Case {
-            name: name.into(),
-            levels: Vec::new(),
-            world: tcplab_results::World::Kernel,
-            stacks: Vec::new(),
-            trials: vec![trial],
-            failures: Vec::new(),
-            summaries: Vec::new(),
-            forgotten: tcplab_results::Recovery::default(),
-        }
+        Case { name: name.into(), trials: vec![trial], ..Case::default() }
     }
 
     fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {

@@ -16,7 +16,7 @@ pub(crate) struct Sources<'a> {
     /// The direction of the payload, as captured beside its sender.
     pub(crate) flow: &'a Flow,
     pub(crate) samples: &'a [Sample],
-    /// The packets of it that the path dropped, where the path tells.
+    /// The packets of it that the path dropped, where the path has a log.
     pub(crate) lost: Option<usize>,
     pub(crate) ideal: Option<Ideal>,
 }
@@ -34,14 +34,14 @@ impl Sources<'_> {
             + causes.by_rack.count
             + causes.by_icmp.count;
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
-        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
+        let spurious = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let counts = [
             (metrics::RETRANSMISSIONS, flow.totals.retransmissions),
             (metrics::RETRANSMISSIONS_FAST, fast),
             (metrics::RETRANSMISSIONS_PROBE, causes.tail_loss_probes.count),
             (metrics::RETRANSMISSIONS_TIMEOUT, causes.timeouts.count + causes.after_timeout.count),
             (metrics::RETRANSMISSIONS_REPEATED, causes.lost_retransmissions.count),
-            (metrics::RETRANSMISSIONS_SPURIOUS, needless),
+            (metrics::RETRANSMISSIONS_SPURIOUS, spurious),
             (metrics::RETRANSMITTED, flow.totals.retransmitted.as_u64()),
             (metrics::TIMEOUTS, timeouts),
             (metrics::EPISODES, flow.episodes.len() as u64),
@@ -131,7 +131,7 @@ fn limits(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
         .map(move |limit| (of(limit), shares.share(limit) * 100.0))
 }
 
-/// Those that the applications tell.
+/// Those that the applications report.
 pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static MetricInfo, f64)> {
     let (sender, receiver) = sender_and_receiver(app);
     let goodput = transfer(app).and_then(|span| Rate::of(receiver.bytes, span));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tcplab_results::comparison::{Comparison, Outcome, Row};
-use tcplab_results::{Case, Metric, Recovery, Run, RunWorld, Trial, World};
+use tcplab_results::{Case, Metric, Run, RunWorld, Trial, World};
 use tcplab_stats::normal_quantile;
 use tcplab_units::Rng;
 
@@ -37,13 +37,10 @@ fn case(
         name: name.into(),
         levels: levels.iter().map(|(f, l)| ((*f).into(), (*l).into())).collect(),
         world,
-        stacks: Vec::new(),
         trials: (0..trials)
             .map(|index| trial(index as u32 + 1, seed + index as u64, &of(index)))
             .collect(),
-        failures: Vec::new(),
-        summaries: Vec::new(),
-        forgotten: Recovery::default(),
+        ..Case::default()
     }
 }
 
@@ -51,22 +48,13 @@ fn run(seed: u64, cases: Vec<Case>) -> Run {
     Run {
         name: "made-up".into(),
         title: "Made up".into(),
-        reference: None,
         scenario: "title = \"Made up\"\n".into(),
         world: RunWorld::Simulated,
-        fallback: None,
         started: "2026-01-01T00:00:00Z".into(),
         seed,
-        only: Vec::new(),
-        warm_up: 0,
-        stopping: None,
-        path: Vec::new(),
         environment: vec![("kernel".into(), "6.18".into())],
-        calibration: None,
         cases,
-        claims: Vec::new(),
-        comparisons: Vec::new(),
-        plots: Vec::new(),
+        ..Run::default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What one trial says, whichever world it ran in.
 
+use tcplab_quantities::{self as q, Quantity};
 use tcplab_recording::Recording;
 use tcplab_results::Metrics;
 use tcplab_scenario::{Case, MetricInfo, metrics};
@@ -14,16 +15,16 @@ use crate::error::LabError;
 pub(crate) enum Figure {
     /// A metric of the trial.
     Metric(&'static MetricInfo),
-    /// How many retransmissions had a cause: its name here, and the count.
-    Cause(&'static str, fn(&Causes) -> u64),
+    /// How many retransmissions had a cause.
+    Cause(Quantity, fn(&Causes) -> u64),
 }
 
 impl Figure {
-    /// A metric's name, or `cause.` and that of the cause.
-    pub(crate) fn name(&self) -> &'static str {
+    /// A metric's name, or `cause.` and the key of the quantity.
+    pub(crate) fn name(&self) -> String {
         match self {
-            Figure::Metric(info) => info.name,
-            Figure::Cause(name, _) => name,
+            Figure::Metric(info) => info.name.into(),
+            Figure::Cause(quantity, _) => format!("cause.{}", quantity.key),
         }
     }
 
@@ -42,14 +43,14 @@ pub(crate) const QUANTITIES: [Figure; 13] = [
     Figure::Metric(metrics::RETRANSMISSIONS),
     Figure::Metric(metrics::TIMEOUTS),
     Figure::Metric(metrics::MEAN_RTT),
-    Figure::Cause("cause.by_duplicates", |causes| causes.by_duplicate_acks.count),
-    Figure::Cause("cause.by_sack", |causes| causes.by_sack.count),
-    Figure::Cause("cause.by_rack", |causes| causes.by_rack.count),
-    Figure::Cause("cause.probes", |causes| causes.tail_loss_probes.count),
-    Figure::Cause("cause.timeouts", |causes| causes.timeouts.count),
-    Figure::Cause("cause.after_timeout", |causes| causes.after_timeout.count),
-    Figure::Cause("cause.lost_again", |causes| causes.lost_retransmissions.count),
-    Figure::Cause("cause.needless", |causes| {
+    Figure::Cause(q::RETRANSMISSIONS_BY_DUPLICATE_ACKS, |causes| causes.by_duplicate_acks.count),
+    Figure::Cause(q::RETRANSMISSIONS_BY_SACK, |causes| causes.by_sack.count),
+    Figure::Cause(q::RETRANSMISSIONS_BY_RACK, |causes| causes.by_rack.count),
+    Figure::Cause(q::TAIL_LOSS_PROBES, |causes| causes.tail_loss_probes.count),
+    Figure::Cause(q::TIMEOUTS, |causes| causes.timeouts.count),
+    Figure::Cause(q::RETRANSMISSIONS_AFTER_TIMEOUT, |causes| causes.after_timeout.count),
+    Figure::Cause(q::RETRANSMISSIONS_LOST, |causes| causes.lost_retransmissions.count),
+    Figure::Cause(q::RETRANSMISSIONS_SPURIOUS, |causes| {
         causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count
     }),
 ];

@@ -53,7 +53,7 @@ fn apart_by_chance(values: &[f64]) -> Option<Vec<Option<f64>>> {
 /// Each quantity over all cases.
 pub(crate) fn summarise(cases: &[Compared]) -> Vec<Overall> {
     let mut summary: Vec<Overall> =
-        QUANTITIES.iter().map(|figure| overall(figure.name(), cases)).collect();
+        QUANTITIES.iter().map(|figure| overall(&figure.name(), cases)).collect();
     let distances: Vec<f64> = cases.iter().filter_map(|case| case.cwnd_distance).collect();
     summary.push(Overall {
         name: "cwnd_distance".into(),

@@ -10,7 +10,7 @@ use super::worlds::{self, Refusal};
 use crate::error::LabError;
 
 /// What a run is to do, settled when it starts. Resuming does the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The scenario's name.
     pub name: String,

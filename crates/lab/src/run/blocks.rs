@@ -39,9 +39,6 @@ impl<'r> StoppingRule<'r> {
     }
 
     /// How many blocks there are to be, now that so many are whole; none: more.
-    ///
-    /// # Errors
-    /// When a trial cannot be read.
     pub(crate) fn enough(&mut self, whole: u32) -> Result<Option<u32>, LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(Some(plan.trials)) };
@@ -61,9 +58,6 @@ impl<'r> StoppingRule<'r> {
     }
 
     /// Writes down that there are so many blocks, and removes trials beyond them.
-    ///
-    /// # Errors
-    /// When a file cannot be written or removed.
     pub(crate) fn settle(&self, blocks: u32) -> Result<(), LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(()) };

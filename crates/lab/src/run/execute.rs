@@ -29,10 +29,6 @@ pub fn begin(runs: &Path, scenario: Scenario, plan: Plan) -> Result<RunDirectory
 /// Verifies the paths and runs every trial that the plan asks for and the directory does not have,
 /// block by block, each in the plan's random order, and analyses it. `stop` ends it at once; what
 /// is finished stays. A trial that fails is written down as that.
-///
-/// # Errors
-/// When nothing can go on: the caller stopped it, a file cannot be written, or no trial of the
-/// first block could even begin; nothing of the trial that it happened to stays.
 pub(super) fn execute(
     run: &RunDirectory,
     bench: &Bench,

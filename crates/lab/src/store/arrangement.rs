@@ -32,6 +32,31 @@ pub(super) struct Target {
     pub(super) environment: Vec<(String, String)>,
 }
 
+impl Target {
+    pub(super) fn of(
+        plan: Plan,
+        scenario: &Scenario,
+        environment: Vec<(String, String)>,
+    ) -> Target {
+        let text = |content: &Vec<u8>| String::from_utf8_lossy(content).into_owned();
+        let files = scenario.files.iter().map(|(name, content)| (name.clone(), text(content)));
+        Target { plan, source: scenario.source.clone(), files: files.collect(), environment }
+    }
+
+    /// Writes its files into `path`.
+    pub(super) fn write(&self, path: &Path) -> Result<(), LabError> {
+        replace_in(path, SCENARIO_FILE, self.source.as_bytes())?;
+        if self.files.is_empty() {
+            remove(&path.join(FILES))?;
+        } else {
+            replace_in(path, FILES, &to_json(&self.files))?;
+        }
+        replace_in(path, ENVIRONMENT, &EnvironmentFile::json(&self.environment))?;
+        // Last, as it makes the directory a run.
+        replace_in(path, PLAN, &to_json(&PLAN_DOCUMENT.of(&self.plan))).map(drop)
+    }
+}
+
 /// What of a run could be used again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Extension {
@@ -67,17 +92,7 @@ pub(super) fn apply(path: &Path) -> Result<Option<Extension>, LabError> {
     })?;
     // It is no longer a finished one.
     remove(&path.join(RUN))?;
-    let put = |name: &str, content: &[u8]| {
-        replace_in(path, name, |out| std::io::Write::write_all(out, content)).map(drop)
-    };
-    put(SCENARIO_FILE, target.source.as_bytes())?;
-    if target.files.is_empty() {
-        remove(&path.join(FILES))?;
-    } else {
-        put(FILES, &to_json(&target.files))?;
-    }
-    put(ENVIRONMENT, &EnvironmentFile::json(&target.environment))?;
-    put(PLAN, &to_json(&PLAN_DOCUMENT.of(&target.plan)))?;
+    target.write(path)?;
     let plan = read_plan(path)?;
     let scenario = plan.of(read_scenario(path, &plan.name)?);
     let extension = Arrangement::new(path, &plan, &scenario).arrange()?;

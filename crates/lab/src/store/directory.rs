@@ -1,20 +1,18 @@
-//! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
+//! The run directory: what is where, and how a trial is put into it whole or not at all.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_quantities::{CALIBRATION_DOCUMENT, PLAN_DOCUMENT};
+use tcplab_quantities::CALIBRATION_DOCUMENT;
 use tcplab_recording::Recording;
 use tcplab_results::Calibration;
 use tcplab_scenario::Scenario;
 
-use super::arrangement;
+use super::arrangement::{self, Target};
 use super::files::{
-    ENVIRONMENT, EnvironmentFile, FILES, FLAWED, PARTIAL, PLAN, RUN, SCENARIO_FILE, TRIALS, fresh,
-    lock, newest, read_plan, read_scenario, replace_in, trial_directory,
+    ENVIRONMENT, EnvironmentFile, FLAWED, PARTIAL, PLAN, RUN, TRIALS, fresh, lock, newest,
+    read_plan, read_scenario, replace_in, trial_directory,
 };
 use super::trial_files::{is_failed, is_whole};
 use crate::error::LabError;
@@ -68,17 +66,8 @@ impl RunDirectory {
     fn write_initial_files(&self, environment: &[(String, String)]) -> Result<(), LabError> {
         let trials = self.path.join(TRIALS);
         fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
-        self.replace(SCENARIO_FILE, self.scenario.source.as_bytes())?;
-        let files = self.scenario.files.iter();
-        let files: BTreeMap<&String, Cow<'_, str>> =
-            files.map(|(name, content)| (name, String::from_utf8_lossy(content))).collect();
-        if !files.is_empty() {
-            self.replace(FILES, &to_json(&files))?;
-        }
-        self.replace(ENVIRONMENT, &EnvironmentFile::json(environment))?;
-        // Last, for it makes this a run.
-        self.replace(PLAN, &to_json(&PLAN_DOCUMENT.of(&self.plan)))?;
-        Ok(())
+        let environment = environment.to_vec();
+        Target::of(self.plan.clone(), &self.scenario, environment).write(&self.path)
     }
 
     /// Opens an existing run; an extension that was begun is finished first.
@@ -136,10 +125,7 @@ impl RunDirectory {
     }
 
     /// The environment as it was written down at the start.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
+    pub(crate) fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
         let file = self.path.join(ENVIRONMENT);
         let text = fs::read(&file).map_err(LabError::file("read", &file))?;
         let read: EnvironmentFile<'_> = serde_json::from_slice(&text)
@@ -148,21 +134,18 @@ impl RunDirectory {
     }
 
     /// What was found before the trials, if that was looked for.
-    pub fn calibration(&self) -> Option<Calibration> {
+    pub(crate) fn calibration(&self) -> Option<Calibration> {
         let text = fs::read(self.path.join(CALIBRATION)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
     /// Writes down what was found before the trials.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn set_calibration(&self, calibration: &Calibration) -> Result<(), LabError> {
         self.replace(CALIBRATION, &to_json(&CALIBRATION_DOCUMENT.of(calibration))).map(drop)
     }
 
     /// Whether the trial is there, whole, or known to fail.
-    pub fn has_trial(&self, case: &str, number: u32) -> bool {
+    pub(crate) fn has_trial(&self, case: &str, number: u32) -> bool {
         let place = self.path.join(trial_directory(case, number));
         is_failed(&place) || is_whole(&place)
     }
@@ -175,11 +158,8 @@ impl RunDirectory {
         Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
     }
 
-    /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
+    /// An empty directory to make a trial in; a leftover of an earlier attempt is removed.
+    pub(crate) fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
         let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
         if stage.exists() {
             fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
@@ -189,10 +169,7 @@ impl RunDirectory {
     }
 
     /// Puts a finished trial in its place.
-    ///
-    /// # Errors
-    /// When it is not whole or cannot be moved.
-    pub fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
+    pub(crate) fn keep_trial(&self, stage: &Path, case: &str, number: u32) -> Result<(), LabError> {
         Recording::open(stage)?;
         let target = self.path.join(trial_directory(case, number));
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
@@ -200,10 +177,7 @@ impl RunDirectory {
 
     /// Puts a trial aside whose path misbehaved, as `flawed/<case>-<number>-<attempt>`, with what
     /// was wrong with it. It is not analysed.
-    ///
-    /// # Errors
-    /// When it cannot be moved.
-    pub fn set_aside(
+    pub(crate) fn set_aside(
         &self,
         stage: &Path,
         case: &str,
@@ -219,9 +193,6 @@ impl RunDirectory {
     }
 
     /// Puts a trial that is not counted into `warm-up/`, in the place of one of before.
-    ///
-    /// # Errors
-    /// When it cannot be moved.
     pub(crate) fn keep_warm_up(
         &self,
         stage: &Path,
@@ -238,7 +209,7 @@ impl RunDirectory {
     }
 
     /// How often the trial was put aside.
-    pub fn flawed(&self, case: &str, number: u32) -> u32 {
+    pub(crate) fn flawed(&self, case: &str, number: u32) -> u32 {
         let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
         (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
     }
@@ -269,9 +240,6 @@ impl RunDirectory {
     }
 
     /// Removes a trial; half of it never stands in its place.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
         let place = self.path.join(trial_directory(case, number));
         let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
@@ -359,18 +327,6 @@ impl RunDirectory {
     /// # Errors
     /// When it cannot be written; what stood there before still does.
     pub fn replace(&self, name: &str, content: &[u8]) -> Result<PathBuf, LabError> {
-        self.replace_by(name, |out| out.write_all(content))
-    }
-
-    /// Writes a file of the run with what `write` writes, whole or not at all.
-    ///
-    /// # Errors
-    /// As for [`RunDirectory::replace`].
-    pub fn replace_by(
-        &self,
-        name: &str,
-        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-    ) -> Result<PathBuf, LabError> {
-        replace_in(&self.path, name, write)
+        replace_in(&self.path, name, content)
     }
 }

@@ -1,4 +1,4 @@
-//! A run that goes on to another plan: more repetitions, other levels. Trials that are there are
+//! A run that continues with another plan: more repetitions, other levels. Existing trials are
 //! used again where they are those of the new plan.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,14 +25,8 @@ pub fn extend<E: From<LabError>>(
     let run = RunDirectory::open(path)?;
     let written = read_scenario(path, &run.plan().name)?;
     let (plan, scenario) = change(run.plan(), written)?;
-    let text = |content: &Vec<u8>| String::from_utf8_lossy(content).into_owned();
-    let files = scenario.files.iter().map(|(name, content)| (name.clone(), text(content)));
-    let target = Target {
-        plan: Plan { name: run.plan().name.clone(), started: run.plan().started.clone(), ..plan },
-        source: scenario.source,
-        files: files.collect(),
-        environment: environment(),
-    };
+    let plan = Plan { name: run.plan().name.clone(), started: run.plan().started.clone(), ..plan };
+    let target = Target::of(plan, &scenario, environment());
     run.replace(EXTENSION, &to_json(&target))?;
     let extension = apply(path)?.unwrap_or_default();
     drop(run);

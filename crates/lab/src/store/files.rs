@@ -60,10 +60,10 @@ pub(crate) fn remove(path: &std::path::Path) -> Result<(), LabError> {
 pub(crate) fn replace_in(
     directory: &Path,
     name: &str,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    content: &[u8],
 ) -> Result<PathBuf, LabError> {
     let mut draft = Draft::begin(directory, name)?;
-    draft.write(write)?;
+    draft.write(|out| io::Write::write_all(out, content))?;
     draft.commit()
 }
 

@@ -27,9 +27,6 @@ impl RunDirectory {
     }
 
     /// Writes down how many blocks there are.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn set_stopping(&self, stopping: &Stopping) -> Result<(), LabError> {
         self.replace(BLOCKS, &to_json(stopping)).map(drop)
     }

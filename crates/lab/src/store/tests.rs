@@ -21,20 +21,14 @@ upload = "1 kB"
 fn plan(scenario: &Scenario, started: &str) -> Plan {
     Plan {
         name: "small".into(),
-        world: tcplab_results::RunWorld::Kernel,
-        fallback: None,
         started: started.into(),
         seed: 1,
         trials: 2,
         first: 1,
-        only: Vec::new(),
-        until: None,
-        warm_up: 0,
-        snaplen: None,
-        keep: tcplab_scenario::Keep::All,
         retries: 2,
         tcplab: "0".into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
+        ..Plan::default()
     }
 }
 
@@ -120,7 +114,7 @@ fn flawed_trials_are_put_aside_with_reasons() {
     let reasons: Vec<String> =
         serde_json::from_slice(&fs::read(second.join("flaws.json")).unwrap()).unwrap();
     assert_eq!(reasons, ["late", "lost"]);
-    // A run that is gone on with knows how often it has tried.
+    // A resumed run knows how often it has tried.
     let path = run.path().to_owned();
     drop(run);
     assert_eq!(RunDirectory::open(&path).unwrap().flawed("reno", 1), 2);

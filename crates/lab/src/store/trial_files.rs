@@ -1,7 +1,6 @@
-//! The files that say what came of a trial, beside its recording.
+//! The files with the result of a trial, beside its recording.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -12,7 +11,7 @@ use tcplab_results::{Failure, Trial};
 use super::files::replace_in;
 use crate::error::LabError;
 
-/// What came of a trial.
+/// The result of a trial.
 pub(super) const TRIAL: &str = "trial.json";
 /// Why there is none.
 pub(super) const FAILED: &str = "failed.json";
@@ -52,7 +51,7 @@ pub(super) struct StoredFailure {
     pub(super) failure: Failure,
 }
 
-/// What can be told of a trial from its directory alone.
+/// What the directory of a trial shows by itself.
 #[derive(Debug, Deserialize)]
 pub(crate) struct TrialStatus {
     pub(crate) identity: Identity,
@@ -92,7 +91,7 @@ impl TrialStatus {
     }
 }
 
-/// Whether there is a trial in `directory`, with its packets or what came of them.
+/// Whether there is a trial in `directory`, with its packets or their result.
 pub(crate) fn is_whole(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).exists();
     has(DONE) && (has(CAPTURE) || has(TRIAL)) && !has(FAILED)
@@ -109,8 +108,7 @@ pub(crate) fn without_packets(path: &Path, place: &Path) -> Result<(), LabError>
     known.trial.has_packets = false;
     let name = place.join(TRIAL);
     let name = name.strip_prefix(path).unwrap_or(&name).to_string_lossy();
-    let text = in_a_line(&TRIAL_DOCUMENT.of(&known));
-    replace_in(path, &name, |out| out.write_all(&text)).map(drop)
+    replace_in(path, &name, &in_a_line(&TRIAL_DOCUMENT.of(&known))).map(drop)
 }
 
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {

@@ -35,18 +35,12 @@ impl RunDirectory {
         read(&self.path().join(trial_directory(case, number)).join(TRIAL))
     }
 
-    /// Writes down what came of a trial that is being made in `stage`.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Writes the result of a trial that is being made in `stage`.
     pub(crate) fn put_stored_trial(stage: &Path, analysed: &StoredTrial) -> Result<(), LabError> {
         put(&stage.join(TRIAL), &TRIAL_DOCUMENT.of(analysed))
     }
 
-    /// Writes down what came of a trial in its place, and gives it as it will be read.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Writes the result of a trial in its place, and gives it as it will be read.
     pub(crate) fn replace_stored_trial(
         &self,
         case: &str,
@@ -55,7 +49,7 @@ impl RunDirectory {
     ) -> Result<StoredTrial, LabError> {
         let text = in_a_line(&TRIAL_DOCUMENT.of(analysed));
         let name = format!("{}/{TRIAL}", trial_directory(case, number));
-        replace_in(self.path(), &name, |out| std::io::Write::write_all(out, &text))?;
+        replace_in(self.path(), &name, &text)?;
         Ok(serde_json::from_slice(&text).expect("what was written can be read"))
     }
 

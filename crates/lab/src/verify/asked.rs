@@ -6,8 +6,8 @@ use tcplab_path::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// One direction as asked for. Where something cannot be said, it is told why.
-#[derive(Debug, Clone)]
+/// One direction as asked for. What cannot be said comes with the reason.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// Each transmitter's rate, in order.
     pub(super) servers: Vec<Rate>,
@@ -53,7 +53,7 @@ const SHARED: &str = "cross traffic shares the bottleneck";
 impl Asked {
     /// What `link` promises with this seed to packets of `size` that find it idle, until `until`.
     pub(super) fn of(link: &LinkPlan, size: Bytes, until: Instant, seed: u64) -> Asked {
-        let mut asked = Asked::nothing();
+        let mut asked = Asked { largest: Bytes::new(1500), ..Asked::default() };
         // How long after it was sent a probe reaches an element.
         let mut after = Span::ZERO;
         for element in &link.elements {
@@ -112,29 +112,6 @@ impl Asked {
         asked.blocked.retain(|(from, to)| from < to);
         asked.blocked.sort_unstable();
         asked
-    }
-
-    fn nothing() -> Asked {
-        Asked {
-            servers: Vec::new(),
-            queue: None,
-            no_rate: None,
-            delay: Span::ZERO,
-            no_delay: None,
-            jitter: None,
-            no_jitter: None,
-            losses: Vec::new(),
-            no_loss: None,
-            duplications: Vec::new(),
-            corruptions: Vec::new(),
-            marks: Vec::new(),
-            reorderings: Vec::new(),
-            blocked: Vec::new(),
-            largest: Bytes::new(1500),
-            policed: None,
-            turn: Span::ZERO,
-            gives_up: false,
-        }
     }
 
     /// Takes a delay in; how long it is at the start.
@@ -201,7 +178,7 @@ impl Asked {
     }
 }
 
-/// Why what a transmitter does cannot be told of a lone packet.
+/// Why the time of a lone packet at a transmitter cannot be predicted.
 fn changing(server: &ServerPlan) -> &'static str {
     match server {
         ServerPlan::Rate(_) | ServerPlan::Varying(_) => "the rate changes with time",

@@ -40,8 +40,7 @@ impl Chunked {
         self.place == Place::Over
     }
 
-    /// Reads on, to the end of a piece of data at most: how many bytes were taken, and which of
-    /// them are data.
+    /// Reads to the end of a piece of data at most: bytes taken, and which of them are data.
     pub(super) fn next(&mut self, bytes: &[u8]) -> Result<(usize, Range<usize>), Broken> {
         for (at, byte) in bytes.iter().copied().enumerate() {
             match self.place {

@@ -182,7 +182,7 @@ impl Model {
                 let opening = || Model::opening(config, &socket.congestion);
                 let fast = listener.opening_fast() + accepted;
                 let answer = self.fast.answer(&socket.fast, fast, segment);
-                listener.handle_fast_segment(now, &remote_port, segment, opening, answer);
+                listener.handle_segment(now, &remote_port, segment, opening, answer);
                 return;
             }
         }
@@ -297,10 +297,7 @@ impl Model {
         let socket = self.sockets.get_mut(&fd)?;
         let opening = Model::opening(&config, &socket.congestion);
         let options = socket.options(&config);
-        let connection = match fast {
-            Some(fast) => Connection::connect_fast(now, &config, &options, opening, fast),
-            None => Connection::connect_with(now, &config, &options, opening),
-        };
+        let connection = Connection::connect_with(now, &config, &options, opening, fast);
         self.next_port = self.next_port.wrapping_add(1).max(FIRST_EPHEMERAL_PORT);
         socket.open(connection, local_port, crate::REMOTE_PORT);
         Some(())

@@ -1,5 +1,7 @@
 //! The calls that a link makes to its elements.
 
+use std::fmt;
+
 use tcplab_units::{Bytes, Instant};
 
 use super::outbox::Outbox;
@@ -12,9 +14,14 @@ use crate::verdict::Cause;
 /// before a packet is accepted at that instant. So what an element does depends only on which
 /// packets came when, never on how often it was looked at. An element may hold a packet, pass on
 /// any number, drop at any time, and change bytes.
-pub(crate) trait Behaviour {
+pub(crate) trait Behaviour: fmt::Debug + Send {
     /// Handles a packet that arrives now.
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox);
+
+    /// Why a packet of `size` that arrives now is dropped, if it is; asked of gates only.
+    fn judge(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
+        unreachable!("only a link of gates is asked")
+    }
 
     /// When it next acts without an arrival.
     fn poll_at(&self) -> Option<Instant> {
@@ -35,7 +42,7 @@ pub(crate) trait Behaviour {
 /// An element that does nothing but let each packet pass or not, at once, and only looks at its
 /// size: most of what a world with much to do asks of links, so it can be asked without moving the
 /// packet.
-pub(crate) trait Gate {
+pub(crate) trait Gate: fmt::Debug + Send {
     /// Why a packet of `size` that arrives now is dropped, if it is.
     fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause>;
 }
@@ -46,5 +53,8 @@ impl<G: Gate> Behaviour for G {
             Some(cause) => out.drop(now, packet, cause),
             None => out.pass(packet),
         }
+    }
+    fn judge(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
+        self.refuse(now, size)
     }
 }

@@ -9,5 +9,5 @@ mod transit;
 
 pub(crate) use element::{Behaviour, Gate};
 pub(crate) use outbox::Outbox;
-pub(crate) use streams::Streams;
+pub(crate) use streams::{Streams, exponential, standard_exponential};
 pub(crate) use transit::Transit;

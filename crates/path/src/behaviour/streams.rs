@@ -1,6 +1,6 @@
 //! Random numbers for elements.
 
-use tcplab_units::Rng;
+use tcplab_units::{Rng, Span};
 
 use crate::direction::Direction;
 
@@ -31,4 +31,15 @@ impl Streams {
         let Streams { seed, direction, kind, number } = self;
         Rng::new(seed, &format!("{direction}/{kind}/{number}/{name}"))
     }
+}
+
+/// An exponentially distributed time, by one draw; at least a nanosecond, so that time goes on.
+pub(crate) fn exponential(mean: Span, rng: &mut Rng) -> Span {
+    let nanos = mean.as_nanos() as f64 * standard_exponential(rng);
+    Span::from_nanos((nanos.round() as u64).max(1))
+}
+
+/// From the exponential distribution with mean 1, by inversion of its distribution function.
+pub(crate) fn standard_exponential(rng: &mut Rng) -> f64 {
+    -libm::log(rng.open_unit())
 }

@@ -12,10 +12,8 @@ use crate::mahimahi::{check_opportunities, parse_mahimahi};
 use crate::schedule::{Schedule, Step};
 use crate::text_or_table::text_or_table;
 
-/// A rate as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum RateSpec {
+text_or_table! {
+    RateSpec, "LinkRate", "The rate of the bottleneck.", "a rate such as \"5 Mbit/s\", or a table",
     /// Always the same.
     Constant(Rate),
     /// It changes with time, or comes from a trace.
@@ -47,18 +45,6 @@ pub struct RateTable {
     /// the scenario is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opportunities: Option<Vec<u64>>,
-}
-
-text_or_table!(
-    RateSpec, "LinkRate", "The rate of the bottleneck.",
-    "a rate such as \"5 Mbit/s\", or a table",
-    text(Rate): |text: &str| text.parse().map(RateSpec::Constant), table: RateTable
-);
-
-impl From<RateTable> for RateSpec {
-    fn from(table: RateTable) -> RateSpec {
-        RateSpec::Table(table)
-    }
 }
 
 impl RateSpec {

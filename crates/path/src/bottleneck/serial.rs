@@ -46,10 +46,6 @@ impl Serial {
         Serial { queue, pace: Pace::Bucket(TokenBucket::new(plan)), sending: None }
     }
 
-    pub(super) fn only_hands_on(&self) -> bool {
-        matches!(self.queue, Queue::DropTail(_) | Queue::DropHead(_))
-    }
-
     /// Starts to send a packet that came at `queued`: the moment the one before has been sent, or
     /// after a pause.
     fn send(&mut self, now: Instant, queued: Instant, mut packet: Transit) {

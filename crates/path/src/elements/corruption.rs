@@ -11,10 +11,8 @@ use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Random bit errors as they are written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum CorruptSpec {
+text_or_table! {
+    CorruptSpec, "Corrupt", "Random bit errors.", "a probability such as \"1 %\", or a table",
     /// One bit anywhere, of each packet with that probability.
     Anywhere(Probability),
     /// In full.
@@ -56,17 +54,6 @@ pub enum PacketPart {
     /// The headers of IP and of the transport (TCP, UDP, ICMP). Packets whose IP header cannot be
     /// read are spared.
     Headers,
-}
-
-text_or_table!(
-    CorruptSpec, "Corrupt", "Random bit errors.", "a probability such as \"1 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(CorruptSpec::Anywhere), table: CorruptionPlan
-);
-
-impl From<CorruptionPlan> for CorruptSpec {
-    fn from(table: CorruptionPlan) -> CorruptSpec {
-        CorruptSpec::Table(table)
-    }
 }
 
 impl CorruptSpec {

@@ -5,15 +5,19 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 use crate::Packet;
-use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Streams, Transit, exponential, standard_exponential};
 use crate::bottleneck::BILLION;
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Traffic of others: one flow of it, or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct CrossSpec(pub Vec<CrossFlow>);
+text_or_table!(
+    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
+    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
+    list CrossFlow, text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
+        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
+        from: Span::ZERO, until: None,
+    }]))
+);
 
 /// One flow of others' packets. They wait and are sent at the bottleneck as all others, and leave
 /// the path behind it.
@@ -60,27 +64,6 @@ fn full_size() -> Bytes {
 
 /// The largest IP packet there is: its length is told in 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
-
-text_or_table!(
-    CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
-    "a table such as { rate = \"2 Mbit/s\" }, or a list of them",
-    text(Rate): |text: &str| text.parse().map(|rate| CrossSpec(vec![CrossFlow {
-        rate, size: full_size(), arrivals: Arrivals::default(), on: None, off: None,
-        from: Span::ZERO, until: None,
-    }])),
-    table: CrossFlow, list: list
-);
-
-impl From<CrossFlow> for CrossSpec {
-    fn from(flow: CrossFlow) -> CrossSpec {
-        CrossSpec(vec![flow])
-    }
-}
-impl From<Vec<CrossFlow>> for CrossSpec {
-    fn from(flows: Vec<CrossFlow>) -> CrossSpec {
-        CrossSpec(flows)
-    }
-}
 
 impl CrossSpec {
     /// Each flow, checked.
@@ -175,8 +158,7 @@ impl CrossTraffic {
     pub(crate) fn new(plan: &CrossFlow, streams: Streams) -> CrossTraffic {
         let began = Instant::ZERO + plan.from;
         let mut rng = streams.own();
-        let off_at =
-            plan.on.map_or(Instant::MAX, |on| began + Span::from_nanos(exponential(on, &mut rng)));
+        let off_at = plan.on.map_or(Instant::MAX, |on| began + exponential(on, &mut rng));
         let mut traffic =
             CrossTraffic { plan: *plan, rng, next: Some(began), rest: 0.0, fraction: 0, off_at };
         if plan.arrivals == Arrivals::Poisson {
@@ -192,11 +174,11 @@ impl CrossTraffic {
         while let Some(late) = gap.checked_sub(self.off_at.since(from).as_nanos()) {
             let (Some(on), Some(off)) = (self.plan.on, self.plan.off) else { break };
             gap = late;
-            from = self.off_at + Span::from_nanos(exponential(off, &mut self.rng));
+            from = self.off_at + exponential(off, &mut self.rng);
             if from == Instant::MAX {
                 return None;
             }
-            self.off_at = from + Span::from_nanos(exponential(on, &mut self.rng));
+            self.off_at = from + exponential(on, &mut self.rng);
         }
         let next = from + Span::from_nanos(gap);
         let end = self.plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
@@ -214,25 +196,14 @@ impl CrossTraffic {
                 u64::try_from(work / rate).unwrap_or(u64::MAX)
             }
             Arrivals::Poisson => {
-                let exact = self.rest + work as f64 / rate as f64 * standard(&mut self.rng);
+                let exact =
+                    self.rest + work as f64 / rate as f64 * standard_exponential(&mut self.rng);
                 let whole = exact as u64;
                 self.rest = exact - whole as f64;
                 whole
             }
         }
     }
-}
-
-/// A time from the exponential distribution with this mean, in nanoseconds; at least one, so that
-/// time goes on.
-fn exponential(mean: Span, rng: &mut Rng) -> u64 {
-    ((mean.as_nanos() as f64 * standard(rng)).round() as u64).max(1)
-}
-
-/// A number from the exponential distribution with mean 1, by inversion of its distribution
-/// function.
-fn standard(rng: &mut Rng) -> f64 {
-    -libm::log(rng.open_unit())
 }
 
 impl Behaviour for CrossTraffic {

@@ -8,10 +8,8 @@ use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Random duplicates as they are written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum DuplicateSpec {
+text_or_table! {
+    DuplicateSpec, "Duplicate", "Random duplicates.", "a probability such as \"1 %\", or a table",
     /// One copy of each packet with that probability.
     Once(Probability),
     /// In full.
@@ -34,17 +32,6 @@ pub struct DuplicationPlan {
 
 fn one() -> u8 {
     1
-}
-
-text_or_table!(
-    DuplicateSpec, "Duplicate", "Random duplicates.", "a probability such as \"1 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(DuplicateSpec::Once), table: DuplicationPlan
-);
-
-impl From<DuplicationPlan> for DuplicateSpec {
-    fn from(table: DuplicationPlan) -> DuplicateSpec {
-        DuplicateSpec::Table(table)
-    }
 }
 
 impl DuplicateSpec {

@@ -9,10 +9,8 @@ use crate::behaviour::{Gate, Streams};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Random loss as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum LossSpec {
+text_or_table! {
+    LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
     /// Each packet, independently of the others.
     Independent(Probability),
     /// Another law.
@@ -71,17 +69,6 @@ pub struct LossBurst {
     pub probability: Probability,
     /// How many packets in a row are lost, the same in each burst.
     pub length: u32,
-}
-
-text_or_table!(
-    LossSpec, "Loss", "Random loss.", "a probability such as \"0.3 %\", or a table",
-    text(Probability): |text: &str| text.parse().map(LossSpec::Independent), table: LossTable
-);
-
-impl From<LossTable> for LossSpec {
-    fn from(table: LossTable) -> LossSpec {
-        LossSpec::Table(table)
-    }
 }
 
 /// A law of loss, checked.

@@ -22,7 +22,7 @@ pub(crate) use drop_rules::DropRules;
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub(crate) use duplication::Duplication;
 pub use duplication::{DuplicateSpec, DuplicationPlan};
-pub(crate) use interruption::{Blackhole, Interruption};
+pub(crate) use interruption::Interruption;
 pub use interruption::{
     BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,
     InterruptionTimes, InterruptionsSpec,
@@ -32,7 +32,7 @@ pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
 pub(crate) use mark::Mark;
 pub use mark::MarkPlan;
 pub(crate) use mtu::MtuLimit;
-pub use mtu::{MtuPlan, MtuSpec, MtuTable};
+pub use mtu::{MtuPlan, MtuSpec};
 pub(crate) use policer::Policer;
 pub use policer::PolicerSpec;
 pub(crate) use reordering::Reordering;

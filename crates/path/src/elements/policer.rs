@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate};
 
 use crate::Cause;
-use crate::behaviour::{Gate, Streams};
+use crate::behaviour::Gate;
 use crate::bottleneck::{BILLION, check_burst};
 use crate::fault::Fault;
 
@@ -50,7 +50,7 @@ pub(crate) struct Policer {
 }
 
 impl Policer {
-    pub(crate) fn new(plan: &PolicerSpec, _streams: Streams) -> Policer {
+    pub(crate) fn new(plan: &PolicerSpec) -> Policer {
         let most = plan.burst.bits() * BILLION;
         let rate = u128::from(plan.rate.bits_per_second());
         Policer { rate, most, tokens: most, counted: Instant::ZERO }

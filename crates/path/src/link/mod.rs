@@ -1,7 +1,6 @@
 //! One direction of a path at work.
 
 mod conveyor;
-mod element;
 mod plan;
 
 use tcplab_units::{Bytes, Instant};
@@ -11,7 +10,6 @@ pub use plan::{ElementPlan, LinkPlan};
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::{Departure, Direction, Fate, Packet, Verdict};
 use conveyor::Conveyor;
-use element::Element;
 
 /// One direction of a path: packets go in, and come out later, or not, each with a verdict.
 ///
@@ -34,7 +32,7 @@ pub struct Link {
     direction: Direction,
     /// In place of elements, where the plan allows it.
     conveyor: Option<Conveyor>,
-    elements: Vec<Element>,
+    elements: Vec<Box<dyn Behaviour>>,
     /// When each element does something of its own accord.
     due: Vec<Option<Instant>>,
     /// Whether all that the elements before the last do of their own accord is to hand packets on
@@ -64,21 +62,21 @@ impl Link {
     }
 
     fn of_elements(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
-        let elements: Vec<_> = plan
+        let elements: Vec<Box<dyn Behaviour>> = plan
             .elements
             .iter()
             .enumerate()
             .map(|(index, element)| {
                 let kind = element.kind();
                 let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
-                Element::new(element, Streams { seed, direction, kind, number: before + 1 })
+                element.at_work(Streams { seed, direction, kind, number: before + 1 })
             })
             .collect();
         Link {
             direction,
             conveyor: None,
-            due: elements.iter().map(Element::poll_at).collect(),
-            ends_in_line: ends_in_line(&elements),
+            due: elements.iter().map(|element| element.poll_at()).collect(),
+            ends_in_line: ends_in_line(&plan.elements),
             elements,
             outbox: Outbox::new(direction),
             entering: Vec::new(),
@@ -109,7 +107,7 @@ impl Link {
     /// When the link is no gate.
     pub fn judge(&mut self, now: Instant, id: u64, size: Bytes) -> Verdict {
         self.clock = self.clock.max(now);
-        let cause = self.elements.iter_mut().find_map(|element| element.refuse(self.clock, size));
+        let cause = self.elements.iter_mut().find_map(|element| element.judge(self.clock, size));
         Verdict {
             id,
             direction: self.direction,
@@ -163,7 +161,7 @@ impl Link {
 
     /// The packets on the link, roughly oldest first; without cross traffic.
     pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
-        let held = self.elements.iter().rev().flat_map(Element::held);
+        let held = self.elements.iter().rev().flat_map(|element| element.held());
         let held = self.conveyor.iter().flat_map(Conveyor::held).chain(held);
         held.filter(|transit| !transit.is_background).map(|transit| &transit.packet)
     }
@@ -180,7 +178,7 @@ impl Link {
         for element in self.elements.iter_mut().rev() {
             element.release(&mut left_over);
         }
-        self.due = self.elements.iter().map(Element::poll_at).collect();
+        self.due = self.elements.iter().map(|element| element.poll_at()).collect();
         let departures = self.outbox.departures.drain(..);
         let left_over = left_over
             .into_iter()
@@ -250,16 +248,14 @@ impl Link {
 }
 
 /// See [`Link::ends_in_line`].
-fn ends_in_line(elements: &[Element]) -> bool {
-    let Some((Element::Delay(delay), before)) = elements.split_last() else { return false };
-    // What acts of its own accord stands right before it, and never drops while it does.
-    let (last, others) = match before.split_last() {
-        Some((last, others)) => (Some(last), others),
-        None => (None, before),
+fn ends_in_line(elements: &[ElementPlan]) -> bool {
+    let Some((ElementPlan::Delay(delay), before)) = elements.split_last() else { return false };
+    // What acts without an arrival stands right before it, and never drops while it does.
+    let (last, others) = match before {
+        [others @ .., ElementPlan::Bottleneck(plan)] => (plan.only_sends(), others),
+        others => (true, others),
     };
-    delay.keeps_order()
-        && last.is_none_or(|last| last.is_passive() || last.only_hands_on())
-        && others.iter().all(Element::is_passive)
+    last && !delay.reorders() && others.iter().all(ElementPlan::is_passive)
 }
 
 #[cfg(test)]

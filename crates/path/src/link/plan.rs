@@ -2,10 +2,12 @@
 
 use tcplab_units::{Instant, Rate, Span};
 
-use crate::bottleneck::{BottleneckPlan, ServerPlan};
+use crate::behaviour::{Behaviour, Streams};
+use crate::bottleneck::{BottleneckPlan, ServerPlan, bottleneck};
 use crate::elements::{
-    BlackholePlan, CorruptionPlan, CrossFlow, DelayPlan, DropPlan, DuplicationPlan,
-    InterruptionPlan, LossPlan, MarkPlan, MtuPlan, PolicerSpec, ReorderingPlan,
+    BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropPlan,
+    DropRules, Duplication, DuplicationPlan, Interruption, InterruptionPlan, Loss, LossPlan, Mark,
+    MarkPlan, MtuLimit, MtuPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
 };
 
 /// The elements of one direction of a path, in the order a packet meets them.
@@ -156,26 +158,45 @@ impl ElementPlan {
     }
 }
 
+impl ElementPlan {
+    /// The element at work, drawing from `streams` if it is a random one.
+    pub(super) fn at_work(&self, streams: Streams) -> Box<dyn Behaviour> {
+        match self {
+            ElementPlan::Mtu(plan) => Box::new(MtuLimit::new(*plan)),
+            ElementPlan::Policer(plan) => Box::new(Policer::new(plan)),
+            ElementPlan::CrossTraffic(plan) => Box::new(CrossTraffic::new(plan, streams)),
+            ElementPlan::Bottleneck(plan) => bottleneck(plan, streams),
+            ElementPlan::Interruption(plan) => Box::new(Interruption::new(plan, streams)),
+            ElementPlan::Blackhole(plan) => Box::new(*plan),
+            ElementPlan::Loss(plan) => Box::new(Loss::new(plan, streams)),
+            ElementPlan::Drop(plan) => Box::new(DropRules::new(plan, streams)),
+            ElementPlan::Mark(plan) => Box::new(Mark::new(plan, streams)),
+            ElementPlan::Corruption(plan) => Box::new(Corruption::new(plan, streams)),
+            ElementPlan::Duplication(plan) => Box::new(Duplication::new(plan, streams)),
+            ElementPlan::Reordering(plan) => Box::new(Reordering::new(plan, streams)),
+            ElementPlan::Delay(plan) => Box::new(Delay::new(plan, streams)),
+        }
+    }
+
+    /// Whether it acts only when a packet arrives: it holds none.
+    pub(super) fn is_passive(&self) -> bool {
+        !matches!(
+            self,
+            ElementPlan::CrossTraffic(_)
+                | ElementPlan::Bottleneck(_)
+                | ElementPlan::Reordering(_)
+                | ElementPlan::Delay(_)
+        )
+    }
+}
+
 /// What a world may leave out.
 impl LinkPlan {
     /// Whether it holds no packet and makes none: each passes or is dropped in the instant it
     /// comes.
     pub fn is_instant(&self) -> bool {
-        self.elements.iter().all(|element| match element {
-            ElementPlan::Mtu(_)
-            | ElementPlan::Policer(_)
-            | ElementPlan::Interruption(_)
-            | ElementPlan::Blackhole(_)
-            | ElementPlan::Loss(_)
-            | ElementPlan::Drop(_)
-            | ElementPlan::Mark(_)
-            | ElementPlan::Corruption(_) => true,
-            ElementPlan::CrossTraffic(_)
-            | ElementPlan::Bottleneck(_)
-            | ElementPlan::Duplication(_)
-            | ElementPlan::Reordering(_)
-            | ElementPlan::Delay(_) => false,
-        })
+        let makes_none = |element: &ElementPlan| !matches!(element, ElementPlan::Duplication(_));
+        self.elements.iter().all(|element| element.is_passive() && makes_none(element))
     }
 
     /// Whether each packet passes or is dropped at once, and only its size counts: then a world
@@ -194,13 +215,7 @@ impl LinkPlan {
             | ElementPlan::Corruption(_)
             | ElementPlan::Duplication(_) => true,
             ElementPlan::Bottleneck(plan) => plan.queue.reads_packets(),
-            ElementPlan::Policer(_)
-            | ElementPlan::CrossTraffic(_)
-            | ElementPlan::Interruption(_)
-            | ElementPlan::Blackhole(_)
-            | ElementPlan::Loss(_)
-            | ElementPlan::Reordering(_)
-            | ElementPlan::Delay(_) => false,
+            _ => false,
         })
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::discipline::Discipline;
-use super::fifo::Fifo;
+use super::fifo::{Fifo, Queued};
 use super::limit::QueueLimit;
 use super::size::{QueueSize, limit_below};
 use crate::behaviour::ecn;
@@ -150,17 +150,12 @@ impl Discipline for CodelQueue {
         }
     }
 
-    fn pass(
-        &mut self,
-        now: Instant,
-        packet: Transit,
-        out: &mut Outbox,
-    ) -> Option<(Instant, Transit)> {
+    fn pass(&mut self, now: Instant, packet: Transit, out: &mut Outbox) -> Option<Queued> {
         self.waiting.push(now, packet);
         self.pop(now, out)
     }
 
-    fn pop(&mut self, now: Instant, out: &mut Outbox) -> Option<(Instant, Transit)> {
+    fn pop(&mut self, now: Instant, out: &mut Outbox) -> Option<Queued> {
         self.codel.pop(now, &self.plan.control, &mut self.waiting, |packet, waited, left| {
             let discipline = verdict::Discipline::Codel;
             out.drop(now, packet, Cause::Aqm { discipline, waited, packets: left });
@@ -213,7 +208,7 @@ impl Codel {
         control: &CodelControl,
         waiting: &mut Fifo,
         mut drop: impl FnMut(Transit, Span, u32),
-    ) -> Option<(Instant, Transit)> {
+    ) -> Option<Queued> {
         let mut head = self.take(now, control, waiting)?;
         let marks = |head: &mut Head| control.ecn && ecn::mark(&mut head.packet);
         if self.is_dropping {

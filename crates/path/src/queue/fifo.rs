@@ -8,10 +8,13 @@ use super::limit::QueueLimit;
 use crate::Cause;
 use crate::behaviour::Transit;
 
+/// A packet, and since when it has waited.
+pub(crate) type Queued = (Instant, Transit);
+
 /// First in, first out; knows since when each has waited, and how much they are together.
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
-    waiting: VecDeque<(Instant, Transit)>,
+    waiting: VecDeque<Queued>,
     bytes: Bytes,
 }
 
@@ -39,7 +42,7 @@ impl Fifo {
         self.waiting.push_back((now, packet));
     }
     /// The one that has waited longest, and since when.
-    pub(super) fn pop(&mut self) -> Option<(Instant, Transit)> {
+    pub(super) fn pop(&mut self) -> Option<Queued> {
         let (queued, packet) = self.waiting.pop_front()?;
         self.bytes = self.bytes - packet.packet.size();
         Some((queued, packet))

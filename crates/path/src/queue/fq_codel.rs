@@ -8,7 +8,7 @@ use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
 
 use super::codel::{Codel, CodelControl};
 use super::discipline::Discipline;
-use super::fifo::{Fifo, count};
+use super::fifo::{Fifo, Queued, count};
 use super::flow::flow_hash;
 use super::limit::QueueLimit;
 use super::size::{QueueSize, limit_below};
@@ -215,18 +215,13 @@ impl Discipline for FqCodel {
         }
     }
 
-    fn pass(
-        &mut self,
-        now: Instant,
-        packet: Transit,
-        out: &mut Outbox,
-    ) -> Option<(Instant, Transit)> {
+    fn pass(&mut self, now: Instant, packet: Transit, out: &mut Outbox) -> Option<Queued> {
         self.enqueue(now, packet);
         self.pop(now, out)
     }
 
     /// RFC 8290 §4.2.
-    fn pop(&mut self, now: Instant, out: &mut Outbox) -> Option<(Instant, Transit)> {
+    fn pop(&mut self, now: Instant, out: &mut Outbox) -> Option<Queued> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };

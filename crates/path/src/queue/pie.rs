@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Probability, Rate, Rng, Span};
 
 use super::discipline::Discipline;
-use super::fifo::Fifo;
+use super::fifo::{Fifo, Queued};
 use super::limit::QueueLimit;
 use super::size::{QueueSize, limit_below};
 use crate::behaviour::ecn;
@@ -197,18 +197,13 @@ impl Discipline for Pie {
         self.controller.allow_burst();
     }
 
-    fn pass(
-        &mut self,
-        now: Instant,
-        packet: Transit,
-        out: &mut Outbox,
-    ) -> Option<(Instant, Transit)> {
+    fn pass(&mut self, now: Instant, packet: Transit, out: &mut Outbox) -> Option<Queued> {
         self.admit(now, packet, out);
         self.controller.allow_burst();
         self.pop(now, out)
     }
 
-    fn pop(&mut self, now: Instant, _out: &mut Outbox) -> Option<(Instant, Transit)> {
+    fn pop(&mut self, now: Instant, _out: &mut Outbox) -> Option<Queued> {
         let (queued, packet) = self.waiting.pop()?;
         self.learn(now, queued);
         Some((queued, packet))

@@ -1,14 +1,15 @@
 //! A queue, checked.
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::Span;
+use tcplab_units::{Rng, Span};
 
-use super::codel::CodelPlan;
-use super::drop_tail::StepMarkPlan;
-use super::fq_codel::FqCodelPlan;
+use super::codel::{CodelPlan, CodelQueue};
+use super::discipline::Discipline;
+use super::drop::{DropQueue, StepMarkPlan};
+use super::fq_codel::{FqCodel, FqCodelPlan};
 use super::limit::QueueLimit;
-use super::pie::PiePlan;
-use super::red::RedPlan;
+use super::pie::{Pie, PiePlan};
+use super::red::{Red, RedPlan};
 
 /// A queueing discipline with its parameters, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,17 +41,27 @@ pub(crate) enum Standing {
 }
 
 impl QueuePlan {
+    /// The queue at work, drawing from `stream` if its discipline is a random one.
+    pub(crate) fn at_work(&self, stream: impl FnOnce() -> Rng) -> Box<dyn Discipline> {
+        match *self {
+            QueuePlan::DropTail(limit) => Box::new(DropQueue::drop_tail(limit)),
+            QueuePlan::StepMark(plan) => Box::new(DropQueue::marking(&plan)),
+            QueuePlan::DropHead(limit) => Box::new(DropQueue::drop_head(limit)),
+            QueuePlan::Codel(plan) => Box::new(CodelQueue::new(plan)),
+            QueuePlan::FqCodel(plan) => Box::new(FqCodel::new(plan, stream())),
+            QueuePlan::Pie(plan) => Box::new(Pie::new(plan, stream())),
+            QueuePlan::Red(plan) => Box::new(Red::new(plan, stream())),
+        }
+    }
+
+    /// Whether it drops packets only when one arrives, none at its turn to be sent.
+    pub(crate) fn drops_on_arrival_only(&self) -> bool {
+        matches!(self, QueuePlan::DropTail(_) | QueuePlan::StepMark(_) | QueuePlan::DropHead(_))
+    }
+
     /// Whether it looks into packets, to tell flows apart, or changes them, to mark them.
     pub(crate) fn reads_packets(&self) -> bool {
-        match self {
-            QueuePlan::DropTail(_) | QueuePlan::DropHead(_) => false,
-            // To mark them, or to tell flows apart.
-            QueuePlan::StepMark(_)
-            | QueuePlan::Codel(_)
-            | QueuePlan::FqCodel(_)
-            | QueuePlan::Pie(_)
-            | QueuePlan::Red(_) => true,
-        }
+        !matches!(self, QueuePlan::DropTail(_) | QueuePlan::DropHead(_))
     }
 
     /// The standing queue when packets arrive faster than they are sent.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Probability, Rate, Rng, Span};
 
 use super::discipline::Discipline;
-use super::fifo::Fifo;
+use super::fifo::{Fifo, Queued};
 use super::limit::QueueLimit;
 use super::size::{QueueSize, limit_below};
 use crate::behaviour::ecn;
@@ -250,17 +250,12 @@ impl Discipline for Red {
         self.admit(now, packet, has_room, out);
     }
 
-    fn pass(
-        &mut self,
-        now: Instant,
-        packet: Transit,
-        out: &mut Outbox,
-    ) -> Option<(Instant, Transit)> {
+    fn pass(&mut self, now: Instant, packet: Transit, out: &mut Outbox) -> Option<Queued> {
         self.admit(now, packet, true, out);
         self.pop(now, out)
     }
 
-    fn pop(&mut self, now: Instant, _out: &mut Outbox) -> Option<(Instant, Transit)> {
+    fn pop(&mut self, now: Instant, _out: &mut Outbox) -> Option<Queued> {
         let next = self.waiting.pop();
         if next.is_none() {
             self.average.idle_since = Some(now);

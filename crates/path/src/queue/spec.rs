@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Rate, Span};
 
 use super::codel::CodelSpec;
-use super::drop_tail::StepMarkPlan;
+use super::drop::StepMarkPlan;
 use super::fq_codel::FqCodelSpec;
 use super::pie::PieSpec;
 use super::plan::QueuePlan;
@@ -18,10 +18,9 @@ use crate::text_or_table::text_or_table;
 /// device (`DEFAULT_TX_QUEUE_LEN`), which is what its `pfifo` takes for a limit.
 pub const DEFAULT_QUEUE: QueueSpec = QueueSpec::Size(QueueSize::Packets(1000));
 
-/// A queue as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum QueueSpec {
+text_or_table! {
+    QueueSpec, "Queue", "The queue of a bottleneck.",
+    "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
     /// Drop-tail of that size.
     Size(QueueSize),
     /// Another discipline.
@@ -56,18 +55,6 @@ pub struct QueueTable {
     /// Random Early Detection (Floyd and Jacobson 1993).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub red: Option<RedSpec>,
-}
-
-text_or_table!(
-    QueueSpec, "Queue", "The queue of a bottleneck.",
-    "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
-    text(QueueSize): |text: &str| text.parse().map(QueueSpec::Size), table: QueueTable
-);
-
-impl From<QueueTable> for QueueSpec {
-    fn from(table: QueueTable) -> QueueSpec {
-        QueueSpec::Table(Box::new(table))
-    }
 }
 
 impl QueueSpec {

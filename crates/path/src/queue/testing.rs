@@ -5,18 +5,17 @@ use std::net::Ipv4Addr;
 use tcplab_units::{Instant, Rng, Span};
 use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
 
-use super::{Queue, QueuePlan};
+use super::Discipline;
 use crate::behaviour::{Outbox, Transit};
 use crate::{Cause, Direction, Fate, Packet, Verdict};
 
-pub(super) struct Hands {
-    pub(super) queue: Queue,
+pub(super) struct Hands<D> {
+    pub(super) queue: D,
     out: Outbox,
 }
 
-impl Hands {
-    pub(super) fn new(plan: QueuePlan) -> Hands {
-        let queue = Queue::new(&plan, || Rng::new(1, "forward/bottleneck/1"));
+impl<D: Discipline> Hands<D> {
+    pub(super) fn new(queue: D) -> Hands<D> {
         Hands { queue, out: Outbox::new(Direction::Forward) }
     }
     pub(super) fn push(&mut self, now: Instant, packet: Packet) {
@@ -43,6 +42,10 @@ impl Hands {
     pub(super) fn held(&self) -> Vec<u64> {
         self.queue.held().map(|transit| transit.packet.id).collect()
     }
+}
+
+pub(super) fn rng() -> Rng {
+    Rng::new(1, "forward/bottleneck/1")
 }
 
 pub(super) fn ms(n: u64) -> Instant {

@@ -229,20 +229,7 @@ fn is_false(is: &bool) -> bool {
 }
 
 /// Who emulates a path.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Default,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    Hash,
-    PartialOrd,
-    Ord,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
     /// tcplab itself, packet by packet, with a verdict on each.

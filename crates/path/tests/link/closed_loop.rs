@@ -2,11 +2,12 @@
 //! when it learns of a drop or a mark (additive increase, multiplicative decrease).
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 
-use tcplab_path::{Departure, Direction, Fate, Link, Packet, PathSpec};
+use tcplab_path::{Departure, Fate};
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
+use tcplab_wire::Ecn;
+
+use crate::support::{forward, segment};
 
 /// What such a source made of a queue in its second half minute, at 12 Mbit/s (a full packet in a
 /// millisecond) and 100 ms.
@@ -33,8 +34,7 @@ fn run(queue: &str, ecn: Ecn) -> Outcome {
         r#"{{ "rate": "12 Mbit/s", "queue": {queue},
              "forward": {{ "delay": "50 ms" }}, "reverse": {{ "delay": "50 ms" }} }}"#
     );
-    let path: PathSpec = serde_json::from_str(&json).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
+    let mut link = forward(&json);
     let from = Instant::ZERO + Span::from_secs(30);
     let end = Instant::ZERO + Span::from_secs(60);
 
@@ -48,7 +48,7 @@ fn run(queue: &str, ecn: Ecn) -> Outcome {
             source.hear(id, went_well);
         }
         while source.flying < source.window as u64 {
-            link.handle_packet(now, packet(source.sent, ecn));
+            link.handle_packet(now, segment(source.sent, 1, 1500, ecn));
             source.flying += 1;
             source.sent += 1;
         }
@@ -91,12 +91,6 @@ impl Source {
             self.halved_at = self.sent;
         }
     }
-}
-
-fn packet(id: u64, ecn: Ecn) -> Packet {
-    let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
-    let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn });
-    Packet::new(id, TcpRepr::default().to_packet(&ip, &[0; 1460]))
 }
 
 /// A deep queue without management fills: one round trip of it in this path.

@@ -1,13 +1,12 @@
 //! Several flows share one bottleneck: what a queue for each is worth.
 
 use std::collections::BTreeMap;
-use std::net::Ipv4Addr;
 
-use tcplab_path::{Direction, Fate, Link, Packet, PathSpec, Verdict};
+use tcplab_path::{Fate, Verdict};
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
+use tcplab_wire::Ecn;
 
-use crate::support::step_until;
+use crate::support::{forward, segment, step_until};
 
 /// A flow: its port, the size of its packets, and how often they come.
 struct Flow {
@@ -21,8 +20,7 @@ const SECONDS: u64 = 10;
 /// What became of the packets of these flows over ten seconds, by port, at 12 Mbit/s.
 fn share(queue: &str, flows: &[Flow]) -> BTreeMap<u16, Vec<Verdict>> {
     let json = format!(r#"{{ "rate": "12 Mbit/s", "queue": {queue} }}"#);
-    let path: PathSpec = serde_json::from_str(&json).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
+    let mut link = forward(&json);
     let end = Instant::ZERO + Span::from_secs(SECONDS);
 
     let mut arrivals = Vec::new();
@@ -39,7 +37,7 @@ fn share(queue: &str, flows: &[Flow]) -> BTreeMap<u16, Vec<Verdict>> {
     let mut verdicts = Vec::new();
     for (id, (now, flow)) in arrivals.iter().enumerate() {
         step_until(&mut link, *now, &mut verdicts);
-        link.handle_packet(*now, packet(id as u64, flow));
+        link.handle_packet(*now, segment(id as u64, flow.port, flow.size, Ecn::NotEct));
     }
     step_until(&mut link, end, &mut verdicts);
     let mut by_port = BTreeMap::<u16, Vec<Verdict>>::new();
@@ -47,13 +45,6 @@ fn share(queue: &str, flows: &[Flow]) -> BTreeMap<u16, Vec<Verdict>> {
         by_port.entry(arrivals[verdict.id as usize].1.port).or_default().push(verdict);
     }
     by_port
-}
-
-fn packet(id: u64, flow: &Flow) -> Packet {
-    let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
-    let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn: Ecn::NotEct });
-    let header = TcpRepr { src_port: flow.port, dst_port: 80, ..TcpRepr::default() };
-    Packet::new(id, header.to_packet(&ip, &vec![0; flow.size - 40]))
 }
 
 /// In bit/s.

@@ -1,15 +1,13 @@
 //! Queues of every discipline: as they are written, refused and described, and what holds for all.
 
-use std::fmt::Write;
-
 use proptest::prelude::*;
 use tcplab_path::{
-    BottleneckPlan, CodelControl, CodelPlan, Direction, ElementPlan, Fate, FqCodelPlan, PathSpec,
-    PiePlan, QueueLimit, QueuePlan, RedPlan, StepMarkPlan, Verdict,
+    BottleneckPlan, CodelControl, CodelPlan, Direction, ElementPlan, Fate, FqCodelPlan, PiePlan,
+    QueueLimit, QueuePlan, RedPlan, StepMarkPlan, Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Span};
 
-use crate::support::{arrivals, limits, link, queued, run};
+use crate::support::{arrivals, described, limits, link, path, queued, refused, run};
 
 /// Of every discipline, with times and sizes about as short as those of [`arrivals`].
 pub(crate) fn queues() -> impl Strategy<Value = QueuePlan> {
@@ -132,29 +130,15 @@ fn limits_of(queue: &QueuePlan) -> (QueueLimit, Bytes) {
     }
 }
 
-fn plan(queue: &str) -> Result<String, String> {
-    let json = format!(r#"{{ "rate": "8 Mbit/s", "delay": "50 ms", "queue": {queue} }}"#);
-    let path: PathSpec = serde_json::from_str(&json).map_err(|error| error.to_string())?;
-    assert_eq!(
-        serde_json::from_str::<PathSpec>(&serde_json::to_string(&path).unwrap()).unwrap(),
-        path,
-        "it is written as it was read"
-    );
-    let plan = path.link(Direction::Forward);
-    let plan = plan.map_err(|error| format!("{}: {error}", error.key))?;
-    assert_eq!(
-        serde_json::from_str::<tcplab_path::LinkPlan>(&serde_json::to_string(&plan).unwrap())
-            .unwrap(),
-        plan,
-        "plans travel as JSON"
-    );
-    Ok(plan.describe().remove(0))
+/// A bottleneck with each of these queues.
+fn with(queues: &[&str]) -> Vec<String> {
+    let with = |queue| format!(r#"{{ "rate": "8 Mbit/s", "delay": "50 ms", "queue": {queue} }}"#);
+    queues.iter().map(with).collect()
 }
 
 #[test]
 fn every_discipline_in_words() {
-    let mut words = String::new();
-    for queue in [
+    let paths = with(&[
         r#"{ "drop_tail": "512 packets" }"#,
         r#"{ "drop_tail": "1 bdp", "mark": "0.2 bdp" }"#,
         r#"{ "drop_head": "64 kB" }"#,
@@ -168,18 +152,13 @@ fn every_discipline_in_words() {
         r#"{ "red": { "min": "5 packets", "max": "15 packets" } }"#,
         r#"{ "red": { "min": "0.2 bdp", "max": "60 kB", "limit": "1 bdp", "gentle": true,
              "ecn": true, "probability": "10 %", "weight": "1 %" } }"#,
-    ] {
-        let sentence = plan(queue).unwrap_or_else(|error| panic!("{queue}: {error}"));
-        let queue = queue.split_whitespace().collect::<Vec<_>>().join(" ");
-        writeln!(words, "{queue}\n  {sentence}").unwrap();
-    }
-    insta::assert_snapshot!(words);
+    ]);
+    insta::assert_snapshot!(described(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
 }
 
 #[test]
 fn impossible_queues_are_refused_with_key_and_reason() {
-    let mut reasons = String::new();
-    for queue in [
+    let paths = with(&[
         "{}",
         r#"{ "mark": "3 packets" }"#,
         r#"{ "codel": {}, "pie": {} }"#,
@@ -207,11 +186,8 @@ fn impossible_queues_are_refused_with_key_and_reason() {
         r#"{ "red": { "min": "15 packets", "max": "30 packets", "limit": "20 packets" } }"#,
         r#"{ "red": { "min": "5 packets", "max": "15 packets", "probability": "0 %" } }"#,
         r#"{ "red": { "min": "5 packets", "max": "15 packets", "weight": "0 %" } }"#,
-    ] {
-        let reason = plan(queue).unwrap_err();
-        writeln!(reasons, "{queue}\n  {reason}").unwrap();
-    }
-    insta::assert_snapshot!(reasons);
+    ]);
+    insta::assert_snapshot!(refused(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
 }
 
 /// The seed decides, the other way round nothing else does.
@@ -221,7 +197,7 @@ fn random_disciplines_draw_from_the_links_seed() {
     let json = r#"{ "rate": "12 Mbit/s",
                     "queue": { "red": { "min": "2 packets", "max": "20 packets",
                                         "probability": "50 %", "weight": "50 %" } } }"#;
-    let plan = serde_json::from_str::<PathSpec>(json).unwrap().link(Direction::Forward).unwrap();
+    let plan = path(json).link(Direction::Forward).unwrap();
     let packets = (0..400_u64).map(|i| (Instant::from_nanos(i * 700_000), 1500)).collect();
     let fates = |seed| -> Vec<Fate> {
         let mut verdicts = run(&mut Link::new(&plan, seed, Direction::Forward), &packets);

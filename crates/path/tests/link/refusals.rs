@@ -1,10 +1,19 @@
 //! Bottlenecks and their company that cannot be, and what is said of them.
 
-use std::fmt::Write;
+use tcplab_path::Direction;
 
-use tcplab_path::{Direction, PathSpec};
+use crate::support::{described, path, refused};
 
 const REFUSED: &[&str] = &[
+    r#"{ "rate": "0 Mbit/s" }"#,
+    r#"{ "rate": "1 Mbit/s", "reverse": { "rate": "0 Mbit/s" } }"#,
+    r#"{ "queue": "10 packets" }"#,
+    r#"{ "reverse": { "queue": "10 packets" }, "forward": { "rate": "1 Mbit/s" } }"#,
+    r#"{ "rate": "1 Mbit/s", "queue": "0 packets" }"#,
+    r#"{ "rate": "1 Mbit/s", "forward": { "queue": "1513 B" } }"#,
+    r#"{ "rate": "1 Mbit/s", "delay": "10 ms", "queue": "0.5 bdp" }"#,
+    r#"{ "rate": "1 Mbit/s", "queue": "1 bdp" }"#,
+    r#"{ "rate": "10000000 Tbit/s", "delay": "1000000 h", "queue": "1 bdp" }"#,
     r#"{ "rate": {} }"#,
     r#"{ "rate": { "steps": [{ "at": "1 s", "to": "1 Mbit/s" }] } }"#,
     r#"{ "rate": { "start": "1 Mbit/s" } }"#,
@@ -52,16 +61,7 @@ const REFUSED: &[&str] = &[
 
 #[test]
 fn what_cannot_be_is_refused_with_key_and_reason() {
-    let mut told = String::new();
-    for json in REFUSED {
-        let path: PathSpec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
-        let error = path
-            .link(Direction::Forward)
-            .and_then(|_| path.link(Direction::Reverse))
-            .expect_err(json);
-        writeln!(told, "{json}\n    {}: {error}", error.key).unwrap();
-    }
-    insta::assert_snapshot!(told);
+    insta::assert_snapshot!(refused(REFUSED));
 }
 
 #[test]
@@ -72,15 +72,14 @@ fn what_serves_one_direction_may_stand_for_both() {
         r#"{ "burst": "10 kB", "forward": { "rate": "2 Mbit/s" },
              "reverse": { "wifi": { "standard": "g", "rate": "54 Mbit/s" } } }"#,
     ] {
-        let path: PathSpec = serde_json::from_str(json).unwrap();
+        let path = path(json);
         assert!(Direction::BOTH.iter().all(|way| path.link(*way).is_ok()), "{json}");
     }
 }
 
 #[test]
 fn servers_in_words() {
-    let mut told = String::new();
-    for json in [
+    insta::assert_snapshot!(described(&[
         r#"{ "rate": { "start": "10 Mbit/s", "steps": [{ "at": "5 s", "to": "2 Mbit/s", "over": "1 s" }], "repeat": "10 s" } }"#,
         r#"{ "rate": "10 Mbit/s", "burst": "15 kB" }"#,
         r#"{ "rate": { "opportunities": [0, 3, 7] } }"#,
@@ -90,10 +89,5 @@ fn servers_in_words() {
         r#"{ "wifi": { "standard": "ac", "rate": "433.3 Mbit/s", "stations": 3, "aggregate": 32 } }"#,
         r#"{ "police": { "rate": "10 Mbit/s", "burst": "15 kB" } }"#,
         r#"{ "rate": "10 Mbit/s", "cross": [{ "rate": "2 Mbit/s" }, { "rate": "1 Mbit/s", "size": "200 B", "arrivals": "even", "on": "1 s", "off": "2 s", "from": "5 s", "until": "9 s" }] }"#,
-    ] {
-        let path: PathSpec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
-        let words = path.link(Direction::Forward).unwrap().describe();
-        writeln!(told, "{json}\n    {}", words.join("\n    ")).unwrap();
-    }
-    insta::assert_snapshot!(told);
+    ]));
 }

@@ -1,28 +1,12 @@
 //! What is refused, and in which words; and that what is not refused keeps its meaning.
 
-use std::fmt::Write;
+use tcplab_path::{Direction, LinkPlan};
 
-use tcplab_path::{Direction, LinkPlan, PathSpec};
-
-/// What is said of each of these paths, whether they cannot be read or cannot be.
-fn said(paths: &[&str]) -> String {
-    let mut table = String::new();
-    for json in paths {
-        let said = match serde_json::from_str::<PathSpec>(json) {
-            Err(error) => error.to_string(),
-            Ok(path) => match path.link(Direction::Forward) {
-                Err(error) => format!("{}: {error}", error.key),
-                Ok(plan) => panic!("{json} is accepted: {plan:?}"),
-            },
-        };
-        writeln!(table, "{json}\n    {said}").unwrap();
-    }
-    table
-}
+use crate::support::{path, refused};
 
 #[test]
 fn losses_that_cannot_be() {
-    insta::assert_snapshot!(said(&[
+    insta::assert_snapshot!(refused(&[
         r#"{ "loss": "0.3" }"#,
         r#"{ "loss": ["1 %"] }"#,
         r#"{ "loss": {} }"#,
@@ -42,7 +26,7 @@ fn losses_that_cannot_be() {
 
 #[test]
 fn rules_that_cannot_be() {
-    insta::assert_snapshot!(said(&[
+    insta::assert_snapshot!(refused(&[
         r#"{ "drop": "syn" }"#,
         r#"{ "drop": {} }"#,
         r#"{ "drop": { "kind": "ack" } }"#,
@@ -63,7 +47,11 @@ fn rules_that_cannot_be() {
 
 #[test]
 fn interruptions_that_cannot_be() {
-    insta::assert_snapshot!(said(&[
+    insta::assert_snapshot!(refused(&[
+        r#"{ "interruption": { "every": "0 s", "lasting": "0 s" } }"#,
+        r#"{ "reverse": { "interruption": { "every": "5 s", "lasting": "5 s" } } }"#,
+        r#"{ "forward": { "interruption":
+            { "every": "5 s", "lasting": "1 s", "direction": "reverse" } } }"#,
         r#"{ "interruption": "5 s" }"#,
         r#"{ "interruption": { "lasting": "1 s" } }"#,
         r#"{ "interruption": { "every": "5 s", "up": "5 s", "lasting": "1 s" } }"#,
@@ -83,7 +71,7 @@ fn interruptions_that_cannot_be() {
 
 #[test]
 fn sizes_that_cannot_be() {
-    insta::assert_snapshot!(said(&[
+    insta::assert_snapshot!(refused(&[
         r#"{ "mtu": 1400 }"#,
         r#"{ "mtu": "67 B" }"#,
         r#"{ "forward": { "mtu": { "size": "60 B", "answer": false } } }"#,
@@ -107,7 +95,7 @@ fn what_is_written_is_read_again() {
         r#"{"mtu":"1.4 kB"}"#,
         r#"{"mtu":{"size":"1.4 kB","answer":false}}"#,
     ] {
-        let path: PathSpec = serde_json::from_str(json).unwrap();
+        let path = path(json);
         assert_eq!(serde_json::to_string(&path).unwrap(), json);
         let plan = path.link(Direction::Forward).unwrap();
         assert_eq!(plan.elements.len(), 1);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::support::{
-    Arrivals, GRID, arrivals, link, opportunities, policers, run, schedules, serving,
+    Arrivals, GRID, arrivals, forward, link, opportunities, policers, run, schedules, serving,
 };
 use proptest::prelude::*;
 use tcplab_path::{
@@ -172,11 +172,9 @@ proptest! {
 
 /// The path of some keys, and where packets of these sizes that come at these milliseconds end up.
 fn left(json: &str, packets: &[(u64, usize)]) -> Vec<(f64, Fate)> {
-    let path: PathSpec = serde_json::from_str(json).unwrap();
-    let plan = path.link(Direction::Forward).unwrap();
     let packets: Arrivals =
         packets.iter().map(|(ms, size)| (Instant::ZERO + Span::from_millis(*ms), *size)).collect();
-    let mut verdicts: Vec<Verdict> = run(&mut link(&plan.elements), &packets);
+    let mut verdicts: Vec<Verdict> = run(&mut forward(json), &packets);
     verdicts.sort_by_key(|verdict| verdict.id);
     verdicts.iter().map(|it| (it.left.as_nanos() as f64 / 1e6, it.fate)).collect()
 }

@@ -1,5 +1,8 @@
 //! Random plans and arrivals, and two ways for a world to drive a link.
 
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+
 use crate::queues::queues;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,11 +10,12 @@ use tcplab_path::{
     Arrivals as Spacing, BlackholePlan, BottleneckPlan, CorruptionPlan, CrossFlow, DelayPlan,
     DelaySpec, Departure, Direction, DropPlan, DuplicationPlan, ElementPlan, GilbertElliott,
     HeldBack, InterruptionPlan, InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan,
-    LossBurst, LossPlan, MtuPlan, Packet, PacketPart, PolicerSpec, QueueLimit, QueuePlan,
+    LossBurst, LossPlan, MtuPlan, Packet, PacketPart, PathSpec, PolicerSpec, QueueLimit, QueuePlan,
     ReorderingPlan, RulePlan, Schedule, ServerPlan, Step, TokenBucketPlan, TracePlan, Verdict,
     WifiPlan, WifiStandard,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
+use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
 
 /// Packets as they come: when, and how long in bytes. In order of time.
 pub(crate) type Arrivals = Vec<(Instant, usize)>;
@@ -361,6 +365,61 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Arrivals> {
         };
         packets.into_iter().map(arrive).collect()
     })
+}
+
+/// The path that is written so.
+pub(crate) fn path(json: &str) -> PathSpec {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The forward link of the path that is written so.
+pub(crate) fn forward(json: &str) -> Link {
+    Link::new(&path(json).link(Direction::Forward).unwrap(), 1, Direction::Forward)
+}
+
+/// A TCP segment from that port, of so many bytes of IP.
+pub(crate) fn segment(id: u64, src_port: u16, size: usize, ecn: Ecn) -> Packet {
+    let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
+    let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn });
+    let header = TcpRepr { src_port, dst_port: 80, ..TcpRepr::default() };
+    Packet::new(id, header.to_packet(&ip, &vec![0; size - 40]))
+}
+
+/// For each path what its forward link does, or why it cannot be read or planned.
+pub(crate) fn described(paths: &[&str]) -> String {
+    let mut table = String::new();
+    for json in paths {
+        let said = match serde_json::from_str(json) {
+            Err(error) => vec![error.to_string()],
+            Ok(path) => planned(&path).unwrap_or_else(|error| vec![error]),
+        };
+        writeln!(table, "{json}\n    {}", said.join("\n    ")).unwrap();
+    }
+    table
+}
+
+/// What the forward link does. The plans of both directions, and the path, can be read back.
+fn planned(path: &PathSpec) -> Result<Vec<String>, String> {
+    let written = serde_json::to_string(path).unwrap();
+    assert_eq!(serde_json::from_str::<PathSpec>(&written).unwrap(), *path);
+    let mut words = Vec::new();
+    for direction in [Direction::Reverse, Direction::Forward] {
+        let plan = path.link(direction).map_err(|error| format!("{}: {error}", error.key))?;
+        let written = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<LinkPlan>(&written).unwrap(), plan);
+        words = plan.describe();
+    }
+    Ok(words)
+}
+
+/// What is said of paths of which each is refused.
+pub(crate) fn refused(paths: &[&str]) -> String {
+    for json in paths {
+        let path: Result<PathSpec, _> = serde_json::from_str(json);
+        let is_accepted = path.is_ok_and(|path| planned(&path).is_ok());
+        assert!(!is_accepted, "{json} is accepted");
+    }
+    described(paths)
 }
 
 pub(crate) fn link(elements: &[ElementPlan]) -> Link {

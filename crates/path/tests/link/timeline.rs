@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::support::{bottleneck, delay, link, run};
-use tcplab_path::{Direction, Fate, Link, Packet, PathSpec, QueueLimit, Verdict};
+use crate::support::{bottleneck, delay, forward, link, run};
+use tcplab_path::{Fate, Link, Packet, QueueLimit, Verdict};
 use tcplab_units::{Instant, Rate, Span};
 
 /// Two packets every millisecond into a bottleneck that sends one, with room for four; after 2 ms
@@ -11,14 +11,12 @@ use tcplab_units::{Instant, Rate, Span};
 /// interruption, and only what the bottleneck sends during it is hit.
 #[test]
 fn a_bottleneck_with_an_interruption_behind_it() {
-    let path: PathSpec = serde_json::from_str(
+    let mut link = forward(
         r#"{
             "rate": "12 Mbit/s", "delay": "10 ms", "queue": "4 packets",
             "interruption": { "every": "1 s", "lasting": "3 ms", "offset": "2.5 ms" }
         }"#,
-    )
-    .unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
+    );
     let packets = (0..16).map(|i| (millis(i / 2), 1500)).collect();
     let mut verdicts = run(&mut link, &packets);
     verdicts.sort_by_key(|verdict| verdict.id);
@@ -28,8 +26,7 @@ fn a_bottleneck_with_an_interruption_behind_it() {
 /// 1,500 B take 1/3 ms at 36 Mbit/s: told times are rounded, the third packet is on the dot.
 #[test]
 fn thirds_of_a_millisecond_add_up() {
-    let path: PathSpec = serde_json::from_str(r#"{ "rate": "36 Mbit/s" }"#).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward);
+    let mut link = forward(r#"{ "rate": "36 Mbit/s" }"#);
     let verdicts = run(&mut link, &vec![(Instant::ZERO, 1500); 6]);
     let left: Vec<_> = verdicts.iter().map(|verdict| verdict.left.as_nanos()).collect();
     assert_eq!(left, [333_334, 666_667, 1_000_000, 1_333_334, 1_666_667, 2_000_000]);
@@ -54,8 +51,7 @@ fn what_is_due_happens_before_what_arrives() {
 
 #[test]
 fn an_instant_in_the_past_counts_as_the_last_thing_that_happened() {
-    let path: PathSpec = serde_json::from_str(r#"{ "delay": "10 ms" }"#).unwrap();
-    let mut link = Link::new(&path.link(Direction::Reverse).unwrap(), 1, Direction::Reverse);
+    let mut link = forward(r#"{ "delay": "10 ms" }"#);
     link.handle_packet(millis(5), Packet::new(0, vec![0; 40]));
     assert_eq!(link.poll(millis(9)), None);
     link.handle_packet(millis(7), Packet::new(1, vec![0; 40]));
@@ -74,8 +70,7 @@ fn an_instant_in_the_past_counts_as_the_last_thing_that_happened() {
 
 #[test]
 fn an_empty_plan_lets_packets_pass_at_once() {
-    let plan = PathSpec::default().link(Direction::Forward).unwrap();
-    let mut link = Link::new(&plan, 1, Direction::Forward);
+    let mut link = forward("{}");
     let packet = Packet::new(9, vec![1, 2, 3]);
     link.handle_packet(millis(4), packet.clone());
     assert_eq!(link.poll_at(), Some(millis(4)));

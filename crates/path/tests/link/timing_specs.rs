@@ -1,31 +1,10 @@
 //! How delays, jitter, reordering, copies and bit errors are written, and what is said of them.
 
-use std::fmt::Write;
-
-use tcplab_path::{Direction, LinkPlan, PathSpec};
-
-/// For each path what it does, or the key at fault and why.
-fn told(paths: &[&str]) -> String {
-    let mut text = String::new();
-    for json in paths {
-        let path: Result<PathSpec, _> = serde_json::from_str(json);
-        let told = match path.map(|path| path.link(Direction::Forward)) {
-            Err(error) => format!("cannot be read: {error}"),
-            Ok(Err(error)) => format!("{}: {error}", error.key),
-            Ok(Ok(plan)) => {
-                let json = serde_json::to_string(&plan).unwrap();
-                assert_eq!(serde_json::from_str::<LinkPlan>(&json).unwrap(), plan);
-                plan.describe().join(" ")
-            }
-        };
-        writeln!(text, "{json}\n    {told}").unwrap();
-    }
-    text
-}
+use crate::support::{described, refused};
 
 #[test]
 fn possible_ones_are_described() {
-    let text = told(&[
+    let text = described(&[
         r#"{ "delay": { "start": "20 ms", "steps": [{ "at": "5 s", "to": "80 ms", "over": "1 s" }] } }"#,
         r#"{ "delay": { "start": "20 ms", "steps": [{ "at": "5 s", "to": "1 ms" }], "repeat": "9 s" },
              "jitter": { "uniform": "0 ms", "reorder": true } }"#,
@@ -58,9 +37,9 @@ fn impossible_ones_are_refused_with_key_and_reason() {
         r#"{{ "jitter": {{ "table": "x.dist", "scale": "1 ms", "values": [{}1] }} }}"#,
         "1, ".repeat(16_384)
     );
-    let long = told(&[&values]).lines().next_back().unwrap_or_default().to_owned();
+    let long = refused(&[&values]).lines().next_back().unwrap_or_default().to_owned();
     assert_eq!(long, "    jitter.values: a table has 1 to 16384 values, not 16385");
-    let text = told(&[
+    let text = refused(&[
         r#"{ "delay": { "start": "20 ms", "steps": [] } }"#,
         r#"{ "delay": { "start": "20 ms", "steps": [{ "at": "5 s", "to": "1 ms" }], "repeat": "5 s" } }"#,
         r#"{ "delay": "20 Mbit/s" }"#,

@@ -13,7 +13,7 @@ fn scene<'a>(points: &'a [ParetoPoint], kinds: &'a [String]) -> Pareto<'a> {
 }
 
 #[test]
-fn the_front_holds_what_no_other_beats_in_both() {
+fn front_has_points_not_beaten_in_both() {
     let points = [
         point("slow and late", 40.0, 3.0),
         point("fast but late", 50.0, 24.0),
@@ -38,7 +38,7 @@ fn the_front_holds_what_no_other_beats_in_both() {
 }
 
 #[test]
-fn what_is_the_same_in_both_beats_neither() {
+fn equal_points_beat_neither() {
     let points = [point("one", 10.0, 4.0), point("other", 10.0, 4.0)];
     assert_eq!(front(&scene(&points, &[String::new()])), [0, 1]);
     assert_eq!(front(&scene(&[], &[String::new()])), [0_usize; 0]);
@@ -66,7 +66,7 @@ fn the_front_is_a_line_of_steps_with_names_and_the_rest_is_muted() {
 }
 
 #[test]
-fn a_lone_point_has_no_line_and_nothing_that_is_no_number_is_drawn() {
+fn single_point_has_no_front_and_non_finite_values_are_skipped() {
     let mut lone = point("one", 10.0, 4.0);
     lone.across.interval = None;
     lone.up.interval = Some((f64::NAN, f64::INFINITY));
@@ -102,7 +102,7 @@ fn names_cover_neither_points_nor_one_another() {
 }
 
 #[test]
-fn a_wide_interval_does_not_press_the_rest_flat() {
+fn wide_interval_is_clipped() {
     let mut wild = point("wild", 12.0, 4.0);
     wild.across.interval = Some((-500.0, 524.0));
     let points = [point("one", 10.0, 4.0), wild];

@@ -50,7 +50,7 @@ fn a_path_whose_directions_differ() {
 }
 
 #[test]
-fn keys_say_what_always_holds() {
+fn keys_name_constant_values() {
     for (json, words) in [
         ("{}", vec!["both directions: 0 ms", "both directions: none"]),
         (
@@ -100,7 +100,7 @@ fn many_keys_are_short() {
 }
 
 #[test]
-fn the_shortest_outage_is_seen_and_many_are_one() {
+fn short_outages_are_visible_and_joined() {
     let outage = |from: u64, until: u64| Outage {
         from: Instant::from_nanos(from * 1_000_000),
         until: Instant::from_nanos(until * 1_000_000),
@@ -117,7 +117,7 @@ fn the_shortest_outage_is_seen_and_many_are_one() {
 }
 
 #[test]
-fn notes_are_broken_where_nothing_belongs_together() {
+fn notes_break_between_words_not_before_units() {
     let word = "nine chars".replace(' ', "");
     let note = format!("{} eightlet 10 % are lost", [word.as_str(); 12].join(" "));
     let lines = wrapped(&note);
@@ -128,8 +128,8 @@ fn notes_are_broken_where_nothing_belongs_together() {
 }
 
 #[test]
-fn rates_are_said_in_their_unit() {
-    for (bits, said) in [
+fn rates_have_a_suitable_unit() {
+    for (bits, expected) in [
         (1_536_000, "1.54 Mbit/s"),
         (999, "999 bit/s"),
         (12_500, "12.5 kbit/s"),
@@ -137,12 +137,12 @@ fn rates_are_said_in_their_unit() {
         (0, "0 Mbit/s"),
     ] {
         let rate = Rate::from_bits_per_second(bits);
-        assert_eq!(spoken_rate(super::bits(Some(rate))), said);
+        assert_eq!(spoken_rate(super::bits(Some(rate))), expected);
     }
 }
 
 #[test]
-fn lines_are_alike_when_the_eye_says_so() {
+fn lines_below_a_pixel_apart_are_alike() {
     let steps = |values: &[(u64, f64)]| -> Steps {
         values.iter().map(|(at, value)| (Instant::from_nanos(*at), *value)).collect()
     };

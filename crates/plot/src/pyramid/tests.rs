@@ -59,7 +59,7 @@ fn made_up(seed: u64, count: u64) -> Vec<Mark> {
 }
 
 #[test]
-fn every_stroke_is_inside_one_at_each_level_and_nothing_is_made_up() {
+fn each_level_covers_exactly_the_strokes() {
     for seed in 0..5 {
         let marks = made_up(seed, 1_500);
         let until = marks.iter().map(|it| it.x).max().unwrap();
@@ -133,7 +133,7 @@ fn lines_keep_their_ends_and_their_extremes() {
 }
 
 #[test]
-fn few_strokes_and_none_are_levels_too() {
+fn few_or_no_strokes_have_levels() {
     for count in [0, 1] {
         let marks = vec![Mark { x: 7, low: 1, high: 2 }; count];
         let layer = strokes("data", marks, (1_000_000, 2));

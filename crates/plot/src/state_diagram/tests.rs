@@ -105,7 +105,7 @@ fn a_walk_is_drawn() {
 }
 
 #[test]
-fn ends_of_whom_nothing_is_known_are_drawn_too() {
+fn unknown_ends_are_drawn() {
     let mut walks = walks(&OPEN, &[]);
     walks.server.start = None;
     let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });

@@ -1,4 +1,4 @@
-//! The graphs there are, and what all of them have in common.
+//! The kinds of graphs, and their common settings.
 
 use super::writer::Page;
 

@@ -276,7 +276,7 @@ fn a_small_graph() {
 }
 
 #[test]
-fn only_what_was_asked_for_is_drawn() {
+fn only_chosen_graphs_are_drawn() {
     let mut sink = XplSink::new(Memory::default(), &XplGraph::ALL, None).only([1].into());
     small(&mut sink);
     assert_eq!(sink.finish().unwrap().0, 0);
@@ -287,7 +287,7 @@ fn only_what_was_asked_for_is_drawn() {
 }
 
 #[test]
-fn names_go_on_behind_z() {
+fn names_after_z_have_two_letters() {
     for (connection, forward, expected) in [
         (0, true, "a2b_tsg.xpl"),
         (0, false, "b2a_tsg.xpl"),
@@ -300,7 +300,7 @@ fn names_go_on_behind_z() {
 }
 
 #[test]
-fn a_full_disk_is_told_once() {
+fn full_disk_is_reported_once() {
     struct Full(u32);
     impl XplFiles for Full {
         fn append(&mut self, _name: &str, _begins: bool, _text: &[u8]) -> io::Result<()> {

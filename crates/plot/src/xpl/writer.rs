@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_others_write_them() {
+    fn numbers_equal_those_of_format() {
         let written = |text: &[u8], len: u8| {
             std::str::from_utf8(&text[..usize::from(len)]).unwrap().to_owned()
         };

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_small_and_whole() {
+    fn packed_text_is_small_and_complete() {
         let text = "<p>a part of a page</p>".repeat(1_000);
         let packed = pack(text.as_bytes());
         assert!(packed.len() < text.len() / 20);

@@ -1,4 +1,4 @@
-//! Where on which page something is, and what pages are made to look with.
+//! Links between pages, and the style and scripts of pages.
 
 use tcplab_results::{Case, Run, RunWorld, Trial, World};
 
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_variant_is_called_its_page_stays_in_the_folder() {
+    fn page_name_stays_in_the_folder() {
         assert_eq!(page_name("reno_5Mbit-s", 3), "reno_5Mbit-s-3.html");
         assert_eq!(page_name("../<evil>", 1), "..--evil--1.html");
     }

@@ -1,4 +1,4 @@
-//! Where a report reads from what the run does not hold.
+//! The source of data that the run itself does not hold.
 
 use std::borrow::Cow;
 use std::error::Error;

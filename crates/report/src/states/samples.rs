@@ -1,4 +1,4 @@
-//! The walk that the packets show against what the sockets themselves said.
+//! State walks by packets compared with samples of the sockets.
 
 use serde::Serialize;
 use tcplab_recording::Sample;

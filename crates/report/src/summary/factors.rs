@@ -1,8 +1,8 @@
 //! What each factor does to the main metric, and each pair of factors.
 
 use tcplab_plot::{
-    Ecdf, EcdfLine, Heat, Spread, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, ecdf, heat,
-    spread, trend, trend_csv,
+    EcdfLine, Heat, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, ecdf, heat, spread, trend,
+    trend_csv,
 };
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
@@ -172,7 +172,7 @@ fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigu
     let rows = factor.levels.iter().zip(levels).map(|(name, values)| row(name, values));
     let rows: Vec<SpreadRow> = rows.collect();
     let (title, name) = (format!("Trials by {}", short(&factor.key)), measured.name());
-    let drawn = spread(&Spread { title: &title, values: &name, rows: &rows });
+    let drawn = spread(&title, &name, &rows);
     PageFigure::drawn("Every trial", drawn)
 }
 
@@ -221,34 +221,27 @@ fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
-    let line = |(name, values): (&String, &Vec<f64>)| EcdfLine {
-        name: name.clone(),
-        values: values.clone(),
-    };
-    let lines: Vec<EcdfLine> = factor.levels.iter().zip(levels).map(line).collect();
+    let lines: Vec<EcdfLine> = factor.levels.iter().cloned().zip(levels.iter().cloned()).collect();
     let title = format!("Distribution by {}", short(&factor.key));
-    let drawn = ecdf(&Ecdf { title: &title, values: &measured.name(), lines: &lines });
+    let drawn = ecdf(&title, &measured.name(), &lines);
     PageFigure::drawn("Distribution over trials (ECDF)", drawn)
 }
 
 /// Of each request, for workloads with requests; `responses` has those of each case.
 fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> Option<PageFigure> {
     let factor = &measured.factors[index];
-    let mut lines: Vec<EcdfLine> = factor
-        .levels
-        .iter()
-        .map(|name| EcdfLine { name: name.clone(), values: Vec::new() })
-        .collect();
+    let mut lines: Vec<EcdfLine> =
+        factor.levels.iter().map(|name| (name.clone(), Vec::new())).collect();
     let mut seen = std::collections::BTreeSet::new();
     for point in measured.points.iter().filter(|point| seen.insert(point.case)) {
         let times = responses.get(point.case).map_or(&[][..], Vec::as_slice);
-        lines[point.levels[index]].values.extend(times);
+        lines[point.levels[index]].1.extend(times);
     }
-    if lines.iter().all(|line| line.values.is_empty()) {
+    if lines.iter().all(|(_, values)| values.is_empty()) {
         return None;
     }
     let title = format!("Response times by {}", short(&factor.key));
-    let drawn = ecdf(&Ecdf { title: &title, values: "response time, ms", lines: &lines });
+    let drawn = ecdf(&title, "response time, ms", &lines);
     Some(PageFigure::drawn("Distribution over requests (ECDF)", drawn))
 }
 
@@ -370,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_of_a_median_is_between_the_right_order_statistics() {
+    fn interval_of_median_uses_order_statistics() {
         let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
         // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the
         // 6th and 15th.

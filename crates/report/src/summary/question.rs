@@ -1,7 +1,7 @@
 //! The question of a run and its answer: the beginning of the page.
 
 use std::collections::BTreeSet;
-use tcplab_plot::{Spread, SpreadRow, spread};
+use tcplab_plot::{SpreadRow, spread};
 use tcplab_results::{Case, Run};
 use tcplab_units::rounded::counted;
 
@@ -110,7 +110,7 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
     };
     let rows: Vec<SpreadRow> = seen.iter().map(of).collect();
     let name = measured.name();
-    let drawn = spread(&Spread { title: "Every trial", values: &name, rows: &rows });
+    let drawn = spread("Every trial", &name, &rows);
     let title = format!(
         "{} of {}",
         title(measured.info.name),

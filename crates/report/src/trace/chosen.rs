@@ -59,43 +59,36 @@ impl Chosen {
         self.kept.get_mut(&place)
     }
 
-    fn flow(&mut self, id: FlowId) -> Option<&mut Flow> {
-        let kept = self.kept(id.connection)?;
-        Some(&mut kept.flows[usize::from(!id.forward)])
+    fn in_flow(&mut self, id: FlowId, change: impl FnOnce(&mut Flow)) {
+        if let Some(kept) = self.kept(id.connection) {
+            change(&mut kept.flows[usize::from(!id.forward)]);
+        }
     }
 }
 
 impl Sink for Chosen {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
-        if let Some(flow) = self.flow(flow) {
-            flow.segments.push(segment);
-        }
+        self.in_flow(flow, |flow| flow.segments.push(segment));
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
-        if let Some(flow) = self.flow(flow) {
-            flow.acks.push(ack);
-        }
+        self.in_flow(flow, |flow| flow.acks.push(ack));
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
-        if let Some(flow) = self.flow(flow) {
-            flow.episodes.push(episode);
-        }
+        self.in_flow(flow, |flow| flow.episodes.push(episode));
     }
     fn stall(&mut self, flow: FlowId, stall: Stall) {
-        if let Some(flow) = self.flow(flow) {
-            flow.stalls.push(stall);
-        }
+        self.in_flow(flow, |flow| flow.stalls.push(stall));
     }
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        if let Some(flow) = self.flow(flow) {
-            flow.limits.push(period);
-        }
+        self.in_flow(flow, |flow| flow.limits.push(period));
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        let Some(flow) = self.flow(flow) else { return };
-        if let Ok(index) = flow.segments.binary_search_by_key(&frame, |segment| segment.frame) {
-            flow.segments[index].proof.spurious = Some(why);
-        }
+        self.in_flow(flow, |flow| {
+            let place = flow.segments.binary_search_by_key(&frame, |segment| segment.frame);
+            if let Ok(index) = place {
+                flow.segments[index].proof.spurious = Some(why);
+            }
+        });
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.seen += 1;

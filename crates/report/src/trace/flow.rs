@@ -39,7 +39,7 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         ));
     }
     if totals.data_segments > 0 {
-        facts.push(labelled(&q::BYTES_IN_FLIGHT_MAX, bytes(totals.max_in_flight)));
+        facts.push(labelled(&q::BYTES_IN_FLIGHT_MAX, &bytes(totals.max_in_flight)));
     }
     facts.push(capture_point(flow));
     look.paragraph(out, "  ", &facts.join("; "));
@@ -105,7 +105,7 @@ fn rates(transfer: &Transfer) -> String {
         (q::THROUGHPUT, transfer.throughput),
         (q::CAPACITY, transfer.capacity),
     ] {
-        facts.extend(value.map(|value| labelled(&quantity, rate(value))));
+        facts.extend(value.map(|value| labelled(&quantity, &rate(value))));
     }
     joined(&facts)
 }
@@ -114,12 +114,12 @@ fn metrics(transfer: &Transfer) -> String {
     let mut facts = Vec::new();
     let percent = |share: f64, places| format!("{} %", decimal(share, places));
     let ratio = transfer.time_ratio;
-    facts.extend(ratio.map(|ratio| labelled(&q::TRANSFER_TIME_RATIO, decimal(ratio, 2))));
+    facts.extend(ratio.map(|ratio| labelled(&q::TRANSFER_TIME_RATIO, &decimal(ratio, 2))));
     let efficiency = transfer.efficiency;
-    facts.extend(efficiency.map(|share| labelled(&q::EFFICIENCY, percent(share, 2))));
+    facts.extend(efficiency.map(|share| labelled(&q::EFFICIENCY, &percent(share, 2))));
     facts.extend(transfer.buffer_delay.map(|share| {
-        let over = labelled(&q::BASELINE_RTT, or_unknown(transfer.baseline, span));
-        format!("{} ({over})", labelled(&q::BUFFER_DELAY, percent(share, 1)))
+        let over = labelled(&q::BASELINE_RTT, &or_unknown(transfer.baseline, span));
+        format!("{} ({over})", labelled(&q::BUFFER_DELAY, &percent(share, 1)))
     }));
     joined(&facts)
 }
@@ -157,7 +157,7 @@ fn round_trips(trips: &RoundTrips) -> String {
 
 fn timer(trips: &RoundTrips) -> String {
     let timers = [(q::SRTT, trips.smoothed), (q::RTTVAR, trips.variation), (q::RTO, trips.timeout)];
-    let known = timers.into_iter().filter_map(|(of, value)| Some(labelled(&of, span(value?))));
+    let known = timers.into_iter().filter_map(|(of, value)| Some(labelled(&of, &span(value?))));
     joined(&known.collect::<Vec<_>>())
 }
 
@@ -175,16 +175,10 @@ fn window(window: &WindowUse) -> String {
     if !facts.is_empty() && !window.scale_known {
         facts.push("scale unknown".into());
     }
-    if !window.zero_windows.is_empty() {
-        facts.push(format!(
-            "{} {} for {}, max {}{}",
-            q::ZERO_WINDOWS.label,
-            times(window.zero_windows.count),
-            span(window.zero_window_time),
-            span(window.zero_window_max),
-            at_frames(&window.zero_windows)
-        ));
-    }
+    note(&mut facts, &window.zero_windows, |count| {
+        let (time, max) = (span(window.zero_window_time), span(window.zero_window_max));
+        format!("{} {} for {time}, max {max}", q::ZERO_WINDOWS.label, times(count))
+    });
     for (seen, what) in [
         (&window.window_full, q::WINDOW_FULL),
         (&window.probes, q::ZERO_WINDOW_PROBES),
@@ -192,10 +186,7 @@ fn window(window: &WindowUse) -> String {
         (&window.silly_windows, q::SILLY_WINDOWS),
         (&window.windows_shrunk, q::WINDOWS_SHRUNK),
     ] {
-        if !seen.is_empty() {
-            let what = what.label_under("window");
-            facts.push(format!("{what} {}{}", times(seen.count), at_frames(seen)));
-        }
+        note(&mut facts, seen, |count| format!("{} {}", what.label_under("window"), times(count)));
     }
     joined(&facts)
 }
@@ -213,22 +204,12 @@ fn acking(flow: &Flow, habits: &AckBehaviour) -> String {
             n => format!("{} duplicates ({} unnecessary)", grouped(duplicates), grouped(n)),
         });
     }
-    if !habits.stretch.is_empty() {
-        facts.push(format!(
-            "{} stretch ACKs (max {}){}",
-            grouped(habits.stretch.count),
-            bytes(habits.longest),
-            at_frames(&habits.stretch)
-        ));
-    }
-    if !habits.delayed.is_empty() {
-        facts.push(format!(
-            "{} delayed (max {}){}",
-            grouped(habits.delayed.count),
-            span(habits.delay_max),
-            at_frames(&habits.delayed)
-        ));
-    }
+    note(&mut facts, &habits.stretch, |count| {
+        format!("{} stretch ACKs (max {})", grouped(count), bytes(habits.longest))
+    });
+    note(&mut facts, &habits.delayed, |count| {
+        format!("{} delayed (max {})", grouped(count), span(habits.delay_max))
+    });
     joined(&facts)
 }
 
@@ -236,7 +217,7 @@ fn marks(marks: &SenderMarks) -> String {
     let mut facts = Vec::new();
     if marks.largest > Bytes::ZERO {
         let size = format!("{} B", grouped(marks.largest.as_u64()));
-        facts.push(labelled(&q::SEGMENT_MAX_BYTES, size));
+        facts.push(labelled(&q::SEGMENT_MAX_BYTES, &size));
     }
     for (count, what) in [
         (marks.push, q::PSH_SEGMENTS),
@@ -247,33 +228,35 @@ fn marks(marks: &SenderMarks) -> String {
             facts.push(format!("{} {}", grouped(count), what.label_under("segments")));
         }
     }
-    if !marks.nagle_waits.is_empty() {
-        facts.push(format!(
-            "{} waited for a delayed ACK (Nagle), {} in all{}",
-            grouped(marks.nagle_waits.count),
-            span(marks.nagle_wait_time),
-            at_frames(&marks.nagle_waits)
-        ));
-    }
+    note(&mut facts, &marks.nagle_waits, |count| {
+        let time = span(marks.nagle_wait_time);
+        format!("{} waited for a delayed ACK (Nagle), {time} in all", grouped(count))
+    });
     for (seen, what) in [
         (&marks.urgent, q::URG_SEGMENTS),
         (&marks.keep_alives, q::KEEP_ALIVES),
         (&marks.ce_marks, q::CE_MARKS),
     ] {
-        if !seen.is_empty() {
-            let what = what.label_under("segments");
-            facts.push(format!("{} {what}{}", grouped(seen.count), at_frames(seen)));
-        }
+        note(&mut facts, seen, |count| {
+            format!("{} {}", grouped(count), what.label_under("segments"))
+        });
     }
     joined(&facts)
 }
 
-fn labelled(quantity: &Quantity, value: String) -> String {
+fn labelled(quantity: &Quantity, value: &str) -> String {
     format!("{} {value}", quantity.label)
 }
 
 fn times(count: u64) -> String {
     if count == 1 { "once".into() } else { format!("{} times", grouped(count)) }
+}
+
+/// Adds a text about a count, followed by the frames.
+fn note(facts: &mut Vec<String>, seen: &Occurrences, text: impl FnOnce(u64) -> String) {
+    if !seen.is_empty() {
+        facts.push(text(seen.count) + &at_frames(seen));
+    }
 }
 
 /// ` (#12, #40, …)`.

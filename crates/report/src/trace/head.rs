@@ -1,4 +1,4 @@
-//! What was captured, before what was found in it.
+//! The capture itself, above its connections.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -202,7 +202,7 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
     }
     if way.retransmissions > 0 {
         let again = grouped(way.retransmissions);
-        let needless = match way.spurious {
+        let spurious = match way.spurious {
             0 => "none spurious".to_owned(),
             1 => "1 spurious: its data had arrived before".to_owned(),
             n => {
@@ -210,7 +210,7 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
                 format!("{n} spurious: their data had arrived before")
             }
         };
-        facts.push(format!("retransmitted by the {sender}: {again}, {needless}"));
+        facts.push(format!("retransmitted by the {sender}: {again}, {spurious}"));
     }
     if way.reordered > 0 {
         facts.push(format!(
@@ -223,7 +223,7 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
     for (count, what) in [
         (way.not_captured_at_receiver, format!("acknowledged but not captured at the {receiver}")),
         (way.not_captured_at_sender, format!("not captured at the {sender}")),
-        (way.undecided, "outside the time that both captures cover, not judged".to_owned()),
+        (way.not_judged, "outside the time that both captures cover, not judged".to_owned()),
     ] {
         if count > 0 {
             facts.push(format!("{} {what}", grouped(count)));
@@ -243,17 +243,17 @@ fn audited(out: &mut String, audit: &Audit, look: Look) {
     );
     look.paragraph(out, "  ", &text);
     let needed = audit.needed + audit.falsely_spurious;
-    let needless = audit.spurious + audit.spurious_unreported;
-    let again = needed + needless + audit.retransmissions_missed;
+    let spurious = audit.spurious + audit.spurious_unreported;
+    let again = needed + spurious + audit.retransmissions_missed;
     let text = format!(
         "retransmissions: {} of {} found, {} false positives; {} necessary ({} of them reported as \
          spurious), {} spurious ({} of them not reported)",
-        grouped(needed + needless),
+        grouped(needed + spurious),
         grouped(again),
         grouped(audit.retransmissions_false),
         grouped(needed),
         grouped(audit.falsely_spurious),
-        grouped(needless),
+        grouped(spurious),
         grouped(audit.spurious_unreported),
     );
     look.paragraph(out, "  ", &text);

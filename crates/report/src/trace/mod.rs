@@ -1,4 +1,4 @@
-//! Captures as text: what hurts most first, then any connection in depth.
+//! Captures as text: connections by lost time, and any connection in depth.
 
 mod chosen;
 mod detail;

@@ -1,4 +1,4 @@
-//! All connections at a glance, what hurts most first.
+//! All connections at a glance, sorted by lost time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -2,8 +2,8 @@
 
 use tcplab_findings::story;
 use tcplab_plot::{
-    Chart, Figure, LadderScene, View, advertised_window, chart, delivered_rate, in_flight, ladder,
-    round_trips, sent_rate, time_sequence,
+    Chart, Figure, LadderScene, View, advertised_window, chart, in_flight, ladder, round_trips,
+    time_sequence,
 };
 use tcplab_quantities as q;
 use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
@@ -12,9 +12,11 @@ use tcplab_units::{Endpoint, Instant, Span};
 
 use super::shown::{ShownConnection, anchor};
 use crate::summary::recovery::kind_class;
+use crate::trial::graphs::{rate_chart, scaled};
 use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
 use crate::trial::stalls::Stalls;
+use crate::trial::view::Stop;
 
 /// The longest episodes have a ladder.
 const MOST_EPISODES: usize = 12;
@@ -40,6 +42,7 @@ pub(crate) struct DirectionView {
     pub(crate) limits: Option<LimitsView>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) stalls: Option<Stalls>,
+    pub(crate) stops: Vec<Stop>,
     pub(crate) episodes: Vec<EpisodeView>,
     /// Episodes that are not shown.
     pub(crate) more_episodes: usize,
@@ -91,6 +94,12 @@ impl DirectionView {
         let episode = |(index, episode): (usize, &Episode)| {
             episode_view(index, episode, flow, (sender, receiver), connection.last)
         };
+        let episodes: Vec<EpisodeView> = costliest.iter().copied().map(episode).collect();
+        let stop = |it: &EpisodeView| Stop {
+            label: format!("Episode {}", it.number),
+            from: it.from.clone(),
+            until: it.until.clone(),
+        };
         DirectionView {
             title: format!("{} to {receiver}", capital(sender)),
             facts: flow_facts(flow),
@@ -98,7 +107,8 @@ impl DirectionView {
             figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
             stalls: Stalls::of(flow),
             more_episodes: flow.episodes.len() - costliest.len(),
-            episodes: costliest.into_iter().map(episode).collect(),
+            stops: episodes.iter().map(stop).collect(),
+            episodes,
         }
     }
 }
@@ -117,17 +127,8 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
     let title = format!("Sequence numbers of the {sender}’s data");
     let time = view.until.since(view.from);
     let part = (time / PARTS).max(SHORTEST_PART);
-    let scaled = |mut series: tcplab_plot::Series| {
-        series.points.iter_mut().for_each(|(_, value)| *value = value.map(|v| v / 1e3));
-        series
-    };
-    let windows = [scaled(in_flight(flow)), scaled(advertised_window(flow))];
+    let windows = [scaled(in_flight(flow), 1e-3), scaled(advertised_window(flow), 1e-3)];
     let flying = windows[0].points.iter().filter_map(|(_, v)| *v).fold(0.0, f64::max);
-    let rates = [sent_rate(flow, part), delivered_rate(flow, part)];
-    let mut usual: Vec<f64> =
-        rates.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
-    usual.sort_by(f64::total_cmp);
-    let rate_title = format!("Throughput per {}", rounded::span(part));
     let mut figures = vec![
         time_sequence(id, &title, flow, view),
         chart(
@@ -141,16 +142,7 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             },
             view,
         ),
-        chart(
-            &Chart {
-                title: &rate_title,
-                unit: "Mbit/s",
-                right: None,
-                series: &rates,
-                at_most: usual.get(usual.len() * 95 / 100).map(|rate| rate * 2.0),
-            },
-            view,
-        ),
+        rate_chart(flow, part, view),
     ];
     // A capture point at the receiver sees none.
     let trips = [round_trips(flow)];

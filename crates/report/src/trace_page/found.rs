@@ -1,7 +1,7 @@
 //! The findings at the top of the page.
 
 use std::collections::BTreeMap;
-use tcplab_findings::{Finding, Severity, recovery_episode, worst_first};
+use tcplab_findings::{Finding, recovery_episode, worst_first};
 use tcplab_plot::escape;
 
 use super::shown::{ShownConnection, anchor};
@@ -50,23 +50,12 @@ impl FoundView {
         FoundView {
             id: anchor(number),
             number,
-            class: class(finding.severity),
+            class: finding.severity.name(),
             statement: markup(&finding.statement),
             remedy: finding.remedy.as_deref().map(markup).unwrap_or_default(),
             rule: finding.rule,
             frames: frames(&finding.frames),
         }
-    }
-}
-
-/// The CSS class.
-fn class(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Good => "good",
-        Severity::Note => "note",
-        Severity::Harm => "harm",
-        Severity::Failure => "failure",
-        Severity::Doubt => "doubt",
     }
 }
 
@@ -95,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_to_be_typed_is_set_apart_and_nothing_becomes_markup() {
+    fn backticks_become_code_and_markup_is_escaped() {
         for (text, expected) in [
             ("see `ip -s link` & go", "see <code>ip -s link</code> &amp; go"),
             ("one ` alone <b>", "one ` alone &lt;b&gt;"),

@@ -1,6 +1,7 @@
-//! One recovery episode: what the page says and draws of it.
+//! One recovery episode on the page.
 
 use tcplab_plot::{LadderScene, ladder};
+use tcplab_quantities as q;
 use tcplab_results::{EpisodeRow, TrialData};
 use tcplab_trace::{Fate, Flow, LadderLine, SegmentKind};
 use tcplab_units::Span;
@@ -96,17 +97,17 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
     vec![
         ("first evidence", format!("{evidence} at {} s", decimal(row.start_s, 3))),
         ("recovered in", repair),
-        ("longest silence", time(row.silence_s)),
-        ("lost segments", grouped(row.lost_segments as u64)),
+        (q::SILENCE_SECONDS.label, time(row.silence_s)),
+        (q::LOST_SEGMENTS.label, grouped(row.lost_segments as u64)),
         (
-            "retransmitted",
+            q::RETRANSMISSIONS.label,
             format!(
                 "{}, {} kB",
                 counted(row.retransmissions as usize, "packet", "packets"),
                 decimal(row.retransmitted_bytes as f64 / 1e3, 1)
             ),
         ),
-        ("timeouts", grouped(row.timeouts)),
+        (q::TIMEOUTS.label, grouped(row.timeouts)),
     ]
 }
 

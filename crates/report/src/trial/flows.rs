@@ -1,4 +1,4 @@
-//! Several flows, on the page of their trial: what each got, and when.
+//! Several flows on the page of their trial.
 
 use tcplab_plot::{Chart, Figure, Series, View, chart};
 use tcplab_quantities::{self as q, Quantity};

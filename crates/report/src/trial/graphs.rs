@@ -4,10 +4,11 @@ use tcplab_plot::{
     Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate, in_flight,
     sent_rate, time_sequence,
 };
+use tcplab_quantities as q;
 use tcplab_recording::Sample;
 use tcplab_results::TrialData;
 use tcplab_trace::Flow;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Span, rounded};
 
 use super::transfer::Transfer;
 
@@ -38,7 +39,7 @@ pub(crate) fn figures_of(
     let view = View { bands: &brief, ..view };
     figures.push(window_chart(flow, &view));
     figures.push(congestion_chart(flow, &samples, &view));
-    figures.push(rate_chart(flow, &view));
+    figures.push(rate_chart(flow, BIN, &view));
     figures.push(round_trip_chart(&samples, &view));
     figures
 }
@@ -81,16 +82,18 @@ fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure
     )
 }
 
-fn rate_chart(flow: &Flow, view: &View<'_>) -> Figure {
-    let series = [sent_rate(flow, BIN), delivered_rate(flow, BIN)];
+/// Sent and delivered data per `bin`.
+pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Figure {
+    let series = [sent_rate(flow, bin), delivered_rate(flow, bin)];
     // A burst into an empty queue must not flatten the rest.
     let mut rates: Vec<f64> =
         series.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
     rates.sort_by(f64::total_cmp);
+    let title = format!("Throughput per {}", rounded::span(bin));
     let usual = rates.get(rates.len() * 95 / 100).copied();
     chart(
         &Chart {
-            title: "Throughput per 100 ms",
+            title: &title,
             unit: "Mbit/s",
             right: None,
             series: &series,
@@ -103,12 +106,12 @@ fn rate_chart(flow: &Flow, view: &View<'_>) -> Figure {
 fn round_trip_chart(samples: &[&Sample], view: &View<'_>) -> Figure {
     let time = |us: u64| (us > 0).then_some(us as f64 / 1e3);
     let series = [
-        sampled(samples, "min-rtt", "RTT min", |s| {
+        sampled(samples, "min-rtt", q::RTT_MIN.label, |s| {
             // The kernel's value before the first measurement is all ones.
             time(s.min_rtt_us).filter(|_| s.min_rtt_us < u64::from(u32::MAX))
         }),
-        sampled(samples, "rto", "RTO", |s| time(s.rto_us)),
-        sampled(samples, "rtt", "SRTT", |s| time(s.rtt_us)),
+        sampled(samples, "rto", q::RTO.label, |s| time(s.rto_us)),
+        sampled(samples, "rtt", q::SRTT.label, |s| time(s.rtt_us)),
     ];
     let title = "RTT and RTO";
     chart(&Chart { title, unit: "ms", right: None, series: &series, at_most: None }, view)
@@ -133,7 +136,7 @@ fn sampled(
     Series { class, label: label.to_string(), points, steps: true }
 }
 
-fn scaled(series: Series, factor: f64) -> Series {
+pub(crate) fn scaled(series: Series, factor: f64) -> Series {
     let points = series.points.iter().map(|(at, v)| (*at, v.map(|v| v * factor))).collect();
     Series { points, ..series }
 }

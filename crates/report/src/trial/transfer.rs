@@ -1,4 +1,4 @@
-//! The transfer of a trial among what was captured.
+//! The transfer of a trial among its captured connections.
 
 use tcplab_results::TrialData;
 use tcplab_trace::{Connection, Flow, Trace};

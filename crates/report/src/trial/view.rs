@@ -1,7 +1,7 @@
 //! One trial: its graphs and its episodes.
 
 use tcplab_plot::{Band, Figure, View};
-use tcplab_results::{FindingRow, MetricValue, OptionRow, Trial, TrialData, remark};
+use tcplab_results::{FindingRow, MetricValue, Trial, TrialData, remark};
 use tcplab_scenario::{MetricInfo, metric as metric_info};
 use tcplab_units::rounded::with_unit;
 use tcplab_units::{Endpoint, Instant};
@@ -50,7 +50,6 @@ pub(crate) struct TrialView<'a> {
     pub(crate) episodes: Vec<EpisodeView<'a>>,
     pub(crate) calls: Vec<CallView>,
     pub(crate) calls_left_out: usize,
-    pub(crate) options: Vec<OptionView<'a>>,
     /// A load's captures show the first connection only.
     pub(crate) load: Option<LoadView>,
     /// If there are several; everything else is about the first.
@@ -58,45 +57,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) has_load: bool,
 }
 
-/// A socket option: requested value and effect.
-pub(crate) struct OptionView<'a> {
-    pub(crate) socket: &'a str,
-    pub(crate) option: &'a str,
-    pub(crate) requested: &'a str,
-    pub(crate) before: &'a str,
-    pub(crate) set: &'a str,
-    pub(crate) connected: &'a str,
-    pub(crate) effective: &'a str,
-    pub(crate) outcome: String,
-    pub(crate) refused: bool,
-}
-
-impl<'a> OptionView<'a> {
-    fn new(row: &'a OptionRow) -> OptionView<'a> {
-        let OptionRow { socket, record } = row;
-        let text = |value: &'a Option<String>| value.as_deref().unwrap_or("–");
-        // Older recordings lack the name of the man page.
-        let option = if record.option.is_empty() { &record.name } else { &record.option };
-        let outcome = match &record.because {
-            Some(because) => format!("{}: {because}", record.outcome.name()),
-            None => record.outcome.name().into(),
-        };
-        OptionView {
-            socket,
-            option,
-            requested: text(&record.requested),
-            before: text(&record.before),
-            set: text(&record.set),
-            connected: text(&record.connected),
-            effective: &record.effective,
-            outcome,
-            refused: row.is_refused(),
-        }
-    }
-}
-
 pub(crate) struct Stop {
-    pub(crate) number: usize,
+    pub(crate) label: String,
     pub(crate) from: String,
     pub(crate) until: String,
 }
@@ -159,7 +121,6 @@ impl<'a> TrialView<'a> {
             episodes: trial.episodes.iter().map(episode).collect(),
             calls,
             calls_left_out,
-            options: trial.options.iter().map(OptionView::new).collect(),
             load: LoadView::of(trial),
             flows: FlowsView::of(trial),
             has_load: is_load,
@@ -174,7 +135,8 @@ fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
 
 fn stop(interruption: &Interruption<'_>) -> Stop {
     let (from, until) = interruption.window;
-    Stop { number: interruption.number, from: seconds(from), until: seconds(until) }
+    let label = format!("Interruption {}", interruption.number);
+    Stop { label, from: seconds(from), until: seconds(until) }
 }
 
 fn findings(trial: &Trial) -> Vec<&FindingRow> {

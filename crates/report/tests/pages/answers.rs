@@ -75,7 +75,7 @@ fn decided_answer_names_the_best_level_and_its_interval() {
 }
 
 #[test]
-fn undecided_answer_says_tied() {
+fn inconclusive_answer_says_tied() {
     let text = answer(&run("goodput", LEVELS, 10, |a, b, n| {
         4.0 - b as f64 + if a == 0 { -1.0 } else { 0.0 } + noise(a, b, n)
     }));

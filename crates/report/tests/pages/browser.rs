@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use tcplab_report::{ShownConnection, TracePage};
 
+use super::page::page;
 use super::synthetic;
 
 /// Before the page's own script: records errors, and schedules frames itself, because a headless
@@ -53,11 +54,7 @@ addEventListener('load', async () => {
 #[test]
 fn the_page_works_in_a_browser() {
     let (run, recordings) = synthetic::run(1);
-    let load = |trial: &tcplab_results::Trial| {
-        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
-        found.map(|(_, data)| data.clone()).ok_or("no such trial")
-    };
-    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    let page = page(&run, &recordings);
     if let Some(seen) = seen_in(&page, USE) {
         assert_eq!(
             seen,
@@ -103,17 +100,13 @@ addEventListener('load', async () => {
 </script>";
 
 #[test]
-fn figures_are_saved_and_what_is_packed_is_unpacked() {
+fn figures_are_saved_and_packed_trials_unpacked() {
     let (run, recordings) = synthetic::run(3);
-    let load = |trial: &tcplab_results::Trial| {
-        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
-        found.map(|(_, data)| data.clone()).ok_or("no such trial")
-    };
-    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    let page = page(&run, &recordings);
     let Some(seen) = seen_in(&page, SAVE) else { return };
     let before = r#"{"kinds":{"#;
     let after =
-        r#""packed":true,"unpacked":true,"limits":4,"menu":"csv","closed":true,"wrong":[]}"#;
+        r#""packed":true,"unpacked":true,"limits":15,"menu":"csv","closed":true,"wrong":[]}"#;
     assert!(seen.starts_with(before) && seen.ends_with(after), "{seen}");
     for kind in
         ["scene spread", "trend", "scene ecdf", "pane", "graph time-sequence", "graph chart"]
@@ -189,11 +182,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
 #[test]
 fn the_page_is_printed() {
     let (run, recordings) = synthetic::run(1);
-    let load = |trial: &tcplab_results::Trial| {
-        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
-        found.map(|(_, data)| data.clone()).ok_or("no such trial")
-    };
-    let page = tcplab_report::render(&run, load).expect("a made-up run can be shown");
+    let page = page(&run, &recordings);
     let place = tempfile::tempdir().unwrap();
     let (file, paper) = (place.path().join("report.html"), place.path().join("report.pdf"));
     fs::write(&file, page).unwrap();

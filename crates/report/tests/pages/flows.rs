@@ -1,6 +1,5 @@
 //! Several flows on the page of their trial.
 
-use tcplab_report::render;
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric, Run};
 
 use super::synthetic;
@@ -32,16 +31,12 @@ fn page(flows: &[FlowRow]) -> String {
 }
 
 fn page_with(flows: &[FlowRow], change: impl FnOnce(&mut Run)) -> String {
-    let (mut run, recordings): (Run, _) = synthetic::run(1);
+    let (mut run, recordings) = synthetic::run(1);
     change(&mut run);
     for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
         trial.flows = flows.to_vec();
     }
-    let load = |trial: &tcplab_results::Trial| {
-        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
-        found.map(|(_, data)| data.clone()).ok_or_else(|| "no such trial".to_string())
-    };
-    render(&run, load).unwrap()
+    super::page::page(&run, &recordings)
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn written(trials: usize, loaded: &mut BTreeSet<String>) -> (tempfile::TempDir, 
 
 /// With too many trials for a page each.
 #[test]
-fn links_lead_to_pages_and_places_that_are_there() {
+fn all_links_have_targets() {
     let mut loaded = BTreeSet::new();
     let (_place, folder) = written(1_020, &mut loaded);
     assert!(loaded.len() <= 20 * 5, "{} trials were loaded", loaded.len());

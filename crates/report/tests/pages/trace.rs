@@ -1,50 +1,13 @@
 //! The page of a trace, from captures of the corpus: complete, and alive in a real browser.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use tcplab_findings::examine;
 use tcplab_report::{ShownConnection, TracePage, write_trace};
-use tcplab_trace::{
-    Connection, Flow, Limit, LimitPeriod, LimitShares, Note, Stall, StallCause, Trace, analyze,
-};
-use tcplab_units::{Bytes, Instant};
+use tcplab_trace::{Connection, Limit, Note, Trace};
+use tcplab_units::Instant;
 
 use crate::browser::seen_in;
-
-fn trace(name: &str) -> Trace {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-    let packed = folder.join(format!("{name}.pcap.zst"));
-    analyze(tcplab_capture::open(packed).unwrap())
-}
-
-/// As the analyser writes them, for a flow without any.
-fn add_limits(flow: &mut Flow, last: Instant) {
-    let at = |share: u64| Instant::from_nanos(last.as_nanos() * share / 100);
-    let edges = [(Limit::SlowStart, 0, 8), (Limit::Path, 8, 40), (Limit::Timeout, 40, 47)];
-    let edges =
-        edges.into_iter().chain([(Limit::Congestion, 47, 80), (Limit::Application, 80, 100)]);
-    flow.limits.clear();
-    flow.shares = LimitShares::default();
-    for (limit, from, until) in edges {
-        let (from, until) = (at(from), at(until));
-        flow.limits.push(LimitPeriod {
-            limit,
-            shares: LimitShares::default(),
-            from,
-            until,
-            acked: Bytes::ZERO,
-            frames: (1, 2),
-        });
-        flow.shares.spans[limit as usize] += until.since(from);
-    }
-    flow.stalls = vec![Stall {
-        from: at(40),
-        until: at(47),
-        frames: (100, 101),
-        cause: StallCause::TailLoss,
-        in_flight: Bytes::new(14_480),
-    }];
-}
+use crate::synthetic::captured;
 
 fn page(trace: &Trace, shown: &[usize]) -> String {
     let findings: Vec<_> = shown.iter().map(|&i| examine(&trace.connections[i])).collect();
@@ -64,9 +27,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
 
 /// A trace with losses and more, and its page.
 fn made() -> (Trace, String) {
-    let mut trace = trace("blackout.snd");
-    let last = trace.connections[1].last;
-    add_limits(&mut trace.connections[1].forward, last);
+    let mut trace = captured("blackout.snd");
     trace.notes.push(Note { frame: Some(7), text: "cut off".into() });
     let page = page(&trace, &[1, 0]);
     (trace, page)
@@ -109,8 +70,9 @@ fn trace_page_is_complete() {
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(count("<details class=\"trial connection\""), 2);
+    let path_rate = format!("path rate {:.1} %", 100.0 * flow.shares.share(Limit::Path));
     for text in
-        ["Frame 7: cut off", "tail loss", "path rate 32.0 %", "10.98.0.1:", "were retransmitted"]
+        ["Frame 7: cut off", "lost retransmission", &path_rate, "10.98.0.1:", "retransmitted"]
     {
         assert!(count(text) > 0, "{text}");
     }

@@ -5,8 +5,8 @@ use super::info::{Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind
 
 /// A constant for each metric, so none is used that is not in the list, and the list.
 ///
-/// A metric that is a quantity of a connection or a run takes its label and meaning from it. Without
-/// `values` it has numbers.
+/// A metric that is a quantity of a connection or a run takes its label and meaning from it.
+/// Without `values` it has numbers.
 macro_rules! metrics {
     ($(
         $name:ident = $key:literal, $unit:literal, $scope:ident, $source:ident, $better:ident

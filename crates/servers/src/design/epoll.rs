@@ -12,7 +12,7 @@ use rustix::event::{EventfdFlags, Timespec};
 use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
-use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
@@ -335,8 +335,7 @@ impl<'a> Worker<'a> {
         // It stays readable, and is no news any more.
         let _ = epoll::delete(&self.epoll, self.context.stop);
         self.listener.close_to_new();
-        let drain = Drain::begin(self.context.limits());
-        self.stopping = Some(Stopping { drain, latest: Instant::now() });
+        self.stopping = Some(Stopping::begin(self.context.limits()));
         for index in 0..self.connections.len() {
             self.turn(index, false);
         }

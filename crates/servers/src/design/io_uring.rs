@@ -13,7 +13,7 @@ use rustix::net::Shutdown;
 use tcplab_units::ServerDesign;
 
 use crate::calendar::Clock;
-use crate::context::{Drain, Observer, ServerContext, Stopping};
+use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
@@ -282,11 +282,9 @@ impl<'a> Worker<'a> {
 
     fn begin_to_stop(&mut self) {
         self.listener.close_to_new();
-        let drain = Drain::begin(self.context.limits());
-        let now = Instant::now();
-        self.stopping = Some(Stopping { drain, latest: now });
+        let stopping = self.stopping.insert(Stopping::begin(self.context.limits()));
         for connection in self.connections.iter_mut().flatten() {
-            connection.conversation.stop(now);
+            connection.conversation.stop(stopping.latest);
         }
     }
 

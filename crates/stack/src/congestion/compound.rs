@@ -29,7 +29,7 @@ const ENOUGH_SAMPLES: u32 = 3;
 /// share where queues are short: the loss window is that Reno's. Only the sum is in
 /// `window.cwnd`; whatever else changes that leaves the delay window what fits.
 #[derive(Debug)]
-pub struct Compound {
+pub(super) struct Compound {
     /// The delay window, 256ths of a segment.
     delay: u64,
     /// As it was before the last reduction.
@@ -43,25 +43,14 @@ pub struct Compound {
 }
 
 impl Compound {
-    /// Before anything was sent.
-    pub fn new() -> Compound {
-        Compound {
-            delay: 0,
-            prior_delay: 0,
-            round_end: 0,
-            rtts: RttSamples::default(),
-            last_rtt: None,
-            gamma: MOST_WAITING * UNIT,
-        }
-    }
-
     /// The delay window, whole segments of `window.cwnd`.
-    pub fn delay_window(&self) -> u32 {
+    pub(super) fn delay_window(&self) -> u32 {
         (self.delay / UNIT) as u32
     }
 
     /// Segments that may wait in the path before the delay window shrinks, rounded down.
-    pub fn gamma(&self) -> u32 {
+    #[cfg(test)]
+    pub(super) fn gamma(&self) -> u32 {
         (self.gamma / UNIT) as u32
     }
 
@@ -92,8 +81,7 @@ impl Compound {
 
     fn begin_round(&mut self, window: &Window) {
         self.round_end = window.nxt;
-        self.rtts.count = 0;
-        self.rtts.round = None;
+        self.rtts.begin_round();
     }
 
     /// γ goes half-way to ¾ of what Reno would have had waiting.
@@ -109,7 +97,14 @@ impl Compound {
 
 impl Default for Compound {
     fn default() -> Compound {
-        Compound::new()
+        Compound {
+            delay: 0,
+            prior_delay: 0,
+            round_end: 0,
+            rtts: RttSamples::default(),
+            last_rtt: None,
+            gamma: MOST_WAITING * UNIT,
+        }
     }
 }
 

@@ -18,17 +18,17 @@ mod veno;
 mod westwood;
 mod window;
 
-pub use bbr::Bbr;
-pub use compound::Compound;
+use bbr::Bbr;
+use compound::Compound;
 pub use control::{CongestionControl, Setup};
-pub use cubic::Cubic;
-pub use old_haiku::OldHaiku;
-pub use reno::Reno;
+use cubic::Cubic;
+use old_haiku::OldHaiku;
+pub(crate) use reno::Reno;
 pub use samples::{AckSample, Event, RateSample, State};
-pub use tahoe::Tahoe;
-pub use vegas::Vegas;
-pub use veno::Veno;
-pub use westwood::Westwood;
+use tahoe::Tahoe;
+use vegas::Vegas;
+use veno::Veno;
+use westwood::Westwood;
 pub use window::{Deliveries, Flight, NO_THRESHOLD, PacingState, RoundTrips, Window};
 
 /// The names of all controls, as [`by_name`] takes them.
@@ -54,14 +54,14 @@ pub fn by_name(name: &str) -> Option<Box<dyn CongestionControl>> {
 pub fn on(name: &str, setup: &Setup) -> Option<Box<dyn CongestionControl>> {
     Some(match name {
         "bbr" => Box::new(Bbr::new(setup)),
-        "compound" => Box::new(Compound::new()),
+        "compound" => Box::new(Compound::default()),
         "cubic" => Box::new(Cubic::new(setup)),
-        "newreno" => Box::new(Reno::new_reno()),
-        "old-haiku" => Box::new(OldHaiku::new()),
-        "reno" => Box::new(Reno::new()),
-        "tahoe" => Box::new(Tahoe::new()),
-        "vegas" => Box::new(Vegas::new()),
-        "veno" => Box::new(Veno::new()),
+        "newreno" => Box::new(Reno::named("newreno")),
+        "old-haiku" => Box::new(OldHaiku::default()),
+        "reno" => Box::new(Reno::named("reno")),
+        "tahoe" => Box::new(Tahoe::default()),
+        "vegas" => Box::new(Vegas::default()),
+        "veno" => Box::new(Veno::default()),
         "westwood" => Box::new(Westwood::new(setup)),
         _ => return None,
     })

@@ -8,15 +8,8 @@ use super::{AckSample, CongestionControl, Window, reno};
 /// that stack does not know for what they are, let the window grow in avoidance as well
 /// (`TCPEndpoint::_Acknowledged` before 05743f6a13).
 #[derive(Debug, Default)]
-pub struct OldHaiku {
+pub(super) struct OldHaiku {
     una: u64,
-}
-
-impl OldHaiku {
-    /// Before anything was sent.
-    pub fn new() -> OldHaiku {
-        OldHaiku::default()
-    }
 }
 
 impl CongestionControl for OldHaiku {
@@ -50,7 +43,7 @@ mod tests {
 
     #[test]
     fn old_haiku_any_ack_grows_window_equally() {
-        let (mut control, mut window) = (OldHaiku::new(), Window::new(1448, 2));
+        let (mut control, mut window) = (OldHaiku::default(), Window::new(1448, 2));
         window.ssthresh = 4;
         for (una, cwnd, count) in [
             (2_897, 3, 0),

@@ -7,25 +7,14 @@ use super::{CongestionControl, Window};
 /// Doubles each round up to the threshold, then grows by one segment each round, and halves at a
 /// loss (`tcp_reno`). Reno and NewReno differ in what the sender does in recovery, not here.
 #[derive(Debug)]
-pub struct Reno {
+pub(crate) struct Reno {
     name: &'static str,
 }
 
 impl Reno {
-    /// Called `reno`.
-    pub fn new() -> Reno {
-        Reno { name: "reno" }
-    }
-
-    /// Called `newreno`.
-    pub fn new_reno() -> Reno {
-        Reno { name: "newreno" }
-    }
-}
-
-impl Default for Reno {
-    fn default() -> Reno {
-        Reno::new()
+    /// Reno or NewReno, by the name that the stack calls it.
+    pub(crate) fn named(name: &'static str) -> Reno {
+        Reno { name }
     }
 }
 

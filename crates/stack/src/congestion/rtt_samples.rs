@@ -14,6 +14,12 @@ pub(super) struct RttSamples {
 }
 
 impl RttSamples {
+    /// A round begins.
+    pub(super) fn begin_round(&mut self) {
+        self.count = 0;
+        self.round = None;
+    }
+
     /// Takes an RTT in, if the acknowledgement gave one.
     pub(super) fn take(&mut self, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };

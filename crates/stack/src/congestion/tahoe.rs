@@ -8,17 +8,10 @@ use super::{CongestionControl, RateSample, State, Window, reno};
 /// grows as Reno does, but there is no fast recovery. Whatever tells of a loss, or of congestion,
 /// sets the window to one segment, and slow start leads to half of the window that was.
 #[derive(Debug, Default)]
-pub struct Tahoe {
+pub(super) struct Tahoe {
     una: u64,
     /// Whether a loss is being repaired.
     repairs: bool,
-}
-
-impl Tahoe {
-    /// Before anything was sent.
-    pub fn new() -> Tahoe {
-        Tahoe::default()
-    }
 }
 
 impl CongestionControl for Tahoe {

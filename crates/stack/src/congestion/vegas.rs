@@ -17,7 +17,7 @@ const FEW_SAMPLES: u32 = 2;
 /// Compares, once a round, the rate there is with the rate there would be without any queue
 /// (Brakmo and Peterson, JSAC 1995), as `tcp_vegas.c` does. Losses are Reno's.
 #[derive(Debug, Default)]
-pub struct Vegas {
+pub(super) struct Vegas {
     /// Whether rounds are judged at present; otherwise it is Reno.
     judging: bool,
     round_end: u64,
@@ -25,20 +25,10 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    /// Before anything was sent.
-    pub fn new() -> Vegas {
-        Vegas::default()
-    }
-
     fn enable(&mut self, window: &Window) {
         self.judging = true;
         self.round_end = window.nxt;
-        self.begin_round();
-    }
-
-    fn begin_round(&mut self) {
-        self.rtts.count = 0;
-        self.rtts.round = None;
+        self.rtts.begin_round();
     }
 
     /// Sets the window after a round whose RTT minimum was `rtt`.
@@ -90,7 +80,7 @@ impl CongestionControl for Vegas {
                 }
                 _ => reno::grow(window, acked),
             }
-            self.begin_round();
+            self.rtts.begin_round();
         } else if window.in_slow_start() {
             window.slow_start(acked);
         }

@@ -19,7 +19,7 @@ const UNKNOWN: u64 = 0x7fff_ffff;
 /// As `tcp_veno.c` has it: the queue is judged at each acknowledgement by the shortest round trip
 /// since the one before, not by that of a round.
 #[derive(Debug)]
-pub struct Veno {
+pub(super) struct Veno {
     /// Whether the queue is judged at present; otherwise it is Reno.
     judging: bool,
     rtts: RttSamples,
@@ -30,11 +30,6 @@ pub struct Veno {
 }
 
 impl Veno {
-    /// Before anything was sent.
-    pub fn new() -> Veno {
-        Veno { judging: true, rtts: RttSamples::default(), grows: true, waiting: 0 }
-    }
-
     /// How many segments wait in the path, in halves.
     fn backlog(&self, window: &Window) -> u64 {
         let base = self.rtts.base.unwrap_or(UNKNOWN);
@@ -59,7 +54,7 @@ impl Veno {
 
 impl Default for Veno {
     fn default() -> Veno {
-        Veno::new()
+        Veno { judging: true, rtts: RttSamples::default(), grows: true, waiting: 0 }
     }
 }
 

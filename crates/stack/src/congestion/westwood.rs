@@ -17,7 +17,7 @@ const FIRST_RTT: Span = Span::from_secs(20);
 /// As `tcp_westwood.c` has it: time and rate are in ticks of the machine, and Reno's half is the
 /// threshold while recovery lasts.
 #[derive(Debug)]
-pub struct Westwood {
+pub(super) struct Westwood {
     ticks: Ticks,
     /// The rate smoothed once and twice, bytes a tick.
     rate: [u64; 2],
@@ -37,7 +37,7 @@ pub struct Westwood {
 
 impl Westwood {
     /// On a machine like `setup`.
-    pub fn new(setup: &Setup) -> Westwood {
+    pub(super) fn new(setup: &Setup) -> Westwood {
         let ticks = Ticks::new(setup.tick);
         let rtt = ticks.of(FIRST_RTT);
         Westwood {
@@ -54,7 +54,8 @@ impl Westwood {
     }
 
     /// The estimated rate, bytes a second.
-    pub fn bytes_per_second(&self) -> u64 {
+    #[cfg(test)]
+    pub(super) fn bytes_per_second(&self) -> u64 {
         self.rate[1] * self.ticks.per_second()
     }
 

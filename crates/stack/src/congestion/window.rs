@@ -8,7 +8,7 @@ use super::State;
 pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// A sender, as far as its congestion control sees and sets it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Window {
     /// The congestion window.
     pub cwnd: u32,
@@ -88,21 +88,7 @@ impl Window {
     /// The window of a new connection: `initial` segments of `mss` bytes, no threshold, nothing
     /// sent.
     pub fn new(mss: u32, initial: u32) -> Window {
-        Window {
-            cwnd: initial,
-            count: 0,
-            ssthresh: NO_THRESHOLD,
-            prior_cwnd: 0,
-            state: State::Open,
-            mss,
-            una: 0,
-            nxt: 0,
-            last_sent: Instant::ZERO,
-            flight: Flight::default(),
-            rtt: RoundTrips::default(),
-            delivery: Deliveries::default(),
-            pacing: PacingState::default(),
-        }
+        Window { cwnd: initial, ssthresh: NO_THRESHOLD, mss, ..Window::default() }
     }
 
     /// Below the threshold (`tcp_in_slow_start`).

@@ -214,15 +214,15 @@ impl Connection {
     /// # Errors
     /// When there is none, it has not arrived, or it is read in line.
     pub fn read_urgent(&mut self) -> Result<u8, ReadError> {
-        if self.options.urgent_inline || !self.receiver.expects_urgent() {
+        if self.options.urgent_inline || !self.receiver.urgent.is_unread() {
             return Err(ReadError::NoUrgent);
         }
-        self.receiver.take_urgent().ok_or(ReadError::WouldBlock)
+        self.receiver.urgent.take().ok_or(ReadError::WouldBlock)
     }
 
     /// Whether the urgent byte has arrived and waits to be read out of band (`POLLPRI`).
     pub fn has_urgent(&self) -> bool {
-        self.receiver.has_urgent()
+        self.receiver.urgent.is_ready()
     }
 
     /// Whether the next byte to be read is the urgent one (`sockatmark`).
@@ -259,7 +259,7 @@ impl Connection {
         let unread = self.receiver.unread();
         unread > 0
             && (unread >= self.receive_low().as_u64()
-                || self.receiver.window_left() <= u64::from(self.receiver.peer_mss()))
+                || self.receiver.window_left() <= u64::from(self.receiver.window.peer_mss))
     }
 
     /// The send buffer grows with the congestion window (`tcp_sndbuf_expand`).

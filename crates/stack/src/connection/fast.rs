@@ -4,10 +4,29 @@ use tcplab_units::Instant;
 use tcplab_wire::{TcpFlags, TcpRepr};
 
 use super::Connection;
-use crate::fast_open::FastLesson;
+use super::parts::Fast;
+use crate::fast_open::{FastClient, FastLesson};
+use crate::segment::Offered;
 use crate::{Segment, SendCause};
 
 impl Connection {
+    /// What goes with the SYN: a cookie, and as much data as there is room for.
+    pub(super) fn take_fast(&mut self, client: &FastClient) {
+        let len = client.data.len();
+        let mut with_syn = 0;
+        while with_syn < len {
+            let offered = Offered::Shared(&client.data);
+            let taken = self.buffer.append(offered, with_syn, 1, len, len, false);
+            if taken == 0 {
+                break;
+            }
+            with_syn += taken;
+        }
+        self.writer.pushed_to = self.buffer.end();
+        let (cookie, more) = (client.cookie, client.more);
+        self.handshake.fast = Fast { cookie, more, with_syn, ..Fast::default() };
+    }
+
     /// What the SYN-ACK taught about the server, once.
     pub fn take_fast_lesson(&mut self) -> Option<FastLesson> {
         self.handshake.fast.lesson.take()

@@ -23,23 +23,13 @@ impl Connection {
         syn: &Segment,
     ) -> Option<Connection> {
         let options = SocketOptions::of(config);
-        Connection::accept_with(now, config, &options, opening, syn)
+        Connection::accept_with(now, config, &options, opening, syn, FastAnswer::Plain)
     }
 
-    /// The same, with socket options that the listening socket has.
+    /// Answers a SYN with the options of the listening socket, and with Fast Open: with
+    /// [`FastAnswer::Take`] the data of the SYN may be read at once, and the connection is the
+    /// application's before the handshake is over.
     pub fn accept_with(
-        now: Instant,
-        config: &Arc<Config>,
-        options: &SocketOptions,
-        opening: Opening,
-        syn: &Segment,
-    ) -> Option<Connection> {
-        Connection::accept_fast(now, config, options, opening, syn, FastAnswer::Plain)
-    }
-
-    /// The same with Fast Open: with [`FastAnswer::Take`] the data of the SYN may be read at once,
-    /// and the connection is the application's before the handshake is over.
-    pub fn accept_fast(
         now: Instant,
         config: &Arc<Config>,
         options: &SocketOptions,
@@ -95,7 +85,7 @@ impl Connection {
         let asked = self.terms.asked_mss;
         let mss = asked - if timestamps { TIMESTAMPS } else { 0 };
         let scale = self.config.handshake.window_scale.filter(|_| self.terms.scaling);
-        self.receiver.open(mss, asked, scale, self.options.window_clamp);
+        self.receiver.window.open(mss, asked, scale, self.options.window_clamp);
     }
 
     /// The peer's SYN, with or without ACK.
@@ -133,7 +123,7 @@ impl Connection {
         if !answers && cause == SendCause::HandshakeRetransmission {
             self.terms.ecn = false;
         }
-        let scale = self.receiver.window_scale();
+        let scale = self.receiver.window.scale;
         // A retransmitted SYN does without Fast Open (RFC 7413 section 4.1.3).
         let first = cause == SendCause::Handshake;
         let asks = first && !answers;
@@ -148,7 +138,7 @@ impl Connection {
             seq: self.numbers.own.initial(),
             ack: self.peer_number(expected).filter(|_| answers).unwrap_or_default(),
             flags,
-            window: self.receiver.window_offered().min(0xffff) as u16,
+            window: self.receiver.window.offered.min(0xffff) as u16,
             mss: Some(self.terms.asked_mss.min(0xffff) as u16),
             window_scale: self.terms.scaling.then_some(scale),
             sack_permitted: self.terms.sack,
@@ -261,7 +251,7 @@ impl Connection {
         let crossing =
             start == 0 && only(TcpFlags::SYN | TcpFlags::ACK) && self.handshake.is_active;
         let first = start + i64::from(crossing);
-        let window = self.receiver.window_offered() as i64;
+        let window = self.receiver.window.offered as i64;
         let inside =
             first >= 1 && first <= 1 + window || first < 1 && end + i64::from(crossing) > 1;
         if !fresh || !inside {

@@ -23,7 +23,7 @@ impl Connection {
     fn silent_for(&self, now: Instant) -> Span {
         let now = self.timers.jiffies.now(now);
         let heard = self.timers.jiffies.now(self.counters.last_ack);
-        now.since(heard.max(self.receiver.acks.last_arrival()))
+        now.since(heard.max(self.receiver.acks.last_arrival))
     }
 
     pub(super) fn handle_keep_alive_timeout(&mut self, now: Instant) {

@@ -19,8 +19,8 @@ mod application;
 mod closing;
 mod error;
 mod fast;
-mod figures;
 mod handshake;
+mod info;
 mod input;
 mod keep_alive;
 mod opening;
@@ -47,7 +47,6 @@ pub use error::{ConnectionError, ReadError, WriteError};
 pub use opening::Opening;
 pub use options::SocketOptions;
 pub use path_mtu::PathMtu;
-pub use time_wait::Reuse;
 pub use transmit::Transmit;
 
 use crate::BufferPool;
@@ -55,12 +54,11 @@ use crate::config::Config;
 use crate::fast_open::FastClient;
 use crate::jiffies::Jiffies;
 use crate::receiver::Receiver;
-use crate::segment::Offered;
 use crate::send_buffer::SendBuffer;
 use crate::sender::Sender;
 use crate::state::State;
 use opening::Terms;
-use parts::{Counters, Fast, Handshake, Numbers, Output, Timers, Timestamps, Writer};
+use parts::{Counters, Handshake, Numbers, Output, Timers, Timestamps, Writer};
 
 /// One end of a connection; see the module's documentation for how to drive it.
 #[derive(Debug)]
@@ -87,43 +85,22 @@ impl Connection {
     /// Opens a connection: the SYN leaves with the next [`Connection::poll_transmit`].
     pub fn connect(now: Instant, config: &Arc<Config>, opening: Opening) -> Connection {
         let options = SocketOptions::of(config);
-        Connection::connect_with(now, config, &options, opening)
+        Connection::connect_with(now, config, &options, opening, None)
     }
 
-    /// Opens a connection with socket options that were set before.
+    /// Opens a connection with socket options that were set before; with Fast Open, the SYN
+    /// carries a cookie and data.
     pub fn connect_with(
         now: Instant,
         config: &Arc<Config>,
         options: &SocketOptions,
         opening: Opening,
+        fast: Option<&FastClient>,
     ) -> Connection {
         let mut connection = Connection::new(config, options, opening, true);
-        connection.begin_active(now);
-        connection
-    }
-
-    /// The same with Fast Open: the SYN carries a cookie, and data.
-    pub fn connect_fast(
-        now: Instant,
-        config: &Arc<Config>,
-        options: &SocketOptions,
-        opening: Opening,
-        fast: &FastClient,
-    ) -> Connection {
-        let mut connection = Connection::new(config, options, opening, true);
-        connection.handshake.fast =
-            Fast { cookie: fast.cookie, more: fast.more, ..Fast::default() };
-        let (mut taken, len) = (0, fast.data.len());
-        while taken < len {
-            let offered = Offered::Shared(&fast.data);
-            let some = connection.buffer.append(offered, taken, 1, len, len, false);
-            if some == 0 {
-                break;
-            }
-            taken += some;
+        if let Some(fast) = fast {
+            connection.take_fast(fast);
         }
-        connection.writer.pushed_to = connection.buffer.end();
-        connection.handshake.fast.with_syn = taken;
         connection.begin_active(now);
         connection
     }

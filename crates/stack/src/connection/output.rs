@@ -86,7 +86,7 @@ impl Connection {
     /// A header as all segments of this state have it, without SACK.
     pub(super) fn header(&mut self, now: Instant, position: u64, flags: TcpFlags) -> TcpRepr {
         let mut flags = flags;
-        if self.receiver.ecn.is_echoing() {
+        if self.receiver.ecn.echo {
             flags |= TcpFlags::ECE;
         }
         TcpRepr {

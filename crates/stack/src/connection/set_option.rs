@@ -32,7 +32,7 @@ impl Connection {
             SocketOption::KeepAlive(_) | SocketOption::KeepIdle(_) => self.restart_keep_alive(now),
             SocketOption::UserTimeout(span) => self.sender.set_user_timeout(span),
             SocketOption::ReceiveBuffer(_) | SocketOption::SendBuffer(_) => self.apply_buffers(),
-            SocketOption::WindowClamp(bytes) => self.receiver.set_clamp(bytes),
+            SocketOption::WindowClamp(bytes) => self.receiver.window.set_clamp(bytes),
             SocketOption::MostPace(rate) => self.sender.set_max_pacing_rate(rate),
             SocketOption::ReceiveLow(_) => self.apply_receive_low(),
             SocketOption::QuickAck(quick) => {
@@ -49,7 +49,7 @@ impl Connection {
     /// grow to (`tcp_set_rcvlowat`).
     pub fn receive_low(&self) -> Bytes {
         let window = &self.receiver.window;
-        let most = if window.is_locked() {
+        let most = if window.locked {
             self.receiver.buffer().as_u64()
         } else {
             self.config.receiving.buffer[1].as_u64()
@@ -59,14 +59,14 @@ impl Connection {
 
     /// Up to where the window may grow now (TCP_WINDOW_CLAMP as read).
     pub fn window_clamp(&self) -> Bytes {
-        self.receiver.window.most()
+        Bytes::new(self.receiver.window.clamp)
     }
 
     /// A buffer that is not set becomes large enough for what is waited for
     /// (`tcp_set_rcvlowat`).
     pub(super) fn apply_receive_low(&mut self) {
         let low = self.receive_low();
-        self.receiver.make_room_for(low);
+        self.receiver.window.make_room_for(low);
     }
 
     pub(super) fn apply_buffers(&mut self) {

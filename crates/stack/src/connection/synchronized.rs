@@ -59,7 +59,7 @@ impl Connection {
             if start >= self.receiver.next() {
                 return;
             }
-        } else if header.flags.contains(TcpFlags::URG) || self.receiver.expects_urgent() {
+        } else if header.flags.contains(TcpFlags::URG) || self.receiver.urgent.is_unread() {
             let pointer =
                 header.urgent_pointer.saturating_sub(foreign.min(u32::from(u16::MAX)) as u16);
             let pointer = header.flags.contains(TcpFlags::URG).then_some(pointer);
@@ -175,7 +175,7 @@ impl Connection {
     /// was acknowledged last (`tcp_replace_ts_recent`).
     fn note_timestamps(&mut self, now: Instant, segment: &Segment, start: u64) {
         if let Some((value, _)) = segment.header.timestamps.filter(|_| self.terms.timestamps)
-            && start <= self.receiver.last_acknowledged()
+            && start <= self.receiver.window.updated_at
             && self.timestamps.advances(now, value)
         {
             self.timestamps.hear(now, value);

@@ -8,26 +8,17 @@ use crate::state::State;
 impl Connection {
     /// When to call [`Connection::handle_timeout`]; `None`: only something else makes it act.
     pub fn poll_at(&self) -> Option<Instant> {
-        let mut earliest = self.timers.over_at;
-        let mut consider = |at: Option<Instant>| {
-            earliest = match (earliest, at) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        };
-        match self.state {
-            State::Closed | State::TimeWait => {}
-            State::SynSent | State::SynReceived => consider(self.handshake.retransmit_at),
-            _ if self.handshake.fast.pending => consider(self.handshake.retransmit_at),
+        let handshake = self.handshake.retransmit_at;
+        let timers = match self.state {
+            State::Closed | State::TimeWait => [None; 3],
+            State::SynSent | State::SynReceived => [handshake, None, None],
+            _ if self.handshake.fast.pending => [handshake, None, None],
             _ => {
-                if self.state.is_sending() {
-                    consider(self.sender.poll_at());
-                }
-                consider(self.receiver.acks.poll_at());
-                consider(self.timers.keep_alive.at);
+                let sender = if self.state.is_sending() { self.sender.poll_at() } else { None };
+                [sender, self.receiver.acks.poll_at(), self.timers.keep_alive.at]
             }
-        }
-        earliest
+        };
+        timers.into_iter().chain([self.timers.over_at]).flatten().min()
     }
 
     /// A time that [`Connection::poll_at`] gave has come; earlier it does nothing. Poll for what
@@ -46,7 +37,7 @@ impl Connection {
     }
 
     fn handle_synchronized_timeout(&mut self, now: Instant) {
-        if let Some(cause) = self.receiver.handle_timeout(now, self.sender.rto()) {
+        if let Some(cause) = self.receiver.acks.handle_timeout(now, self.sender.rto()) {
             self.send_ack(now, cause);
         }
         if self.state.is_sending() && self.sender.poll_at().is_some_and(|at| at <= now) {

@@ -2,20 +2,7 @@ use tcplab_units::Span;
 use tcplab_wire::{SeqNumber, TcpRepr};
 
 use super::*;
-use crate::congestion::{CongestionControl, Window};
-
-#[derive(Debug)]
-struct Still;
-
-impl CongestionControl for Still {
-    fn name(&self) -> &'static str {
-        "still"
-    }
-    fn ssthresh(&mut self, _now: Instant, window: &mut Window) -> u32 {
-        window.cwnd
-    }
-    fn avoid(&mut self, _now: Instant, _window: &mut Window, _acked: u32) {}
-}
+use crate::congestion::Reno;
 
 fn opening(initial: u32) -> Opening {
     Opening {
@@ -23,7 +10,7 @@ fn opening(initial: u32) -> Opening {
         timestamp_offset: 0,
         mtu: 1500,
         ip_header: 20,
-        congestion: Box::new(Still),
+        congestion: Box::new(Reno::named("reno")),
     }
 }
 
@@ -41,7 +28,7 @@ const NOW: Instant = Instant::from_nanos(1_000_000_000);
 
 /// Sends a segment to the listener; what it answers, by peer and flags.
 fn hear(listener: &mut Listener<u8>, peer: u8, segment: &Segment) -> Vec<(u8, String)> {
-    listener.handle_segment(NOW, &peer, segment, || opening(100));
+    listener.handle_segment(NOW, &peer, segment, || opening(100), FastAnswer::Plain);
     std::iter::from_fn(|| listener.poll_transmit())
         .map(|(to, transmit)| (to, transmit.segment.header.flags.to_string()))
         .collect()

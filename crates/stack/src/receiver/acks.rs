@@ -53,7 +53,7 @@ pub(crate) struct AckPolicy {
     /// Answers sent soon after data (`pingpong`).
     dialogue: u8,
     /// When data last arrived, as timers see it.
-    last_arrival: Instant,
+    pub(crate) last_arrival: Instant,
     compression: Compression,
     /// Segments that arrived since the last acknowledgement.
     arrivals: u32,
@@ -146,10 +146,6 @@ impl AckPolicy {
         self.interval.min(self.most_delay)
     }
 
-    pub(crate) fn last_arrival(&self) -> Instant {
-        self.last_arrival
-    }
-
     /// Something is to be acknowledged.
     pub(crate) fn schedule(&mut self) {
         self.due.scheduled = true;
@@ -158,8 +154,7 @@ impl AckPolicy {
 
     /// Something is to be acknowledged at once.
     pub(crate) fn schedule_now(&mut self) {
-        self.due.scheduled = true;
-        self.due.waits = false;
+        self.schedule();
         self.due.now = true;
     }
 
@@ -226,8 +221,7 @@ impl AckPolicy {
         peer_mss: u32,
         rto: Span,
     ) {
-        self.due.scheduled = true;
-        self.due.waits = false;
+        self.schedule();
         self.arrivals += 1;
         self.streak = self.streak.saturating_add(1);
         self.note_push(small, push);
@@ -252,8 +246,7 @@ impl AckPolicy {
 
     /// Data arrived behind a gap.
     pub(super) fn gap_arrived(&mut self, small: bool, push: bool) {
-        self.due.scheduled = true;
-        self.due.waits = false;
+        self.schedule();
         self.arrivals += 1;
         self.streak = 0;
         self.note_push(small, push);
@@ -395,15 +388,12 @@ impl AckPolicy {
     /// When the timers expire.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
         let delayed = self.delay.as_ref().map(|delay| delay.expires);
-        match (delayed, self.compression.until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        [delayed, self.compression.until].into_iter().flatten().min()
     }
 
     /// Whether an expired timer sends an acknowledgement, and why (`tcp_delack_timer_handler`,
     /// `tcp_compressed_ack_kick`).
-    pub(super) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
+    pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
         if self.compression.until.is_some_and(|until| until <= now) {
             self.compression.until = None;
             return Some(SendCause::DuplicateAck);

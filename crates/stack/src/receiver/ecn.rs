@@ -9,21 +9,12 @@ pub(crate) struct EcnEcho {
     pub(crate) negotiated: bool,
     /// A mark was seen and the sender has not said that it slowed down: ECE is set
     /// (`TCP_ECN_DEMAND_CWR`).
-    echo: bool,
+    pub(crate) echo: bool,
     /// Whether any ECN-capable segment was seen (`TCP_ECN_SEEN`).
-    seen: bool,
+    pub(crate) seen: bool,
 }
 
 impl EcnEcho {
-    /// Whether segments carry ECE.
-    pub(crate) fn is_echoing(&self) -> bool {
-        self.echo
-    }
-
-    pub(crate) fn is_seen(&self) -> bool {
-        self.seen
-    }
-
     /// A segment with CWR came (`tcp_ecn_accept_cwr`).
     pub(crate) fn accept_cwr(&mut self) {
         self.echo = false;

@@ -88,12 +88,13 @@ pub(crate) struct Receiver {
     pub(crate) window: ReceiveWindow,
     pub(crate) acks: AckPolicy,
     pub(crate) ecn: EcnEcho,
-    urgent: Urgent,
+    pub(crate) urgent: Urgent,
     /// Whether the peer's FIN was received in order.
     finished: bool,
     /// There was no room for what the window had offered.
     no_memory: bool,
-    out_of_order_segments: u32,
+    /// Segments that arrived out of order (`rcv_ooopack`).
+    pub(crate) out_of_order_segments: u32,
 }
 
 impl Receiver {
@@ -137,17 +138,6 @@ impl Receiver {
         self.window.updated_at = 1;
     }
 
-    /// Chooses the window for the SYN: a multiple of `mss`; `asked_mss` goes with it.
-    pub(crate) fn open(
-        &mut self,
-        mss: u32,
-        asked_mss: u32,
-        least_scale: Option<u8>,
-        clamp: Option<Bytes>,
-    ) {
-        self.window.open(mss, asked_mss, least_scale, clamp);
-    }
-
     /// The connection is established.
     pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
         self.window.establish(now, asked_mss, sending_mss, self.queue.read);
@@ -164,24 +154,9 @@ impl Receiver {
         self.finished
     }
 
-    /// Whether there is a gap in what arrived.
-    pub(crate) fn has_gap(&self) -> bool {
-        !self.assembler.is_empty()
-    }
-
     /// What is left of the window offered.
     pub(crate) fn window_left(&self) -> u64 {
         self.window.left(self.next)
-    }
-
-    /// Segments that arrived out of order (`rcv_ooopack`).
-    pub(crate) fn out_of_order_segments(&self) -> u32 {
-        self.out_of_order_segments
-    }
-
-    /// What was expected when the last acknowledgement left (`rcv_wup`).
-    pub(crate) fn last_acknowledged(&self) -> u64 {
-        self.window.updated_at
     }
 
     /// Whether there is anything for a SACK option.
@@ -207,41 +182,6 @@ impl Receiver {
     pub(crate) fn set_buffer(&mut self, buffer: Bytes) {
         self.window.buffer = buffer.as_u64();
         self.window.locked = true;
-    }
-
-    /// TCP_WINDOW_CLAMP.
-    pub(crate) fn set_clamp(&mut self, clamp: Bytes) {
-        self.window.set_clamp(clamp);
-    }
-
-    /// The buffer is to hold a window of `bytes`, if nobody set it.
-    pub(crate) fn make_room_for(&mut self, bytes: Bytes) {
-        self.window.make_room_for(bytes);
-    }
-
-    pub(crate) fn window_threshold(&self) -> u64 {
-        self.window.threshold
-    }
-
-    pub(crate) fn peer_mss(&self) -> u32 {
-        self.window.peer_mss
-    }
-
-    pub(crate) fn asked_mss(&self) -> u32 {
-        self.window.asked_mss
-    }
-
-    pub(crate) fn window_offered(&self) -> u64 {
-        self.window.offered
-    }
-
-    pub(crate) fn window_scale(&self) -> u8 {
-        self.window.scale
-    }
-
-    /// Bytes read in the last RTT (`rcvq_space.space`).
-    pub(crate) fn read_per_round_trip(&self) -> u64 {
-        self.window.tuning.space()
     }
 
     /// A timestamp came back after `ago` (`tcp_rcv_rtt_measure_ts`).
@@ -271,26 +211,16 @@ impl Receiver {
     pub(crate) fn answer_unacceptable(&mut self, start: u64, end: u64) {
         if start < end && start < self.next {
             self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
-            if self.dsack && self.sack {
-                self.blocks.set_twice(start..end.min(self.next));
-            }
+            self.note_twice(start, end.min(self.next));
         }
     }
 
     /// The segment's urgent pointer, if it has one, and its data (`tcp_urg`).
-    pub(crate) fn look_for_urgent(
-        &mut self,
-        start: u64,
-        pointer: Option<u16>,
-        data: &Data,
-    ) -> bool {
-        let news = pointer.is_some_and(|pointer| {
-            self.urgent.announce(start, pointer, self.queue.read, self.next)
-        });
-        if self.urgent.is_awaited() {
-            self.urgent.look(start, data.as_slice());
+    pub(crate) fn look_for_urgent(&mut self, start: u64, pointer: Option<u16>, data: &Data) {
+        if let Some(pointer) = pointer {
+            self.urgent.announce(start, pointer, self.queue.read, self.next);
         }
-        news
+        self.urgent.look(start, data.as_slice());
     }
 
     /// Data or a FIN arrived (`tcp_data_queue`). `rto` is the sender's timeout.
@@ -508,11 +438,17 @@ impl Receiver {
             self.window.close(self.next);
             return 0;
         }
+        let possible = self.possible_window();
+        self.window.offer(possible, self.next)
+    }
+
+    /// The window that could be offered now; where room is scarce, acknowledgements are not quick.
+    fn possible_window(&mut self) -> u64 {
         let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
         if scarce {
             self.acks.forget_quick();
         }
-        self.window.offer(possible, self.next)
+        possible
     }
 
     /// The SACK option of a segment that leaves now; `most` is how many blocks there is room for.
@@ -549,27 +485,18 @@ impl Receiver {
         let pending = self.next.saturating_sub(self.window.updated_at);
         let mut window_advances = self.queue.read == self.next;
         if !window_advances && pending > u64::from(self.window.peer_mss) {
-            let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
-            if scarce {
-                self.acks.forget_quick();
-            }
-            window_advances = possible >= self.window.offered;
+            window_advances = self.possible_window() >= self.window.offered;
         }
         Circumstances {
             pending,
             peer_mss: self.window.peer_mss,
             window_advances,
-            gap: self.has_gap(),
+            gap: !self.assembler.is_empty(),
             sack: self.sack,
             next: self.next,
             srtt,
-            receiver_rtt: self.window.round_trip(),
+            receiver_rtt: self.window.tuning.round_trip(),
         }
-    }
-
-    /// Whether an expired timer sends an acknowledgement.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<crate::SendCause> {
-        self.acks.handle_timeout(now, rto)
     }
 
     /// The acknowledgement of a SYN-ACK may wait for data.

@@ -17,21 +17,6 @@ impl Receiver {
         self.urgent.at() == Some(self.queue.read)
     }
 
-    /// Whether an urgent byte waits to be read out of band.
-    pub(crate) fn has_urgent(&self) -> bool {
-        self.urgent.is_ready()
-    }
-
-    /// Whether one was announced and neither read nor passed.
-    pub(crate) fn expects_urgent(&self) -> bool {
-        self.urgent.is_unread()
-    }
-
-    /// The urgent byte, out of band.
-    pub(crate) fn take_urgent(&mut self) -> Option<u8> {
-        self.urgent.take()
-    }
-
     /// The next bytes in order, at most `most`, as they came: up to the end of a segment, or to
     /// the urgent mark, where reading stops once (RFC 6093 section 2, `tcp_recvmsg_locked`). An
     /// urgent byte that is not in line is passed over.
@@ -90,10 +75,7 @@ impl Receiver {
         if 2 * now > self.window.clamp {
             return false;
         }
-        let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
-        if scarce {
-            self.acks.forget_quick();
-        }
+        let possible = self.possible_window();
         possible > 0 && possible >= 2 * now
     }
 

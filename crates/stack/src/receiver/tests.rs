@@ -8,7 +8,7 @@ const RTO: Span = Span::from_millis(200);
 
 fn receiver(config: &Config) -> Receiver {
     let mut receiver = Receiver::new(config, Jiffies::new(&config.host));
-    receiver.open(MSS, 1460, config.handshake.window_scale, None);
+    receiver.window.open(MSS, 1460, config.handshake.window_scale, None);
     receiver.start();
     receiver.sack = true;
     receiver.establish(Instant::ZERO, MSS, MSS);
@@ -37,8 +37,8 @@ fn window_at_start_has_linux_scale() {
         config.receiving.buffer = [Bytes::new(buffer), Bytes::new(largest)];
         config.receiving.window_share = share;
         let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
-        receiver.open(mss, 1460, Some(0), None);
-        let found = (receiver.window_offered(), receiver.window_scale());
+        receiver.window.open(mss, 1460, Some(0), None);
+        let found = (receiver.window.offered, receiver.window.scale);
         assert_eq!(found, (window, scale), "{buffer} of {largest} B");
     }
 }
@@ -48,13 +48,13 @@ fn window_at_start_has_linux_scale() {
 #[test]
 fn window_share_follows_segment_size() {
     let mut receiver = receiver(&Config::default());
-    assert_eq!(receiver.window_threshold(), 65_536 - 1_448);
+    assert_eq!(receiver.window.threshold, 65_536 - 1_448);
     let full = Data::copy_of(&[0; MSS as usize]);
     receiver.receive(Instant::ZERO, &segment(1, &full), RTO);
-    assert_eq!(receiver.peer_mss(), MSS);
+    assert_eq!(receiver.window.peer_mss, MSS);
     assert_eq!(receiver.window.of_memory(131_072), 131_072 * 160 / 256);
     // And the window grows by two segments.
-    assert_eq!(receiver.window_threshold(), 65_536 - 1_448 + 2 * 1_448);
+    assert_eq!(receiver.window.threshold, 65_536 - 1_448 + 2 * 1_448);
     assert_eq!(receiver.memory(), 2_304);
 }
 
@@ -76,8 +76,8 @@ fn window_scale_follows_set_buffer() {
         config.receiving.buffer = [Bytes::new(65_536); 2];
         config.receiving.locked = locked;
         let mut receiver = Receiver::new(&config, Jiffies::new(&config.host));
-        receiver.open(MSS, 1460, Some(0), None);
-        assert_eq!((receiver.window_offered(), receiver.window_scale()), (31_856, scale));
+        receiver.window.open(MSS, 1460, Some(0), None);
+        assert_eq!((receiver.window.offered, receiver.window.scale), (31_856, scale));
     }
 }
 
@@ -91,7 +91,7 @@ fn peer_mss_is_learnt() {
         let data = Data::copy_of(&vec![0; len]);
         receiver.receive(Instant::ZERO, &segment(next, &data), RTO);
         next += len as u64;
-        sizes.push(receiver.peer_mss());
+        sizes.push(receiver.window.peer_mss);
     }
     assert_eq!(sizes, [536, 1448, 1448, 1000, 1200, 1200, 300]);
 }
@@ -117,7 +117,7 @@ proptest! {
         config.receiving.tuning = tuning;
         config.receiving.segments = counted;
         let mut receiver = receiver(&config);
-        let scale = receiver.window_scale();
+        let scale = receiver.window.scale;
         let (mut read, mut edge, mut now) = (1, 0, Instant::ZERO);
         for (ahead, len, reads, most) in steps {
             now += Span::from_millis(1);

@@ -6,44 +6,40 @@ use crate::config::ReceiveTuning;
 
 /// The receiver's RTT and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
 #[derive(Debug, Default)]
-pub(super) struct Tuning {
+pub(crate) struct Tuning {
     /// Eight times the RTT in µs; 0: not known.
     rtt_us: u64,
     /// Without timestamps: an RTT lasts until a whole window has arrived.
     window_end: Option<(u64, Instant)>,
     /// The echo last seen: of each, the first segment is timed.
     last_echo: Option<u32>,
-    /// What the application read in the last RTT, bytes.
-    space: u64,
+    /// What the application read in the last RTT, bytes (`rcvq_space.space`).
+    pub(crate) space: u64,
     /// What it had read when this one began, and when that was.
     read: u64,
     began: Instant,
 }
 
 impl Tuning {
-    pub(super) fn begin(&mut self, now: Instant, read: u64, space: u64) {
+    pub(crate) fn begin(&mut self, now: Instant, read: u64, space: u64) {
         self.began = now;
         self.read = read;
         self.space = space;
     }
 
     /// `tcp_measure_rcv_mss`: what is above the clamp cannot be.
-    pub(super) fn lower_space(&mut self, most: u64) {
+    pub(crate) fn lower_space(&mut self, most: u64) {
         self.space = self.space.min(most);
     }
 
-    /// Bytes read in the last RTT.
-    pub(super) fn space(&self) -> u64 {
-        self.space
-    }
-
-    pub(super) fn round_trip(&self) -> Option<Span> {
+    /// The RTT as the receiver sees it (`rcv_rtt_est.rtt_us`).
+    pub(crate) fn round_trip(&self) -> Option<Span> {
         (self.rtt_us > 0).then(|| Span::from_micros(self.rtt_us >> 3))
     }
 
     /// A segment arrived in order (`tcp_rcv_rtt_measure`): `next` is expected next, the window then
     /// ends at `window_end`.
-    pub(super) fn measure(&mut self, now: Instant, next: u64, window_end: u64) {
+    pub(crate) fn measure(&mut self, now: Instant, next: u64, window_end: u64) {
         if let Some((end, since)) = self.window_end {
             if next < end {
                 return;
@@ -59,7 +55,7 @@ impl Tuning {
     /// A segment came with `echo`, which was sent `ago` (`tcp_rcv_rtt_measure_ts`). `full` says
     /// that it is a full segment; `idle` that the application has read all: since 6.18 only then
     /// longer round trips count.
-    pub(super) fn measure_echo(
+    pub(crate) fn measure_echo(
         &mut self,
         tuning: ReceiveTuning,
         echo: u32,
@@ -83,13 +79,13 @@ impl Tuning {
     }
 
     /// The echo of a segment that carries no data.
-    pub(super) fn note_echo(&mut self, echo: u32) {
+    pub(crate) fn note_echo(&mut self, echo: u32) {
         self.last_echo = Some(echo);
     }
 
     /// The application read up to `read`: once in a round trip, the window that would have let
     /// twice as much come, if it read more than ever (`tcp_rcv_space_adjust`).
-    pub(super) fn window(
+    pub(crate) fn window(
         &mut self,
         now: Instant,
         tuning: ReceiveTuning,
@@ -122,7 +118,7 @@ impl Tuning {
 
     /// The window for what was read in the last round trip and `ahead` behind a gap
     /// (`tcp_rcvbuf_grow` as `tcp_data_queue_ofo` calls it).
-    pub(super) fn window_across_gap(&self, ahead: u64) -> u64 {
+    pub(crate) fn window_across_gap(&self, ahead: u64) -> u64 {
         2 * self.space + ahead
     }
 }
@@ -151,7 +147,7 @@ mod tests {
                 |state: &mut Tuning, at, read| state.window(at, tuning, read, 20_001, ahead, 1448);
             assert_eq!(adjust(&mut state, Instant::from_nanos(9 * MS), 20_001), None);
             assert_eq!(adjust(&mut state, at, 20_001), Some(window), "{tuning:?}");
-            assert_eq!(state.space(), 20_000);
+            assert_eq!(state.space, 20_000);
         }
     }
 

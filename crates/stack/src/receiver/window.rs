@@ -1,6 +1,6 @@
 //! How much the peer may send.
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Instant};
 
 use crate::config::{ReceiveTuning, Receiving};
 
@@ -37,59 +37,52 @@ pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
 ///
 /// Bytes of window and bytes of memory are different things: of the buffer, a share is window,
 /// the rest pays for what segments take besides their data.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ReceiveWindow {
     config: Receiving,
     /// The buffer, bytes of memory (`sk_rcvbuf`).
-    pub(super) buffer: u64,
+    pub(crate) buffer: u64,
     /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
-    pub(super) locked: bool,
+    pub(crate) locked: bool,
     /// Window in 256ths of memory (`scaling_ratio`).
     share: u64,
     /// The window last offered (`rcv_wnd`), bytes.
-    pub(super) offered: u64,
+    pub(crate) offered: u64,
     /// What was expected next when it was (`rcv_wup`).
-    pub(super) updated_at: u64,
+    pub(crate) updated_at: u64,
     /// Up to where the window may grow now (`rcv_ssthresh`).
-    pub(super) threshold: u64,
+    pub(crate) threshold: u64,
     /// Up to where it may ever (`window_clamp`).
-    pub(super) clamp: u64,
+    pub(crate) clamp: u64,
     /// How window fields are shifted; 0 until agreed upon.
-    pub(super) scale: u8,
+    pub(crate) scale: u8,
     /// The peer's segment size as far as seen (`rcv_mss`).
-    pub(super) peer_mss: u32,
+    pub(crate) peer_mss: u32,
     last_small: u32,
     /// The largest segment asked for, less what options take (`advmss`).
-    pub(super) asked_mss: u32,
-    pub(super) tuning: Tuning,
+    pub(crate) asked_mss: u32,
+    pub(crate) tuning: Tuning,
 }
 
 impl ReceiveWindow {
-    pub(super) fn new(config: &Receiving) -> ReceiveWindow {
+    pub(crate) fn new(config: &Receiving) -> ReceiveWindow {
         ReceiveWindow {
             buffer: config.buffer[0].as_u64(),
             locked: config.locked,
             share: u64::from(config.window_share),
-            offered: 0,
-            updated_at: 0,
-            threshold: 0,
-            clamp: 0,
-            scale: 0,
             peer_mss: DEFAULT_MSS,
-            last_small: 0,
-            asked_mss: 0,
-            tuning: Tuning::default(),
             config: config.clone(),
+            ..ReceiveWindow::default()
         }
     }
 
     /// The part of `memory` that is window (`tcp_win_from_space`).
-    pub(super) fn of_memory(&self, memory: u64) -> u64 {
+    pub(crate) fn of_memory(&self, memory: u64) -> u64 {
         (memory * self.share) >> SHARE_SHIFT
     }
 
     /// The memory that a window takes (`tcp_space_from_win`).
-    pub(super) fn to_memory(&self, window: u64) -> u64 {
+    pub(crate) fn to_memory(&self, window: u64) -> u64 {
         (window << SHARE_SHIFT) / self.share
     }
 
@@ -101,7 +94,7 @@ impl ReceiveWindow {
 
     /// What a segment of `len` bytes is charged: headers, data and one structure share a block of
     /// memory, the sizes of which double (`kmalloc_reserve`); another structure stands apart.
-    pub(super) fn memory_of(&self, len: u32) -> u64 {
+    pub(crate) fn memory_of(&self, len: u32) -> u64 {
         if !self.charges_memory() {
             return u64::from(len);
         }
@@ -119,7 +112,7 @@ impl ReceiveWindow {
     /// as large as the buffer has room for now; the scale for what the buffer may become.
     /// `least_scale` is `None` where windows are not scaled, `asked_clamp` where the application
     /// did not ask for one.
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
         mss: u32,
         asked_mss: u32,
@@ -159,7 +152,7 @@ impl ReceiveWindow {
 
     /// TCP_WINDOW_CLAMP, of a connection that is open: a smaller window comes at once, for a larger
     /// one there is room up to what was offered already (`tcp_set_window_clamp`).
-    pub(super) fn set_clamp(&mut self, asked: Bytes) {
+    pub(crate) fn set_clamp(&mut self, asked: Bytes) {
         let clamp = self.possible_clamp(asked);
         self.threshold = if clamp < self.clamp {
             self.threshold.min(clamp)
@@ -170,7 +163,7 @@ impl ReceiveWindow {
     }
 
     /// The application waits for so much at once (`tcp_set_rcvlowat`).
-    pub(super) fn make_room_for(&mut self, window: Bytes) {
+    pub(crate) fn make_room_for(&mut self, window: Bytes) {
         let memory = self.to_memory(window.as_u64());
         if !self.locked && memory > self.buffer {
             self.buffer = memory;
@@ -178,16 +171,6 @@ impl ReceiveWindow {
                 self.clamp = self.clamp.max(window.as_u64());
             }
         }
-    }
-
-    /// Up to where it may grow.
-    pub(crate) fn most(&self) -> Bytes {
-        Bytes::new(self.clamp)
-    }
-
-    /// Whether the application set the buffer.
-    pub(crate) fn is_locked(&self) -> bool {
-        self.locked
     }
 
     /// The peer does not scale windows, or this end does not.
@@ -198,7 +181,7 @@ impl ReceiveWindow {
 
     /// The connection is established (`tcp_init_buffer_space`, `tcp_initialize_rcv_mss`):
     /// `asked_mss` is what the peer may send without options, `sending_mss` what this end does.
-    pub(super) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32, read: u64) {
+    pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32, read: u64) {
         self.asked_mss = asked_mss;
         let hint = u64::from(asked_mss.min(sending_mss)).min(self.offered / 2);
         self.peer_mss = (hint as u32).clamp(MIN_MSS, DEFAULT_MSS);
@@ -227,7 +210,7 @@ impl ReceiveWindow {
     /// The window that could be offered now (`__tcp_select_window`), with `memory` taken and room
     /// for `free_segments` more, where segments are counted. The second value says whether room is
     /// scarce: acknowledgements need not be quick then.
-    pub(super) fn possible(&self, memory: u64, free_segments: Option<u32>) -> (u64, bool) {
+    pub(crate) fn possible(&self, memory: u64, free_segments: Option<u32>) -> (u64, bool) {
         let allowed = self.full();
         let mut free = self.of_memory(self.buffer.saturating_sub(memory));
         if let Some(segments) = free_segments {
@@ -260,7 +243,7 @@ impl ReceiveWindow {
 
     /// Offers `possible`, but never less than was offered before (RFC 9293 section 3.8.6); gives
     /// the window field (`tcp_select_window`). `next` is what is expected next.
-    pub(super) fn offer(&mut self, possible: u64, next: u64) -> u16 {
+    pub(crate) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
         let window = if possible < current { align_up(current, self.scale) } else { possible };
         self.offered = window;
@@ -270,14 +253,14 @@ impl ReceiveWindow {
 
     /// There was no room for what was offered: the window is closed whatever was said before
     /// (`ICSK_ACK_NOMEM`).
-    pub(super) fn close(&mut self, next: u64) {
+    pub(crate) fn close(&mut self, next: u64) {
         self.offered = 0;
         self.updated_at = next;
     }
 
     /// Learns the peer's segment size (`tcp_measure_rcv_mss`). `plain` says that nothing but ACK is
     /// set; `header` is the length of the TCP header. Gives whether the segment is a small one.
-    pub(super) fn measure(&mut self, len: u32, plain: bool, header: u32) -> bool {
+    pub(crate) fn measure(&mut self, len: u32, plain: bool, header: u32) -> bool {
         let last = std::mem::take(&mut self.last_small);
         if len >= self.peer_mss {
             if len != self.peer_mss && self.charges_memory() {
@@ -302,7 +285,7 @@ impl ReceiveWindow {
 
     /// A segment of `len` bytes arrived that was charged `memory`: the window may grow
     /// (`tcp_grow_window`); whether it did.
-    pub(super) fn grow(&mut self, len: u32, memory: u64, taken: u64) -> bool {
+    pub(crate) fn grow(&mut self, len: u32, memory: u64, taken: u64) -> bool {
         let space = self.of_memory(self.buffer.saturating_sub(taken));
         let room = self.clamp.min(space).saturating_sub(self.threshold);
         if room == 0 {
@@ -335,7 +318,7 @@ impl ReceiveWindow {
     }
 
     /// The buffer holds more than it should (`tcp_clamp_window`).
-    pub(super) fn clamp_down(&mut self, memory: u64) {
+    pub(crate) fn clamp_down(&mut self, memory: u64) {
         let most = self.config.buffer[1].as_u64();
         if self.buffer < most && !self.locked {
             self.buffer = memory.min(most).max(self.buffer);
@@ -347,7 +330,7 @@ impl ReceiveWindow {
 
     /// The application took bytes up to `read`; `next` is expected next and `ahead` lies in the
     /// out-of-order queue behind it: the buffer follows (`tcp_rcv_space_adjust`).
-    pub(super) fn adjust(&mut self, now: Instant, read: u64, next: u64, ahead: u64) {
+    pub(crate) fn adjust(&mut self, now: Instant, read: u64, next: u64, ahead: u64) {
         let tuning = self.config.tuning;
         if tuning == ReceiveTuning::None {
             return;
@@ -358,7 +341,7 @@ impl ReceiveWindow {
     }
 
     /// Something arrived out of order: since 6.18 the buffer makes room for it at once.
-    pub(super) fn adjust_for_gap(&mut self, ahead: u64) {
+    pub(crate) fn adjust_for_gap(&mut self, ahead: u64) {
         if self.config.tuning == ReceiveTuning::Linux618 {
             self.enlarge(self.tuning.window_across_gap(ahead));
         }
@@ -376,11 +359,6 @@ impl ReceiveWindow {
                 self.threshold = self.clamp;
             }
         }
-    }
-
-    /// The RTT as the receiver sees it (`rcv_rtt_est.rtt_us`).
-    pub(crate) fn round_trip(&self) -> Option<Span> {
-        self.tuning.round_trip()
     }
 }
 

@@ -92,9 +92,7 @@ impl Sender {
             return;
         }
         self.acknowledge(now, facts);
-        if let Some(rack) = self.recovery.method.rack() {
-            rack.adapt(facts.delivery.prior_delivered, self.rate.delivered);
-        }
+        self.recovery.method.adapt(facts.delivery.prior_delivered, self.rate.delivered);
         self.inform_of_ack(now, facts);
         self.process_probe_ack(now, ack.position, facts);
         let dubious =

@@ -29,7 +29,7 @@ impl Sender {
             if !record.is_sacked() && self.agreed.sack {
                 self.rate.delivered += 1;
                 if !self.was_spurious(&record) {
-                    self.deliver_to_rack(time, &record);
+                    self.recovery.method.deliver(time, &record, self.rto.min_rtt());
                 }
             }
             facts.delivery.take(&mut self.rate, &record);
@@ -58,13 +58,6 @@ impl Sender {
             facts.set_timer = sacked.first < head.sent;
         }
         self.inform_of_progress(now, count, facts);
-    }
-
-    /// RACK learns from a segment delivered.
-    pub(super) fn deliver_to_rack(&mut self, now: u64, record: &Record) {
-        if let Some(rack) = self.recovery.method.rack() {
-            rack.deliver(now, record, self.rto.min_rtt());
-        }
     }
 
     /// Whether the echoed timestamp shows that a retransmission was spurious

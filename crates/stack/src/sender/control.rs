@@ -70,7 +70,8 @@ impl Sender {
         self.refresh();
         let sets_window = self.congestion.control.control(now, &mut self.window, &sample);
         self.congestion.sets_window = sets_window;
-        self.rate.limit(self.window.delivery.app_limited);
+        // The control may hold data back itself, to see the path without its own queue.
+        self.rate.app_limited = self.window.delivery.app_limited;
         if sets_window {
             self.limit_pacing_rate();
             return;
@@ -116,7 +117,7 @@ impl Sender {
         window.rtt.min_rtt = self.rto.min_rtt().map(Span::from_micros);
         window.delivery.delivered = self.rate.delivered;
         window.delivery.lost = self.scoreboard.lost_total;
-        window.delivery.app_limited = self.rate.app_limited();
+        window.delivery.app_limited = self.rate.app_limited;
         window.pacing.departure = self.pacing.last();
     }
 }

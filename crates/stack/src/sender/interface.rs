@@ -78,7 +78,7 @@ pub(crate) struct ToSend {
 }
 
 /// What the handshake negotiated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Negotiated {
     /// Data bytes of a full segment: the MSS less the options on every segment.
     pub(crate) mss: u32,

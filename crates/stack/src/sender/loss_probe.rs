@@ -77,8 +77,8 @@ impl Sender {
             && !facts.segment.carries_data
             && !facts.segment.window_update
             && !facts.sack.any;
-        if !self.recovery.loss_probe.retransmits || facts.sack.dsack_of_probe {
-            self.recovery.loss_probe.end();
+        if !probe.retransmits || facts.sack.dsack_of_probe {
+            self.recovery.loss_probe.high = None;
         } else if position > high {
             // The probe repaired a loss, which counts as congestion.
             self.begin_reduction(now);
@@ -86,7 +86,7 @@ impl Sender {
             self.end_reduction(now);
             self.try_keep_open(now);
         } else if plain_duplicate {
-            self.recovery.loss_probe.end();
+            self.recovery.loss_probe.high = None;
         }
     }
 }

@@ -5,14 +5,14 @@ use tcplab_units::Instant;
 use super::facts::Facts;
 use super::interface::Stream;
 use super::parts::{Delivered, Purpose, Retransmit};
-use super::recovery::{Evidence, Method};
+use super::recovery::{Evidence, LossRecovery};
 use super::scoreboard::Record;
 use super::{Sender, micros};
 use crate::congestion::State;
 
 impl Sender {
     /// The method, and what it decides on.
-    pub(super) fn evidence(&mut self, now: Instant) -> (&mut Method, Evidence<'_>) {
+    pub(super) fn evidence(&mut self, now: Instant) -> (&mut dyn LossRecovery, Evidence<'_>) {
         let evidence = Evidence {
             now: micros(now),
             scoreboard: &mut self.scoreboard,
@@ -23,7 +23,7 @@ impl Sender {
             mss: self.window.mss,
             duplicates: self.recovery.duplicates,
         };
-        (&mut self.recovery.method, evidence)
+        (&mut *self.recovery.method, evidence)
     }
 
     /// Marks what this acknowledgement shows to be lost.
@@ -49,9 +49,8 @@ impl Sender {
     /// RACK's timer expired (`tcp_rack_reo_timeout`).
     pub(super) fn reordering_timed_out(&mut self, now: Instant) {
         let (in_flight, lost) = (self.scoreboard.in_flight(), self.scoreboard.lost_total);
-        if let (Method::Rack(rack), mut evidence) = self.evidence(now) {
-            rack.mark_overdue(&mut evidence);
-        }
+        let (method, mut evidence) = self.evidence(now);
+        method.mark_overdue(&mut evidence);
         if self.scoreboard.in_flight() != in_flight {
             if self.window.state != State::Recovery {
                 self.enter_recovery(now, false);

@@ -19,7 +19,6 @@ mod acknowledged;
 mod bursts;
 mod control;
 mod facts;
-mod figures;
 mod interface;
 mod loss_probe;
 mod losses;
@@ -43,20 +42,19 @@ mod undo;
 mod validation;
 mod window_probe;
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use self::figures::{Figures, TimeoutFigures};
 use self::interface::GivenUp;
 pub(crate) use self::interface::{Ack, Negotiated, Stream, ToSend};
-pub(crate) use self::parts::DeliveryRate;
 use self::parts::{Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Undo};
-use self::recovery::{Method, Recovery};
+use self::recovery::{Recovery, method};
 use self::rto::Rto;
 pub(crate) use self::scoreboard::Block;
 use self::scoreboard::Scoreboard;
 use crate::Config;
 use crate::config::Detection;
 use crate::congestion::{CongestionControl, NO_THRESHOLD, Window};
+use crate::info::Info;
 use crate::jiffies::Jiffies;
 
 /// The timeout after a handshake that measured no RTT (RFC 6298 section 5.7,
@@ -67,7 +65,7 @@ const FALLBACK: Span = Span::from_secs(3);
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: Config,
-    agreed: Agreed,
+    agreed: Negotiated,
     congestion: Congestion,
     window: Window,
     scoreboard: Scoreboard,
@@ -82,19 +80,11 @@ pub(crate) struct Sender {
     output: Output,
 }
 
-/// What both ends use.
-#[derive(Debug, Default)]
-struct Agreed {
-    sack: bool,
-    timestamps: bool,
-    ecn: bool,
-}
-
 impl Sender {
     /// A sender before the handshake.
     pub(crate) fn new(config: &Config, congestion: Box<dyn CongestionControl>) -> Sender {
         Sender {
-            agreed: Agreed::default(),
+            agreed: Negotiated::default(),
             congestion: Congestion::new(congestion),
             window: Window { una: 1, nxt: 1, ..Window::new(0, config.window.initial) },
             scoreboard: Scoreboard::default(),
@@ -115,12 +105,8 @@ impl Sender {
     pub(crate) fn establish(&mut self, now: Instant, negotiated: &Negotiated) {
         let detection = self.config.recovery.detection;
         let uses_sack = matches!(detection, Detection::Sack | Detection::Rack);
-        self.agreed = Agreed {
-            sack: negotiated.sack && uses_sack,
-            timestamps: negotiated.timestamps,
-            ecn: negotiated.ecn,
-        };
-        self.recovery.method = Method::new(&self.config.recovery, self.agreed.sack);
+        self.agreed = Negotiated { sack: negotiated.sack && uses_sack, ..*negotiated };
+        self.recovery.method = method(&self.config.recovery, self.agreed.sack);
         self.recovery.high = negotiated.first;
         self.path_mtu = PathMtu::new(negotiated.mss);
         self.peer.window = negotiated.window;
@@ -195,10 +181,7 @@ impl Sender {
 
     /// When [`Sender::handle_timeout`] wants to be called.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        match (self.alarm.at(), self.pacing.at()) {
-            (Some(alarm), Some(pace)) => Some(alarm.min(pace)),
-            (alarm, pace) => alarm.or(pace),
-        }
+        [self.alarm.at(), self.pacing.at()].into_iter().flatten().min()
     }
 
     /// A time that [`Sender::poll_at`] gave has come; earlier it does nothing.
@@ -267,28 +250,46 @@ impl Sender {
         &*self.congestion.control
     }
 
-    /// Its statistics.
-    pub(crate) fn figures(&self) -> Figures {
-        Figures {
-            srtt: self.rto.smoothed().map(Span::from_micros),
-            rttvar: Span::from_micros(self.rto.deviation()),
-            min_rtt: self.rto.min_rtt().map(Span::from_micros),
-            timeout: TimeoutFigures {
-                rto: self.rto.current,
-                backoff: self.rto.backoff,
-                in_a_row: self.rto.in_a_row,
-                total: self.rto.total,
-            },
+    /// Its part of `TCP_INFO`.
+    pub(crate) fn info(&self) -> Info {
+        let Sender { window, scoreboard, rto, recovery, rate, .. } = self;
+        let counters = &self.output.counters;
+        Info {
+            ca_state: window.state,
+            retransmits: rto.in_a_row,
             probes: self.peer.probe.out,
-            outstanding: self.scoreboard.outstanding(),
-            reordering: self.recovery.reordering.segments,
-            reorderings: self.recovery.reordering.events,
-            dsacks: self.recovery.dsacks,
-            counters: self.output.counters,
-            delivered: self.rate.delivered,
-            delivery: self.rate.latest(),
-            undone: self.undo.count,
+            backoff: rto.backoff,
+            delivery_rate_app_limited: rate.latest.is_some_and(|latest| latest.app_limited),
+            rto: rto.current,
+            unacked: scoreboard.packets_out(),
+            sacked: scoreboard.sacked_out,
+            lost: scoreboard.lost_out,
+            retrans: scoreboard.retrans_out,
+            rtt: Span::from_micros(rto.smoothed().unwrap_or(0)),
+            rttvar: Span::from_micros(rto.deviation()),
+            snd_ssthresh: window.ssthresh,
+            snd_cwnd: window.cwnd,
+            reordering: recovery.reordering.segments,
+            total_retrans: counters.retransmissions,
+            pacing_rate: window.pacing.rate,
+            min_rtt: rto.min_rtt().map(Span::from_micros),
+            data_segs_out: counters.data_segments,
+            delivered: rate.delivered,
+            bytes_sent: Bytes::new(counters.bytes_sent),
+            bytes_retrans: Bytes::new(counters.bytes_retransmitted),
+            dsack_dups: recovery.dsacks,
+            reord_seen: recovery.reordering.events,
+            snd_wnd: self.peer.window,
+            total_rto: rto.total,
+            ..Info::default()
         }
+    }
+
+    /// The latest delivery rate with segments of `mss` bytes (`tcp_compute_delivery_rate`).
+    pub(crate) fn delivery_rate(&self, mss: u32) -> Option<Rate> {
+        let latest = self.rate.latest?;
+        let bytes = Bytes::new(latest.segments * u64::from(mss));
+        Rate::of(bytes, Span::from_micros(latest.micros))
     }
 }
 

@@ -18,7 +18,7 @@ impl Sender {
     /// `tcp_init_cwnd_reduction`.
     pub(super) fn begin_reduction(&mut self, now: Instant) {
         self.recovery.high = self.window.nxt;
-        self.recovery.loss_probe.end();
+        self.recovery.loss_probe.high = None;
         self.window.count = 0;
         self.window.prior_cwnd = self.window.cwnd;
         self.recovery.reduction = Progress { earned: 1, ..Progress::default() };

@@ -73,11 +73,8 @@ impl Sender {
             return false;
         }
         // RACK widens its window only for what reordering can have caused.
-        if self.recovery.reordering.events > 0
-            && !of_probe
-            && let Some(rack) = self.recovery.method.rack()
-        {
-            rack.dsack_seen = true;
+        if self.recovery.reordering.events > 0 && !of_probe {
+            self.recovery.method.hear_dsack();
         }
         facts.sack.dsack = true;
         facts.sack.delivered += segments;
@@ -138,7 +135,7 @@ impl Sender {
             return;
         }
         if !record.is_sacked() {
-            self.deliver_to_rack(now, &record);
+            self.recovery.method.deliver(now, &record, self.rto.min_rtt());
             if !record.was_retransmitted() {
                 // Sent once, and a hole until now: it was reordered.
                 if record.start < self.highest_sacked() {

@@ -176,7 +176,7 @@ impl Sender {
         self.window.count = 0;
         self.recovery.frto = false;
         self.recovery.high = self.window.nxt;
-        self.recovery.loss_probe.end();
+        self.recovery.loss_probe.high = None;
         self.queue_cwr();
         self.set_state(now, State::Loss);
     }

@@ -139,7 +139,7 @@ impl Sender {
         }
         self.set_state(now, State::Loss);
         self.recovery.high = self.window.nxt;
-        self.recovery.loss_probe.end();
+        self.recovery.loss_probe.high = None;
         self.queue_cwr();
         // RFC 5682 section 3.1 step 1, section 3.2: not during another recovery, unless the same
         // segment timed out again.

@@ -13,7 +13,8 @@ impl Sender {
     pub(super) fn begin_undo(&mut self) {
         self.undo.marker = Some(self.window.una);
         // Retransmissions in flight, a loss probe too, can bring D-SACKs later.
-        let probes = u32::from(self.recovery.loss_probe.is_retransmission());
+        let probe = &self.recovery.loss_probe;
+        let probes = u32::from(probe.high.is_some() && probe.retransmits);
         let in_flight = self.scoreboard.retrans_out + probes;
         self.undo.retransmitted = (in_flight > 0).then_some(in_flight);
     }
@@ -50,9 +51,7 @@ impl Sender {
         self.congestion.usage.since = now;
         self.undo.marker = None;
         self.undo.count += 1;
-        if let Some(rack) = self.recovery.method.rack() {
-            rack.advanced = true;
-        }
+        self.recovery.method.undone();
     }
 
     /// Without SACK, recovery holds until something above `high` is acknowledged, or false fast
@@ -69,8 +68,8 @@ impl Sender {
     pub(super) fn try_undo_recovery(&mut self, now: Instant) -> bool {
         if self.may_undo() {
             self.undo_reduction(now, false);
-        } else if let Some(rack) = self.recovery.method.rack() {
-            rack.recovered();
+        } else {
+            self.recovery.method.recovered();
         }
         if self.must_hold() {
             return true;
@@ -89,9 +88,7 @@ impl Sender {
         if !self.config.recovery.undo || self.undo.marker.is_none() || !self.undo.all_spurious() {
             return false;
         }
-        if let Some(rack) = self.recovery.method.rack() {
-            rack.was_spurious();
-        }
+        self.recovery.method.was_spurious();
         self.undo_reduction(now, false);
         true
     }

@@ -172,7 +172,7 @@ pub(super) struct FindingRow {
 pub(super) const FINDINGS: &[Column<FindingRow>] = columns! {
     CONNECTION Few Whole(|row| row.connection);
     RULE Few Text(|row| row.finding.rule.into());
-    SEVERITY Few Text(|row| names::severity(row.finding.severity).into());
+    SEVERITY Few Text(|row| row.finding.severity.name().into());
     COST_NS Near Whole(|row| row.finding.cost.time.as_nanos());
     COST_BYTES Near Whole(|row| row.finding.cost.bytes.as_u64());
     STATEMENT Few Text(|row| row.finding.statement.clone().into());

@@ -1,6 +1,5 @@
 //! The names of kinds in tables and JSON.
 
-use tcplab_findings::Severity;
 use tcplab_trace::{
     CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
     HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
@@ -172,16 +171,6 @@ pub(super) fn confidence(confidence: Confidence) -> &'static str {
         Confidence::Low => "low",
         Confidence::Medium => "medium",
         Confidence::High => "high",
-    }
-}
-
-pub(super) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Good => "good",
-        Severity::Note => "note",
-        Severity::Harm => "harm",
-        Severity::Failure => "failure",
-        Severity::Doubt => "doubt",
     }
 }
 

@@ -29,15 +29,13 @@ use capture_clock::CaptureClock;
 use others::Others;
 use remarks::Remarks;
 
-/// How long a closed connection stays tracked after its last packet: a FIN whose ACK was lost is
-/// retransmitted within a second.
+/// A closed connection stays tracked for this time: a FIN whose ACK was lost is retransmitted.
 const LINGER: Span = Span::from_secs(1);
 const LINGERING: usize = 1_024;
 /// The most open connections tracked by default, about 7 kB each.
 const OPEN: usize = 1 << 17;
 
-/// The latest time, 36 years after the first frame; later frames count as then. Sums and small
-/// multiples of times then fit into 64 bits.
+/// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
 #[derive(Debug)]
@@ -49,8 +47,7 @@ struct Lingering {
     index: usize,
 }
 
-/// Reads frames in capture order; stores per connection only the data in flight and unfinished
-/// recoveries.
+/// Reads frames in capture order; stores only data in flight and unfinished recoveries.
 #[derive(Debug)]
 pub struct Analyzer<S = Collector> {
     sink: S,
@@ -170,7 +167,7 @@ impl<S: Sink> Analyzer<S> {
             }
             self.others.add(&view);
             if let Some(ip) = view.ip() {
-                self.table.told_too_big(&ip, (at, self.frames));
+                self.table.on_too_big(&ip, (at, self.frames));
             }
             return;
         };
@@ -263,8 +260,7 @@ impl<S: Sink> Analyzer<S> {
         self.analyse_slow(known, packet, comment);
     }
 
-    /// [`Analyzer::analyse`] for whatever packet; `known` is where the connection between its ends
-    /// is kept.
+    /// [`Analyzer::analyse`] for any packet; `known` is the place of its connection.
     #[inline(never)]
     fn analyse_slow(&mut self, known: Option<usize>, packet: &Packet, comment: Option<&str>) {
         let Some(at) = known.or_else(|| self.begin(packet)) else { return };
@@ -338,8 +334,7 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// The first packet between two endpoints: the place of their connection, if it needs more
-    /// work.
+    /// The first packet between two endpoints; returns the place of the connection to analyse.
     #[inline(never)]
     fn begin(&mut self, packet: &Packet) -> Option<usize> {
         if self.table.is_full() {
@@ -449,7 +444,7 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
         for episode in episodes {
             sink.episode(flow, episode);
         }
-        tell_found(sink, flow, state.found(forward));
+        pass_events(sink, flow, state.found(forward));
     }
     sink.connection(index, connection);
 }
@@ -457,19 +452,19 @@ fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
 #[inline]
 fn emit_events_of(sink: &mut impl Sink, connection: usize, state: &mut ConnectionState) {
     for forward in [true, false] {
-        tell_found(sink, FlowId { connection, forward }, state.found(forward));
+        pass_events(sink, FlowId { connection, forward }, state.found(forward));
     }
 }
 
 #[inline]
-fn tell_found(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+fn pass_events(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
     if !events.is_empty() {
-        tell_events(sink, flow, events);
+        drain_events(sink, flow, events);
     }
 }
 
 #[inline(never)]
-fn tell_events(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
+fn drain_events(sink: &mut impl Sink, flow: FlowId, events: &mut Vec<Event>) {
     for event in events.drain(..) {
         match event {
             Event::Stall(stall) => sink.stall(flow, stall),

@@ -8,8 +8,7 @@ use tcplab_wire::LinkType;
 
 use crate::{Analyzer, Frame, Note, Sink, Trace};
 
-/// Analyses a whole capture. Problems of the capture are in [`Trace::notes`]; a truncated or
-/// damaged file gives the trace of its readable part.
+/// Analyses a whole capture, or the readable part of it; [`Trace::notes`] has its problems.
 pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
     let mut analyzer = Analyzer::new();
     analyzer.read(reader);
@@ -46,8 +45,8 @@ impl<S: Sink> Analyzer<S> {
             let (captured, link) = if let Some(&link) = links.get(index) {
                 (record.captured, link)
             } else {
-                // The first record of an interface: the reader can describe it only when the
-                // borrowed record is released.
+                // The first record of an interface: its description is read once the record is
+                // released.
                 copy.clear();
                 copy.extend_from_slice(record.captured);
                 add_links(&mut links, &reader);

@@ -1,9 +1,8 @@
 //! The TCP states of both endpoints, and how the connection closed.
 //!
-//! The states are those of RFC 9293 section 3.3.2, figure 5, as seen at this capture point: each
-//! packet counts when it passes. Whether it arrived follows from the receiver's next packets;
-//! without contradiction it did. No packet shows CLOSED or LISTEN before an endpoint's first
-//! packet, so the sequence begins later.
+//! The states are those of RFC 9293 section 3.3.2, figure 5: each packet counts when it passes this
+//! capture point and, without contradiction by the receiver, arrived. CLOSED and LISTEN before an
+//! endpoint's first packet are not visible.
 
 use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{SeqNumber, TcpFlags};
@@ -120,8 +119,7 @@ impl EndpointStates {
         })
     }
 
-    /// Whether only SYN, FIN and RST can change a state: then [`EndpointStates::go_on`] suffices
-    /// for all other packets.
+    /// Whether only SYN, FIN and RST change a state (else [`EndpointStates::go_on`] suffices).
     #[inline]
     pub(crate) fn is_calm(&self) -> bool {
         self.calm
@@ -232,8 +230,7 @@ impl EndpointState {
             && packet.payload == 0
             && !packet.fin();
         if ghost {
-            // An ACK separate from the SYN, or a challenge ACK (RFC 9293 section 3.5.1): no state
-            // yet.
+            // An ACK without its SYN, or a challenge ACK (RFC 9293 section 3.5.1).
             return;
         }
         let alone = peer.state().is_none();
@@ -257,8 +254,7 @@ impl EndpointState {
         }
     }
 
-    /// A FIN counts once all data before it arrived (RFC 9293 section 3.10.7.4); the receiver's
-    /// acknowledgements show it.
+    /// A FIN counts once the receiver acknowledges all data before it (RFC 9293 section 3.10.7.4).
     fn tells_of_fin(&mut self, packet: &Packet, peer: &EndpointState) {
         let by_fin = matches!(self.state(), Some(TcpState::CloseWait | TcpState::TimeWait))
             && self.walk.is_due_to(TcpFlags::FIN);

@@ -58,8 +58,7 @@ impl HandshakeTracker {
     pub(crate) fn is_settled(&self) -> bool {
         self.midstream || self.seen.opened.is_some()
     }
-    /// Both window scales once both SYNs were seen: 0 if either does not scale (RFC 7323 section
-    /// 2.2).
+    /// Both window scales once both SYNs were seen; 0 without the option (RFC 7323 section 2.2).
     pub(crate) fn scales(&self) -> Option<(u8, u8)> {
         let (client, server) = (&self.seen.client, &self.seen.server);
         match (client.window_scale, server.window_scale) {
@@ -181,8 +180,7 @@ impl HandshakeTracker {
 
     fn kind(&self) -> HandshakeKind {
         if self.server_syn && self.seen.client.seen {
-            // A simultaneous open answers the peer's SYN with SYN-ACK (RFC 9293 section 3.5, figure
-            // 7); a split handshake leaves that to the client.
+            // A simultaneous open answers SYN with SYN-ACK (RFC 9293 figure 7), a split one not.
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }
@@ -201,8 +199,7 @@ impl HandshakeTracker {
         }
     }
 
-    /// AE, CWR and ECE of the SYN request, those of the SYN-ACK answer (RFC 3168 section 6.1.1; RFC
-    /// 9768 section 3.1.2, table 2).
+    /// AE, CWR and ECE of both SYNs (RFC 3168 section 6.1.1; RFC 9768 section 3.1.2, table 2).
     fn ecn(&self) -> EcnAgreement {
         const ACCURATE: u16 = 0b111;
         const CLASSIC: u16 = 0b011;

@@ -1,5 +1,4 @@
-//! A connection as Zeek sums it up: `conn_state` and `history`, by Zeek's own rules, so that both
-//! can be set beside a `conn.log`.
+//! Zeek's summary of a connection: `conn_state` and `history`, comparable with a `conn.log`.
 //!
 //! The rules are those of Zeek's documentation of `Conn::Info` and, where that is silent, of its
 //! TCP analyser. They are not always this analyser's opinion: Zeek calls a packet retransmitted
@@ -13,8 +12,7 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 use crate::ConnectionState as Summary;
 use crate::packet::Packet;
 
-/// A history longer than this is cut: only a sender that changes the number of each SYN, FIN or
-/// RST comes near it.
+/// The longest history: only a sender with ever new SYNs, FINs or RSTs comes near it.
 const LONGEST: usize = 256;
 
 /// The letters of both ends, and what Zeek makes of each.

@@ -1,8 +1,7 @@
 //! Which packets between two endpoints belong to one connection.
 //!
-//! A connection is identified by its endpoints and both initial sequence numbers. The same
-//! endpoints may be reused with other numbers; old SYNs, challenge ACKs and answers of a second
-//! server belong to no connection.
+//! A connection is its endpoints and both initial sequence numbers. Old SYNs, challenge ACKs and
+//! answers of a second server belong to none.
 
 use tcplab_units::Span;
 
@@ -10,8 +9,7 @@ use super::state::ConnectionState;
 use crate::TcpState;
 use crate::packet::Packet;
 
-/// Twice the maximum segment lifetime (RFC 9293 section 3.4.2): the initial sequence number of a
-/// closed connection is not reused before.
+/// 2 MSL (RFC 9293 section 3.4.2): the ISN of a closed connection is not reused before.
 const QUIET: Span = Span::from_secs(240);
 
 impl ConnectionState {
@@ -85,8 +83,7 @@ impl ConnectionState {
             }
             return true;
         }
-        // RFC 9293 section 3.10.7.3: a packet that does not acknowledge the SYN is a challenge ACK
-        // of an earlier connection or an old duplicate.
+        // RFC 9293 section 3.10.7.3: a challenge ACK, or an old duplicate.
         waits && packet.ack.is_some() && packet.payload == 0 && !answers
     }
 }

@@ -38,8 +38,7 @@ pub(crate) struct ConnectionState {
     history: History,
     /// The sequence number of a second, different SYN-ACK.
     pub(crate) rival: Option<SeqNumber>,
-    /// Valid checksums were seen from client and server: an invalid one is then no offloading
-    /// artefact.
+    /// Valid checksums were seen from client and server: invalid ones are then no offloading.
     sound: [bool; 2],
     pub(crate) last_syn: Option<Instant>,
     pub(crate) last_syn_ack: Option<Instant>,
@@ -57,8 +56,7 @@ pub(crate) struct ConnectionState {
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct PacketOutcome {
-    /// Sent by the client: its data belong to the forward direction, its acknowledgement and the
-    /// episodes it closed to the reverse one.
+    /// Sent by the client: forward data; ACK and episodes are of the reverse direction.
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
@@ -119,8 +117,7 @@ impl ConnectionState {
         self.reuses = earlier;
         self
     }
-    /// Whether both FINs are acknowledged, or an RST ended it. Later packets count in
-    /// [`Life::after_close`].
+    /// Whether both FINs are acknowledged, or an RST arrived ([`Life::after_close`]).
     pub(crate) fn is_over(&self) -> bool {
         self.endpoint_states.is_over()
     }
@@ -145,7 +142,7 @@ impl ConnectionState {
     }
 
     /// ICMP reported a segment as too big for the path; `from_low`: the lower endpoint sent it.
-    pub(crate) fn told_too_big(
+    pub(crate) fn on_too_big(
         &mut self,
         from_low: bool,
         moment: (Instant, u64),
@@ -154,7 +151,7 @@ impl ConnectionState {
     ) {
         let is_forward = from_low == self.client_is_low;
         let flow = if is_forward { &mut self.forward } else { &mut self.reverse };
-        flow.told_too_big(moment, seq, mtu);
+        flow.on_too_big(moment, seq, mtu);
     }
 
     #[inline]
@@ -162,14 +159,12 @@ impl ConnectionState {
         packet.from_low == self.client_is_low
     }
 
-    /// By how much the capture clock was set ahead before this packet, if the sender's timestamps
-    /// show it.
+    /// How far the capture clock was set ahead before this packet, by the sender's timestamps.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
         self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
-    /// Fast path of [`ConnectionState::packet`] for a plain packet without results to pass on.
-    /// Returns false and changes nothing for all others.
+    /// Fast path of [`ConnectionState::packet`] without results; false, and no effect, for others.
     #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
         let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
@@ -236,8 +231,7 @@ impl ConnectionState {
         &mut flow.observers.events
     }
 
-    /// The connection without packets, and the episodes still open, forward and reverse. The last
-    /// events stay with the observers.
+    /// The connection without packets, and the open episodes, forward and reverse.
     pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
         // Filled in place: the struct is large, and most connections are short.
@@ -259,8 +253,7 @@ impl ConnectionState {
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
-    /// Handles packets before the handshake is complete, and SYN, FIN and RST at any time. Returns
-    /// false if the packet belongs to no connection.
+    /// Handles packets of the handshake, and SYN, FIN, RST at any time; false if out of place.
     fn open(&mut self, packet: &Packet, forward: bool) -> bool {
         self.forward.is_unsettled();
         self.reverse.is_unsettled();
@@ -369,8 +362,7 @@ impl ConnectionState {
         self.reverse.full_segment = full;
     }
 
-    /// The advertised window, bytes; never scaled on a SYN (RFC 7323 section 2.2). None if the
-    /// scale is unknown.
+    /// The advertised window, bytes; unscaled on a SYN (RFC 7323 section 2.2); none if unknown.
     #[inline]
     fn window(&self, packet: &Packet, forward: bool) -> Option<Bytes> {
         let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };

@@ -40,8 +40,7 @@ impl PacketTime {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     states: [TcpState; Walk::LONGEST],
-    /// The packet that led to each state. It may have passed before the previous state's packet;
-    /// then both count from one time.
+    /// The packet that led to each state, with a time not before the previous state's.
     causes: [PacketTime; Walk::LONGEST],
     count: u8,
 }

@@ -1,8 +1,7 @@
 //! The table of connections, by endpoints.
 //!
-//! Packets come in bursts of few connections: a small cache of recent endpoints nearly always
-//! answers, a tree answers the rest. A capture crafted to collide in the cache costs a tree
-//! look-up.
+//! Packets come in bursts: a small cache of recent endpoints nearly always hits, a tree answers the
+//! rest, also when a crafted capture collides in the cache.
 //!
 //! Eviction works like the clock algorithm: a hand skips connections active since its last pass and
 //! evicts the first idle one. A flood of single packets evicts itself, without an ordered list.
@@ -18,8 +17,7 @@ use crate::packet::{Ends, Packet};
 
 /// Cache entries, a power of two.
 const CACHED: usize = 1 << 14;
-/// The most SYNs stored for a connection without state: what Linux sends (`TCP_SYN_RETRIES` and the
-/// first).
+/// The most SYNs stored for a connection without state (Linux: `TCP_SYN_RETRIES` and the first).
 const SYNS: usize = 7;
 
 /// The latest connection between two endpoints.
@@ -47,8 +45,7 @@ type Placed = (usize, Box<ConnectionState>);
 enum Rest {
     /// The initial sequence numbers of a finished one, to recognise late packets.
     Numbers([Option<SeqNumber>; 2]),
-    /// Its SYNs. Any other packet creates the state from them: in a SYN flood a state each would
-    /// take 30 times the memory.
+    /// Its SYNs; any other packet creates the state, which takes 30 times the memory.
     Syns(Box<Vec<Packet>>),
 }
 
@@ -72,8 +69,7 @@ impl Entry {
             self.rest = Rest::Numbers([None; 2]);
         }
     }
-    /// Stores the packet if it is a retransmitted SYN; it needs no analysis before another packet
-    /// comes.
+    /// Stores a retransmitted SYN, which needs no analysis before another packet arrives.
     #[inline]
     pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
         let Rest::Syns(syns) = &mut self.rest else { return false };
@@ -142,8 +138,7 @@ fn only_asks(packet: &Packet) -> bool {
     plain && packet.payload == 0 && !packet.wanted
 }
 
-/// Whether the packet retransmits the SYN: same sender and number, and not a copy, which would have
-/// the same timestamp and identification.
+/// Whether the packet retransmits the SYN and is no copy (equal timestamp and identification).
 fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     let clock = |of: &Packet| of.timestamps.map(|(value, _)| value);
     let id = |of: &Packet| of.ip_id.unwrap_or(0);
@@ -264,7 +259,7 @@ impl Table {
     }
 
     /// Applies ICMP's report that a segment was too big for the path.
-    pub(crate) fn told_too_big(&mut self, ip: &IpPacket<'_>, moment: (Instant, u64)) {
+    pub(crate) fn on_too_big(&mut self, ip: &IpPacket<'_>, moment: (Instant, u64)) {
         let Some((mtu, quoted)) = too_big(ip) else { return };
         let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
         else {
@@ -275,7 +270,7 @@ impl Table {
         let entry = self.at(place);
         entry.begin();
         if let Some(state) = entry.only() {
-            state.told_too_big(from_low, moment, seq, mtu);
+            state.on_too_big(from_low, moment, seq, mtu);
         }
     }
 

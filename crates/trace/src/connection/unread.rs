@@ -51,16 +51,14 @@ impl UnreadEstimate {
         if window > before {
             self.unread = self.unread.saturating_sub(u64::from(window - before) << scale);
         } else {
-            // A window that shrinks by more than what arrived was shrunk by the receiver, not
-            // filled.
+            // A window that shrinks by more than arrived was shrunk, not filled.
             let arrived = u64::from(ack.distance_from(acked).max(0).unsigned_abs());
             self.unread += (u64::from(before - window) << scale).min(arrived);
         }
         self.latest = Some((window, ack));
     }
 
-    /// The unread data when it sent this RST. An RST without ACK answers a late segment (RFC 9293
-    /// section 3.10.7.1) and shows nothing.
+    /// The unread data at this RST; one without ACK shows nothing (RFC 9293 section 3.10.7.1).
     pub(crate) fn unread(&self, rst: &Packet) -> Option<Bytes> {
         let (ack, (window, acked), scale) = (rst.ack?, self.latest?, self.scale?);
         let kept = self.unread.saturating_sub(u64::from(window) << scale);

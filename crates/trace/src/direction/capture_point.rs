@@ -5,8 +5,7 @@
 //! (RFC 7323 section 3). The minimum counts, since an answer may wait for data or a delayed ACK.
 //! This works without a handshake and with data in one direction.
 //!
-//! Otherwise gaps decide: at the sender no packet is out of order and none is lost before the
-//! capture point.
+//! Otherwise gaps decide: at the sender nothing is out of order or lost before the capture point.
 
 use tcplab_units::{Instant, Span};
 
@@ -62,8 +61,7 @@ impl Distances {
         }
     }
 
-    /// By how much the capture clock was set ahead since this sender's last packet, if its
-    /// timestamps show it.
+    /// How far the capture clock was set ahead since this sender's last packet, by its timestamps.
     pub(crate) fn clock_set_ahead(&self, packet: &Packet, forward: bool) -> Option<Span> {
         self.clocks[usize::from(!forward)].set_ahead(packet)
     }

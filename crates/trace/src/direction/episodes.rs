@@ -1,13 +1,10 @@
 //! Recovery episodes: which losses belong together, the evidence, the recovery.
 //!
-//! Works on a stretch of the [`Log`] after the fact, when the acknowledgements have said what
-//! arrived. The lost transmissions fall into *runs* (nothing sent between them arrived), as an
-//! interruption makes them. A run opens an episode. It belongs to the episode before it if the
-//! sender sent its first packet before knowing of that loss, or if it consists only of
-//! retransmissions of what that episode repairs: TCP's own recovery point (RFC 6675 section 5).
-//! A run with new data sent later is a new episode, even if the first is not repaired yet: so two
-//! interruptions give two episodes, each with its own losses. (If the second interruption hits
-//! nothing but retransmissions of the first recovery, the two are one episode.)
+//! Works on a stretch of the [`Log`] once its ACKs arrived. Lost transmissions form *runs* (nothing
+//! sent between them arrived). A run opens an episode, unless the sender sent its first packet
+//! before it knew of the previous episode's loss, or the run holds only retransmissions of that
+//! episode: TCP's recovery point (RFC 6675 section 5). So two interruptions give two episodes, even
+//! before the first is recovered, unless the second loses only retransmissions of the first.
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
@@ -27,18 +24,18 @@ pub(crate) struct AckMark {
     pub(crate) sacked: Option<u64>,
     /// A duplicate without SACK blocks.
     pub(crate) bare_duplicate: bool,
-    /// No acknowledgement at all, but ICMP's word that something was too large.
+    /// Not an ACK but ICMP packet too big.
     pub(crate) too_big: bool,
 }
 
 impl AckMark {
-    /// Whether it may tell that the transmission of this order was lost.
-    fn tells_of(&self, order: u64) -> bool {
+    /// Whether it may be evidence that the transmission of this order was lost.
+    fn is_evidence_of(&self, order: u64) -> bool {
         self.bare_duplicate || self.too_big || self.sacked.is_some_and(|sacked| sacked > order)
     }
 }
 
-/// An episode, and whether nothing that is still to come can change it.
+/// An episode, and whether it is final.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) episode: Episode,
@@ -47,8 +44,7 @@ pub(crate) struct Found {
     pub(crate) first_lost: u64,
 }
 
-/// The episodes in a stretch of the log, in order of time; each is looked at when it is asked for.
-/// The last that [`EPISODES`] allows takes all that was lost later.
+/// The episodes in order of time; at the bound [`EPISODES`] the last takes all later losses.
 pub(crate) fn find<'a>(
     log: &'a Log,
     marks: &'a [AckMark],
@@ -67,12 +63,11 @@ pub(crate) fn find<'a>(
 
 type Sent<'a> = (u64, &'a Transmission);
 
-/// A stretch of the log and the acknowledgements in it, both in the order of time, and what is
-/// asked of them for each episode.
+/// A stretch of the log and its ACKs, in order of time, indexed.
 struct Context<'a> {
     log: &'a Log,
     marks: &'a [AckMark],
-    /// What timers sent.
+    /// Transmissions by timers.
     timers: Vec<Sent<'a>>,
     /// For each transmission, the end of the highest byte sent until then.
     highest: Vec<Offset>,
@@ -220,7 +215,11 @@ impl<'a> Draft<'a> {
         let last_sent = span.last().map_or(first.frame, |(_, t)| t.frame);
         let episode = Episode {
             kind: self.kind(&span, marks, until),
-            lost: self.lost.iter().map(|(_, t)| t.as_lost()).collect(),
+            lost: self
+                .lost
+                .iter()
+                .map(|(_, t)| LostSegment { range: t.range, sent_at: t.at, frame: t.frame })
+                .collect(),
             first_lost_sent: first.at,
             evidence_at: self.evidence_at,
             evidence: self.evidence,
@@ -258,16 +257,9 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Transmission {
-    fn as_lost(&self) -> LostSegment {
-        LostSegment { range: self.range, sent_at: self.at, frame: self.frame }
-    }
-}
-
-/// What first told the sender that `lost` was lost: when, and from which transmission on it knew.
+/// The first evidence of `lost` at the sender: its time, and the first transmission after it.
 ///
-/// A SACK for something sent before any timer ran out tells without a timer's help, even if a
-/// probe went out meanwhile; a retransmission timeout that comes first has told first.
+/// SACKs of data sent before a probe precede it; a retransmission timeout counts if it was first.
 fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, u64) {
     let &Context { log, marks, .. } = context;
     let (order, transmission) = lost;
@@ -277,7 +269,7 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
     let mark = marks[after..]
         .iter()
         .take_while(|mark| mark.una <= transmission.range.start)
-        .find(|mark| mark.tells_of(order));
+        .find(|mark| mark.is_evidence_of(order));
     let unaided = |mark: &AckMark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !mark.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
@@ -302,7 +294,7 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
             (evidence, mark.at, mark.position)
         }
         (_, Some(timer)) => by_timer(timer),
-        // Neither was captured: the retransmission itself tells.
+        // Neither was captured: the retransmission is the evidence.
         (_, None) => {
             let again = log.overlapping(transmission.range).into_iter().find(|&o| o > order);
             let again = again.and_then(|o| Some((o, log.get(o)?))).unwrap_or(lost);

@@ -1,5 +1,4 @@
-//! Gaps: ranges of the stream not captured below the highest captured byte, and those that will
-//! never be.
+//! Gaps: ranges below the highest captured byte that are not, or never will be, captured.
 
 use std::collections::VecDeque;
 
@@ -9,8 +8,7 @@ use super::send_order::SendStamp;
 use crate::bounds::GAPS;
 use crate::{Causes, Occurrences, Range};
 
-/// How long acknowledged data may still be captured: data and ACKs in different queues of a network
-/// card are written out of order.
+/// How long acknowledged data may still be captured: network cards have several queues.
 const PATIENCE: Span = Span::from_millis(100);
 /// The most such ranges.
 const AWAITED: usize = 64;
@@ -27,8 +25,7 @@ pub(crate) struct SequenceGaps {
     /// Ordered; they neither overlap nor touch.
     open: VecDeque<Gap>,
     not_captured: Option<Box<NotCaptured>>,
-    /// Some were dropped: without ACKs to close them (a capture of one direction) there is no
-    /// limit.
+    /// Some were dropped: without ACKs nothing closes them.
     pub(crate) gave_up: bool,
 }
 

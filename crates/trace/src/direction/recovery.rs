@@ -1,5 +1,4 @@
-//! Stores transmissions and ACKs during loss recovery, until its episodes are final; otherwise only
-//! the data in flight is stored.
+//! Stores transmissions and ACKs during loss recovery until its episodes are final.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -17,16 +16,13 @@ pub(crate) struct RecoveryTracker {
     marks: Vec<AckMark>,
     /// Data up to here may be lost.
     until: Offset,
-    /// Recovery ends when this, the highest byte sent when SACK state became empty, is
-    /// acknowledged.
+    /// Recovery ends when this is acknowledged: the highest byte when SACK state became empty.
     calm_at: Option<Offset>,
-    /// When the last retransmission was sent, and the highest byte then: after an ACK above it, a
-    /// D-SACK would have arrived.
+    /// The last retransmission, and the highest byte then: an ACK above it would bring a D-SACK.
     last_repeat: Option<(Instant, Offset)>,
     /// When to search for finished episodes next: once per RTT.
     look_at: Offset,
-    /// The marks left by the last search. The next one waits for twice as many, so searching costs
-    /// no more than storing.
+    /// The marks left by the last search; the next waits for twice as many.
     left: usize,
 }
 

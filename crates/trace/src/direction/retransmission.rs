@@ -19,8 +19,7 @@ use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious}
 
 /// The RTT where none is known, as in Wireshark.
 const SHORT: Span = Span::from_millis(3);
-/// A keep-alive with one byte looks like a retransmission of it; but keep-alive timers are whole
-/// seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
+/// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
 /// A copy late by fewer packets is recognised by its identification.
 const OVERTAKEN: i16 = 8;
@@ -48,12 +47,10 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
-    /// The sequence number of a packet without data above everything seen: data before it had been
-    /// sent (RFC 9293 section 3.3.1: SND.NXT). And how often they were sent, if identifications
-    /// tell.
+    /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
+    /// SND.NXT), and how often the data before it were sent, by identifications.
     announced: Option<(Offset, SendStamp, u32)>,
-    /// Packets lost before the capture point with data above everything seen, if identifications
-    /// tell.
+    /// Data packets lost before the capture point above everything seen, by identifications.
     lost_before_capture: u32,
 }
 
@@ -135,10 +132,9 @@ impl Classifier {
         (classification, LogEntry::Retransmission)
     }
 
-    /// A packet above everything seen may retransmit data lost before it: packets of its sender are
-    /// missing. With nothing to acknowledge they carried data; before a packet that continues in
-    /// order it can only be the same data, for other data would leave a gap. With reordering,
-    /// missing packets prove nothing.
+    /// Whether a packet above everything seen retransmits data lost before it: its sender's packets
+    /// are missing, and with nothing to acknowledge they carried data; in order it can only be the
+    /// same data. With reordering, missing packets prove nothing.
     pub(crate) fn goes_on_again(
         &mut self,
         candidate: &Candidate<'_>,
@@ -171,8 +167,7 @@ impl Classifier {
         Some(Classifier::retransmission_of(candidate, (absent, absent == 1), sender_model, board))
     }
 
-    /// Classifies data that an earlier packet without data showed to have been sent: retransmitted,
-    /// or overtaken by that packet.
+    /// Classifies data announced by an earlier packet without data: retransmitted or reordered.
     fn was_announced(
         &mut self,
         candidate: &Candidate<'_>,
@@ -213,8 +208,7 @@ impl Classifier {
         self.announced = Some((next, SendStamp::of(packet), times));
     }
 
-    /// Packets missing before a retransmission lay above everything seen, or retransmitted other
-    /// gaps.
+    /// Packets missing before a retransmission were above everything seen, or filled other gaps.
     fn remember_absent(
         &mut self,
         candidate: &Candidate<'_>,
@@ -318,8 +312,7 @@ impl Classifier {
         classification
     }
 
-    /// Linux probes without data ([`Classifier::probe_without_data`]); others send a byte: beyond
-    /// the zero window, or the last one again.
+    /// A probe of one byte, old or new (Linux: [`Classifier::probe_without_data`]).
     fn probe_with_data(
         &self,
         candidate: &Candidate<'_>,
@@ -349,8 +342,7 @@ impl Classifier {
         self.last.is_some()
     }
 
-    /// A packet without data just below the acknowledged data, where no ACK can be
-    /// (`tcp_xmit_probe_skb`).
+    /// A packet without data just below the acknowledged data (`tcp_xmit_probe_skb`).
     pub(crate) fn probe_without_data(
         &self,
         packet: &Packet,
@@ -379,8 +371,7 @@ impl Classifier {
         }
     }
 
-    /// Whether a packet that continues the stream is plain new data: none is missing before it, and
-    /// nothing was shown to lie above.
+    /// Whether a packet that continues the stream is plain new data, with none missing before it.
     #[inline]
     pub(crate) fn is_next(&self, packet: &Packet) -> bool {
         self.announced.is_none() && self.lost_before_capture == 0 && !self.send_order.skips(packet)
@@ -399,8 +390,7 @@ impl Classifier {
     }
 }
 
-/// Whether a packet with so old an identification is as old as its place in the stream;
-/// retransmissions are newer.
+/// Whether the identification is as old as the place in the stream; retransmissions are newer.
 fn is_of_old(step: i16, range: Range, board: &Scoreboard) -> bool {
     let since = board.high.since(range.start).as_u64() / range.len().max(1);
     step < -OVERTAKEN && u64::from(step.unsigned_abs()) * 2 >= since

@@ -1,8 +1,7 @@
 //! What the receiver is known to hold, and which transmissions of it must have arrived.
 //!
-//! Every acknowledgement is set against the [`Log`] of transmissions. Where a range was sent once,
-//! its acknowledgement says that this transmission arrived. Where it was sent several times, the
-//! capture must decide which arrived:
+//! Compares every ACK with the [`Log`] of transmissions. Of a range sent once, that transmission
+//! arrived. Of a range sent several times, the capture decides:
 //!
 //! - The first acknowledgement of the range was caused by the latest transmission that can have
 //!   caused it: one sent at least (almost) the smallest round trip before, and not later than the
@@ -39,8 +38,7 @@ const JITTER: Span = Span::from_millis(1);
 
 /// So far back is looked for what something that arrived had out of order.
 const SEARCHED: usize = 1 << 12;
-/// A D-SACK tells of one segment, or of the few that the receiver's kernel had put together: it is
-/// not held against more transmissions than this.
+/// The most transmissions that one D-SACK may report.
 const TOLD_AGAIN: usize = 1 << 8;
 
 /// One acknowledgement, in offsets.
@@ -132,9 +130,8 @@ impl Scoreboard {
         }
     }
 
-    /// [`Scoreboard::on_ack_slow`] for a cumulative acknowledgement where nothing was sent
-    /// twice or received out of order: each transmission it covers is alone with its range, so all
-    /// of them arrived.
+    /// [`Scoreboard::on_ack_slow`] for a cumulative ACK where nothing was sent twice or received
+    /// out of order: all transmissions that it covers arrived.
     #[inline]
     fn on_ack_in_order(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
         let mut effect = AckEffect::default();
@@ -191,8 +188,7 @@ impl Scoreboard {
         AckEffect { advanced: true, round_trip, acked_ages: ages, ..AckEffect::default() }
     }
 
-    /// The round trip that shows where the latest transmission to arrive is the one of this order,
-    /// sent at this time.
+    /// The RTT if the latest arrived transmission is the one of this order, sent at this time.
     #[inline]
     fn sample(&mut self, latest: Option<(u64, Instant)>, at: Instant) -> Option<Span> {
         let (order, sent) = latest?;
@@ -355,8 +351,7 @@ impl Scoreboard {
         winners.add(order, sample, alone);
     }
 
-    /// If `piece` ends with data sent only once, and earlier than the last retransmission of its
-    /// first byte: that retransmission.
+    /// If `piece` ends with data sent once, before the last retransmission of its start: that one.
     fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
         let top = candidates
             .iter()
@@ -376,8 +371,7 @@ impl Scoreboard {
         ack: &ReceivedAck<'_>,
         left_edge: Offset,
     ) -> Likelihood {
-        // RFC 7323 section 4.3: a segment at the left edge leaves its timestamp to be echoed, so
-        // an older echo was caused by something older.
+        // RFC 7323 section 4.3: a segment at the left edge sets the echo, so it is not older.
         if let (Some(clock), Some(echo)) = (sent.clock, ack.echo)
             && sent.range.start <= left_edge
             && (echo.wrapping_sub(clock) as i32) < 0
@@ -433,8 +427,7 @@ impl Scoreboard {
         }
     }
 
-    /// Another transmission of `range` that may have arrived too: the earliest not known to be
-    /// lost, else the earliest.
+    /// Another transmission of `range` that may have arrived: the earliest not known to be lost.
     fn unknown_twin(&self, order: u64, range: Range, at: Instant) -> Option<u64> {
         let twins =
             self.log.overlapping(range).into_iter().filter_map(|o| Some((o, self.log.get(o)?)));

@@ -16,8 +16,7 @@ use crate::packet::Packet;
 const NEAR: u16 = 1_024;
 /// Near steps before identifications are trusted.
 const ENOUGH: u8 = 2;
-/// Of this many steps one may be far: Linux sends SYN-ACKs with zero, and a host may share one
-/// counter.
+/// Of this many steps one may be far: SYN-ACKs with zero (Linux), or a counter per host.
 const FAR_ONES: u8 = 8;
 /// Packets remembered to find copies: copies are made in a queue.
 const REMEMBERED: usize = 8;
@@ -25,14 +24,12 @@ const REMEMBERED: usize = 8;
 const AT_ONCE: Span = Span::from_millis(10);
 /// No sender retransmits sooner.
 const SOONEST: Span = Span::from_millis(1);
-/// From one duplicate in four frames on, the capture was made with duplicates; no network
-/// duplicates so many.
+/// From one duplicate in four frames on, the capture duplicates; no network does so often.
 pub(crate) const SHARE: u64 = 4;
 /// A direction is judged alone after this many packets.
 const JUDGED_AFTER: u64 = 8;
 
-/// More payload than most links carry, bytes: behind such packets, missing identifications do not
-/// count.
+/// More payload than most links carry, bytes: identifications after such packets do not count.
 const ETHERNET: u32 = 1_500;
 
 /// Identification and timestamp of one packet, and when it passed.
@@ -112,8 +109,7 @@ impl PassedPacket {
 }
 
 impl SendOrder {
-    /// Follows a packet of the sender; `takes_room`: it carries data, SYN or FIN; `in_order`: it
-    /// continues the stream.
+    /// Follows a packet; `takes_room`: has data, SYN or FIN; `in_order`: continues the stream.
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
         self.packets += 1;
@@ -171,9 +167,8 @@ impl SendOrder {
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
-    /// The packets of the sender missing before this one; 0 if unknown: identifications must
-    /// advance by one, and the previous packet must not be a piece that segmentation offload cut
-    /// (`ip_select_ident_segs`).
+    /// The sender's packets missing before this one; 0 if unknown, or if the previous packet may be
+    /// a piece that segmentation offload cut (`ip_select_ident_segs`).
     pub(crate) fn absent(&self, packet: &Packet) -> u32 {
         let one_by_one = !self.several && self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
         match self.step(packet) {
@@ -182,8 +177,7 @@ impl SendOrder {
         }
     }
 
-    /// Whether the identification skips values, so that packets may be
-    /// [missing](SendOrder::absent).
+    /// Whether the identification skips values ([missing](SendOrder::absent) packets).
     #[inline]
     pub(crate) fn skips(&self, packet: &Packet) -> bool {
         match (packet.ip_id, self.newest) {
@@ -212,9 +206,8 @@ impl SendOrder {
         }
     }
 
-    /// Whether the packet, not yet followed, duplicates an earlier one. Without identifications an
-    /// equal packet within half of `round_trip` (the smallest RTT) is a copy: no sender retransmits
-    /// so soon.
+    /// Whether the packet, not yet followed, duplicates an earlier one: by identification, or equal
+    /// within half of `round_trip`, as no sender retransmits so soon.
     pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
         let same = |seen: &&PassedPacket| {
@@ -248,8 +241,7 @@ impl SendOrder {
         self.copies += 1;
     }
 
-    /// Whether a packet without data equals the previous one: ACKs that hosts send have different
-    /// identifications.
+    /// Whether a packet without data equals the previous one; real ACKs differ in identification.
     #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
         number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0

@@ -17,8 +17,7 @@ impl OwnClock {
         self.last = (value, at);
     }
 
-    /// By how much the capture clock was set ahead since this endpoint's last packet, if its own
-    /// clock shows it.
+    /// How far the capture clock was set ahead since this endpoint's last packet, by its clock.
     pub(crate) fn set_ahead(&self, packet: &Packet) -> Option<Span> {
         /// Measure the tick over at least this time.
         const ENOUGH: Span = Span::from_millis(50);

@@ -23,8 +23,7 @@ const SLACK: Span = Span::from_millis(20);
 /// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The minimum of the timeout above the RTT (`tcp_rto_min`, `__tcp_set_rto`), less a quarter: the
-/// sender's RTT estimate differs from ours.
+/// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
 
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
@@ -170,10 +169,9 @@ impl SenderModel {
         self.duplicates += u64::from(duplicate);
     }
 
-    /// ICMP reported an outstanding packet as too big for a path MTU of `mtu` bytes. Returns
-    /// whether that is new.
+    /// ICMP reported an outstanding packet as too big for this path MTU; returns whether new.
     #[cold]
-    pub(crate) fn told_too_big(
+    pub(crate) fn on_too_big(
         &mut self,
         at: Instant,
         frame: u64,
@@ -203,8 +201,7 @@ impl SenderModel {
         self.spurious_until = over.map(|timeout| timeout.point).or(self.spurious_until);
     }
 
-    /// Whether the sender transmitted so shortly before `at` that no timer can trigger the next
-    /// transmission.
+    /// Whether the sender transmitted too recently for a timer to trigger the next transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
         self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
@@ -266,8 +263,7 @@ impl SenderModel {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
-        // RACK uses the time of sending, not the position: a retransmission that arrived reveals
-        // earlier losses without SACK above them.
+        // RACK goes by time of sending: an arrived retransmission reveals earlier losses.
         let reported = board.sacked.end().is_some_and(|end| end > range.end)
             || self.duplicates > 0
             || self.recovery.is_some_and(|point| range.start < point)
@@ -371,8 +367,7 @@ impl SenderModel {
             return Sign::Rack;
         }
         if self.sack_refused || above.bytes == 0 {
-            // RFC 6582 section 3.2, step 3: in recovery an acknowledgement that moves, but not past
-            // the recovery point, is enough.
+            // RFC 6582 section 3.2, step 3: a partial ACK in recovery is enough.
             return if self.recovery.is_some() && self.duplicates == 0 {
                 Sign::PartialAck
             } else {
@@ -388,9 +383,8 @@ impl SenderModel {
         match timer {
             Timer::Probe => self.probe = Some(board.high),
             Timer::Retransmission => {
-                // `tcp_enter_loss`: in doubt unless it came upon a recovery.
-                // Without SACK an acknowledgement of originals tells nothing: they may have waited
-                // for what the timeout sent.
+                // `tcp_enter_loss`: in doubt unless in recovery. Without SACK, ACKs of originals
+                // prove nothing.
                 let fresh = self.recovery.is_none() || self.timeout.is_some();
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
@@ -440,8 +434,7 @@ impl SenderModel {
     }
 
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
-    /// 5: restarted by sending that segment and by an advancing ACK, not by duplicates). Duplicates
-    /// trigger retransmissions within an RTT.
+    /// 5: restarted by sending it and by advancing ACKs).
     fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
         let round_trip = self.round_trip?;
         // With SACK, missing data are retransmitted on each report. Without, only the first
@@ -455,10 +448,9 @@ impl SenderModel {
         (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// With SACK: how long `range` was known to be lost again without being retransmitted, while
-    /// later data arrived and the sender sent new data. RACK (RFC 8985 section 6.2) retransmits
-    /// lost data before new data; without it only the timer reveals a lost retransmission (RFC 6675
-    /// section 5.1).
+    /// With SACK: how long `range` was known to be lost again but not retransmitted while the
+    /// sender sent new data. RACK (RFC 8985 section 6.2) retransmits it first; others wait for the
+    /// timer (RFC 6675 section 5.1).
     fn ignored_loss(
         &self,
         at: Instant,
@@ -504,8 +496,7 @@ impl Timeout {
             if effect.earliest_sacked.is_some_and(original) {
                 return true;
             }
-            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived before earlier
-            // data.
+            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived first.
             self.in_doubt = false;
         }
         false

@@ -1,8 +1,7 @@
 //! Detects spurious retransmissions from the ACKs that follow.
 //!
-//! A D-SACK (RFC 2883) reports a segment received twice. The ACK that passes a retransmission
-//! echoes a timestamp: one older than the retransmission's shows that the original arrived (Eifel
-//! detection, RFC 3522).
+//! A D-SACK (RFC 2883) reports a segment received twice. An ACK that echoes a timestamp older than
+//! the retransmission's shows that the original arrived (Eifel, RFC 3522).
 
 use std::collections::VecDeque;
 
@@ -20,8 +19,7 @@ const PATIENCE: Span = Span::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct SpuriousDetector {
     pending: VecDeque<PendingRetransmission>,
-    /// Bounds: no pending one was sent before `earliest` or ends below `lowest_end`; until then
-    /// none expires.
+    /// Bounds of the pending ones: the earliest sent, the lowest end.
     earliest: Instant,
     lowest_end: Offset,
     /// None ends above.
@@ -68,8 +66,7 @@ impl SpuriousDetector {
         self.pending.push_back(repeat);
     }
 
-    /// The retransmissions (frames) that an ACK shows to be spurious. `least`: the smallest RTT
-    /// beyond the capture point.
+    /// The retransmissions (frames) that an ACK shows to be spurious; `least`: the smallest RTT.
     pub(crate) fn on_ack(
         &mut self,
         heard: &AckEvent<'_>,
@@ -112,8 +109,7 @@ impl SpuriousDetector {
         self.passed = 0;
     }
 
-    /// The cumulative ACK passed these. The segment at the left edge determined the echoed
-    /// timestamp (RFC 7323 section 4.3).
+    /// The ACK passed these; the segment at the left edge set the echo (RFC 7323 section 4.3).
     fn echoed(
         &mut self,
         before: Offset,

@@ -133,14 +133,12 @@ impl Log {
     pub(crate) fn get_mut(&mut self, order: u64) -> Option<&mut Transmission> {
         self.entries.get_mut(usize::try_from(order.checked_sub(self.first)?).ok()?)
     }
-    /// Whether each transmission held here begins where the one before ended or later: nothing was
-    /// sent twice.
+    /// Whether nothing held here was sent twice or out of order.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.others.is_empty()
     }
-    /// The index in [`Log::entries_mut`] of the first that ends behind `offset`, where the log is
-    /// plain.
+    /// In a plain log, the index in [`Log::entries_mut`] of the first that ends after `offset`.
     #[inline]
     pub(crate) fn first_ending_behind(&self, offset: Offset) -> usize {
         match self.entries.front() {
@@ -150,8 +148,7 @@ impl Log {
             _ => 0,
         }
     }
-    /// Takes out the transmissions at the front that end at `offset` or before, where the log is
-    /// plain, and tells of each and its order.
+    /// In a plain log, takes out the transmissions that end at `offset` or before, calling `each`.
     #[inline]
     pub(crate) fn pop_before(&mut self, offset: Offset, mut each: impl FnMut(u64, &Transmission)) {
         while let Some(first) = self.entries.front().filter(|first| first.range.end <= offset) {
@@ -236,8 +233,7 @@ impl Log {
     pub(crate) fn earliest(&self, range: Range) -> Option<u64> {
         self.those_in(range).min()
     }
-    /// Those of [`Log::overlapping`], in any order; the latest first where nothing was
-    /// retransmitted.
+    /// Those of [`Log::overlapping`] in any order; the latest first without retransmissions.
     fn those_in(&self, range: Range) -> impl Iterator<Item = u64> {
         let meets = move |order: &u64| self.get(*order).is_some_and(|t| t.range.overlaps(range));
         let in_order = self.orders_before(range.end);

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use tcplab_units::{Endpoint, Instant};
+use tcplab_units::Endpoint;
 
 use super::{Audit, Crossing, Joined, JoinedConnection};
 use crate::{Connection, Episode, FlowId, Segment, Sink, Spurious};
 
-/// Which frames were retransmissions and which were lost, as the analysis of one capture says;
-/// keeps nothing else, so that it needs room for these only.
+/// The retransmissions and losses that the analysis of one capture claims.
 #[derive(Debug, Default)]
 pub struct Claims {
     open: BTreeMap<usize, [Claim; 2]>,
@@ -52,12 +51,10 @@ impl Sink for Claims {
             self.done.insert(name, claims);
         }
     }
-    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
-/// Holds what the analyses of both captures say of what was sent beside them (the client's
-/// capture's, the server's) against what both show together. Connections of which the analysis
-/// said nothing count as such; frames that are not listed one by one do not count.
+/// Compares the claims of the analyses of both captures (client's, server's), each about the data
+/// sent beside it, with the joined captures. Frames beyond the listed ones do not count.
 pub fn audit(joined: &Joined, claims: &[Claims; 2]) -> Audit {
     let mut audit = Audit::default();
     let nothing = Claim::default();

@@ -5,8 +5,7 @@ use tcplab_units::Span;
 use super::ClockEstimate;
 use super::delays::RawDelays;
 
-/// What the delays of both directions say: `towards_server` with the server clock's advance added,
-/// `towards_client` with it taken off.
+/// From the delays of both directions, with the clock offset added and subtracted.
 pub(crate) struct Clock {
     /// Per nanosecond.
     pub(crate) slope: f64,

@@ -133,10 +133,9 @@ impl RawDelays {
         weighted.sum::<f64>() / self.seen.max(1) as f64
     }
 
-    /// How much the least delay, freed from `slope`, differs between the eight parts of the time,
-    /// by a quarter of the time's length: what the slope may be wrong by. The least delays of the
-    /// parts may happen to rise or fall together, and the slope follows that; a quarter leaves room
-    /// for it.
+    /// The possible error of the slope: how much the least delay, without `slope`, differs between
+    /// eight parts of the time, over a quarter of the time, since these may rise or fall together
+    /// by chance.
     pub(crate) fn unsteadiness(&self, slope: f64) -> Option<f64> {
         let span = self.bins.len() as f64 * self.interval as f64;
         if self.bins.len() < PARTS {

@@ -12,17 +12,15 @@ use super::{Crossing, Loss, Retransmission, WINDOW};
 use crate::Range;
 use crate::ranges::Ranges;
 
-/// As many packets of a direction are waited for; the oldest are settled when more come.
+/// The most packets of a direction that wait for their match; then the oldest are settled.
 const MOST: usize = 1 << 17;
-/// So long after a packet arrived it is waited for its departure, nanoseconds: as long as the two
-/// captures may be read out of step.
+/// How long an arrival waits for its departure, nanoseconds: how far apart the captures are read.
 const PATIENCE: i64 = 5_000_000_000;
-/// The first places of a stream stand for this one, so that what was sent before the first packet
-/// seen has a place too.
+/// The position of the first captured packet, so that earlier data have positions too.
 const BASE: i64 = 1 << 33;
-/// As many are looked at that seem to be the same packet.
+/// The most equal packets compared.
 const ALIKE: usize = 1 << 10;
-/// Frames named for what was reordered.
+/// The most reordered frames named.
 const NAMED: usize = 10;
 
 /// What a capture covers, nanoseconds of the shared time.
@@ -37,7 +35,7 @@ pub(crate) struct CaptureTime {
 pub(crate) struct CaptureTimes {
     pub(crate) sender: CaptureTime,
     pub(crate) receiver: CaptureTime,
-    /// There is nothing more to come.
+    /// Both captures ended.
     pub(crate) over: bool,
 }
 
@@ -69,19 +67,18 @@ pub(crate) struct DirectionJoiner {
     first_arrival: u64,
     /// Arrivals whose departure is not known.
     waiting: BTreeSet<(Key, u64)>,
-    /// Pairs whose identification was the same, and those where it was not.
+    /// Pairs with equal IP identifications, and with different ones.
     ids: [u64; 2],
     numbers: Option<SeqUnwrapper>,
-    /// What the receiver's capture point saw; what it did not see although the receiver
-    /// acknowledged it.
+    /// Captured at the receiver; acknowledged by it but not captured there.
     seen: Ranges,
     missed: Ranges,
-    /// What was sent, and what of it arrived, of all departures that are settled.
+    /// Sent, and arrived, by settled departures.
     sent: Ranges,
     delivered: Ranges,
     order: Order,
     raw: RawDelays,
-    /// Number of the latest departure that is known to have arrived.
+    /// The latest departure known to have arrived.
     latest_match: Option<u64>,
     found: Crossing,
 }
@@ -136,8 +133,7 @@ impl DirectionJoiner {
         self.arrivals.push_back(Arrival { piece, departure });
     }
 
-    /// The receiver acknowledges, at the capture point on its side: everything before `ack`, and
-    /// `sacked`.
+    /// The receiver's ACK at its capture point: everything before `ack`, and `sacked`.
     pub(crate) fn acknowledged(&mut self, ack: u32, sacked: impl Iterator<Item = (u32, u32)>) {
         let Some(numbers) = self.numbers else { return };
         let place = |number: u32| {
@@ -160,7 +156,7 @@ impl DirectionJoiner {
         }
     }
 
-    /// Identification outlives the way, as far as was seen: it is what tells transmissions apart.
+    /// IP identifications are the same at both captures, so they distinguish transmissions.
     fn ids_count(&self) -> bool {
         self.ids[0] > 4 * self.ids[1]
     }
@@ -178,35 +174,27 @@ impl DirectionJoiner {
         }
     }
 
-    /// The oldest one alike that has not arrived; one with the same identification first.
+    /// The departure of an arriving segment.
     fn choose_departure(&self, piece: &WireSegment) -> Option<u64> {
-        let mut first = None;
-        for number in alike(&self.departed, piece.key) {
-            let departure = &self.departures[(number - self.first_departure) as usize];
-            if !self.fits(&departure.piece, piece) {
-                continue;
-            }
-            if departure.piece.id == piece.id {
-                return Some(number);
-            }
-            first = first.or(Some(number));
-        }
-        first
+        let at = |number: u64| &self.departures[(number - self.first_departure) as usize].piece;
+        self.choose(piece, &self.departed, at)
     }
 
+    /// The arrival of a departing segment, if it was captured first.
     fn choose_arrival(&self, piece: &WireSegment) -> Option<u64> {
-        let mut first = None;
-        for number in alike(&self.waiting, piece.key) {
-            let arrival = &self.arrivals[(number - self.first_arrival) as usize];
-            if !self.fits(&arrival.piece, piece) {
-                continue;
-            }
-            if arrival.piece.id == piece.id {
-                return Some(number);
-            }
-            first = first.or(Some(number));
-        }
-        first
+        let at = |number: u64| &self.arrivals[(number - self.first_arrival) as usize].piece;
+        self.choose(piece, &self.waiting, at)
+    }
+
+    /// The oldest equal segment; one with the same identification first.
+    fn choose<'a>(
+        &self,
+        piece: &WireSegment,
+        open: &BTreeSet<(Key, u64)>,
+        at: impl Fn(u64) -> &'a WireSegment,
+    ) -> Option<u64> {
+        let fitting = || alike(open, piece.key).filter(|&number| self.fits(at(number), piece));
+        fitting().find(|&number| at(number).id == piece.id).or_else(|| fitting().next())
     }
 
     /// Decides on everything that nothing can change any more.
@@ -265,7 +253,7 @@ impl DirectionJoiner {
         {
             self.found.not_captured_at_sender += 1;
         } else {
-            self.found.undecided += 1;
+            self.found.not_judged += 1;
         }
     }
 
@@ -274,9 +262,8 @@ impl DirectionJoiner {
         self.found.sent += 1;
         self.found.sent_data += u64::from(piece.key.len > 0);
         let (least, most) = self.raw.range.unwrap_or_default();
-        // What was sent before or after it and arrived shows that the other capture point was
-        // there.
-        let began = self.found.arrived > 0 && self.raw_began_before(piece.at)
+        // Earlier and later arrivals show that the other capture was running.
+        let began = self.found.arrived > 0 && self.raw.start().is_some_and(|at| at <= piece.at)
             || piece.at + least >= captures.receiver.first;
         let went_on = self.latest_match > Some(self.first_departure)
             || piece.at + most <= captures.receiver.last;
@@ -287,7 +274,7 @@ impl DirectionJoiner {
         } else if began && went_on {
             self.lose(piece);
         } else {
-            self.found.undecided += 1;
+            self.found.not_judged += 1;
         }
         if !range.is_empty() && !piece.syn {
             self.settle_repeat(piece, *range);
@@ -296,10 +283,6 @@ impl DirectionJoiner {
             }
             self.sent.insert(*range);
         }
-    }
-
-    fn raw_began_before(&self, at: i64) -> bool {
-        self.raw.start().is_some_and(|start| start <= at)
     }
 
     fn lose(&mut self, piece: &WireSegment) {
@@ -335,12 +318,12 @@ impl DirectionJoiner {
         }
     }
 
-    /// Whether more ranges lay apart than are kept.
+    /// Whether a set of ranges was full.
     pub(crate) fn gave_up(&self) -> bool {
         [&self.seen, &self.missed, &self.sent, &self.delivered].iter().any(|set| set.gave_up)
     }
 
-    /// Delays as they seem, and what else was found.
+    /// The results, with uncorrected delays.
     pub(crate) fn into_found(self) -> (Crossing, RawDelays) {
         (self.found, self.raw)
     }

@@ -25,8 +25,7 @@ impl Hull {
             }
             self.corners.pop();
         }
-        // Andrew's monotone chain: what lies on or above the line from its predecessor to the new
-        // point is no corner any more.
+        // Andrew's monotone chain: points on or above the new edge are no corners.
         while let [.., a, b] = self.corners[..] {
             let cross = i128::from(b.0 - a.0) * i128::from(y - a.1)
                 - i128::from(b.1 - a.1) * i128::from(x - a.0);
@@ -55,8 +54,7 @@ impl Hull {
         self.corners.iter().map(|&(x, y)| y as f64 - slope * x as f64).reduce(f64::min)
     }
 
-    /// The line through the two corners between which `mean` lies: of all lines under the points
-    /// the one with the least sum of distances.
+    /// Of all lines under the points, that with the least sum of distances: through two corners.
     pub(crate) fn support(&self, mean: f64) -> Option<Support> {
         let right = self.corners.partition_point(|&(x, _)| (x as f64) < mean);
         let right = right.clamp(1, self.corners.len().checked_sub(1).filter(|last| *last > 0)?);

@@ -144,8 +144,7 @@ impl Joiner {
         let is_it = |pair: &Pair| {
             !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
         };
-        // The one that this capture point saw last, or that the other saw while this one was not
-        // there.
+        // The one seen last at this capture point, or at the other while this one had none.
         let from = known.current[here].or(known.current[there]).unwrap_or(0);
         let found = (from..known.pairs.len()).find(|&at| is_it(&self.pairs[known.pairs[at]]));
         if full && found.is_none() {
@@ -189,8 +188,8 @@ impl Joiner {
         }
         if gave_up {
             notes.push(
-                "more gaps are open in a direction than are kept: what was lost there and what was \
-                 sent needlessly may be told wrongly"
+                "too many open gaps in a direction: its losses and spurious retransmissions may be \
+                 wrong"
                     .to_owned(),
             );
         }
@@ -215,8 +214,8 @@ fn notes(rough: &Rough, captures: &mut [CaptureSummary; 2]) -> Vec<String> {
     }
     if !rough.with_options && rough.is_joined() {
         notes.push(
-            "TCP options are cut off in a capture: retransmissions within one window are told \
-             apart by their IP identification alone"
+            "TCP options are truncated in a capture: only IP identifications distinguish \
+             retransmissions within one window"
                 .to_owned(),
         );
     }
@@ -234,8 +233,7 @@ impl Pair {
     fn new(side: Endpoint, packet: &Packet, rough: &Rough) -> Pair {
         let answers = packet.syn() && packet.ack.is_some();
         let low_at_client = rough.low_is_client(&packet.ends).unwrap_or_else(|| {
-            // Unknown hosts: the client opens beside its capture point; what is seen first is
-            // beside it.
+            // Unknown hosts: the client opens at its side; the first packet seen is from there.
             let by_client = if packet.syn() { !answers } else { side == Endpoint::Client };
             packet.from_low == by_client
         });

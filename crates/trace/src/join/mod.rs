@@ -4,10 +4,9 @@
 //! or reordered, and their delays. Both captures must show the same addresses, ports and sequence
 //! numbers: translated connections (NAT) are not joined.
 //!
-//! A [`Survey`] of both captures comes first: how far apart the clocks are, roughly, and which host
-//! is beside which capture point. Then the [`Joiner`] takes the frames of both, in the order of
-//! corrected time, and keeps of them only what may still be on its way: at most [`WINDOW`], and at
-//! most so many packets of a direction.
+//! A [`Survey`] of both captures finds the clock offset, roughly, and the hosts' sides. Then the
+//! [`Joiner`] takes the frames of both in the order of corrected time; it stores only what may be
+//! in flight: at most [`WINDOW`], and a bounded number of packets.
 //!
 //! Packets are compared as segments of the wire: where the kernel handed large pieces to a capture
 //! point, these are cut where it cut them or put them together (the segment size of the handshake,
@@ -36,8 +35,7 @@ use tcplab_units::Span;
 /// The longest delay of a packet; one that has not arrived by then is lost.
 pub const WINDOW: Span = Span::from_secs(20);
 
-/// No two times are farther apart than this, 36 years in nanoseconds: so sums and differences of a
-/// few fit into 64 bits, whatever a capture says.
+/// The largest time difference, 36 years in nanoseconds, so that sums fit 64 bits.
 const FARTHEST: i64 = 1 << 60;
 
 /// How long after `earlier` a time is; negative when it is before.

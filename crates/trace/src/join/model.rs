@@ -58,24 +58,20 @@ pub struct ClockEstimate {
     /// The sum of the least delays of both directions, which no offset changes.
     #[serde(rename = "rtt_min_ns", with = "tcplab_units::number")]
     pub least_round_trip: Option<Span>,
-    /// How much faster the server capture's clock runs, parts per million. 0 where what was
-    /// measured is less than `skew_error`.
+    /// How much faster the server capture's clock runs, ppm; 0 if less than `skew_error`.
     pub skew_ppm: f64,
-    /// The skew may be wrong by so much: as the least delays of eight parts of the time vary.
-    /// None with too few samples.
+    /// The error of the skew, by the variation of the least delays; none with few samples.
     pub skew_error_ppm: Option<f64>,
 }
 
 /// A connection at both captures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JoinedConnection {
-    /// The end that sent the first SYN; where none was seen, the one beside the client's capture
-    /// point.
+    /// The end that sent the first SYN; without one, that at the client's capture point.
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
-    /// The capture point on the client's side: the server's for
-    /// connections that were opened from there.
+    /// The capture point at the client: the server's for connections opened from there.
     pub client_at: Endpoint,
     /// Its first frame in each capture, counted from 1; none where that shows nothing of it.
     #[serde(with = "tcplab_units::ends")]
@@ -86,8 +82,7 @@ pub struct JoinedConnection {
     pub reverse: Crossing,
 }
 
-/// What became of the packets of one direction between the captures. Counts are of segments as on
-/// the wire, data and bare acknowledgements alike.
+/// The packets of one direction between the captures, counted as segments on the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Crossing {
     /// Passed the capture point on the sender's side.
@@ -111,24 +106,21 @@ pub struct Crossing {
     pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
     pub not_captured_at_sender: u64,
-    /// Outside the time in which both captured, or still on their way when one ended: nothing can
-    /// be said.
-    pub undecided: u64,
+    /// Outside the common time of both captures, or in flight at the end of one: unknown.
+    pub not_judged: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).
     #[serde(rename = "out_of_order")]
     pub reordered: u64,
-    /// The most packets that one of them arrived behind (RFC 4737 section 4.2.2: extent); not
-    /// more than 4,096 are counted.
+    /// The most packets that one arrived behind (RFC 4737 section 4.2.2: extent); at most 4,096.
     pub out_of_order_max: u64,
     /// The frames, in the receiver's capture, of the first 10 that were reordered.
     #[serde(rename = "out_of_order_frames")]
     pub reordered_frames: Vec<u64>,
     /// Segments with data or FIN that repeat what had been sent before.
     pub retransmissions: u64,
-    /// Of these, those all of whose data had arrived by an earlier transmission, or was already
-    /// on its way and did arrive.
+    /// Of these, those whose data arrived by an earlier transmission.
     #[serde(rename = "retransmissions_spurious")]
     pub spurious: u64,
     /// The first [`Crossing::LISTED`] repeats.

@@ -16,9 +16,8 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// The packet that was sent as number `sent` arrives. If it was out of order, the answer is how
-    /// many arrived since the first one that was sent later: RFC 4737 section 4.2.2, the
-    /// reordering extent, which is at least 1.
+    /// Packet number `sent` arrives. If out of order, returns the reordering extent (RFC 4737
+    /// section 4.2.2): arrivals since the first one sent later, at least 1.
     pub(crate) fn arrived(&mut self, sent: u64) -> Option<u64> {
         let place = self.arrivals;
         self.arrivals += 1;

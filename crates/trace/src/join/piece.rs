@@ -7,8 +7,7 @@ use crate::packet::Packet;
 
 /// The identity of a segment, without its IP identification.
 ///
-/// The push flag and those of ECN are no part of it: they are moved where segments are put
-/// together or cut, and routers mark packets.
+/// Without PSH and ECN flags: offloading moves PSH, and routers mark packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) seq: u32,
@@ -41,8 +40,7 @@ const SYN: u16 = TcpFlags::SYN.bits();
 const FIN: u16 = TcpFlags::FIN.bits();
 const RST: u16 = TcpFlags::RST.bits();
 
-/// Everything in the header that both captures must see alike; the options only if both captures
-/// kept them.
+/// What both captures must have in common of a header; options only if both have them whole.
 pub(crate) fn rest(packet: &Packet, with_options: bool) -> u64 {
     let window = u64::from(packet.window);
     let mut mixed = mix(window, packet.ack.map_or(1 << 32, |ack| u64::from(ack.as_u32())));

@@ -21,7 +21,7 @@ const HEADERS: usize = 512;
 pub fn join<R: Read, E>(
     mut open: impl FnMut(Endpoint) -> Result<Reader<R>, E>,
 ) -> Result<Joined, E> {
-    let mut survey = Survey::new();
+    let mut survey = Survey::default();
     for side in Endpoint::BOTH {
         let mut frames = Frames::new(open(side)?);
         while let Some(frame) = frames.frame() {

@@ -1,5 +1,4 @@
-//! A first pass over both captures: common packets, the clock offset, and which host is at which
-//! capture point.
+//! A first pass over both captures: common packets, clock offset, the host at each capture point.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,12 +12,12 @@ use crate::Frame;
 use crate::packet::Ends;
 use crate::packet::Packet;
 
-/// As many packets of each capture are remembered: those whose mark ends in enough zeros.
+/// The most packets sampled per capture: those whose hash ends in enough zeros.
 const MOST: usize = 1 << 16;
-/// Of as many directions it is known how large their packets are.
+/// The most directions whose largest packet is stored.
 const DIRECTIONS: usize = 1 << 16;
 
-/// A packet that was drawn.
+/// A sampled packet.
 #[derive(Debug, Clone, Copy)]
 struct SampledPacket {
     at: u64,
@@ -37,18 +36,13 @@ struct CaptureSample {
     first: Option<u64>,
 }
 
-/// Takes in both captures, a frame at a time, in any order; bounded in memory.
+/// Samples both captures, frame by frame in any order, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Survey {
     seen: [CaptureSample; 2],
 }
 
 impl Survey {
-    /// Nothing was seen yet.
-    pub fn new() -> Survey {
-        Survey::default()
-    }
-
     /// A frame of one of the captures.
     pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let seen = &mut self.seen[side.index()];
@@ -80,8 +74,7 @@ impl Survey {
                 && up != down
                 && hosts.0 != hosts.1
             {
-                // What goes away from the client's capture point is seen later at the server's: by
-                // the clocks' difference and its way. What comes back, earlier.
+                // Packets from the client's side appear later at the server's, by offset and delay.
                 low_is_client.insert(hosts, up > down);
                 let (out, home) = if up > down { (up, down) } else { (down, up) };
                 there.push(out);
@@ -119,7 +112,7 @@ impl CaptureSample {
                 None => {}
             }
         }
-        // The length is left out: the first piece of a large packet is still known.
+        // Without the length, so that the first piece of a large packet matches.
         let ports = (packet.src().port(), packet.dst().port());
         let marked = mix(rest(packet, true), u64::from(packet.seq.as_u32()));
         let marked = mix(marked, u64::from(ports.0) << 16 | u64::from(ports.1));
@@ -159,8 +152,7 @@ pub struct Rough {
 }
 
 impl Rough {
-    /// Roughly how far the server capture's clock is ahead of the client capture's, nanoseconds; 0
-    /// if nothing tells.
+    /// How far the server capture's clock is ahead, roughly, nanoseconds; 0 if unknown.
     pub fn offset_nanos(&self) -> i64 {
         self.offset.unwrap_or(0)
     }

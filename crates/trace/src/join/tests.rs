@@ -81,7 +81,7 @@ impl World {
             }
         };
         let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
-        let mut survey = Survey::new();
+        let mut survey = Survey::default();
         let frames = Endpoint::BOTH.map(|side| {
             self.captures[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>()
         });
@@ -180,13 +180,13 @@ fn join_counts_losses_copies_reordering() {
     assert_eq!((retransmissions, spurious), (20, 10));
     let crossing = &joined.connections[0].forward;
     assert_eq!(
-        (crossing.undecided, crossing.not_captured_at_sender, crossing.not_captured_at_receiver),
+        (crossing.not_judged, crossing.not_captured_at_sender, crossing.not_captured_at_receiver),
         (0, 0, 0)
     );
     assert_eq!(crossing.losses.len(), 10);
 }
 
-/// Frames that a capture missed are not lost; packets outside the common time are undecided.
+/// Frames that a capture missed are not lost; packets outside the common time are not judged.
 #[test]
 fn join_uncaptured_is_not_lost() {
     let mut world = exchange(&[(0, 0); 500]);
@@ -194,8 +194,7 @@ fn join_uncaptured_is_not_lost() {
         tap.sort_by_key(|seen| seen.at);
     }
     let data = |seen: &Seen| seen.bytes.len() > 1_000;
-    // The server's capture point misses the 100th to 104th segment, the client's the 200th and
-    // 201st.
+    // The server's capture misses segments 100 to 104, the client's 200 and 201.
     for (tap, missed) in [(1, 100..105), (0, 200..202)] {
         let mut index = 0;
         world.captures[tap].retain(|seen| {
@@ -214,12 +213,11 @@ fn join_uncaptured_is_not_lost() {
     let part = world.join(-3_000_000, 0.0);
     for way in [&part.connections[0].forward, &part.connections[0].reverse] {
         assert_eq!(way.lost, 0);
-        assert!(way.undecided > 150, "{}", way.undecided);
+        assert!(way.not_judged > 150, "{}", way.not_judged);
     }
 }
 
-/// The sender's kernel hands ten segments at once to its capture point, the receiver's puts three
-/// together.
+/// Segmentation offload at the sender makes ten segments one, receive offload three.
 #[test]
 fn join_matches_offloaded_packets() {
     let mut world = World::default();

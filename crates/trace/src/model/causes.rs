@@ -33,8 +33,7 @@ pub struct Causes {
     pub backoff_max: u64,
     /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
-    /// Of all these, retransmissions of data that had been retransmitted before: a retransmission
-    /// was lost.
+    /// Of all these, retransmissions of data retransmitted before: a retransmission was lost.
     pub lost_retransmissions: Occurrences,
     /// SYNs retransmitted.
     pub syn_retransmissions: Occurrences,
@@ -44,8 +43,7 @@ pub struct Causes {
     pub spurious_by_dsack: Occurrences,
     /// Spurious retransmissions shown by timestamps (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
-    /// Behind the loss: retransmissions whose original was not captured and without an ACK that
-    /// shows the cause.
+    /// Behind the loss: retransmissions of uncaptured originals without visible cause.
     pub originals_not_captured: Occurrences,
     /// Out of order.
     pub out_of_order: Occurrences,

@@ -24,8 +24,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A direction of a connection: the connection's place in the order of first packets, and
-/// whether the data go from client to server.
+/// A direction of a connection, which counts in the order of first packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowId {
     /// The connection, counted from 0.

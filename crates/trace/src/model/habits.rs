@@ -23,16 +23,13 @@ pub struct WindowUse {
     pub zero_window_time: Span,
     /// The longest zero window.
     pub zero_window_max: Span,
-    /// Segments with new data after which no full segment fits the window (Wireshark: "window
-    /// full").
+    /// Segments after which no full segment fits the window (Wireshark: "window full").
     pub window_full: Occurrences,
     /// ACKs that only change the window, to above zero (window updates).
     pub updates: Occurrences,
-    /// Windows opened to less than a full segment and less than half of the largest (silly window
-    /// syndrome, RFC 9293 section 3.8.6.2.2).
+    /// Windows below a segment and half the largest (RFC 9293 section 3.8.6.2.2).
     pub silly_windows: Occurrences,
-    /// Window shrunk: the right edge moved back by more than the rounding of the scale (RFC 9293
-    /// section 3.8.6: must not).
+    /// The right edge moved back by more than a unit (RFC 9293 section 3.8.6: must not).
     pub windows_shrunk: Occurrences,
     /// Zero-window probes (RFC 9293 section 3.8.6.1).
     pub probes: Occurrences,
@@ -47,8 +44,7 @@ pub struct AckBehaviour {
     pub duplicates: u64,
     /// Of these, with SACK in use, those without news that answer no retransmission or probe.
     pub unnecessary: u64,
-    /// ACKs of more than two full segments (stretch ACKs, RFC 2525 section 2.13), except those that
-    /// close a gap. Lost or merged ACKs look the same.
+    /// ACKs of more than two full segments (RFC 2525 section 2.13), except those that close a gap.
     pub stretch: Occurrences,
     /// The most bytes of one ACK, except those that close a gap.
     pub longest: Bytes,
@@ -67,8 +63,7 @@ pub struct SenderMarks {
     pub urgent: Occurrences,
     /// Keep-alive probes (RFC 9293 section 3.8.4).
     pub keep_alives: Occurrences,
-    /// Data segments smaller than a full one with earlier data unacknowledged: what Nagle's
-    /// algorithm prevents (RFC 9293 section 3.7.4).
+    /// Small segments with earlier data unacknowledged, against Nagle (RFC 9293 section 3.7.4).
     pub small_in_flight: u64,
     /// Small segments that waited for a delayed ACK: Nagle's algorithm against delayed ACKs.
     pub nagle_waits: Occurrences,

@@ -15,10 +15,9 @@ pub struct Handshake {
     pub syn_ack: Option<Instant>,
     /// When the client acknowledged the server's SYN.
     pub opened: Option<Instant>,
-    /// From the SYN to the SYN-ACK and from there to the client's answer, both at this capture
-    /// point: one round trip, wherever it stands. Of repeated ones those that answer each other
-    /// count, as timestamps tell, else the last; none where a SYN-ACK may itself be a
-    /// retransmission.
+    /// From the SYN to the SYN-ACK and on to the client's answer: one round trip at any capture
+    /// point. Of retransmitted ones those that answer each other by timestamps, else the last; none
+    /// where the SYN-ACK may be a retransmission.
     pub round_trip: Option<Span>,
     /// What the client offered in its SYN, the last before the handshake's end.
     pub client: SynOptions,
@@ -49,8 +48,7 @@ pub enum HandshakeKind {
     Refused,
     /// SYN-ACK and no ACK: half open.
     HalfOpen,
-    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5); also where what follows shows that one of them
-    /// must have passed though this capture has it not.
+    /// SYN, SYN-ACK, ACK (RFC 9293 section 3.5), also if later packets show one not captured.
     ThreeWay,
     /// Both ends sent SYN without ACK (RFC 9293 section 3.5).
     Simultaneous,
@@ -118,9 +116,7 @@ pub struct Life {
     pub history: String,
     /// How it was closed; none if it was not, as far as the capture goes.
     pub close: Option<Close>,
-    /// The states of RFC 9293 that the client walked through, as far as this capture point shows:
-    /// from the first that a packet brought it to, so without LISTEN and the CLOSED before. Empty
-    /// if it sent nothing but RST.
+    /// The client's states (RFC 9293) from the first packet on; empty if it sent only RST.
     pub client: Vec<StateStep>,
     /// The server's.
     pub server: Vec<StateStep>,
@@ -182,8 +178,7 @@ pub struct Close {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CloseKind {
-    /// FIN from both ends, the second when the first had arrived. The last acknowledgement may be
-    /// beyond the capture.
+    /// FIN from both ends, one after the other; the last ACK may not be captured.
     Graceful,
     /// Both FINs crossed each other (RFC 9293 section 3.6, figure 13).
     Simultaneous,
@@ -200,8 +195,7 @@ pub enum CloseKind {
 pub struct StateStep {
     /// Which.
     pub state: TcpState,
-    /// When the packet that brought the end there passed the capture point; not before the step
-    /// before it.
+    /// When the packet that led there passed the capture point; not before the previous step.
     pub at: Instant,
     /// The frame at that time.
     pub frame: u64,

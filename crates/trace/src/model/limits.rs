@@ -10,8 +10,7 @@ use super::Confidence;
 /// The limit of one direction's rate during a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limit {
-    /// The application had no data to send: all data are sent or acknowledged, and neither window
-    /// is full.
+    /// No data to send: all data are acknowledged or in flight, and neither window is full.
     Application,
     /// The advertised window is full (RFC 9293 section 3.8.6). Linux's own account
     /// (`tcpi_rwnd_limited`) leaves out the time in which a sender that paces waits for its pacing
@@ -25,8 +24,7 @@ pub enum Limit {
     SlowStart,
     /// The congestion window is full: after loss, or below the path's capacity.
     Congestion,
-    /// The path is full: ACKs arrive at its bottleneck rate, a queue stands, or the sender paces at
-    /// that rate.
+    /// The path is full: ACKs at its bottleneck rate, a standing queue, or pacing at that rate.
     Path,
     /// Waiting for a retransmission timer.
     Timeout,
@@ -176,8 +174,7 @@ pub enum StallCause {
     DoubleLoss,
     /// A timeout because the last segments before a pause were lost.
     TailLoss,
-    /// A timeout because fewer than four segments were in flight: too few for duplicate
-    /// acknowledgements.
+    /// A timeout because fewer than four segments were in flight: too few for duplicate ACKs.
     SmallWindow,
     /// Too few in flight because of a small receive window.
     SmallReceiveWindow,
@@ -251,8 +248,7 @@ pub struct Transfer {
 /// Data sent and acknowledged over time: intervals of equal length from the first packet on.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// The length of an interval; it grows with the connection so that there are at most
-    /// [`Series::MOST`].
+    /// The length of an interval; it grows so that there are at most [`Series::MOST`].
     pub interval: Span,
     /// When the first begins.
     pub from: Instant,

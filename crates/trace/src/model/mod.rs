@@ -209,8 +209,7 @@ pub struct Segment {
     pub in_flight: Bytes,
     /// What the capture's comments say of it.
     pub comment: Option<String>,
-    /// Whether the path dropped it: only the ground truth of a recording says so
-    /// ([`Connection::mark_dropped`]).
+    /// Whether the path dropped it, by a recording's ground truth ([`Connection::mark_dropped`]).
     pub dropped: bool,
 }
 
@@ -222,8 +221,7 @@ pub enum SegmentKind {
     /// Sent again on evidence, without waiting for a timer: SACK or duplicate acknowledgements (RFC
     /// 6675, RFC 8985), or ICMP, which tells of what is too large for the path (RFC 1191).
     FastRetransmission,
-    /// Sent again because a timer ran out: no acknowledgement prompted it (RFC 6298, or the probe
-    /// of RFC 8985 section 7).
+    /// Retransmitted by a timer: no ACK prompted it (RFC 6298; RFC 8985 section 7).
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
@@ -237,8 +235,7 @@ pub enum SegmentKind {
     CaptureDuplicate,
     /// A zero-window probe (RFC 9293 section 3.8.6.1).
     WindowProbe,
-    /// A keep-alive probe: old data or none, just below the acknowledged data (RFC 9293 section
-    /// 3.8.4).
+    /// A keep-alive: old data or none, just below the acknowledged data (RFC 9293 section 3.8.4).
     KeepAlive,
 }
 
@@ -265,11 +262,9 @@ impl SegmentKind {
 pub struct Proof {
     /// The kind of evidence.
     pub by: Sign,
-    /// The decisive frame: the triggering ACK, the packet that overtook it, the original of a copy,
-    /// or the last before a silence.
+    /// The decisive frame: triggering ACK, later packet, original, or last before silence.
     pub frame: Option<u64>,
-    /// For timers: the silence before, or how long the timer had run. For out-of-order packets:
-    /// since the packet that overtook it.
+    /// For timers: the silence, or the timer's time; out of order: since the later packet.
     pub waited: Span,
     /// Which transmission of this data it is: 1 the first, 3 if a retransmission was lost.
     pub nth: u32,
@@ -387,14 +382,12 @@ pub struct Ack {
     pub has_data: bool,
     /// What the capture's comments say of it.
     pub comment: Option<String>,
-    /// Whether the path dropped it: only the ground truth of a recording says so
-    /// ([`Connection::mark_dropped`]).
+    /// Whether the path dropped it, by a recording's ground truth ([`Connection::mark_dropped`]).
     pub dropped: bool,
 }
 
 impl Flow {
-    /// The acknowledgements that are each the third duplicate of a number, on which RFC 5681
-    /// section 3.2 sends what is missing again.
+    /// The ACKs that are the third duplicate (RFC 5681 section 3.2).
     pub fn third_duplicates(&self) -> impl Iterator<Item = &Ack> {
         let (mut number, mut duplicates) = (Offset::ZERO, 0_u64);
         self.acks.iter().filter(move |ack| {
@@ -435,8 +428,7 @@ pub struct Episode {
     pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved spurious.
     pub spurious: u64,
-    /// Longest time without any data sent, from the first lost segment to the first
-    /// retransmission: the paper's time lag.
+    /// The longest silence from the first lost segment to the first retransmission: the time lag.
     pub silence: Span,
     /// Frames at the capture point from the first lost to the repairing acknowledgement, inclusive.
     pub frames: (u64, u64),
@@ -501,14 +493,12 @@ pub enum Evidence {
         /// The message's frame.
         frame: u64,
     },
-    /// The retransmission timeout (RFC 6298): the sender retransmitted the oldest segment
-    /// unprompted.
+    /// The retransmission timeout (RFC 6298): the oldest segment was retransmitted unprompted.
     Timeout {
         /// The retransmission's frame.
         frame: u64,
     },
-    /// A tail loss probe (RFC 8985 section 7): after silence the sender sent its newest segment
-    /// again or one new segment, unprompted.
+    /// A tail loss probe (RFC 8985 section 7): new data or the newest segment, unprompted.
     Probe {
         /// The probe's frame.
         frame: u64,
@@ -524,8 +514,7 @@ pub struct Totals {
     pub data: Bytes,
     /// Data bytes, each counted once.
     pub unique: Bytes,
-    /// Packets that the sender retransmitted, SYN and FIN included; at a capture point behind the
-    /// loss also those whose original never came there.
+    /// Retransmitted packets, SYN and FIN included, also with uncaptured originals.
     pub retransmissions: u64,
     /// The bytes they repeat.
     pub retransmitted: Bytes,

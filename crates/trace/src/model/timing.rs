@@ -4,10 +4,9 @@ use tcplab_units::Span;
 
 /// The RTTs of one direction's data, from its passing the capture point to the acknowledgement's.
 ///
-/// Only samples that no retransmission blurs count (Karn's rule, RFC 6298 section 3): data sent
-/// once, and acknowledged or SACKed; of data retransmitted only those whose echoed timestamp tells
-/// which transmission was answered (RFC 7323 section 4). Each acknowledgement gives one sample: of
-/// the newest data that it tells of.
+/// Only unambiguous samples count (Karn's rule, RFC 6298 section 3): data sent once, or with an
+/// echoed timestamp that shows the answered transmission (RFC 7323 section 4). Each ACK gives one
+/// sample, of its newest data.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RoundTrips {
     /// By cumulative acknowledgement.
@@ -29,8 +28,7 @@ pub struct RoundTrips {
     /// SRTT at the end (RFC 6298 section 2), fed as Linux feeds its own: with the oldest data that
     /// an acknowledgement takes in, and by timestamps where nothing else serves.
     pub smoothed: Option<Span>,
-    /// RTTVAR at the end, as Linux keeps it (`tcp_rtt_estimator`: `mdev_us`, which `ss` shows
-    /// behind the smoothed RTT).
+    /// RTTVAR at the end, as in Linux (`tcp_rtt_estimator`: `mdev_us`, shown by `ss`).
     pub variation: Option<Span>,
     /// The retransmission timeout that Linux would have had at the end (`__tcp_set_rto`, at least
     /// 200 ms more than the smoothed RTT), without backoff and not rounded up to the

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::{Connection, Flow};
 
 impl Connection {
-    /// Marks the segments and acknowledgements in `frames`: those frames of this capture that the
-    /// path dropped.
+    /// Marks the segments and ACKs in `frames`, the frames of this capture that the path dropped.
     pub fn mark_dropped(&mut self, frames: &BTreeSet<u64>) {
         let Connection { forward, reverse, .. } = self;
         for Flow { segments, acks, .. } in [forward, reverse] {

@@ -62,13 +62,11 @@ pub(crate) struct AckEffect {
     pub(crate) earliest_sacked: Option<u64>,
     /// An RTT sample that satisfies Karn's rule.
     pub(crate) round_trip: Option<Span>,
-    /// The ages of data newly acknowledged cumulatively and sent only once, partly acknowledged
-    /// segments included.
+    /// The ages of data newly acknowledged and sent only once, also of partial segments.
     pub(crate) acked_ages: Option<Ages>,
     /// The ages of data newly SACKed and sent only once.
     pub(crate) sacked_ages: Option<Ages>,
-    /// The age of the transmission at the left edge whose timestamp is echoed, if several were sent
-    /// and only one of them carries that timestamp.
+    /// The age of the only one of several transmissions with the echoed timestamp.
     pub(crate) echoed_age: Option<Span>,
 }
 

@@ -7,8 +7,7 @@ use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
 use crate::{Flow, SegmentKind, SenderMarks};
 
-/// An acknowledgement that comes so much later than the quickest was delayed: systems wait for 40
-/// to 200 ms (RFC 9293 section 3.8.6.3 allows 500).
+/// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
 const DELAYED: Span = Span::from_millis(20);
 /// What waited for an acknowledgement follows it within this time.
 const AT_ONCE: Span = Span::from_millis(1);

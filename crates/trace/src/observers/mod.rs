@@ -47,8 +47,7 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
-    /// The handshake showed the reaction time at the capture point: near zero at the sender, an RTT
-    /// at the receiver.
+    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.limits.opened(reaction);
         self.stalls.opened(reaction);

@@ -143,8 +143,7 @@ fn keep_alives_not_counted_as_data() {
 
 #[test]
 fn expected_duplicates_are_bounded() {
-    // A retransmission in flight, its answer may come; once what was sent after it is acknowledged,
-    // its answer cannot come any more.
+    // The answer to a retransmission is expected until data sent after it are acknowledged.
     let text = "0.1 > 1:1449 clock 1
         0.5 > 1:1449 clock 2
         0.52 < ack 1449

@@ -36,8 +36,7 @@ impl Throughput {
         flow.series = std::mem::take(&mut self.series);
     }
 
-    /// The last interval, after those needed until `at` were added. What was captured out of
-    /// order counts where it was captured.
+    /// The last interval, after those until `at` were added.
     #[inline(always)]
     fn interval_at(&mut self, at: Instant) -> usize {
         if at >= self.until {

@@ -9,8 +9,7 @@ use crate::{
     Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
 };
 
-/// The packets of `connection` in capture order, `>` from the client and `<` from the server, with
-/// their kind; then its recovery episodes.
+/// The packets of `connection` in capture order (`>` from the client) and its episodes.
 pub fn listing(connection: &Connection) -> String {
     let mut packets: BTreeMap<u64, Packet<'_>> = BTreeMap::new();
     for (flow, from_client) in [(&connection.forward, true), (&connection.reverse, false)] {

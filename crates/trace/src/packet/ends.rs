@@ -6,8 +6,7 @@ use tcplab_wire::TcpPacket;
 
 /// The two ends of a connection, whichever of them sends; the lower one first.
 ///
-/// Address and port in one word each for IPv4; for IPv6 two words for each address, and one for the
-/// ports, whose upper bits show the family.
+/// Address and port in one word each for IPv4; five words for IPv6.
 #[derive(Debug, Clone, Copy, Eq, PartialOrd, Ord)]
 pub(crate) struct Ends([u64; 5]);
 

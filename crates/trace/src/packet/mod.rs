@@ -13,8 +13,7 @@ pub(crate) use ends::Ends;
 const CONTROL: u16 = TcpFlags::SYN.bits() | TcpFlags::FIN.bits() | TcpFlags::RST.bits();
 /// These and URG: flags of packets that the fast path does not take.
 const REMARKABLE: u16 = CONTROL | TcpFlags::URG.bits();
-/// The kind of experimental options (RFC 6994), and the two bytes by which those of fast open are
-/// known (RFC 7413 section 7).
+/// Experimental options (RFC 6994), and the identifier of Fast Open (RFC 7413 section 7).
 const EXPERIMENT: u8 = 254;
 const FAST_OPEN_EXPERIMENT: [u8; 2] = [0xf9, 0x89];
 
@@ -55,8 +54,7 @@ pub(crate) struct Packet {
     pub(crate) congestion_marked: bool,
     /// A sink wants this packet, not only sums.
     pub(crate) wanted: bool,
-    /// An ACK, with or without data, with no option but timestamps, no congestion mark, and not
-    /// wanted by a sink: nearly every packet.
+    /// An ACK with no option but timestamps, unmarked, not wanted by a sink: nearly every packet.
     pub(crate) plain: bool,
 }
 
@@ -171,8 +169,7 @@ impl Packet {
     pub(crate) fn is_bare(&self) -> bool {
         self.payload == 0 && !self.syn() && !self.fin() && !self.rst()
     }
-    /// Its length in sequence space. Data in a reset is a message, not part of the stream (RFC 9293
-    /// section 3.5.3).
+    /// Its sequence space. Data in a reset are a message, not stream (RFC 9293 section 3.5.3).
     pub(crate) fn sequence_len(&self) -> u64 {
         if self.rst() {
             return 0;

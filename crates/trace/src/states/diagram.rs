@@ -19,8 +19,7 @@ const fn edge(from: TcpState, to: TcpState, on: &'static str, does: &'static str
     Transition { from, to, on, does }
 }
 
-/// The edges of figure 5. As there, an RST is not among them: sent or received, it leads from any
-/// state to CLOSED (its note 3).
+/// The edges of figure 5. An RST, sent or received, leads from any state to CLOSED (its note 3).
 pub const DIAGRAM: &[Transition] = &[
     edge(TcpState::Closed, TcpState::Listen, "passive OPEN", ""),
     edge(TcpState::Listen, TcpState::Closed, "CLOSE", ""),

@@ -45,8 +45,7 @@ pub struct StateWalk {
     pub address: SocketAddr,
     /// Where its packets were captured.
     pub seen_from: SeenFrom,
-    /// The state in which it is first known: CLOSED, or what it was when the capture began. None if
-    /// nothing of it was seen that has a state.
+    /// The first known state: CLOSED, or that at the begin of the capture; none if none is known.
     pub start: Option<TcpState>,
     /// The edges in the order walked.
     pub edges: Vec<Edge>,
@@ -58,8 +57,7 @@ pub struct StateWalk {
 pub enum SeenFrom {
     /// At the endpoint: packets captured towards it arrived, in that order and at those times.
     Beside,
-    /// Elsewhere: times are those at the capture point; arrival is inferred from the next packet
-    /// sent.
+    /// Elsewhere: times are those at the capture point; arrival is inferred.
     Elsewhere,
 }
 
@@ -86,8 +84,7 @@ pub enum WhyTimeWait {
 }
 
 impl StateWalks {
-    /// The states from one capture. The analysis says at which endpoint it was taken; if that is
-    /// uncertain, both count as elsewhere.
+    /// The states from one capture; uncertain capture points count as elsewhere.
     pub fn of(connection: &Connection) -> StateWalks {
         let Connection { client, server, forward, reverse, .. } = connection;
         // Where SYNs cross, the time between them says nothing of where they were seen.
@@ -109,8 +106,7 @@ impl StateWalks {
         )
     }
 
-    /// The states from two captures of one connection, one taken at each endpoint. Times of both
-    /// share a zero.
+    /// The states from two captures with a common zero of time, one at each endpoint.
     pub fn joined(at_client: &Connection, at_server: &Connection) -> StateWalks {
         let Connection { client, server, .. } = *at_client;
         StateWalks::new(

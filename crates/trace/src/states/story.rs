@@ -9,8 +9,7 @@ use crate::{CloseKind, HandshakeKind, TcpState};
 const ANSWER: Span = Span::from_millis(1);
 
 impl StateWalks {
-    /// How it opened and closed, who is in TIME-WAIT and why, and what is inferred: one sentence
-    /// each.
+    /// How it opened and closed, who is in TIME-WAIT and why, and what is inferred.
     pub fn story(&self) -> Vec<String> {
         let mut story = vec![self.opened().to_owned()];
         story.push(self.closed());
@@ -69,8 +68,7 @@ impl StateWalks {
         }
     }
 
-    /// How long it was half closed, if longer than an answer takes; only with a capture at the
-    /// endpoint that closed last.
+    /// How long it was half closed, by a capture at the end that closed last.
     fn half_closed(&self) -> Option<String> {
         let walk =
             self.both().into_iter().find(|walk| walk.entered(TcpState::LastAck).is_some())?;

@@ -63,8 +63,7 @@ fn states_full_connection() {
     }
 }
 
-/// RFC 9293 figures 7 and 13. A SYN or FIN received counts when the own has been sent, though it
-/// passed this capture point before.
+/// RFC 9293 figures 7 and 13. A SYN or FIN counts as received only after the own one was sent.
 #[test]
 fn states_simultaneous_open_and_close() {
     let walks = beside_both(
@@ -145,8 +144,7 @@ fn states_missing_packets_named() {
     assert_eq!(edges(&begun.server), ["ESTABLISHED CLOSE-WAIT Fin #3 [F.] Seen"]);
 }
 
-/// Two captures of a simultaneous open: at each end, its own SYN comes first, so that each capture
-/// has another client.
+/// Two captures of a simultaneous open: in each, its own end sends the first SYN.
 #[test]
 fn states_joined_roles_from_client_capture() {
     let here = "0 > S\n0.02 < S plain\n0.0201 > S ack 1\n0.04 < S ack 1";

@@ -358,7 +358,7 @@ fn bounded_block_below_many() {
 #[test]
 fn bounded_joined_connections() {
     let joined = narrowed(HALVINGS + 5, || {
-        let mut joiner = Joiner::new(Survey::new().finish());
+        let mut joiner = Joiner::new(Survey::default().finish());
         for number in 0..1_000_u32 {
             // A hundred of the first, and one of each other.
             let client = number.saturating_sub(100);
@@ -376,7 +376,7 @@ fn bounded_joined_connections() {
     let text =
         format!("only the first 64 connections are joined: {left_out} packets are of others");
     assert_eq!(joined.notes.iter().filter(|note| **note == text).count(), 1, "{:?}", joined.notes);
-    assert!(joined.notes.iter().any(|note| note.starts_with("more gaps are open")));
+    assert!(joined.notes.iter().any(|note| note.starts_with("too many open gaps")));
 }
 
 /// Each loss is an episode of its own, and none is over.

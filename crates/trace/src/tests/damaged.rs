@@ -1,5 +1,4 @@
-//! Capture files cut off anywhere and with any bit turned over: there is an answer, and where the
-//! file is at fault, a note.
+//! Truncated files and files with flipped bits give a trace, and a note on the damage.
 
 use std::io::Cursor;
 
@@ -76,8 +75,7 @@ fn compressed_truncated_at_every_byte_no_panic() {
     assert_eq!(unnoticed(ZSTD), [0_u64; 0]);
 }
 
-/// Every bit turned over, one at a time: how many of the files could not be opened, and in how
-/// many of the others something was remarked.
+/// Flips every bit: how many files could not be opened, and how many others had notes.
 fn flipped(file: &[u8]) -> (usize, usize) {
     let (mut refused, mut remarked) = (0, 0);
     let mut bytes = file.to_vec();

@@ -20,6 +20,7 @@
 //! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header
 //! 0.110 < too big 1449 mtu 1400      ICMP: the segment from 1449 on was too large
 //! 0.300 > at 0                       no data, from this place in the stream
+//! # a comment
 //! ```
 //!
 //! Numbers are relative to the initial sequence number, times in seconds.
@@ -44,7 +45,8 @@ pub(crate) struct Captured {
 
 /// The packets that `text` describes, with this initial sequence number for the client.
 pub(crate) fn drill(text: &str, isn: u32) -> Vec<Captured> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut packets: Vec<Captured> = lines.flat_map(|line| packets(line, isn)).collect();
     packets.sort_by_key(|packet| packet.time_ns);
     packets

@@ -1,8 +1,6 @@
 //! The timelines of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses Caused by
 //! Transmission Interruption", shortened, and what today's kernels make of the same losses.
 
-use std::fmt::Write;
-
 use tcplab_units::Span;
 
 use super::drill::{MSS, connection, flow};
@@ -123,8 +121,7 @@ const BACKOFF: &str = "
     1.781 < ack 17377
 ";
 
-/// A full queue before the interruption: no ACK arrives for its duration, then the queued segments
-/// reveal the loss.
+/// A full queue before the interruption: no ACK for its duration, then it reveals the loss.
 const SILENT_WITHOUT_TIME_LAG: &str = "
     open 0.400
     0.500 > 1:14481 every 0.010
@@ -141,21 +138,10 @@ const SILENT_WITHOUT_TIME_LAG: &str = "
     1.971 < ack 20273
 ";
 
-fn cleaned(text: &str) -> String {
-    text.lines().filter(|line| !line.trim_start().starts_with('#')).fold(
-        String::new(),
-        |mut kept, line| {
-            let _ = writeln!(kept, "{line}");
-            kept
-        },
-    )
-}
-
 #[test]
 fn paper_figures_match_snapshots() {
     use EpisodeKind::{Intermittent, WithTimeLag, WithoutTimeLag};
-    // Name, capture, kind, evidence, lost range and packets, timer retransmissions, probes,
-    // spurious ones.
+    // Name, packets, kind, evidence, lost range and packets, timeouts, probes, spurious.
     for (name, text, kind, evidence, lost, timeouts, probes, spurious) in [
         ("figure 9", WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (7_241, 14_481, 5), 0, 0, 0),
         ("figure 10", WITH_TIME_LAG, WithTimeLag, "timeout", (7_241, 14_481, 5), 1, 0, 1),
@@ -165,7 +151,7 @@ fn paper_figures_match_snapshots() {
         ("backoff", BACKOFF, WithTimeLag, "probe", (7_241, 15_929, 8), 3, 1, 0),
         ("silence", SILENT_WITHOUT_TIME_LAG, WithoutTimeLag, "sack", (4_345, 10_137, 4), 0, 0, 0),
     ] {
-        let flow = flow(&cleaned(text));
+        let flow = flow(text);
         let [episode] = flow.episodes.as_slice() else {
             panic!("{name}: {:#?}", flow.episodes);
         };
@@ -199,7 +185,7 @@ fn episode_silence_before_first_retransmission() {
         (WITH_TIME_LAG, Span::from_millis(241)),
         (PROBE_WITH_NEW_DATA, Span::from_millis(31)),
     ] {
-        assert_eq!(flow(&cleaned(text)).episodes[0].silence, silence);
+        assert_eq!(flow(text).episodes[0].silence, silence);
     }
 }
 
@@ -211,7 +197,7 @@ fn listings_and_ladders() {
         ("figure_11", INTERMITTENT),
         ("backoff", BACKOFF),
     ] {
-        let connection = connection(&cleaned(text));
+        let connection = connection(text);
         let mut shown = listing(&connection);
         for episode in &connection.forward.episodes {
             shown.push_str("ladder\n");
@@ -266,8 +252,7 @@ fn probes_distinguished_from_timeouts() {
         (PROBE_WITH_OLD_DATA, vec![Probe]),
         (BACKOFF, vec![Probe, Retransmission, Retransmission, Retransmission]),
     ] {
-        let timers: Vec<Timer> =
-            flow(&cleaned(text)).segments.iter().filter_map(|s| s.timer).collect();
+        let timers: Vec<Timer> = flow(text).segments.iter().filter_map(|s| s.timer).collect();
         assert_eq!(timers, expected);
     }
 }

@@ -44,8 +44,7 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<
     }
 }
 
-/// `packet` as an acknowledgement of everything before `ack`, where everything before `una` was
-/// acknowledged before.
+/// `packet` as an ACK of everything before `ack`, after an ACK of everything before `una`.
 pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
     let effect = AckEffect { advanced: ack > una, ..AckEffect::default() };
     AckEvent {

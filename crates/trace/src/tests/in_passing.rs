@@ -64,8 +64,7 @@ fn results(packets: &[Captured]) -> String {
 /// What one end does next; the client where `client` is set.
 #[derive(Debug, Clone, Copy)]
 enum Move {
-    /// New segments, with what was received acknowledged or as before; before them so many numbers
-    /// of IP and so many bytes are left out.
+    /// New segments, with or without a new ACK; before them skipped IP ids and bytes.
     Send { client: bool, count: u64, last: u64, acks: bool, skips: (u16, u64), word: &'static str },
     /// An acknowledgement of all but the last so many segments, with this window, from so many
     /// bytes beside the place where the end's stream is; the last three times.
@@ -112,8 +111,7 @@ struct End {
     id: u16,
 }
 
-/// The packets of these moves; `opened`: with a handshake, `clocks`: with timestamps, `ids`: with
-/// numbers in the IP header.
+/// The packets of these moves; `clocks`: with timestamps, `ids`: with IP identifications.
 fn packets(moves: &[Move], opened: bool, clocks: bool, ids: bool) -> Vec<Captured> {
     let mut text = String::new();
     if opened {

@@ -13,8 +13,7 @@ use crate::{Confidence, Flow, Limit, LimitShares, SegmentKind};
 const OPENED: &str = "open 0.020
                       0.0202 < ack 1";
 
-/// A sender on a path that never loses: what its congestion window, its buffer, its receiver and
-/// the narrowest link allow.
+/// A sender on a path without loss, limited by windows, buffer and the narrowest link.
 struct Ideal {
     segments: u64,
     /// The congestion window, by how many segments were acknowledged.
@@ -124,40 +123,34 @@ fn mostly(shares: &LimitShares, limit: Limit) {
 }
 
 #[test]
-fn limit_congestion_window() {
-    // 10 segments in 20 ms are 5.8 Mbit/s of 50.
-    mostly(&IDEAL.shares(), Limit::Congestion);
+fn limit_known_by_construction() {
+    for (ideal, limit) in [
+        // 10 segments in 20 ms are 5.8 Mbit/s of 50.
+        (IDEAL, Limit::Congestion),
+        // 114 × 128 bytes hold ten segments.
+        (Ideal { window: |_| 40, advertised: 114, ..IDEAL }, Limit::ReceiveWindow),
+        // A writer wakes when a third of the buffer is free (`sk_stream_write_space`).
+        (Ideal { window: |_| 40, buffer: Some((8, 12)), ..IDEAL }, Limit::SendBuffer),
+        // A standing queue: 20 ms at 50 Mbit/s hold 86 segments.
+        (Ideal { window: |_| 150, segments: 8_000, ..IDEAL }, Limit::Path),
+    ] {
+        let shares = ideal.shares();
+        mostly(&shares, limit);
+        assert_eq!(shares.confidence, Confidence::High);
+    }
 }
 
-#[test]
-fn limit_receive_window() {
-    // 114 × 128 bytes hold ten segments.
-    let shares = Ideal { window: |_| 40, advertised: 114, ..IDEAL }.shares();
-    mostly(&shares, Limit::ReceiveWindow);
-}
-
-#[test]
-fn limit_send_buffer() {
-    // A third of the buffer has to be free before the writer is woken (`sk_stream_write_space`).
-    let shares = Ideal { window: |_| 40, buffer: Some((8, 12)), ..IDEAL }.shares();
-    mostly(&shares, Limit::SendBuffer);
-}
-
-#[test]
-fn limit_path_standing_queue() {
-    // 20 ms at 50 Mbit/s hold 86 segments.
-    let shares = Ideal { window: |_| 150, segments: 8_000, ..IDEAL }.shares();
-    mostly(&shares, Limit::Path);
-    assert_eq!(shares.confidence, Confidence::High);
+/// The flow of `text` after the handshake.
+fn after_handshake(text: &str) -> Flow {
+    let flow = flow(&format!("{OPENED}\n{text}"));
+    holds_together(&flow);
+    flow
 }
 
 #[test]
 fn limit_slow_start_then_path() {
     let flow = flow(&Ideal { window: |acked| (10 + acked).min(120), ..IDEAL }.text());
     holds_together(&flow);
-    for p in &flow.limits {
-        eprintln!("{p:?}");
-    }
     let limits: Vec<Limit> = flow.limits.iter().map(|period| period.limit).collect();
     assert_eq!(limits, [Limit::SlowStart, Limit::Path, Limit::Application]);
     // 10, 20, 40, 80 segments, and the round trip that no longer doubles.
@@ -176,14 +169,13 @@ fn limit_path_pacing_not_application() {
 
 #[test]
 fn limit_application() {
-    let mut text = format!("{OPENED}\n");
+    let mut text = String::new();
     for write in 0..40_u64 {
         let (at, start) = (100_000 + write * 37_000, 1 + write * 3_000);
         writeln!(text, "{} > {start}:{}", seconds(at), start + 3_000).unwrap();
         writeln!(text, "{} < ack {}", seconds(at + 20_400), start + 3_000).unwrap();
     }
-    let flow = flow(&text);
-    holds_together(&flow);
+    let flow = after_handshake(&text);
     mostly(&flow.shares, Limit::Application);
     // Between the acknowledgement and the next write nothing is in flight: 39 times 16.6 ms.
     assert_eq!(flow.shares.idle.as_micros(), 39 * 16_600);
@@ -191,18 +183,15 @@ fn limit_application() {
 
 #[test]
 fn limit_receive_window_while_zero() {
-    let text = format!(
-        "{OPENED}
-         0.030 > 1:5793
+    let flow = after_handshake(
+        "0.030 > 1:5793
          0.050 < ack 5793 win 0
          0.300 > 5793:5794
          0.320 < ack 5793 win 0
          0.900 < ack 5793 win 500
          0.9001 > 5794:11585
-         0.9202 < ack 11585"
+         0.9202 < ack 11585",
     );
-    let flow = flow(&text);
-    holds_together(&flow);
     let longest = flow.limits.iter().max_by_key(|p| p.until.since(p.from)).unwrap();
     assert_eq!(longest.limit, Limit::ReceiveWindow);
     assert!(flow.shares.of(Limit::ReceiveWindow).as_millis_f64() > 800.0, "{:?}", flow.shares);
@@ -210,29 +199,25 @@ fn limit_receive_window_while_zero() {
 
 #[test]
 fn limit_application_after_window_update() {
-    let text = format!(
-        "{OPENED}
-         0.030 > 1:5793
+    let flow = after_handshake(
+        "0.030 > 1:5793
          0.050 < ack 5793 win 0
          0.100 < ack 5793 win 500
          0.9001 > 5793:11585
-         0.9202 < ack 11585"
+         0.9202 < ack 11585",
     );
-    mostly(&flow(&text).shares, Limit::Application);
+    mostly(&flow.shares, Limit::Application);
 }
 
 #[test]
 fn limit_timeout() {
-    let text = format!(
-        "{OPENED}
-         0.030 > 1:14481
+    let flow = after_handshake(
+        "0.030 > 1:14481
          0.050 < acks 1449 5793 every 0.0003
          0.260 > 13033:14481
          0.500 > 5793:7241
-         0.520 < ack 14481"
+         0.520 < ack 14481",
     );
-    let flow = flow(&text);
-    holds_together(&flow);
     assert!(flow.shares.share(Limit::Timeout) > 0.85, "{:?}", flow.shares);
     let timeout = flow.limits.iter().find(|period| period.limit == Limit::Timeout).unwrap();
     assert!(timeout.until == Instant::from_nanos(500_000_000), "{timeout:?}");
@@ -240,9 +225,8 @@ fn limit_timeout() {
 
 #[test]
 fn limit_congestion_during_recovery() {
-    let text = format!(
-        "{OPENED}
-         0.030 > 1:14481
+    let flow = after_handshake(
+        "0.030 > 1:14481
          0.050 < ack 1449
          0.0501 < ack 1449 sack 2897-4345
          0.0502 < ack 1449 sack 2897-5793
@@ -251,10 +235,8 @@ fn limit_congestion_during_recovery() {
          0.0509 < ack 1449 sack 2897-14481
          0.0703 < ack 14481
          0.07031 > 14481:20273
-         0.0904 < ack 20273"
+         0.0904 < ack 20273",
     );
-    let flow = flow(&text);
-    holds_together(&flow);
     let span = flow.shares.of(Limit::Congestion).as_millis_f64();
     assert!((20.0..41.0).contains(&span), "{:?}", flow.shares);
     assert!(flow.shares.of(Limit::Timeout).is_zero());
@@ -262,8 +244,7 @@ fn limit_congestion_during_recovery() {
 
 #[test]
 fn limit_receive_window_at_receiver() {
-    // The same exchange as it passes the receiver: its acknowledgements leave at once, and what
-    // they prompt arrives 20 ms later.
+    // The same at the receiver: ACKs leave at once, the reaction arrives 20 ms later.
     let mut text = "open 0.0001 0.0201\n".to_owned();
     for round in 0..50_u64 {
         for segment in 0..10 {

@@ -226,9 +226,8 @@ fn extreme_times_no_overflow() {
     }
 }
 
-/// Fifty segments, one each 10 ms, each answered at once; the clock is set by so many seconds
-/// before the tenth, while both ends' clocks go on; the twentieth is lost and retransmitted by
-/// a timer.
+/// Fifty segments, one each 10 ms, answered at once; the capture clock is set before the tenth, the
+/// twentieth is lost and retransmitted by a timer.
 fn with_a_clock_set(by: f64, in_truth: bool) -> Trace {
     let mut text = String::from("100.0 > S clock 1 echo 0\n100.02 < S clock 9 echo 1\n");
     let mut set = 0.0;

@@ -107,7 +107,7 @@ fn joined_whatever_the_time() {
                         frames.push((Endpoint::Server, server(number, &mut rng), bytes));
                     }
                 }
-                let mut survey = Survey::new();
+                let mut survey = Survey::default();
                 for (side, time, bytes) in &frames {
                     survey.frame(*side, &frame(*time, bytes));
                 }

@@ -170,8 +170,7 @@ fn with_epoch_captures_share_zero() {
     assert_eq!(trace.connections[0].first.as_nanos(), Span::from_millis(50).as_nanos());
 }
 
-/// A segment that was cut on its way is known by its first part; the others are only remarked on.
-/// A frame that somebody passes over keeps its number.
+/// Only first fragments are analysed; skipped frames keep their numbers.
 #[test]
 fn fragments_noted_skipped_frames_counted() {
     let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
@@ -194,8 +193,7 @@ fn fragments_noted_skipped_frames_counted() {
     assert_eq!(frames, [2, 5]);
 }
 
-/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, as printed there but
-/// for the Ethernet header.
+/// The keep-alive of "TCP Socket Options in Android" (V. Geraskin), test 1b, without Ethernet.
 const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x45, 0x00, 0x00, 0x34, 0x38, 0xe5, 0x40, 0x00, 0x40, 0x06, 0x7f, 0xbf, 0xc0, 0xa8, 0x00, 0x6a,
     0xc0, 0xa8, 0x00, 0x65, 0xa1, 0x99, 0x22, 0x6b, 0x2e, 0x46, 0x64, 0x28, 0x9b, 0x5e, 0xec, 0x7e,
@@ -203,43 +201,29 @@ const DOCUMENTED_KEEP_ALIVE: [u8; 52] = [
     0x08, 0x52, 0xbe, 0x21,
 ];
 
-/// The text says that it is packet 4, behind the handshake and nothing else: so the next byte has
-/// the number behind the SYN's, and the keep-alive is one below it. Without the handshake it is an
-/// acknowledgement like others.
+/// By the text it is packet 4, after the handshake; alone it is an ordinary ACK.
 #[test]
-fn the_documented_keep_alive_is_one_below_the_next_byte() {
-    let (client, server) = (Ipv4Addr::new(192, 168, 0, 106), Ipv4Addr::new(192, 168, 0, 101));
-    let syn = TcpRepr {
-        src_port: 41_369,
-        dst_port: 8_811,
-        seq: SeqNumber::new(0x2e46_6428),
-        flags: TcpFlags::SYN,
-        window: 14_600,
-        window_scale: Some(6),
-        ..TcpRepr::default()
-    };
-    let syn_ack = TcpRepr {
-        src_port: 8_811,
-        dst_port: 41_369,
-        seq: SeqNumber::new(0x9b5e_ec7d),
-        ack: SeqNumber::new(0x2e46_6429),
-        flags: TcpFlags::SYN | TcpFlags::ACK,
-        ..syn
-    };
-    let ack = TcpRepr {
-        seq: SeqNumber::new(0x2e46_6429),
-        ack: SeqNumber::new(0x9b5e_ec7e),
-        flags: TcpFlags::ACK,
-        window_scale: None,
-        ..syn
-    };
-    let packet = |tcp: &TcpRepr, src, dst| {
-        tcp.to_packet(&Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into(), &[])
+fn documented_keep_alive_one_below_next_byte() {
+    let client = (Ipv4Addr::new(192, 168, 0, 106), 41_369);
+    let server = (Ipv4Addr::new(192, 168, 0, 101), 8_811);
+    let packet = |from: (Ipv4Addr, u16), to: (Ipv4Addr, u16), seq, ack, flags: TcpFlags| {
+        let tcp = TcpRepr {
+            src_port: from.1,
+            dst_port: to.1,
+            seq: SeqNumber::new(seq),
+            ack: SeqNumber::new(ack),
+            flags,
+            window: 14_600,
+            window_scale: flags.contains(TcpFlags::SYN).then_some(6),
+            ..TcpRepr::default()
+        };
+        let ip = Ipv4Repr { src: from.0, dst: to.0, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        tcp.to_packet(&ip.into(), &[])
     };
     let handshake = [
-        packet(&syn, client, server),
-        packet(&syn_ack, server, client),
-        packet(&ack, client, server),
+        packet(client, server, 0x2e46_6428, 0, TcpFlags::SYN),
+        packet(server, client, 0x9b5e_ec7d, 0x2e46_6429, TcpFlags::SYN | TcpFlags::ACK),
+        packet(client, server, 0x2e46_6429, 0x9b5e_ec7e, TcpFlags::ACK),
     ];
     let kinds = |before: &[Vec<u8>]| {
         let times = [0, 100_000, 200_000, 7_200_000_000_000];

@@ -32,8 +32,7 @@ impl Counted {
     pub(crate) fn timeouts(&self) -> u64 {
         self.of("TcpExtTCPTimeouts")
     }
-    /// Times the probe timer ran out, less the probes that repeated something: those that carried
-    /// new data. They are no retransmissions.
+    /// Expirations of the probe timer less repeating probes: probes with new data.
     pub(crate) fn new_probes(&self) -> u64 {
         self.of("TcpExtTCPLossProbes").saturating_sub(self.repeating_probes())
     }

@@ -112,8 +112,7 @@ pub(crate) struct Score {
     pub(crate) missed: Vec<u64>,
     pub(crate) out_of_order: (usize, usize),
     pub(crate) copies: (usize, usize),
-    /// At the receiver's capture point: of those found, the frames of another cause than at the
-    /// sender's.
+    /// At the receiver: of those found, frames with another cause than at the sender.
     pub(crate) other_cause: Vec<(u64, Cause, Cause)>,
 }
 

@@ -1,6 +1,5 @@
-//! The analyser against captures of the kernel's TCP, taken at both ends, with the kernel's own
-//! counters: what has to be found, at either capture point. `make accuracy` shows the same as a
-//! table, with recordings made afresh.
+//! The analyser against captures of the kernel's TCP at both ends, with the kernel's counters.
+//! `make accuracy` prints a table for new recordings.
 
 mod counted;
 mod found;

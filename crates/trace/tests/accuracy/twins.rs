@@ -106,8 +106,7 @@ pub(crate) fn repeats(sent: &[Sent]) -> Vec<u64> {
     again
 }
 
-/// Whether packets can be known again: where neither numbers nor clocks mark them, a retransmission
-/// looks like what it repeats.
+/// Whether packets can be matched: without identifications and clocks, retransmissions cannot.
 pub(crate) fn are_marked(sent: &[Sent]) -> bool {
     sent.iter().all(|packet| packet.key.id.is_some() || packet.key.clock.is_some())
 }

@@ -2,18 +2,16 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 use std::process::Command;
 
-use tcplab_capture::{Reader, annotate};
+use tcplab_capture::{Reader, Source, annotate};
 use tcplab_trace::{Analyzer, Explanations};
 
 #[test]
 fn annotated_capture_readable_by_tshark() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-    let packed = folder.join("loss1_cubic.snd.pcap.zst");
+    let packed = super::corpus().join("loss1_cubic.snd.pcap.zst");
     let mut capture = Vec::new();
-    tcplab_capture::Source::open(&packed).unwrap().read_to_end(&mut capture).unwrap();
+    Source::open(&packed).unwrap().read_to_end(&mut capture).unwrap();
     let mut analyzer = Analyzer::with_sink(Explanations::new());
     analyzer.read(Reader::new(&capture[..]).unwrap());
     let (trace, explanations) = analyzer.finish_into();

@@ -1,20 +1,19 @@
 //! Two captures of real transfers joined, against what the link between them counted.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use tcplab_capture::ReadError;
 use tcplab_trace::Analyzer;
 use tcplab_trace::join::{Audit, Claims, Crossing, Joined, audit, join};
 use tcplab_units::Endpoint;
 
-fn capture(name: &str, side: Endpoint) -> PathBuf {
-    let end = if side == Endpoint::Client { "snd" } else { "rcv" };
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("../../corpus/groundtruth/{name}.{end}.pcap.zst"))
+use super::capture;
+
+/// The capture at one end.
+fn at(name: &str, side: Endpoint) -> String {
+    format!("{name}.{}", if side == Endpoint::Client { "snd" } else { "rcv" })
 }
 
 fn joined(name: &str) -> Joined {
-    join(|side| tcplab_capture::open(capture(name, side))).unwrap()
+    join(|side| Ok::<_, ReadError>(capture(&at(name, side)))).unwrap()
 }
 
 fn sum(joined: &Joined, of: impl Fn(&Crossing) -> u64) -> [u64; 2] {
@@ -26,9 +25,7 @@ fn sum(joined: &Joined, of: impl Fn(&Crossing) -> u64) -> [u64; 2] {
 
 /// Packets that the link got from each end, and how many of these it dropped.
 fn truth(name: &str) -> [[u64; 2]; 2] {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-    let text = fs::read(folder.join(format!("{name}.truth.json"))).unwrap();
-    let truth: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let truth = super::truth(name);
     ["fwd", "rev"].map(|way| {
         let of = |key: &str| truth["emu"][way][key].as_u64().unwrap();
         assert_eq!((of("reordered"), of("dup")), (0, 0));
@@ -36,8 +33,7 @@ fn truth(name: &str) -> [[u64; 2]; 2] {
     })
 }
 
-/// Each host sent two packets besides TCP, which the captures do not hold; the link's counters
-/// include them.
+/// Each host sent two packets besides TCP, which only the link's counters include.
 const BESIDES: u64 = 2;
 
 /// What became of each packet is what the link counted, in all captures of the corpus.
@@ -68,7 +64,7 @@ fn losses_match_link_counters() {
         let others = |c: &Crossing| {
             c.duplicated
                 + c.reordered
-                + c.undecided
+                + c.not_judged
                 + c.not_captured_at_receiver
                 + c.not_captured_at_sender
         };
@@ -82,8 +78,7 @@ fn losses_match_link_counters() {
     }
 }
 
-/// The analysis of the sender's capture alone finds every loss and every repeat, and knows which
-/// of them were spurious.
+/// The analysis of the sender's capture finds every loss, retransmission and spurious one.
 #[test]
 fn one_capture_agrees_with_two() {
     for (name, losses, needed, spurious) in [
@@ -98,7 +93,7 @@ fn one_capture_agrees_with_two() {
     ] {
         let claims = Endpoint::BOTH.map(|side| {
             let mut analyzer = Analyzer::with_sink(Claims::default());
-            analyzer.read(tcplab_capture::open(capture(name, side)).unwrap());
+            analyzer.read(capture(&at(name, side)));
             analyzer.finish_into().1
         });
         let found = audit(&joined(name), &claims);

@@ -2,13 +2,11 @@
 //! time and the parts limited by the receive window and the send buffer (`tcpi_busy_time`,
 //! `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
-use std::io::Read;
-
-use tcplab_capture::{Source, UnixTime};
+use tcplab_capture::UnixTime;
 use tcplab_trace::{Analyzer, Confidence, Connection, Flow, Frame, Limit, StallCause};
 use tcplab_wire::LinkType;
 
-use super::{TRANSFERS, corpus};
+use super::{TRANSFERS, capture, socket_statistics};
 
 /// The largest allowed difference, per cent of the busy time.
 const APART: f64 = 5.0;
@@ -74,8 +72,7 @@ fn limit_shares_at_receiver_match_kernel() {
         let kept = shares.of(Limit::ReceiveWindow) + shares.of(Limit::SendBuffer);
         let kernels = 100.0 * (kernel.receive_window + kernel.send_buffer) / kernel.busy;
         comparison.row(name, "window or buffer", 100.0 * kept.as_secs_f64() / busy, kernels);
-        // The machine itself stood still in this one: the sender heard acknowledgements half a
-        // second after they had left.
+        // The machine stalled: ACKs reached the sender half a second late.
         if name != "ackloss30" {
             comparison.row(name, "busy", 100.0 * busy / total, kernels_busy(&kernel, total));
         }
@@ -126,19 +123,14 @@ fn kernels_busy(kernel: &Account, total: f64) -> f64 {
 
 /// The client's data in the connection that carried most, up to `until`.
 fn flow(name: &str, end: &str, until: u64) -> Flow {
-    let mut reader = tcplab_capture::open(corpus().join(format!("{name}.{end}.pcap.zst"))).unwrap();
+    let mut reader = capture(&format!("{name}.{end}"));
     let link = LinkType::from_number(reader.interfaces()[0].link_type);
     let mut analyzer = Analyzer::new();
     while let Some(record) = reader.next_record().unwrap() {
         let time_ns = record.time.map_or(0, UnixTime::as_nanos);
         if time_ns <= until {
-            analyzer.packet(&Frame {
-                time_ns,
-                link,
-                captured: record.captured,
-                original_len: record.original_len,
-                comment: None,
-            });
+            let (captured, original_len) = (record.captured, record.original_len);
+            analyzer.packet(&Frame { time_ns, link, captured, original_len, comment: None });
         }
     }
     let mut connections = analyzer.finish().connections;
@@ -148,9 +140,7 @@ fn flow(name: &str, end: &str, until: u64) -> Flow {
 
 /// The last report on the socket that carried most. A line with a time precedes each list.
 fn account(name: &str) -> Account {
-    let path = corpus().join(format!("{name}.ss.txt.gz"));
-    let mut text = String::new();
-    Source::open(&path).unwrap().read_to_string(&mut text).unwrap();
+    let text = socket_statistics(name);
     let (mut at, mut latest) = (0, Account::default());
     for line in text.lines() {
         if let Ok(seconds) = line.trim().parse::<f64>() {
@@ -158,16 +148,14 @@ fn account(name: &str) -> Account {
         } else if line.starts_with("ESTAB") {
             let acked = word(line, "bytes_acked:").unwrap_or(0.0) as u64;
             if acked >= latest.acked {
+                let seconds = |name: &str| word(line, name).unwrap_or(0.0) / 1e3;
                 latest = Account {
                     at,
-                    busy: word(line, "busy:").unwrap_or(0.0),
-                    receive_window: word(line, "rwnd_limited:").unwrap_or(0.0),
-                    send_buffer: word(line, "sndbuf_limited:").unwrap_or(0.0),
+                    busy: seconds("busy:"),
+                    receive_window: seconds("rwnd_limited:"),
+                    send_buffer: seconds("sndbuf_limited:"),
                     acked,
                 };
-                latest.busy /= 1e3;
-                latest.receive_window /= 1e3;
-                latest.send_buffer /= 1e3;
             }
         }
     }

@@ -1,15 +1,12 @@
-//! Round trips against the kernel's own: what `ss -tin` said at the sender, again and again during
-//! the transfer, is held against what its capture alone tells up to the same packet.
+//! RTTs compared with the kernel's: `ss -tin` at the sender during the transfer, against its capture
+//! up to the same packet.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
-use tcplab_capture::{Source, UnixTime};
+use tcplab_capture::UnixTime;
 use tcplab_trace::{Analyzer, Frame, RoundTrips};
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType};
 
-use super::TRANSFERS;
+use super::{TRANSFERS, socket_statistics};
 
 const SENDER: &str = "10.98.0.1";
 
@@ -35,10 +32,8 @@ const TOLERANCE: f64 = 200.0;
 fn rtt_and_rto_match_kernel() {
     let (mut errors, mut backed_off) = (Vec::new(), 0);
     for name in TRANSFERS {
-        let capture = Capture::read(&corpus(name, "snd.pcap.zst"));
-        let mut text = String::new();
-        let mut listed = Source::open(&corpus(name, "ss.txt.gz")).unwrap();
-        listed.read_to_string(&mut text).unwrap();
+        let capture = Capture::read(&format!("{name}.snd"));
+        let text = socket_statistics(name);
         let mut samples: Vec<Sample> = Vec::new();
         for sample in text.lines().filter_map(sample) {
             if !samples.contains(&sample) {
@@ -62,16 +57,9 @@ fn rtt_and_rto_match_kernel() {
     }
     errors.sort_by(f64::total_cmp);
     assert!(errors.len() > 250, "{} were compared", errors.len());
-    assert!(
-        errors[errors.len() / 2] < 15.0,
-        "half are alike but for {} us",
-        errors[errors.len() / 2]
-    );
+    let median = errors[errors.len() / 2];
+    assert!(median < 15.0, "median error {median} us");
     assert!(backed_off > 1, "{backed_off} while the timer was backed off");
-}
-
-fn corpus(name: &str, end: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../corpus/groundtruth/{name}.{end}"))
 }
 
 /// How often `timeout` was doubled to give the kernel's, ticks and tolerance taken into account.
@@ -117,8 +105,8 @@ struct Capture {
 }
 
 impl Capture {
-    fn read(path: &Path) -> Capture {
-        let mut reader = tcplab_capture::open(path).unwrap();
+    fn read(name: &str) -> Capture {
+        let mut reader = super::capture(name);
         let link = LinkType::from_number(reader.interfaces()[0].link_type);
         let mut records = Vec::new();
         while let Some(record) = reader.next_record().unwrap() {
@@ -140,13 +128,9 @@ impl Capture {
         let last = arrivals.map(|(index, _)| index).nth(segs_in as usize - 1)?;
         let mut analyzer = Analyzer::new();
         for record in &self.records[..=last] {
-            analyzer.packet(&Frame {
-                time_ns: record.time_ns,
-                link: self.link,
-                captured: &record.bytes,
-                original_len: record.original_len,
-                comment: None,
-            });
+            let Record { time_ns, bytes, original_len, .. } = record;
+            let whole = Frame::whole(*time_ns, self.link, bytes);
+            analyzer.packet(&Frame { original_len: *original_len, ..whole });
         }
         let connections = analyzer.finish().connections;
         connections.into_iter().find(|c| c.client.port() == port).map(|c| c.forward.round_trips)

@@ -1,71 +1,41 @@
-//! Windows and duplicates in captures of the kernel's TCP, against what tshark 4.0.17 counts and
-//! where that can be explained.
-
-use std::path::Path;
+//! Windows and duplicate ACKs in captures of the kernel's TCP, against tshark 4.0.17.
 
 use tcplab_trace::{Connection, Flow, Trace, analyze};
 
-/// Packets by tshark's flags.
-struct Counted {
-    name: &'static str,
-    /// `tcp.analysis.duplicate_ack`.
-    duplicates: usize,
-    /// `tcp.analysis.window_update`: also of ACKs with new SACK blocks.
-    updates: usize,
-    /// Of `duplicates` those with which nothing was outstanding: D-SACKs.
-    at_rest: usize,
-    /// `tcp.analysis.window_full`: those that end exactly at the edge.
-    full: usize,
-}
+/// A transfer and tshark's counts at the sender: `duplicate_ack`, and those of them with nothing
+/// outstanding (D-SACKs); `window_update`, also with new SACK blocks; `window_full`, for segments
+/// that end exactly at the edge.
+type Case = (&'static str, (usize, usize), usize, usize);
 
-const fn counted(
-    name: &'static str,
-    (duplicates, at_rest): (usize, usize),
-    updates: usize,
-    full: usize,
-) -> Counted {
-    Counted { name, duplicates, updates, at_rest, full }
-}
-
-const CASES: [Counted; 8] = [
-    counted("ackloss30", (73, 0), 0, 2),
-    counted("app_limited", (1, 1), 2, 0),
-    counted("blackout", (94, 1), 0, 2),
-    counted("clean_cubic_20ms", (1, 0), 0, 0),
-    counted("loss1_cubic", (250, 0), 3, 0),
-    counted("nosack_loss1", (606, 0), 2, 0),
-    counted("nots_loss1", (154, 0), 29, 0),
-    counted("rwnd_limited", (1, 0), 1, 1_324),
+const CASES: [Case; 8] = [
+    ("ackloss30", (73, 0), 0, 2),
+    ("app_limited", (1, 1), 2, 0),
+    ("blackout", (94, 1), 0, 2),
+    ("clean_cubic_20ms", (1, 0), 0, 0),
+    ("loss1_cubic", (250, 0), 3, 0),
+    ("nosack_loss1", (606, 0), 2, 0),
+    ("nots_loss1", (154, 0), 29, 0),
+    ("rwnd_limited", (1, 0), 1, 1_324),
 ];
 
 #[test]
 fn windows_and_duplicates_match_tshark() {
-    for case in CASES {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-        let path = folder.join(format!("{}.snd.pcap.zst", case.name));
-        let trace = analyze(tcplab_capture::open(path).unwrap());
+    for (name, (their_duplicates, at_rest), their_updates, full) in CASES {
+        let trace = analyze(super::capture(&format!("{name}.snd")));
         let sum = |count: fn(&Flow) -> u64| -> usize { of_all(&trace, count) as usize };
         let (duplicates, updates) =
             (sum(|f| f.acking.duplicates), sum(|f| f.windows.updates.count));
-        // Those that tshark calls updates though they tell of more, and those that it calls
-        // duplicates though nothing was outstanding, which RFC 5681 asks for.
-        assert_eq!(
-            duplicates + updates + case.at_rest,
-            case.duplicates + case.updates,
-            "{}: duplicates and updates",
-            case.name
-        );
-        assert!(updates <= case.updates, "{}: updates", case.name);
+        // tshark calls ACKs with news updates, and duplicates also with nothing outstanding, against
+        // RFC 5681.
+        let (ours, theirs) = (duplicates + updates + at_rest, their_duplicates + their_updates);
+        assert_eq!(ours, theirs, "{name}: duplicates and updates");
+        assert!(updates <= their_updates, "{name}: updates");
         let at_edge: usize = trace.connections.iter().map(exactly_full).sum();
-        assert_eq!(at_edge, case.full, "{}: exactly full", case.name);
-        assert!(sum(|f| f.windows.window_full.count) >= case.full, "{}: full", case.name);
-        assert_eq!(
-            sum(|f| f.windows.zero_windows.count + f.windows.windows_shrunk.count),
-            0,
-            "{}",
-            case.name
-        );
-        assert_eq!(sum(|f| f.acking.unnecessary), 0, "{}: needless duplicates", case.name);
+        assert_eq!(at_edge, full, "{name}: exactly full");
+        assert!(sum(|f| f.windows.window_full.count) >= full, "{name}: full");
+        let closed = sum(|f| f.windows.zero_windows.count + f.windows.windows_shrunk.count);
+        assert_eq!(closed, 0, "{name}");
+        assert_eq!(sum(|f| f.acking.unnecessary), 0, "{name}: unnecessary duplicates");
         assert!(trace.connections.iter().all(|c| c.forward.windows.scale_known));
     }
 }

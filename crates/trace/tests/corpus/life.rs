@@ -1,10 +1,8 @@
-//! How the connections of the corpus lived: what the analyser says of each against what was worked
-//! out from tshark's fields (flags, numbers, lengths, windows) by the meaning of Zeek's letters.
+//! Zeek's states and histories of the corpus, worked out from tshark's fields by Zeek's rules.
 
 use tcplab_trace::{CloseKind, Connection, ConnectionState, HandshakeKind, analyze};
 
-/// A capture: its file, and of its two connections (control, data) the history and the frame of
-/// the first FIN or RST.
+/// A capture and, of its control and data connections, history and frame of the first FIN or RST.
 type Case = (&'static str, (&'static str, u64), (&'static str, u64));
 
 const CASES: &[Case] = &[
@@ -29,8 +27,7 @@ const CASES: &[Case] = &[
 #[test]
 fn lives_match_tshark() {
     for (name, control, data) in CASES {
-        let capture = super::corpus().join(format!("{name}.pcap.zst"));
-        let trace = analyze(tcplab_capture::open(capture).unwrap());
+        let trace = analyze(super::capture(name));
         let [first, second] = trace.connections.as_slice() else {
             panic!("{name}: {} connections", trace.connections.len());
         };
@@ -39,20 +36,16 @@ fn lives_match_tshark() {
         for connection in [first, second] {
             assert_eq!(connection.handshake.kind, HandshakeKind::ThreeWay, "{name}");
         }
-        // The program that received was stopped with data on their way to it: FIN, then RST for
-        // each that came; but in one, RST at once, for there were data that it had not read. All
-        // 26,064 bytes that only the RST acknowledges had been left lying (tshark: 31,362,270 is
-        // acknowledged after 31,336,206).
+        // The receiving program was stopped with data in flight: FIN, then an RST for each segment;
+        // in one an RST at once, for 26,064 unread bytes, which only the RST acknowledges (tshark:
+        // 31,362,270 is acknowledged after 31,336,206).
         let close = second.life.close.unwrap();
         let (kind, unread) = match *name {
             "clean_cubic_20ms.rcv" | "clean_cubic_20ms.snd" => (CloseKind::Reset, Some(26_064)),
             _ => (CloseKind::ResetAfterFin, None),
         };
-        assert_eq!(
-            (close.kind, close.unread.map(tcplab_units::Bytes::as_u64)),
-            (kind, unread),
-            "{name}"
-        );
+        let found = close.unread.map(tcplab_units::Bytes::as_u64);
+        assert_eq!((close.kind, found), (kind, unread), "{name}");
     }
 }
 

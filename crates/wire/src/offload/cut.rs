@@ -2,8 +2,7 @@
 
 use super::{GsoType, Layout, OffloadError, VnetHeader, complete_checksum};
 
-/// Cuts super-packets, as a network card with TCP segmentation offload would. Keeps one buffer
-/// and allocates nothing once that has grown.
+/// Cuts super-packets as segmentation offload would, with one reused buffer.
 #[derive(Debug, Default)]
 pub struct Cutter {
     piece: Vec<u8>,

@@ -34,8 +34,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// How `packet`, which begins with its IP header, falls into segments of at most `gso_size`
-    /// bytes of data each (any amount if 0).
+    /// The segments of at most `gso_size` bytes of data (any if 0) in `packet`, from its IP header.
     ///
     /// # Errors
     /// If it is not a whole, well-formed TCP segment.
@@ -99,8 +98,7 @@ impl Layout {
         (self.header_len + segments.start() * self.step, self.header_len + end)
     }
 
-    /// Appends the segment `index` of `packet` to `into`: as on the wire, checksums right whatever
-    /// they were before; but only its first `keep` bytes.
+    /// Appends segment `index` of `packet`, at most `keep` bytes, with right checksums.
     pub fn write_segment(&self, packet: &[u8], index: usize, keep: usize, into: &mut Vec<u8>) {
         let (from, to) = self.data(&(index..=index));
         let data = &packet[from..to];
@@ -113,9 +111,8 @@ impl Layout {
         into.truncate(start.saturating_add(keep));
     }
 
-    /// Puts into `into` the headers of a super-packet that holds only these segments of `packet`,
-    /// with the checksum left to the reader, as the header given back says. All of it must not be
-    /// longer than 65,535 bytes.
+    /// Writes the headers of a super-packet with only these segments of `packet`, at most 65,535
+    /// bytes; the returned header leaves the checksum to the reader.
     pub fn write_header(
         &self,
         packet: &[u8],
@@ -154,8 +151,7 @@ impl Layout {
 }
 
 impl VnetHeader {
-    /// For a TCP packet with these headers and only the pseudo-header summed; `gso_size` 0 where it
-    /// is one segment.
+    /// For a TCP packet with only the pseudo-header summed; `gso_size` is 0 for one segment.
     pub(super) fn of_tcp(header: &[u8], tcp_at: usize, gso_size: usize) -> VnetHeader {
         let flags =
             TcpFlags::from_bits(u16::from_be_bytes([header[tcp_at + 12], header[tcp_at + 13]]));

@@ -12,8 +12,7 @@ use crate::{SeqNumber, TcpFlags, checksum, protocol};
 /// same options byte by byte (and so the same timestamps); data that follows on; segments of one
 /// size, the last excepted; PSH and FIN on the last only.
 ///
-/// Whether a segment's own checksum is right is for the caller to see before it is merged: in the
-/// super-packet it would no longer show.
+/// The caller checks a segment's checksum before: the super-packet does not show it.
 #[derive(Debug, Default)]
 pub struct Merge {
     /// Those of the first segment.

@@ -61,8 +61,7 @@ impl VnetHeader {
         csum_offset: 0,
     };
 
-    /// Reads the header; numbers are in the machine's byte order, as Linux keeps them unless it is
-    /// told otherwise.
+    /// Reads the header, in the machine's byte order as by Linux's default.
     pub fn from_bytes(bytes: [u8; VnetHeader::LEN]) -> VnetHeader {
         let number = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         VnetHeader {

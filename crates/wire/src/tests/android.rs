@@ -77,15 +77,13 @@ fn the_keep_alive_came_two_hours_after_the_last_word() {
     let (sent, heard) = clocks(&KEEP_ALIVE);
     let silent = (since(sent, tablet) * 5.0 - since(heard, server)) / 1000.0;
     assert!((7_195.0..7_230.0).contains(&silent), "silent for {silent} s");
-    // It is nothing but an ACK: no data, not the garbage byte of old (RFC 1122 section 4.2.3.6).
-    // That its number is one below the next is for the rest of the connection to tell, which the
-    // text does not show.
+    // A pure ACK, without the garbage byte of old (RFC 1122 section 4.2.3.6). The text does not
+    // show the packets that would make its number one below the next.
     assert_eq!(read(&KEEP_ALIVE).sequence_len(), 0);
 }
 
-/// A FIN takes one number, and is acknowledged at once whatever SO_LINGER says. "This behaviour is
-/// the same regardless of SO_LINGER delay": of the packets that is so; what differs, how long
-/// close() waits, no packet shows.
+/// A FIN takes one number and is acknowledged at once whatever SO_LINGER says; how long close()
+/// waits, no packet shows.
 #[test]
 fn both_fins_are_acknowledged() {
     for (fin, ack) in

@@ -8,17 +8,18 @@ use super::datagrams::DatagramReport;
 use crate::payload::Digest;
 
 /// What an application does on its connection, for the most part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Writes the payload; of two that write, the one that writes more.
+    #[default]
     Sender,
     /// Reads it.
     Receiver,
 }
 
 /// The report of one application on a trial.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppReport {
     /// What it did.
     pub role: Role,
@@ -42,7 +43,7 @@ pub struct AppReport {
     /// read.
     #[serde(rename = "finished_ns")]
     pub finished: Option<Instant>,
-    /// Bytes that came where none were due: data read by a sender whose peer has none to send.
+    /// Bytes that arrived where none were due: data read by a sender whose peer has none to send.
     #[serde(rename = "stray_bytes", with = "tcplab_units::number")]
     pub stray: Bytes,
     /// The other direction, where it carried anything: what a sender read, what a receiver wrote.
@@ -66,24 +67,7 @@ pub struct AppReport {
 impl AppReport {
     /// The report of an application that did nothing.
     pub fn of_nothing(role: Role) -> AppReport {
-        AppReport {
-            role,
-            bytes: Bytes::ZERO,
-            digest: String::new(),
-            calls: 0,
-            started: None,
-            first_byte: None,
-            last_byte: None,
-            finished: None,
-            stray: Bytes::ZERO,
-            back: None,
-            urgent: None,
-            log: Vec::new(),
-            exchanges: Vec::new(),
-            exchanges_left_out: 0,
-            datagrams: None,
-            processor: None,
-        }
+        AppReport { role, ..AppReport::default() }
     }
 
     /// Whether this receiver read exactly what that sender wrote; a byte read out of band counts
@@ -100,7 +84,7 @@ impl AppReport {
 }
 
 impl AppReport {
-    /// So many rows of a log are kept of many connections.
+    /// At most so many rows of the logs of many connections are kept.
     const ROWS_MAX: usize = 20_000;
 
     /// The account of many connections of one end as one: sums, the first and last times, and a

@@ -27,14 +27,11 @@ pub(crate) use row::row;
 /// the tables of which each trial has some rows (`PER_TRIAL`), `comparisons.csv` and
 /// `comparisons.json` (where the scenario asks for comparisons) and, last, `run.json` (everything),
 /// which makes the run a finished one. One trial after the other is in memory.
-///
-/// # Errors
-/// When one cannot be written, or a trial cannot be read.
 pub(crate) fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     let factors = Factors::of(run);
     Trials::of(run, &factors).write(directory)?;
     let mut tables = PerTrialFiles::begin(directory, run, &factors)?;
-    // One trial after the other is in memory: it goes to all tables.
+    // One trial after the other is in memory: it is added to all tables.
     let mut each = |case: &str, known: &Trial| -> Result<Box<RawValue>, LabError> {
         let trial = directory.whole(known)?;
         tables.add(case, &trial)?;

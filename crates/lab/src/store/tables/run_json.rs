@@ -18,9 +18,6 @@ type Each<'a> = dyn FnMut(&str, &Trial) -> Result<Box<RawValue>, LabError> + 'a;
 
 /// Writes the file, whole but not yet in its place. `each` is called with the trials in order,
 /// so one trial is in memory at a time.
-///
-/// # Errors
-/// When it cannot be written, or `each` fails.
 pub(super) fn draft(
     directory: &RunDirectory,
     run: &Run,
@@ -29,7 +26,9 @@ pub(super) fn draft(
     let mut draft = Draft::begin(directory.path(), RUN)?;
     let trials = RefCell::new(Trials { each, failed: None });
     let written = draft.write(|out| {
-        let whole = RUN_DOCUMENT.of(RunFile(run, &trials));
+        let case = |case| CaseFile { case, trials: TrialList(case, &trials) };
+        let whole = RunFile { run, cases: run.cases.iter().map(case).collect() };
+        let whole = RUN_DOCUMENT.of(whole);
         serde_json::to_writer_pretty(&mut *out, &whole)?;
         io::Write::write_all(out, b"\n")
     });
@@ -46,31 +45,21 @@ struct Trials<'a, 'e> {
     failed: Option<LabError>,
 }
 
-struct Cases<'a, 't, 'e>(&'a Run, &'a RefCell<Trials<'t, 'e>>);
+#[derive(Serialize)]
+struct RunFile<'a, L> {
+    #[serde(flatten)]
+    run: &'a Run,
+    cases: Vec<CaseFile<'a, L>>,
+}
 
-struct CaseFile<'a, 't, 'e>(&'a Case, &'a RefCell<Trials<'t, 'e>>);
+#[derive(Serialize)]
+struct CaseFile<'a, L> {
+    #[serde(flatten)]
+    case: &'a Case,
+    trials: L,
+}
 
 struct TrialList<'a, 't, 'e>(&'a Case, &'a RefCell<Trials<'t, 'e>>);
-
-struct RunFile<'a, 't, 'e>(&'a Run, &'a RefCell<Trials<'t, 'e>>);
-
-impl Serialize for RunFile<'_, '_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize_with(serializer, &Cases(self.0, self.1))
-    }
-}
-
-impl Serialize for Cases<'_, '_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.cases.iter().map(|case| CaseFile(case, self.1)))
-    }
-}
-
-impl Serialize for CaseFile<'_, '_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize_with(serializer, &TrialList(self.0, self.1))
-    }
-}
 
 impl Serialize for TrialList<'_, '_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -10,10 +10,8 @@ use crate::behaviour::Streams;
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Jitter as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum JitterSpec {
+text_or_table! {
+    JitterSpec, "Jitter", "Jitter of the delay.", "a time such as \"2 ms\", or a table",
     /// Evenly, from so much less than the delay to so much more.
     Uniform(Span),
     /// Another law.
@@ -64,18 +62,6 @@ pub struct JitterTable {
     /// with time. Default: false, a packet waits for those before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reorder: bool,
-}
-
-text_or_table!(
-    JitterSpec, "Jitter", "Jitter of the delay.",
-    "a time such as \"2 ms\", or a table",
-    text(Span): |text: &str| text.parse().map(JitterSpec::Uniform), table: JitterTable
-);
-
-impl From<JitterTable> for JitterSpec {
-    fn from(table: JitterTable) -> JitterSpec {
-        JitterSpec::Table(table)
-    }
 }
 
 /// The law of jitter, checked.

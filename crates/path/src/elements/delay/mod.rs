@@ -20,28 +20,15 @@ use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::text_or_table::text_or_table;
 
-/// A delay as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum DelaySpec {
+text_or_table! {
+    DelaySpec, "Delay",
+    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
+    "a time such as \"5 ms\", or a table of steps",
     /// Always the same.
     Constant(Span),
     /// It changes with time: a packet takes the delay of the moment it enters, and when that falls,
     /// waits for those before it.
     Schedule(Schedule<Span>),
-}
-
-text_or_table!(
-    DelaySpec, "Delay",
-    "The one-way delay; where it changes with time, a packet gets that of its arrival.",
-    "a time such as \"5 ms\", or a table of steps",
-    text(Span): |text: &str| text.parse().map(DelaySpec::Constant), table: Schedule<Span>
-);
-
-impl From<Schedule<Span>> for DelaySpec {
-    fn from(schedule: Schedule<Span>) -> DelaySpec {
-        DelaySpec::Schedule(schedule)
-    }
 }
 
 impl DelaySpec {
@@ -190,11 +177,6 @@ impl Delay {
             jitter: plan.jitter.as_ref().map(|plan| Jitter::new(plan, streams)),
             under_way,
         }
-    }
-
-    /// Whether packets leave in the order in which they came.
-    pub(crate) fn keeps_order(&self) -> bool {
-        matches!(self.under_way, UnderWay::InOrder(_))
     }
 
     /// The delay of a packet that enters now.

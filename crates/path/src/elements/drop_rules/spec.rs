@@ -10,10 +10,13 @@ use super::plan::{DropPlan, PacketKind, RulePlan};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
-/// Rules, in order; a packet that meets several counts for all of them and is dropped by the first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct DropSpec(pub Vec<DropRule>);
+text_or_table!(
+    DropSpec, "Drop", "Packets to drop.",
+    "a table such as { kind = \"syn\", nth = [1] }, or a list of them",
+    list DropRule, text(String): |text: &str| Err::<DropSpec, String>(format!(
+        "`{text}` is not enough: give a table such as {{ kind = \"syn\", nth = [1] }}"
+    ))
+);
 
 /// Which packets to drop: those that meet every condition given, of which there is at least one. A
 /// packet that meets several rules counts for all of them, and is dropped by the first that says
@@ -49,26 +52,6 @@ pub enum Nth {
     One(u64),
     /// From one to another.
     Range(String),
-}
-
-text_or_table!(
-    DropSpec, "Drop", "Packets to drop.",
-    "a table such as { kind = \"syn\", nth = [1] }, or a list of them",
-    text(String): |text: &str| Err::<DropSpec, String>(format!(
-        "`{text}` is not enough: give a table such as {{ kind = \"syn\", nth = [1] }}"
-    )),
-    table: DropRule, list: list
-);
-
-impl From<DropRule> for DropSpec {
-    fn from(rule: DropRule) -> DropSpec {
-        DropSpec(vec![rule])
-    }
-}
-impl From<Vec<DropRule>> for DropSpec {
-    fn from(rules: Vec<DropRule>) -> DropSpec {
-        DropSpec(rules)
-    }
 }
 
 /// For the schema: two numbers with two dots between them.

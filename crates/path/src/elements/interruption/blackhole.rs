@@ -5,15 +5,14 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::spec::affects;
-use crate::behaviour::{Gate, Streams};
+use crate::behaviour::Gate;
 use crate::fault::{Fault, Table};
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Direction, Directions};
 
-/// From when on everything is dropped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum BlackholeSpec {
+text_or_table! {
+    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
+    "a time such as \"3 s\", or a table",
     /// From then on for ever.
     From(Span),
     /// In full.
@@ -34,18 +33,6 @@ pub struct BlackholeTable {
     /// table of one direction it can only mean that one. Default: `both`.
     #[serde(default)]
     pub direction: Directions,
-}
-
-text_or_table!(
-    BlackholeSpec, "BlackholeFrom", "The time from which on all packets are dropped.",
-    "a time such as \"3 s\", or a table",
-    text(Span): |text: &str| text.parse().map(BlackholeSpec::From), table: BlackholeTable
-);
-
-impl From<BlackholeTable> for BlackholeSpec {
-    fn from(table: BlackholeTable) -> BlackholeSpec {
-        BlackholeSpec::Table(table)
-    }
 }
 
 /// A time during which everything is dropped, checked.
@@ -88,22 +75,10 @@ impl BlackholePlan {
     }
 }
 
-/// Drops all that comes to it during its time.
-#[derive(Debug)]
-pub(crate) struct Blackhole {
-    plan: BlackholePlan,
-}
-
-impl Blackhole {
-    pub(crate) fn new(plan: &BlackholePlan, _streams: Streams) -> Blackhole {
-        Blackhole { plan: *plan }
-    }
-}
-
-impl Gate for Blackhole {
+impl Gate for BlackholePlan {
     fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
         let since = now.since(Instant::ZERO);
-        let is_hit = since >= self.plan.from && self.plan.until.is_none_or(|until| since < until);
+        let is_hit = since >= self.from && self.until.is_none_or(|until| since < until);
         is_hit.then_some(Cause::Blackhole)
     }
 }

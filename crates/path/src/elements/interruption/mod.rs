@@ -6,12 +6,11 @@ mod spec;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rng, Span};
 
-pub(crate) use blackhole::Blackhole;
 pub use blackhole::{BlackholePlan, BlackholeSpec, BlackholeTable};
 pub use spec::{InterruptionSpec, InterruptionsSpec};
 
 use crate::Cause;
-use crate::behaviour::{Gate, Streams};
+use crate::behaviour::{Gate, Streams, exponential};
 
 /// When a link is interrupted, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,12 +194,6 @@ impl Drawn {
         self.number += 1;
         (self.number, from, self.end)
     }
-}
-
-/// An exponentially distributed time, by one draw; at least a nanosecond, so that time goes on.
-fn exponential(mean: Span, rng: &mut Rng) -> Span {
-    let nanos = -libm::log(rng.open_unit()) * mean.as_nanos() as f64;
-    Span::from_nanos((nanos.round() as u64).max(1))
 }
 
 #[cfg(test)]

@@ -9,10 +9,13 @@ use crate::fault::{Fault, Table};
 use crate::text_or_table::text_or_table;
 use crate::{Direction, Directions};
 
-/// Interruptions of one kind, or of several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct InterruptionsSpec(pub Vec<InterruptionSpec>);
+text_or_table!(
+    InterruptionsSpec, "Interruptions", "Times at which all packets are dropped.",
+    "a table such as { every = \"5 s\", lasting = \"200 ms\" }, or a list of them",
+    list InterruptionSpec, text(Span): |text: &str| Err::<InterruptionsSpec, String>(format!(
+        "`{text}` is not enough: give a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
+    ))
+);
 
 /// Times at which all packets are dropped: periodic (`every`), listed (`at`), or at random (`up`);
 /// exactly one of these.
@@ -42,26 +45,6 @@ pub struct InterruptionSpec {
     /// the table of one direction it can only mean that one. Default: `both`.
     #[serde(default)]
     pub direction: Directions,
-}
-
-text_or_table!(
-    InterruptionsSpec, "Interruptions", "Times at which all packets are dropped.",
-    "a table such as { every = \"5 s\", lasting = \"200 ms\" }, or a list of them",
-    text(Span): |text: &str| Err::<InterruptionsSpec, String>(format!(
-        "`{text}` is not enough: give a table such as {{ every = \"5 s\", lasting = \"200 ms\" }}"
-    )),
-    table: InterruptionSpec, list: list
-);
-
-impl From<InterruptionSpec> for InterruptionsSpec {
-    fn from(one: InterruptionSpec) -> InterruptionsSpec {
-        InterruptionsSpec(vec![one])
-    }
-}
-impl From<Vec<InterruptionSpec>> for InterruptionsSpec {
-    fn from(several: Vec<InterruptionSpec>) -> InterruptionsSpec {
-        InterruptionsSpec(several)
-    }
 }
 
 /// The least mean of random times up. An interruption takes some work even when nobody sends, and a

@@ -9,27 +9,25 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant};
 use tcplab_wire::{Ecn, FrameView, IpPacket, IpRepr, Ipv4Repr, Ipv6Repr, TooBigRepr, protocol};
 
-use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 use crate::{Cause, Packet};
 
-/// The largest packet that passes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum MtuSpec {
+text_or_table! {
+    MtuSpec, "Mtu", "The largest packet that passes.", "a size such as \"1400 B\", or a table",
     /// That size; larger ones are answered.
     Size(Bytes),
     /// In full.
-    Table(MtuTable),
+    Table(MtuPlan),
 }
 
 /// The largest packet that passes, and what is said of a larger one. Larger IPv4 packets that allow
 /// it (DF not set) are cut into fragments (RFC 791).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MtuLimit")]
-pub struct MtuTable {
+pub struct MtuPlan {
     /// The largest packet that passes, in bytes of IP; from 68 B (RFC 791) to 65535 B. IPv6 needs
     /// at least 1280 B: its endpoints send packets of that size whatever they are told (RFC 8201).
     pub size: Bytes,
@@ -44,27 +42,6 @@ fn yes() -> bool {
     true
 }
 
-text_or_table!(
-    MtuSpec, "Mtu", "The largest packet that passes.",
-    "a size such as \"1400 B\", or a table",
-    text(Bytes): |text: &str| text.parse().map(MtuSpec::Size), table: MtuTable
-);
-
-impl From<MtuTable> for MtuSpec {
-    fn from(table: MtuTable) -> MtuSpec {
-        MtuSpec::Table(table)
-    }
-}
-
-/// The largest packet that passes, checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MtuPlan {
-    /// In bytes of IP; from 68 B to 65535 B.
-    pub size: Bytes,
-    /// Whether the sender of a larger one is told.
-    pub answer: bool,
-}
-
 /// What every link must take without further fragmentation: the longest header and eight bytes (RFC
 /// 791 section 3.2).
 const SMALLEST: Bytes = Bytes::new(68);
@@ -73,21 +50,22 @@ const LARGEST: Bytes = Bytes::new(0xffff);
 
 impl MtuSpec {
     pub(crate) fn plan(&self) -> Result<MtuPlan, Fault> {
-        let (bytes, answer, below) = match self {
-            MtuSpec::Size(size) => (*size, true, ""),
-            MtuSpec::Table(table) => (table.size, table.answer, "size"),
+        let (plan, below) = match *self {
+            MtuSpec::Size(size) => (MtuPlan { size, answer: true }, ""),
+            MtuSpec::Table(plan) => (plan, "size"),
         };
-        if bytes < SMALLEST {
+        let size = plan.size;
+        if size < SMALLEST {
             let least = SMALLEST.as_u64();
-            let what = format!("an MTU of {bytes} is too small: IP needs at least {least} B");
+            let what = format!("an MTU of {size} is too small: IP needs at least {least} B");
             return Err(Fault::below(below, what));
         }
-        if bytes > LARGEST {
+        if size > LARGEST {
             let most = LARGEST.as_u64();
-            let what = format!("no IP packet is as large as {bytes}: give at most {most} B");
+            let what = format!("no IP packet is as large as {size}: give at most {most} B");
             return Err(Fault::below(below, what));
         }
-        Ok(MtuPlan { size: bytes, answer })
+        Ok(plan)
     }
 }
 
@@ -102,38 +80,33 @@ impl MtuPlan {
 /// Looks at what is too large, and holds nothing.
 #[derive(Debug)]
 pub(crate) struct MtuLimit {
-    limit: Bytes,
-    answer: bool,
+    plan: MtuPlan,
 }
 
 impl MtuLimit {
     /// # Panics
     /// When no header would fit.
-    pub(crate) fn new(plan: &MtuPlan, _streams: Streams) -> MtuLimit {
-        let MtuPlan { size, answer } = *plan;
+    pub(crate) fn new(plan: MtuPlan) -> MtuLimit {
+        let size = plan.size;
         assert!((SMALLEST..=LARGEST).contains(&size), "an MTU of {size} cannot be");
-        MtuLimit { limit: size, answer }
-    }
-
-    /// As headers tell it.
-    fn mtu(&self) -> u16 {
-        self.limit.as_u64() as u16
+        MtuLimit { plan }
     }
 }
 
 impl Behaviour for MtuLimit {
     fn accept(&mut self, now: Instant, transit: Transit, out: &mut Outbox) {
-        let limit = self.limit;
+        let MtuPlan { size: limit, answer } = self.plan;
+        let mtu = limit.as_u64() as u16;
         if transit.packet.size() <= limit {
             return out.pass(transit);
         }
         match readable(&transit.packet.bytes) {
             Some(ip) if !ip.dont_fragment() => {
-                let pieces = fragments::cut(ip.bytes(), ip.header_len(), self.mtu().into());
+                let pieces = fragments::cut(ip.bytes(), ip.header_len(), mtu.into());
                 return pass_in_pieces(&transit, pieces, out);
             }
-            Some(ip) if self.answer && may_be_answered(&ip) => {
-                let answer = TooBigRepr { mtu: self.mtu(), about: ip }.to_packet(&answerer(&ip));
+            Some(ip) if answer && may_be_answered(&ip) => {
+                let answer = TooBigRepr { mtu, about: ip }.to_packet(&answerer(&ip));
                 out.answer(now, transit.packet.id, answer);
             }
             _ => {}

@@ -4,21 +4,20 @@ use tcplab_wire::Ecn;
 use super::super::testing::{Hands, cause, ect, ms, plain, tcp};
 use super::*;
 use crate::Packet;
-use crate::queue::QueuePlan;
 
-fn codel(control: CodelControl) -> Hands {
-    Hands::new(QueuePlan::Codel(CodelPlan { limit: QueueLimit::Packets(100_000), control }))
+fn codel(control: CodelControl) -> Hands<CodelQueue> {
+    Hands::new(CodelQueue::new(CodelPlan { limit: QueueLimit::Packets(100_000), control }))
 }
 
 /// Packets that come at `at`, numbered from `first`.
-fn fill(hands: &mut Hands, at: u64, first: u64, count: u64) {
+fn fill(hands: &mut Hands<CodelQueue>, at: u64, first: u64, count: u64) {
     for id in first..first + count {
         hands.push(ms(at), plain(id));
     }
 }
 
 /// Takes one packet out each millisecond, and says when something was dropped.
-fn drops(hands: &mut Hands, from: u64, to: u64) -> Vec<u64> {
+fn drops(hands: &mut Hands<CodelQueue>, from: u64, to: u64) -> Vec<u64> {
     let mut times = Vec::new();
     for now in from..to {
         assert!(hands.pop(ms(now)).is_some());
@@ -170,7 +169,7 @@ fn a_threshold_marks_whatever_waited_longer() {
 #[test]
 fn what_finds_no_room_is_dropped() {
     let plan = CodelPlan { limit: QueueLimit::Packets(2), control: CodelControl::DEFAULT };
-    let mut hands = Hands::new(QueuePlan::Codel(plan));
+    let mut hands = Hands::new(CodelQueue::new(plan));
     fill(&mut hands, 0, 0, 3);
     let [dropped] = hands.dropped()[..] else { panic!() };
     assert_eq!(cause(&dropped), Cause::QueueFull { packets: 2, bytes: Bytes::new(3000) });

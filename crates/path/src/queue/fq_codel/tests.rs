@@ -1,19 +1,22 @@
 use tcplab_wire::Ecn;
 
-use super::super::testing::{Hands, cause, ms, plain, tcp};
+use super::super::testing::{Hands, cause, ms, plain, rng, tcp};
 use super::*;
-use crate::queue::QueuePlan;
 
 fn plan() -> FqCodelPlan {
     FqCodelSpec::default().plan(Rate::from_bits_per_second(1), Span::ZERO).unwrap()
 }
 
+fn queue(plan: FqCodelPlan) -> Hands<FqCodel> {
+    Hands::new(FqCodel::new(plan, rng()))
+}
+
 /// The flow of the port, at zero.
-fn push(hands: &mut Hands, id: u64, port: u16, size: usize) {
+fn push(hands: &mut Hands<FqCodel>, id: u64, port: u16, size: usize) {
     hands.push(ms(0), tcp(id, port, size, Ecn::NotEct));
 }
 
-fn take(hands: &mut Hands, count: usize) -> Vec<u64> {
+fn take(hands: &mut Hands<FqCodel>, count: usize) -> Vec<u64> {
     (0..count).map_while(|_| hands.pop_id(ms(1))).collect()
 }
 
@@ -30,7 +33,7 @@ fn take(hands: &mut Hands, count: usize) -> Vec<u64> {
 /// | A | 42 | 103 | −1458 |
 #[test]
 fn flows_take_turns_by_their_credit() {
-    let mut hands = Hands::new(QueuePlan::FqCodel(plan()));
+    let mut hands = queue(plan());
     for i in 0..8 {
         push(&mut hands, 100 + i, 1, 1500);
         push(&mut hands, 200 + i, 2, 500);
@@ -48,7 +51,7 @@ fn flows_take_turns_by_their_credit() {
 /// its turn among them.
 #[test]
 fn a_sparse_flow_goes_first_and_cannot_starve_the_others() {
-    let mut hands = Hands::new(QueuePlan::FqCodel(plan()));
+    let mut hands = queue(plan());
     for i in 0..20 {
         push(&mut hands, 100 + i, 1, 1500);
         push(&mut hands, 200 + i, 2, 1500);
@@ -73,7 +76,7 @@ fn a_sparse_flow_goes_first_and_cannot_starve_the_others() {
 fn the_fattest_flow_gives_way() {
     for (fat, dropped) in [(9, 5), (10, 5), (200, 64)] {
         let limit = QueueLimit::Packets(fat + 2);
-        let mut hands = Hands::new(QueuePlan::FqCodel(FqCodelPlan { limit, ..plan() }));
+        let mut hands = queue(FqCodelPlan { limit, ..plan() });
         push(&mut hands, 900, 2, 1000);
         push(&mut hands, 901, 2, 1000);
         for id in 0..u64::from(fat) {
@@ -93,7 +96,7 @@ fn the_fattest_flow_gives_way() {
 #[test]
 fn memory_is_a_limit_too() {
     let memory = Bytes::new(6000);
-    let mut hands = Hands::new(QueuePlan::FqCodel(FqCodelPlan { memory, ..plan() }));
+    let mut hands = queue(FqCodelPlan { memory, ..plan() });
     for id in 0..4 {
         push(&mut hands, id, 1, 1500);
     }
@@ -102,7 +105,7 @@ fn memory_is_a_limit_too() {
     assert_eq!(hands.dropped_ids(), [0, 1, 2], "half of 7,500 B");
     // As often as it takes: 64 of 150 small ones leave it the fattest, at 3,440 B, and then half of
     // these, 43, go too.
-    let mut hands = Hands::new(QueuePlan::FqCodel(FqCodelPlan { memory, ..plan() }));
+    let mut hands = queue(FqCodelPlan { memory, ..plan() });
     for id in 0..150 {
         push(&mut hands, id, 1, 40);
     }
@@ -114,7 +117,7 @@ fn memory_is_a_limit_too() {
 #[test]
 fn each_flow_has_a_codel_of_its_own() {
     let control = CodelControl { ecn: false, ..plan().control };
-    let mut hands = Hands::new(QueuePlan::FqCodel(FqCodelPlan { control, ..plan() }));
+    let mut hands = queue(FqCodelPlan { control, ..plan() });
     for id in 0..1000 {
         push(&mut hands, id, 1, 1500);
     }
@@ -140,7 +143,7 @@ fn each_flow_has_a_codel_of_its_own() {
 
 #[test]
 fn cross_traffic_and_what_cannot_be_read_are_a_flow_each() {
-    let mut hands = Hands::new(QueuePlan::FqCodel(plan()));
+    let mut hands = queue(plan());
     for id in 0..4 {
         hands.push(ms(0), plain(id));
     }
@@ -159,7 +162,7 @@ fn cross_traffic_and_what_cannot_be_read_are_a_flow_each() {
 
 #[test]
 fn an_idle_link_sends_at_once() {
-    let mut hands = Hands::new(QueuePlan::FqCodel(plan()));
+    let mut hands = queue(plan());
     for id in 0..5 {
         assert_eq!(hands.pass(ms(id), plain(id)).map(|it| it.packet.id), Some(id));
         assert_eq!((hands.pop_id(ms(id)), hands.held().len()), (None, 0));
@@ -168,7 +171,7 @@ fn an_idle_link_sends_at_once() {
 
 #[test]
 fn all_that_waits_is_released_in_its_order() {
-    let mut hands = Hands::new(QueuePlan::FqCodel(plan()));
+    let mut hands = queue(plan());
     for id in 0..10 {
         push(&mut hands, id, id as u16 % 3, 600);
     }

@@ -1,8 +1,7 @@
 use tcplab_wire::Ecn;
 
-use super::super::testing::{Hands, cause, ect, ms, plain, tcp};
+use super::super::testing::{Hands, cause, ect, ms, plain, rng, tcp};
 use super::*;
-use crate::queue::{Queue, QueuePlan};
 
 fn plan() -> PiePlan {
     PieSpec::default().plan(Rate::from_bits_per_second(1), Span::ZERO).unwrap()
@@ -13,16 +12,16 @@ fn controller() -> Controller {
 }
 
 /// PIE with that probability, a wait of 20 ms, no grace left, and so many full packets waiting.
-fn pie(plan: PiePlan, probability: f64, waiting: u64) -> Hands {
-    let mut hands = Hands::new(QueuePlan::Pie(plan));
+fn pie(plan: PiePlan, probability: f64, waiting: u64) -> Hands<Pie> {
+    let mut hands = Hands::new(Pie::new(plan, rng()));
     for id in 0..waiting {
         hands.push(ms(0), plain(id));
     }
     assert_eq!(hands.dropped(), []);
     let wait = Span::from_millis(20);
-    let Queue::Pie(pie) = &mut hands.queue else { unreachable!() };
     let (burst_left, wait_before) = (Span::ZERO, wait);
-    pie.controller = Controller { probability, wait, wait_before, burst_left, ..controller() };
+    hands.queue.controller =
+        Controller { probability, wait, wait_before, burst_left, ..controller() };
     hands
 }
 
@@ -104,8 +103,7 @@ fn drops_are_as_frequent_as_the_probability() {
             let hit = hands.dropped();
             if hit.is_empty() {
                 // The queue stays as long as it was, without telling PIE of it.
-                let Queue::Pie(pie) = &mut hands.queue else { unreachable!() };
-                pie.waiting.pop();
+                hands.queue.waiting.pop();
             } else {
                 let (waited, packets) = (Span::ZERO, 3);
                 let discipline = verdict::Discipline::Pie;
@@ -131,7 +129,7 @@ fn drops_are_as_frequent_as_the_probability() {
 
 #[test]
 fn a_short_queue_a_short_wait_and_a_young_burst_are_let_be() {
-    let dropped = |mut hands: Hands| {
+    let dropped = |mut hands: Hands<Pie>| {
         for id in 0..100 {
             hands.push(ms(1), tcp(100 + id, 1, 40, Ecn::NotEct));
         }
@@ -146,13 +144,11 @@ fn a_short_queue_a_short_wait_and_a_young_burst_are_let_be() {
     // Less than half the target at the last update, unless it is already dropping one in five.
     for (wait, probability, is_let_be) in [(7, 0.199, true), (7, 0.999, false), (8, 0.199, false)] {
         let mut calm = pie(plan(), probability, 3);
-        let Queue::Pie(inner) = &mut calm.queue else { unreachable!() };
-        inner.controller.wait_before = Span::from_millis(wait);
+        calm.queue.controller.wait_before = Span::from_millis(wait);
         assert_eq!(dropped(calm) == 0, is_let_be, "{wait} ms at {probability}");
     }
     let mut young = pie(plan(), 1.0, 3);
-    let Queue::Pie(inner) = &mut young.queue else { unreachable!() };
-    inner.controller.burst_left = Span::from_nanos(1);
+    young.queue.controller.burst_left = Span::from_nanos(1);
     assert_eq!(dropped(young), 0);
 }
 
@@ -194,12 +190,11 @@ fn it_marks_up_to_a_threshold_and_drops_above() {
 
 #[test]
 fn the_wait_is_that_of_the_packet_that_leaves_and_none_when_none_is_left() {
-    let mut hands = Hands::new(QueuePlan::Pie(plan()));
+    let mut hands = Hands::new(Pie::new(plan(), rng()));
     hands.push(ms(0), plain(0));
     hands.push(ms(2), plain(1));
     for (now, wait) in [(5, 5), (9, 0)] {
         hands.pop(ms(now));
-        let Queue::Pie(pie) = &hands.queue else { unreachable!() };
-        assert_eq!(pie.controller.wait, Span::from_millis(wait));
+        assert_eq!(hands.queue.controller.wait, Span::from_millis(wait));
     }
 }

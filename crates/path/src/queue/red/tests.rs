@@ -1,6 +1,5 @@
-use super::super::testing::{Hands, cause, ect, ms, plain};
+use super::super::testing::{Hands, cause, ect, ms, plain, rng};
 use super::*;
-use crate::queue::{Queue, QueuePlan};
 
 /// Between 5 and 15 packets, at 8 Mbit/s: a packet of 1,000 B takes 1 ms.
 fn plan() -> RedPlan {
@@ -10,21 +9,20 @@ fn plan() -> RedPlan {
 }
 
 /// So many packets wait, and have done so for long: they are the average.
-fn red(plan: RedPlan, waiting: u64) -> Hands {
-    let mut hands = Hands::new(QueuePlan::Red(plan));
-    let Queue::Red(red) = &mut hands.queue else { unreachable!() };
+fn red(plan: RedPlan, waiting: u64) -> Hands<Red> {
+    let mut hands = Hands::new(Red::new(plan, rng()));
     for id in 0..waiting {
         let packet = plain(id);
-        red.waiting.push(ms(0), Transit::new(packet, ms(0)));
+        hands.queue.waiting.push(ms(0), Transit::new(packet, ms(0)));
     }
-    red.average.value = waiting as f64;
-    red.average.idle_since = None;
+    hands.queue.average.value = waiting as f64;
+    hands.queue.average.idle_since = None;
     hands
 }
 
 /// Packets come one by one, and each that is taken makes another go, so that the queue stays as it
 /// is: the numbers of those dropped or marked.
-fn hits(hands: &mut Hands, packets: u64) -> Vec<u64> {
+fn hits(hands: &mut Hands<Red>, packets: u64) -> Vec<u64> {
     let mut hits = Vec::new();
     for id in 0..packets {
         hands.push(ms(1), plain(id));
@@ -46,8 +44,7 @@ fn drops_between_the_thresholds_are_uniformly_spaced() {
     // An average of 10 lies half way: 1 %. At 15, less a bit, it is 2 %.
     for (waiting, average, most) in [(10, 10.0, 99), (14, 14.999_999_999, 49)] {
         let mut hands = red(plan(), waiting);
-        let Queue::Red(inner) = &mut hands.queue else { unreachable!() };
-        inner.average = Average { value: average, weight: 0.0, ..hold(&inner.average) };
+        hands.queue.average = Average { value: average, weight: 0.0, ..hold(&hands.queue.average) };
         let hits = hits(&mut hands, PACKETS);
         // The mean gap is (most + 1)/2, its variance (most² − 1)/12; renewal theory: five σ.
         let mean = f64::from(most + 1) / 2.0;
@@ -115,19 +112,16 @@ fn idle_time_begins_when_nothing_is_left_to_send() {
     }
     assert_eq!(hands.pop_id(ms(5)), None);
     assert!(hands.pass(ms(7), plain(9)).is_some());
-    let Queue::Red(inner) = &hands.queue else { unreachable!() };
-    assert!((inner.average.value - 1.0).abs() < 1e-12, "a quarter of 4 after 2 ms");
+    assert!((hands.queue.average.value - 1.0).abs() < 1e-12, "a quarter of 4 after 2 ms");
     hands.push(ms(8), plain(10));
-    let Queue::Red(inner) = &hands.queue else { unreachable!() };
-    assert!((inner.average.value - 0.5).abs() < 1e-12, "half of it: it found nobody waiting");
+    assert!((hands.queue.average.value - 0.5).abs() < 1e-12, "half of it: it found nobody waiting");
 }
 
 /// An average that is still high drops what comes to an idle link, too.
 #[test]
 fn an_idle_link_may_drop() {
     let mut hands = red(plan(), 0);
-    let Queue::Red(inner) = &mut hands.queue else { unreachable!() };
-    inner.average.value = 20.0;
+    hands.queue.average.value = 20.0;
     assert!(hands.pass(ms(0), plain(1)).is_none());
     let [dropped] = hands.dropped()[..] else { panic!() };
     let discipline = verdict::Discipline::Red;
@@ -159,7 +153,6 @@ fn the_average_has_the_unit_of_the_thresholds() {
         RedPlan { min: bytes(3_000), max: bytes(9_000), weight: Probability::ALWAYS, ..plan() };
     let mut hands = red(plan, 4);
     hands.push(ms(1), plain(5));
-    let Queue::Red(inner) = &hands.queue else { unreachable!() };
-    assert!((inner.average.value - 6_000.0).abs() < 1e-9);
+    assert!((hands.queue.average.value - 6_000.0).abs() < 1e-9);
     assert!((plan.share(6_000.0).unwrap() - 0.01).abs() < 1e-12);
 }

@@ -1,39 +1,48 @@
-//! A run made up for looking at the page and for testing it.
+//! A run for looking at the page and for testing it: its transfers are captures of the corpus,
+//! everything else is made up.
 
-mod transfer;
-
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::Path;
 use tcplab_path::{Direction, PathSpec};
+use tcplab_recording::Sample;
 use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 use tcplab_results::{
     Calibration, Case, Claim, EndRow, EpisodeRow, FindingRow, Metric, Recovery, Run, RunWorld,
     StackUsed, Summary, Trial, TrialData, World,
 };
 use tcplab_scenario::metrics;
-use tcplab_trace::{
-    Connection, Episode, EpisodeKind, Evidence, Flow, Limit, LimitPeriod, LimitShares, LostSegment,
-    Segment, SegmentKind, Stall, StallCause, Trace,
-};
-use tcplab_units::{Bytes, Instant, Rate, Rng, Span};
+use tcplab_trace::{Connection, Episode, Flow, Segment, SegmentKind, Trace};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Rng, Span};
 
-pub(crate) use transfer::{Setup, transfer};
-
+const MSS: u64 = 1_448;
 const MS: u64 = 1_000_000;
-const LASTING: u64 = 200 * MS;
-/// The longest wait at the bottleneck.
-const QUEUED: Span = Span::from_secs(2);
+/// This many of a capture's first losses count as losses in interruptions.
+const INTERRUPTIONS: usize = 6;
 
-pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
+/// By the trial's directory.
+pub(crate) type Recordings = Vec<(String, TrialData)>;
+
+/// Loads the packets of a trial.
+#[allow(dead_code, reason = "not every program that includes this loads them so")]
+pub(crate) fn load(
+    recordings: &Recordings,
+) -> impl FnMut(&Trial) -> Result<TrialData, &'static str> + '_ {
+    |trial| {
+        let found = recordings.iter().find(|(directory, _)| *directory == trial.directory);
+        found.map(|(_, data)| data.clone()).ok_or("no such trial")
+    }
+}
+
+/// Two variants with `trials` trials each.
+pub(crate) fn run(trials: u32) -> (Run, Recordings) {
     let mut recordings = Vec::new();
-    let mut rng = Rng::new(7, "synthetic");
     let mut cases = Vec::new();
-    for (name, window) in [("reno", 451_840), ("cubic", 93_000)] {
+    for (name, capture) in [("reno", "nots_loss1"), ("cubic", "blackout")] {
+        let captures = ["snd", "rcv"].map(|end| captured(&format!("{capture}.{end}")));
         let mut made = Vec::new();
         for number in 1..=trials {
-            let offset = 1_000 * MS + rng.below(600 * MS);
-            let interruptions: Vec<u64> = (0..6).map(|k| offset + k * 5_000 * MS).collect();
-            let setup = Setup { bytes: 10_000_000, interruptions, lasting: LASTING, window };
-            let (trial, data) = trial(name, number, setup);
+            let (trial, data) = trial(name, number, captures.clone());
             recordings.push((trial.directory.clone(), data));
             made.push(trial);
         }
@@ -61,7 +70,7 @@ pub(crate) fn run(trials: u32) -> (Run, Vec<(String, TrialData)>) {
 /// `count` trials of twenty variants (two factors, one of them a condition of the path, with an
 /// interaction), and the recordings that they share.
 #[allow(dead_code, reason = "not every program that includes this makes so many")]
-pub(crate) fn many(count: usize) -> (Run, Vec<(String, TrialData)>) {
+pub(crate) fn many(count: usize) -> (Run, Recordings) {
     let (mut run, recordings) = run(2);
     let mut rng = Rng::new(11, "many");
     let of = run.cases[0].clone();
@@ -238,25 +247,49 @@ fn claim(text: &str, held: bool) -> Claim {
     }
 }
 
-fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
-    let breaks: Vec<(Instant, Instant)> = setup
-        .interruptions
-        .iter()
-        .map(|s| (Instant::from_nanos(*s), Instant::from_nanos(*s + setup.lasting)))
-        .collect();
-    let mut seen = transfer(setup);
-    let mut rows = Vec::new();
-    for (i, (start, end)) in breaks.iter().enumerate() {
-        if let Some(episode) = episode(&seen.client, *start, *end) {
-            seen.client.episodes.push(episode.clone());
-            rows.push(row(rows.len() + 1, i as u64 + 1, &episode));
-        }
+/// A capture of the corpus.
+pub(crate) fn captured(name: &str) -> Trace {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let reader = tcplab_capture::open(folder.join(format!("{name}.pcap.zst")));
+    tcplab_trace::analyze(reader.expect("it is in the corpus"))
+}
+
+fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Trial, TrialData) {
+    for trace in [&mut client, &mut server] {
+        trace.notes.clear();
+        // The other connection controls the transfer.
+        trace.connections.swap_remove(0);
     }
-    limits(&mut seen.client);
-    let time = transfer::duration(&seen).as_secs_f64();
+    let last = client.connections[0].last;
+    let flow = &mut client.connections[0].forward;
+    flow.episodes.truncate(INTERRUPTIONS);
+    let lost = flow.episodes.iter().flat_map(|episode| &episode.lost);
+    let lost: BTreeSet<u64> = lost.map(|segment| segment.frame).collect();
+    for segment in flow.segments.iter_mut().filter(|segment| lost.contains(&segment.frame)) {
+        segment.dropped = true;
+    }
+    let samples = flow.segments.iter().step_by(20).map(|segment| Sample {
+        state: 1,
+        cwnd_segments: segment.in_flight.as_u64() / MSS + 2,
+        ssthresh_segments: 0x7fff_ffff,
+        snd_mss_bytes: MSS,
+        rtt_us: 21_000,
+        min_rtt_us: 20_300,
+        rto_us: 221_000,
+        ..Sample::empty(segment.at, Endpoint::Client)
+    });
+    let samples = samples.collect();
+    let breaks = flow.episodes.iter().map(|episode| {
+        let at = episode.first_lost_sent;
+        (at - Span::from_millis(10), at + Span::from_millis(20))
+    });
+    let breaks: Vec<(Instant, Instant)> = breaks.collect();
+    let rows = flow.episodes.iter().enumerate().map(|(index, episode)| row(index + 1, episode));
+    let rows: Vec<EpisodeRow> = rows.collect();
+    let time = last.as_secs_f64() + f64::from(number) / 10.0;
+    let totals = flow.totals;
     let metric =
         |name: &str, unit: &str, value| Metric { name: name.into(), unit: unit.into(), value };
-    let totals = seen.client.totals;
     let made = Trial {
         number,
         seed: u64::from(number) * 7919,
@@ -279,7 +312,7 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
             remedy: Some("Send less before it.".into()),
             frames: (900..912).collect(),
         }],
-        ends: vec![client()],
+        ends: vec![client_calls()],
         ending: None,
         flaws: if number == 2 {
             vec!["packets were handed over late: 1 % by more than 4.1 ms (bound 1 ms)".into()]
@@ -293,44 +326,19 @@ fn trial(case: &str, number: u32, setup: Setup) -> (Trial, TrialData) {
         has_packets: true,
         flows: Vec::new(),
     };
-    let ends = seen.client.acks.iter().map(|ack| ack.at).max().unwrap_or(Instant::ZERO);
-    let duration = ends.since(Instant::ZERO);
     let data = TrialData {
-        client: trace(seen.client),
-        server: trace(seen.server),
-        samples: seen.samples,
+        client,
+        server,
+        samples,
         interruptions: breaks,
         path: path(),
         correspondence: None,
-        duration,
+        duration: last.since(Instant::ZERO),
     };
     (made, data)
 }
 
-/// Slow start, the path, and a stall.
-fn limits(flow: &mut Flow) {
-    let last = flow.acks.last().map_or(0, |ack| ack.at.as_nanos());
-    let edges = [0, last / 10, last / 2, last * 6 / 10, last];
-    let kinds = [Limit::SlowStart, Limit::Path, Limit::Timeout, Limit::ReceiveWindow];
-    for (edge, limit) in edges.windows(2).zip(kinds) {
-        let mut shares = LimitShares::default();
-        let place = Limit::ALL.iter().position(|it| *it == limit).expect("it is one of them");
-        shares.spans[place] = Span::from_nanos(edge[1] - edge[0]);
-        flow.shares.spans[place] = shares.spans[place];
-        let (from, until) = (Instant::from_nanos(edge[0]), Instant::from_nanos(edge[1]));
-        let (acked, frames) = (Bytes::new(1_448), (1, 2));
-        flow.limits.push(LimitPeriod { limit, shares, from, until, acked, frames });
-    }
-    flow.stalls.push(Stall {
-        from: Instant::from_nanos(edges[2]),
-        until: Instant::from_nanos(edges[3]),
-        frames: (3, 4),
-        cause: StallCause::Timeout,
-        in_flight: Bytes::new(1_448),
-    });
-}
-
-fn client() -> EndRow {
+fn client_calls() -> EndRow {
     let call = |call: &str,
                 asked: &str,
                 result: &str,
@@ -383,57 +391,7 @@ fn trace(forward: Flow) -> Trace {
     }
 }
 
-fn episode(flow: &Flow, start: Instant, end: Instant) -> Option<Episode> {
-    let lost: Vec<&Segment> = flow
-        .segments
-        .iter()
-        .filter(|s| s.dropped && (start - QUEUED..end).contains(&s.at))
-        .collect();
-    let (first, last) = (lost.first()?, lost.last()?);
-    let again = flow
-        .segments
-        .iter()
-        .find(|s| s.at > first.at && s.kind != SegmentKind::New && !s.dropped)?;
-    let highest = lost.iter().map(|s| s.range.end).max()?;
-    let repaired = flow.acks.iter().find(|a| a.at > last.at && a.ack >= highest);
-    let until = repaired.map_or(Instant::MAX, |a| a.at);
-    let timed = again.kind == SegmentKind::TimeoutRetransmission;
-    let sack = flow.acks.iter().rfind(|a| a.at <= again.at && !a.sack.is_empty());
-    let (kind, evidence, evidence_at) = match sack {
-        Some(ack) if !timed => {
-            (EpisodeKind::WithoutTimeLag, Evidence::Sack { frame: ack.frame }, ack.at)
-        }
-        _ => (EpisodeKind::WithTimeLag, Evidence::Timeout { frame: again.frame }, again.at),
-    };
-    let within = || flow.segments.iter().filter(|s| (first.at..until).contains(&s.at));
-    let resent = || within().filter(|s| s.kind != SegmentKind::New);
-    let silence = within()
-        .zip(within().skip(1))
-        .filter(|(_, b)| b.at <= again.at)
-        .map(|(a, b)| b.at.since(a.at))
-        .max();
-    Some(Episode {
-        kind,
-        lost: lost
-            .iter()
-            .map(|s| LostSegment { range: s.range, sent_at: s.at, frame: s.frame })
-            .collect(),
-        first_lost_sent: first.at,
-        evidence_at,
-        evidence,
-        first_retransmission: Some((again.at, again.frame)),
-        repaired_at: repaired.map(|a| a.at),
-        retransmissions: resent().count() as u64,
-        retransmitted: resent().map(|s| s.payload).sum::<Bytes>(),
-        timeouts: u64::from(timed),
-        probes: 0,
-        spurious: 0,
-        silence: silence.unwrap_or(Span::ZERO),
-        frames: (first.frame, repaired.map_or(again.frame, |a| a.frame)),
-    })
-}
-
-fn row(number: usize, interruption: u64, episode: &Episode) -> EpisodeRow {
+fn row(number: usize, episode: &Episode) -> EpisodeRow {
     let timed = episode.timeouts > 0;
     EpisodeRow {
         number,
@@ -448,7 +406,7 @@ fn row(number: usize, interruption: u64, episode: &Episode) -> EpisodeRow {
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
         truth_lost: Some(episode.lost.len()),
-        interruption: Some(interruption),
+        interruption: Some(number as u64),
         story: format!(
             "{} segments were lost in a row. {}",
             episode.lost.len(),

@@ -2,7 +2,6 @@
 
 mod aggregation;
 mod full_pipe;
-mod max_filter;
 mod policer;
 mod units;
 
@@ -12,9 +11,9 @@ use tcplab_units::{Instant, Rate, Rng, Span};
 
 use super::ticks::{Ticks, micros};
 use super::{CongestionControl, Event, NO_THRESHOLD, RateSample, Setup, State, Window};
+use crate::best_of_late::BestOfLate;
 use aggregation::Aggregation;
 use full_pipe::FullPipe;
-use max_filter::MaxFilter;
 use policer::{Policer, Verdict};
 use units::{BW_SHIFT, BW_UNIT, SHIFT, UNIT, bytes_per_second, segments_in};
 
@@ -47,7 +46,7 @@ const NOMINAL_RTT: u64 = 1_000;
 
 /// What BBR is about (`enum bbr_mode`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+enum Mode {
     /// Doubles its rate until the pipe is full.
     Startup,
     /// Takes away the queue that this made.
@@ -61,12 +60,12 @@ pub enum Mode {
 /// Version 1 as Linux has it (`tcp_bbr.c`; Cardwell and others, ACM Queue 2016;
 /// draft-cardwell-iccrg-bbr-congestion-control-00).
 #[derive(Debug)]
-pub struct Bbr {
+pub(super) struct Bbr {
     ticks: Ticks,
     random: Rng,
     mode: Mode,
     gains: Gains,
-    bandwidth: MaxFilter,
+    bandwidth: BestOfLate<u64>,
     round: Round,
     /// When anything was last delivered (`tp->delivered_mstamp`).
     delivered_at: Instant,
@@ -133,13 +132,13 @@ struct ProbeRtt {
 
 impl Bbr {
     /// On a machine like `setup`.
-    pub fn new(setup: &Setup) -> Bbr {
+    pub(super) fn new(setup: &Setup) -> Bbr {
         Bbr {
             ticks: Ticks::new(setup.tick),
             random: Rng::new(setup.seed, "phases of BBR"),
             mode: Mode::Startup,
             gains: Gains { pacing: HIGH_GAIN, cwnd: HIGH_GAIN },
-            bandwidth: MaxFilter::default(),
+            bandwidth: BestOfLate::default(),
             round: Round::default(),
             delivered_at: Instant::ZERO,
             min_rtt: MinRtt::default(),
@@ -153,14 +152,14 @@ impl Bbr {
         }
     }
 
-    /// What it is about.
-    pub fn mode(&self) -> Mode {
-        self.mode
-    }
-
     /// The bandwidth estimate, segments a microsecond in 2⁻²⁴ (`bbr_bw`).
     fn bandwidth(&self) -> u64 {
-        self.policer.bandwidth().unwrap_or(self.bandwidth.max())
+        self.policer.bandwidth().unwrap_or(self.measured())
+    }
+
+    /// The largest bandwidth measured of late.
+    fn measured(&self) -> u64 {
+        self.bandwidth.best().unwrap_or(0)
     }
 
     /// What fits in the path at `bandwidth`, times `gain`, rounded up (`bbr_bdp`).
@@ -181,7 +180,7 @@ impl Bbr {
 
     /// `bbr_inflight`.
     fn target_in_flight(&self, window: &Window, gain: u64) -> u32 {
-        self.with_bursts(window, self.product(self.bandwidth.max(), gain))
+        self.with_bursts(window, self.product(self.measured(), gain))
     }
 
     /// How much will be in the network when the next segment leaves by its pacing
@@ -241,7 +240,7 @@ impl Bbr {
         let scaled = delivered.min(u64::MAX >> BW_SHIFT) << BW_SHIFT;
         let bandwidth = (scaled / interval).min(u32::MAX.into());
         // What an application that has little to send shows is no bound of the path.
-        if !rate.app_limited || bandwidth >= self.bandwidth.max() {
+        if !rate.app_limited || bandwidth >= self.measured() {
             self.bandwidth.add(BANDWIDTH_ROUNDS, self.round.count, bandwidth);
         }
     }
@@ -492,7 +491,7 @@ impl CongestionControl for Bbr {
             self.next_phase();
         }
         if self.round.has_begun && !rate.app_limited {
-            self.pipe.end_round(self.bandwidth.max());
+            self.pipe.end_round(self.measured());
         }
         self.look_whether_drained(now, window);
         self.update_min_rtt(now, window, rate);

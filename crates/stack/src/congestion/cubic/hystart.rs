@@ -19,7 +19,7 @@ const MOST_GATHERING: u64 = 1_000;
 
 /// Looks in each round of slow start for two signs that the path is full: acknowledgements that
 /// come in one train for half a round trip, and round trips that grow longer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HyStart {
     burst: u64,
     found: bool,
@@ -34,15 +34,7 @@ pub(super) struct HyStart {
 impl HyStart {
     /// For bursts of `burst` bytes at most.
     pub(super) fn new(burst: u32) -> HyStart {
-        HyStart {
-            burst: u64::from(burst),
-            found: false,
-            round_start: Instant::ZERO,
-            last_ack: Instant::ZERO,
-            round_end: 0,
-            samples: 0,
-            round_rtt: u64::MAX,
-        }
+        HyStart { burst: u64::from(burst), round_rtt: u64::MAX, ..HyStart::default() }
     }
 
     /// A new slow start.

@@ -13,7 +13,7 @@ use hystart::HyStart;
 /// Linux's control by default (`tcp_cubic.c`; RFC 9438): the window is a cubic function of the time
 /// since the last reduction, flat where that happened, and never below what Reno would have.
 #[derive(Debug)]
-pub struct Cubic {
+pub(super) struct Cubic {
     ticks: Ticks,
     curve: Curve,
     hystart: HyStart,
@@ -23,7 +23,7 @@ pub struct Cubic {
 
 impl Cubic {
     /// On a machine like `setup`.
-    pub fn new(setup: &Setup) -> Cubic {
+    pub(super) fn new(setup: &Setup) -> Cubic {
         let ticks = Ticks::new(setup.tick);
         Cubic { ticks, curve: Curve::new(ticks), hystart: HyStart::new(setup.burst), least_rtt: 0 }
     }

@@ -25,8 +25,7 @@ fn bbr_startup_doubles_rate_each_round() {
     let mut driver = Driver::new("bbr", Path::bottleneck(Span::from_micros(10), DELAY, 100_000));
     let mut delivered = Vec::new();
     for _ in 0..9 {
-        let end = driver.now + DELAY;
-        driver.run_until(end);
+        driver.run_for(DELAY);
         delivered.push(driver.window.delivery.delivered);
     }
     let rates: Vec<u64> = delivered.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -59,8 +58,7 @@ fn bbr_in_steady_state_fills_path_with_short_queue() {
     let before = driver.window.delivery.delivered;
     let (mut most, mut probes, mut last) = (0, 0, 0.0);
     while driver.now < seconds(9) {
-        let end = driver.now + Span::from_millis(10);
-        driver.run_until(end);
+        driver.run_for(Span::from_millis(10));
         most = most.max(driver.queue());
         let gain = gain(&driver);
         assert!(
@@ -89,8 +87,7 @@ fn bbr_after_ten_seconds_probes_rtt() {
     driver.run_until(seconds(9));
     let time_of_cwnd = |driver: &mut Driver, wanted: fn(u32) -> bool| {
         while !wanted(driver.window.cwnd) {
-            let end = driver.now + Span::from_millis(1);
-            driver.run_until(end);
+            driver.run_for(Span::from_millis(1));
         }
         driver.now
     };
@@ -111,8 +108,7 @@ fn bbr_random_losses_keep_rate() {
     let before = driver.window.delivery.delivered;
     while driver.now < seconds(9) {
         driver.drop_next();
-        let end = driver.now + Span::from_millis(100);
-        driver.run_until(end);
+        driver.run_for(Span::from_millis(100));
     }
     let share = (driver.window.delivery.delivered - before) as f64 / 7_000.0;
     assert!(share > 0.95, "{share}");
@@ -143,8 +139,7 @@ fn bbr_seed_decides_first_phase() {
         driver.run_until(seconds(3));
         (0..100)
             .map(|_| {
-                let end = driver.now + Span::from_millis(10);
-                driver.run_until(end);
+                driver.run_for(Span::from_millis(10));
                 driver.window.pacing.rate
             })
             .collect::<Vec<_>>()

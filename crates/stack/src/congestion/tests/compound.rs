@@ -6,10 +6,7 @@ use crate::congestion::{AckSample, Compound, CongestionControl as _, Window};
 const RTT: Span = Span::from_millis(100);
 
 fn driver(path: Path, cwnd: u32) -> Driver {
-    Driver::with(Box::new(Compound::new()), path, |window| {
-        window.cwnd = cwnd;
-        window.ssthresh = cwnd;
-    })
+    Driver::avoiding(Compound::default(), path, cwnd)
 }
 
 /// Without a queue: win + 1 + max(win^¾/8 − 1, 0) a round.
@@ -76,7 +73,7 @@ fn by_hand(cwnd: u32) -> (Compound, Window) {
     let mut window = Window::new(1_000, cwnd);
     window.ssthresh = cwnd;
     window.flight.is_cwnd_limited = true;
-    let mut control = Compound::new();
+    let mut control = Compound::default();
     control.init(Instant::ZERO, &mut window);
     (control, window)
 }

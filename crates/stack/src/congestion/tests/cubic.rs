@@ -43,11 +43,7 @@ const RTT: Span = Span::from_millis(100);
 
 /// In avoidance at `cwnd`, before any loss.
 fn avoiding(cwnd: u32, rtt: Span) -> Driver {
-    let control = Box::new(Cubic::new(&setup()));
-    Driver::with(control, Path::endless(rtt), |window| {
-        window.cwnd = cwnd;
-        window.ssthresh = cwnd;
-    })
+    Driver::avoiding(Cubic::new(&setup()), Path::endless(rtt), cwnd)
 }
 
 /// In avoidance at `cwnd`, after a first loss there.

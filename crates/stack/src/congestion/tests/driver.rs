@@ -154,6 +154,18 @@ impl Driver {
         }
     }
 
+    /// `control` in avoidance with a window of `cwnd` segments.
+    pub(super) fn avoiding(
+        control: impl CongestionControl + 'static,
+        path: Path,
+        cwnd: u32,
+    ) -> Driver {
+        Driver::with(Box::new(control), path, |window| {
+            window.cwnd = cwnd;
+            window.ssthresh = cwnd;
+        })
+    }
+
     /// The next transmission is lost.
     pub(super) fn drop_next(&mut self) {
         self.drops.insert(self.sent);
@@ -178,6 +190,11 @@ impl Driver {
         while self.now < time {
             self.step();
         }
+    }
+
+    /// For `span`, or a little longer.
+    pub(super) fn run_for(&mut self, span: Span) {
+        self.run_until(self.now + span);
     }
 
     /// Says nothing for `span` after the last acknowledgement.

@@ -80,8 +80,7 @@ proptest! {
             let (service, delay) = (Span::from_micros(service), Span::from_millis(delay));
             let mut driver = Driver::new(name, Path::bottleneck(service, delay, queue));
             for &(pause, trouble) in &troubles {
-                let end = driver.now + Span::from_millis(pause);
-                driver.run_until(end);
+                driver.run_for(Span::from_millis(pause));
                 match trouble {
                     0 => driver.drop_next(),
                     1 => driver.interrupt(Span::from_millis(pause)),
@@ -91,8 +90,7 @@ proptest! {
                 prop_assert!(driver.window.cwnd >= 1 && driver.window.ssthresh >= 2, "{name}");
             }
             let before = driver.window.delivery.delivered;
-            let end = driver.now + Span::from_secs(10);
-            driver.run_until(end);
+            driver.run_for(Span::from_secs(10));
             prop_assert!(driver.window.delivery.delivered > before, "{name}");
         }
     }

@@ -13,16 +13,14 @@ fn cwnds(driver: &mut Driver, rounds: usize) -> Vec<u32> {
 
 #[test]
 fn reno_slow_start_doubles_up_to_threshold() {
-    let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| window.ssthresh = 100);
+    let mut driver =
+        Driver::with(Box::new(Reno::named("reno")), endless(), |window| window.ssthresh = 100);
     assert_eq!(cwnds(&mut driver, 6), [20, 40, 80, 100, 101, 102]);
 }
 
 #[test]
 fn reno_avoidance_adds_one_segment_and_loss_halves() {
-    let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| {
-        window.cwnd = 200;
-        window.ssthresh = 200;
-    });
+    let mut driver = Driver::avoiding(Reno::named("reno"), endless(), 200);
     let rows = cwnds(&mut driver, 50);
     let expected: Vec<u32> = (201..=250).collect();
     assert_eq!(rows, expected);
@@ -35,10 +33,7 @@ fn reno_avoidance_adds_one_segment_and_loss_halves() {
 /// A saw-tooth from W/2 to W sends 3/8·W² segments for each loss (Mathis and others, CCR 1997).
 #[test]
 fn reno_saw_tooth_sends_three_eighths_of_window_squared() {
-    let mut driver = Driver::with(Box::new(Reno::new()), endless(), |window| {
-        window.cwnd = 100;
-        window.ssthresh = 100;
-    });
+    let mut driver = Driver::avoiding(Reno::named("reno"), endless(), 100);
     let peak = 200_u32;
     let mut sent = Vec::new();
     let mut before = 0;

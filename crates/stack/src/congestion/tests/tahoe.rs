@@ -6,10 +6,7 @@ use crate::congestion::Tahoe;
 #[test]
 fn tahoe_loss_restarts_from_one_segment() {
     let path = Path::endless(Span::from_millis(100));
-    let mut driver = Driver::with(Box::new(Tahoe::new()), path, |window| {
-        window.cwnd = 64;
-        window.ssthresh = 64;
-    });
+    let mut driver = Driver::avoiding(Tahoe::default(), path, 64);
     driver.run_rounds(2);
     driver.drop_next();
     let rows: Vec<u32> = driver.run_rounds(12).iter().map(|row| row.cwnd).collect();

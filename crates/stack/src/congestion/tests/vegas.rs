@@ -4,7 +4,7 @@ use super::driver::{Driver, Path};
 use crate::congestion::Vegas;
 
 fn driver(path: Path, cwnd: u32) -> Driver {
-    Driver::with(Box::new(Vegas::new()), path, |window| {
+    Driver::with(Box::new(Vegas::default()), path, |window| {
         window.cwnd = cwnd;
         window.ssthresh = 4;
     })

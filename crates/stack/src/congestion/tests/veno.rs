@@ -5,10 +5,7 @@ use crate::congestion::Veno;
 
 fn driver(cwnd: u32) -> Driver {
     let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), 10_000);
-    Driver::with(Box::new(Veno::new()), path, |window| {
-        window.cwnd = cwnd;
-        window.ssthresh = cwnd;
-    })
+    Driver::avoiding(Veno::default(), path, cwnd)
 }
 
 /// 101 segments fill the path: below, a loss is no congestion.

@@ -86,10 +86,7 @@ fn westwood_short_rtts_share_interval() {
 fn westwood_loss_sets_window_to_rate_times_rtt() {
     for queue in [100, 200, 300] {
         let path = Path::bottleneck(Span::from_millis(1), Span::from_millis(100), queue);
-        let mut driver = Driver::with(Box::new(Westwood::new(&Setup::default())), path, |window| {
-            window.cwnd = 100;
-            window.ssthresh = 100;
-        });
+        let mut driver = Driver::avoiding(Westwood::new(&Setup::default()), path, 100);
         // Long enough for the filter, whose time constant is some 16 intervals.
         driver.run_rounds(95);
         driver.drop_next();

@@ -3,9 +3,10 @@
 use tcplab_units::{Instant, Span};
 
 /// What a connection that has something to send waits for (`enum tcp_chrono`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Limit {
     /// Nothing: there is nothing to send.
+    #[default]
     Idle,
     /// The network.
     Busy,
@@ -16,25 +17,13 @@ pub(crate) enum Limit {
 }
 
 /// Times spent in each (`tcpi_busy_time` and the two that follow it).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Limits {
     current: Limit,
     since: Instant,
     busy: Span,
     peer_window: Span,
     send_buffer: Span,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            current: Limit::Idle,
-            since: Instant::ZERO,
-            busy: Span::ZERO,
-            peer_window: Span::ZERO,
-            send_buffer: Span::ZERO,
-        }
-    }
 }
 
 impl Limits {

@@ -47,21 +47,6 @@ impl Timestamps {
         (ticks < 1 << 31).then(|| Span::from_nanos(u64::from(ticks) * self.tick))
     }
 
-    /// The peer's clock as last received.
-    pub(crate) fn recent(&self) -> Option<u32> {
-        self.recent.map(|(recent, _)| recent)
-    }
-
-    /// When it was.
-    pub(crate) fn heard_at(&self) -> Option<Instant> {
-        self.recent.map(|(_, at)| at)
-    }
-
-    /// What an earlier connection received (RFC 6191).
-    pub(crate) fn remember(&mut self, recent: Option<(u32, Instant)>) {
-        self.recent = recent;
-    }
-
     /// An accepted segment carried `value`.
     pub(crate) fn hear(&mut self, now: Instant, value: u32) {
         self.recent = Some((value, now));

@@ -26,10 +26,8 @@ fn settled(config: &Config) -> (Bench, i32) {
 /// `TCP_MAX_QUICKACKS`: sixteen at once, fewer if the window is small; then every second.
 #[test]
 fn ack_of_first_segments_leaves_at_once() {
-    let mut config = Config::default();
-    // A window that need not grow: as long as it does, acknowledgements tell of it.
-    config.receiving.segment_overhead = 0;
-    config.receiving.window_share = 256;
+    // A window that need not grow: as long as it does, acknowledgements announce it.
+    let config = changed(count_bytes);
     let mut bench = Bench::established(&config);
     let mut acknowledged = vec![];
     for n in 0..30 {
@@ -88,9 +86,7 @@ fn ack_delay_of_other_stacks_differs() {
 #[test]
 fn gap_and_its_end_are_reported() {
     // As long as the window grows, acknowledgements are quick and none is held back.
-    let mut config = Config::default();
-    config.receiving.segment_overhead = 0;
-    config.receiving.window_share = 256;
+    let config = changed(count_bytes);
     let (mut bench, next) = settled(&config);
     let at = |n: i32| next + n * 100;
     let mut reported = |start: i32| {
@@ -143,8 +139,7 @@ fn window_follows_reader() {
     let mut config = Config::default();
     config.receiving.buffer = [Bytes::new(20_000); 2];
     config.receiving.tuning = crate::config::ReceiveTuning::None;
-    config.receiving.segment_overhead = 0;
-    config.receiving.window_share = 256;
+    count_bytes(&mut config);
     config.handshake.window_scale = None;
     let mut bench = Bench::established(&config);
     let mut next = 1;
@@ -185,8 +180,7 @@ fn window_follows_reader() {
 fn window_of_fast_reader_grows() {
     use crate::config::ReceiveTuning::{Linux612, Linux618};
     for tuning in [Linux612, Linux618] {
-        let mut config = Config::default();
-        config.receiving.tuning = tuning;
+        let config = changed(|config| config.receiving.tuning = tuning);
         let mut bench = Bench::established(&config);
         let first = bench.connection.info(bench.now);
         let mut next = 1;
@@ -213,8 +207,7 @@ fn window_of_fast_reader_grows() {
 /// seen to offer 453,120, so without that.
 #[test]
 fn window_is_bounded_by_buffer() {
-    let mut config = Config::default();
-    config.receiving.buffer[1] = Bytes::new(724_992);
+    let config = changed(|config| config.receiving.buffer[1] = Bytes::new(724_992));
     let mut bench = Bench::connecting(&config);
     bench.clock = Some(1);
     bench.hear_syn_ack();
@@ -238,8 +231,7 @@ fn window_is_bounded_by_buffer() {
 /// squeezed.
 #[test]
 fn tiny_segments_fill_buffer() {
-    let mut config = Config::default();
-    config.receiving.buffer = [Bytes::new(20_000); 2];
+    let config = changed(|config| config.receiving.buffer = [Bytes::new(20_000); 2]);
     let mut bench = Bench::established(&config);
     for n in 0..5_000 {
         bench.hear(".", 1 + n, 1, 1);

@@ -7,8 +7,7 @@ use crate::SocketOption;
 
 #[test]
 fn handshake_negotiates_common_options() {
-    let config = Config::default();
-    let mut pair = Pair::new(&config, &config, Span::from_millis(5)).connect();
+    let mut pair = Pair::alike(&Config::default(), Span::from_millis(5)).connect();
     pair.run_for(Span::from_millis(20));
     insta::assert_snapshot!(pair.log, @r"
        0.000 > S 0:0(0) win 64240 <mss 1460,sackOK,TS 2000 ecr 0,wscale 10>  Handshake
@@ -51,11 +50,7 @@ fn handshake_ecn_is_negotiated() {
         (Granted, Granted, false, false),
         (Asked, Granted, true, false),
     ] {
-        let with = |ecn| {
-            let mut config = Config::default();
-            config.handshake.ecn = ecn;
-            config
-        };
+        let with = |ecn| changed(|config| config.handshake.ecn = ecn);
         let mut pair = Pair::new(&with(client), &with(server), Span::from_millis(5))
             .with_fate(move |_, n, _| if first_lost && n == 0 { Fate::Lost } else { Fate::Arrives })
             .connect();
@@ -68,9 +63,8 @@ fn handshake_ecn_is_negotiated() {
 /// A mark is echoed until the sender says that it slowed down.
 #[test]
 fn ecn_mark_is_echoed_until_cwr() {
-    let mut config = Config::default();
-    config.handshake.ecn = crate::config::Ecn::Asked;
-    let mut pair = Pair::new(&config, &config, Span::from_millis(5))
+    let config = changed(|config| config.handshake.ecn = crate::config::Ecn::Asked);
+    let mut pair = Pair::alike(&config, Span::from_millis(5))
         .with_fate(|from, _, segment| {
             // The sixth segment of data.
             let number = segment.header.seq.distance_from(SeqNumber::new(1_001));
@@ -158,9 +152,8 @@ fn open_by_both_at_once_establishes() {
 #[test]
 fn syn_ack_after_timeout_shows_spurious_retransmission() {
     for (timestamps, cwnd) in [(true, 10), (false, 1)] {
-        let mut config = Config::default();
-        config.handshake.timestamps = timestamps;
-        let mut pair = Pair::new(&config, &config, Span::from_millis(1_300)).connect();
+        let config = changed(|config| config.handshake.timestamps = timestamps);
+        let mut pair = Pair::alike(&config, Span::from_millis(1_300)).connect();
         let info = pair.client.info(pair.now);
         assert_eq!(info.retransmits, 0);
         assert_eq!(info.snd_cwnd, cwnd, "timestamps {timestamps}: {}", pair.log);
@@ -199,7 +192,8 @@ fn syn_with_small_receive_buffer_has_small_window() {
     for (asked, window, scale) in [(1_024, 1_152, 0), (4_096, 2_920, 0), (65_536, 64_240, 1)] {
         let mut options = SocketOptions::of(&config);
         options.set(SocketOption::ReceiveBuffer(Bytes::new(asked)));
-        let mut connection = Connection::connect_with(Instant::ZERO, &config, &options, opening(1));
+        let mut connection =
+            Connection::connect_with(Instant::ZERO, &config, &options, opening(1), None);
         let syn = connection.poll_transmit(Instant::ZERO).unwrap().segment.header;
         assert_eq!((syn.window, syn.window_scale), (window, Some(scale)), "{asked} B");
     }

@@ -20,6 +20,20 @@ use super::*;
 use crate::congestion::Reno;
 use crate::{Segment, SendCause};
 
+/// Linux's rules but for what `change` changes.
+fn changed(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = Config::default();
+    change(&mut config);
+    config
+}
+
+/// Buffers count bytes of data, not the memory of segments: all of the receive buffer is window.
+fn count_bytes(config: &mut Config) {
+    config.sending.charges_memory = false;
+    config.receiving.segment_overhead = 0;
+    config.receiving.window_share = 256;
+}
+
 /// Opens with sequence numbers from `initial` on, packets of 1500 bytes, IPv4.
 fn opening(initial: u32) -> Opening {
     Opening {
@@ -27,7 +41,7 @@ fn opening(initial: u32) -> Opening {
         timestamp_offset: initial,
         mtu: 1500,
         ip_header: 20,
-        congestion: Box::new(Reno::new()),
+        congestion: Box::new(Reno::named("reno")),
     }
 }
 

@@ -43,6 +43,11 @@ impl Pair {
         Pair::numbered(client, server, delay, [1_000, 500_000])
     }
 
+    /// Two ends with the same stack.
+    pub(super) fn alike(config: &Config, delay: Span) -> Pair {
+        Pair::new(config, config, delay)
+    }
+
     pub(super) fn numbered(
         client: &Config,
         server: &Config,

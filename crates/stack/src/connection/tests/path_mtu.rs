@@ -64,8 +64,7 @@ fn icmp_below_minimum_allows_fragmentation() {
 
 #[test]
 fn icmp_without_discovery_is_ignored() {
-    let mut config = Config::default();
-    config.path_mtu.discovery = false;
+    let config = changed(|config| config.path_mtu.discovery = false);
     let mut bench = sending(&config);
     assert!(!bench.connection.dont_fragment());
     assert_eq!(bench.hear_too_big(1, 1_400), None);

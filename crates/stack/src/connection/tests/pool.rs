@@ -13,12 +13,10 @@ use crate::{BufferPool, WriteError};
 fn counting() -> Config {
     let mut config = Config::default();
     config.sending.segments = Some(4);
-    config.sending.charges_memory = false;
     config.sending.buffer = [Bytes::new(65_535); 2];
     config.sending.burst = 0;
     config.receiving.segments = Some(4);
-    config.receiving.segment_overhead = 0;
-    config.receiving.window_share = 256;
+    count_bytes(&mut config);
     config.receiving.tuning = crate::config::ReceiveTuning::None;
     config.receiving.buffer = [Bytes::new(6_000); 2];
     config.handshake.timestamps = false;

@@ -12,8 +12,7 @@ fn bytes(count: u32) -> Vec<u8> {
 
 #[test]
 fn stream_of_a_megabyte_arrives() {
-    let config = Config::default();
-    let mut pair = Pair::new(&config, &config, Span::from_millis(10));
+    let mut pair = Pair::alike(&Config::default(), Span::from_millis(10));
     let sent = bytes(1_000_000);
     let read = pair.transfer(Endpoint::Client, &sent, Span::from_secs(30));
     assert!(read == sent);
@@ -40,26 +39,19 @@ fn impaired(seed: u64, loss: u64) -> impl FnMut(Endpoint, u32, &Segment) -> Fate
 
 /// Stacks that differ in what they offer.
 fn variants() -> Vec<Config> {
-    let plain = |change: &dyn Fn(&mut Config)| {
-        let mut config = Config::default();
-        change(&mut config);
-        config
-    };
     vec![
         Config::default(),
-        plain(&|c| c.handshake.sack = false),
-        plain(&|c| c.handshake.timestamps = false),
-        plain(&|c| {
+        changed(|c| c.handshake.sack = false),
+        changed(|c| c.handshake.timestamps = false),
+        changed(|c| {
             c.handshake.window_scale = None;
             c.handshake.ecn = crate::config::Ecn::Asked;
         }),
-        plain(&|c| {
+        changed(|c| {
             c.sending.burst = 0;
-            c.sending.charges_memory = false;
+            count_bytes(c);
             c.sending.segments = Some(8);
             c.receiving.segments = Some(6);
-            c.receiving.segment_overhead = 0;
-            c.receiving.window_share = 256;
             c.receiving.tuning = crate::config::ReceiveTuning::None;
             c.receiving.out_of_order = Some(3);
             c.host.tick = Span::from_millis(50);
@@ -67,12 +59,12 @@ fn variants() -> Vec<Config> {
             c.handshake.sack = false;
             c.handshake.timestamps = false;
         }),
-        plain(&|c| {
+        changed(|c| {
             c.acks.delayed = false;
             c.acks.compressed = (0, Span::ZERO);
             c.receiving.tuning = crate::config::ReceiveTuning::Linux612;
         }),
-        plain(&|c| {
+        changed(|c| {
             c.acks.out_of_order_at_once = false;
             c.acks.quick = 0;
             c.acks.delay = [Span::from_millis(100); 2];
@@ -125,8 +117,7 @@ proptest! {
         server.receiving.buffer = [Bytes::new(receive + least); 2];
         server.receiving.tuning = crate::config::ReceiveTuning::None;
         if share {
-            server.receiving.segment_overhead = 0;
-            server.receiving.window_share = 256;
+            count_bytes(&mut server);
         }
         let sent = bytes(300);
         let mut pair = Pair::new(&client, &server, Span::from_millis(1))
@@ -156,9 +147,8 @@ proptest! {
 
 #[test]
 fn streams_both_ways_arrive() {
-    let config = Config::default();
     let mut pair =
-        Pair::new(&config, &config, Span::from_millis(3)).with_fate(impaired(5, 20)).connect();
+        Pair::alike(&Config::default(), Span::from_millis(3)).with_fate(impaired(5, 20)).connect();
     let sent = bytes(200_000);
     let mut written = [0; 2];
     let mut read = [vec![], vec![]];

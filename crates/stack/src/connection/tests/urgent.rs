@@ -15,8 +15,7 @@ fn urgent(now: Instant, connection: &mut Connection, bytes: &[u8]) {
 #[test]
 fn urgent_byte_follows_oobinline() {
     for inline in [false, true] {
-        let config = Config::default();
-        let mut pair = Pair::new(&config, &config, Span::from_millis(5)).connect();
+        let mut pair = Pair::alike(&Config::default(), Span::from_millis(5)).connect();
         let now = pair.now;
         pair.server().set_option(now, SocketOption::UrgentInline(inline));
         pair.client.write(now, b"before").unwrap();

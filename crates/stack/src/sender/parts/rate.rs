@@ -16,13 +16,13 @@ pub(crate) struct RateMeter {
     /// When the segment left that was delivered last, µs.
     first_sent: u64,
     /// Until so many segments are delivered, samples are limited by the application.
-    app_limited: Option<u64>,
+    pub(crate) app_limited: Option<u64>,
     /// The latest valid rate.
-    latest: Option<DeliveryRate>,
+    pub(crate) latest: Option<DeliveryRate>,
 }
 
 /// A delivery rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct DeliveryRate {
     /// Segments delivered.
     pub(crate) segments: u64,
@@ -69,20 +69,6 @@ impl RateMeter {
     /// The application gives data after it had run dry (`tcp_rate_check_app_limited`).
     pub(crate) fn run_dry(&mut self, in_flight: u32) {
         self.app_limited = Some(self.delivered + u64::from(in_flight));
-    }
-
-    pub(crate) fn app_limited(&self) -> Option<u64> {
-        self.app_limited
-    }
-
-    /// The congestion control holds data back itself, to see the path without its own queue.
-    pub(crate) fn limit(&mut self, until: Option<u64>) {
-        self.app_limited = until;
-    }
-
-    /// The latest valid rate.
-    pub(crate) fn latest(&self) -> Option<DeliveryRate> {
-        self.latest
     }
 
     /// The sample of an acknowledgement (`tcp_rate_gen`).

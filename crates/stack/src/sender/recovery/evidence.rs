@@ -8,7 +8,7 @@ use super::Reordering;
 use crate::SendCause;
 use crate::congestion::State;
 use crate::sender::rto::Rto;
-use crate::sender::scoreboard::Scoreboard;
+use crate::sender::scoreboard::{Record, Scoreboard};
 
 /// What a decision about losses rests on.
 #[derive(Debug)]
@@ -61,6 +61,31 @@ pub(crate) trait LossRecovery: fmt::Debug + Send {
     /// Marks more segments lost in fast recovery (`tcp_update_scoreboard`). `begins`: this
     /// acknowledgement began it.
     fn mark_more(&mut self, _evidence: &mut Evidence<'_>, _news: News, _begins: bool) {}
+
+    /// Marks segments that were sent too long before one that was delivered. Returns how long the
+    /// others may still take at most, µs.
+    fn mark_overdue(&self, _evidence: &mut Evidence<'_>) -> u64 {
+        0
+    }
+
+    /// A segment was delivered.
+    fn deliver(&mut self, _now: u64, _record: &Record, _min_rtt: Option<u64>) {}
+
+    /// An acknowledgement of data outstanding was processed. `prior_delivered`: segments delivered
+    /// when the segment left that it delivers.
+    fn adapt(&mut self, _prior_delivered: u64, _delivered: u64) {}
+
+    /// A D-SACK arrived, which reordering can have caused.
+    fn hear_dsack(&mut self) {}
+
+    /// A recovery ended that was not spurious.
+    fn recovered(&mut self) {}
+
+    /// D-SACKs showed a recovery to be spurious.
+    fn was_spurious(&mut self) {}
+
+    /// A reduction was undone.
+    fn undone(&mut self) {}
 
     /// Whether a timeout does not mark this segment lost (`tcp_timeout_mark_lost`).
     fn spares(&self, _evidence: &Evidence<'_>, _number: u64) -> bool {

@@ -2,24 +2,21 @@
 
 mod duplicates;
 mod evidence;
-mod loss_probe;
-mod method;
 mod rack;
-mod reduction;
 mod reordering;
 mod sack;
 
+use self::duplicates::{NewReno, Reno, TimerOnly};
 pub(super) use self::evidence::{Evidence, LossRecovery, News};
-pub(super) use self::loss_probe::LossProbe;
-pub(super) use self::method::Method;
-pub(super) use self::reduction::Reduction;
+use self::rack::Rack;
 pub(super) use self::reordering::Reordering;
-use crate::config;
+use self::sack::Sack;
+use crate::config::{self, Detection};
 
 /// Loss recovery.
 #[derive(Debug)]
 pub(super) struct Recovery {
-    pub(super) method: Method,
+    pub(super) method: Box<dyn LossRecovery>,
     /// The highest position sent when recovery began (`high_seq`).
     pub(super) high: u64,
     /// Duplicate ACKs in a row.
@@ -38,7 +35,7 @@ pub(super) struct Recovery {
 impl Recovery {
     pub(super) fn new(config: &config::Recovery) -> Recovery {
         Recovery {
-            method: Method::new(config, false),
+            method: method(config, false),
             high: 1,
             duplicates: 0,
             reneged: false,
@@ -49,4 +46,37 @@ impl Recovery {
             loss_probe: LossProbe::default(),
         }
     }
+}
+
+/// The method that `config` asks for; without SACK, SACK and RACK fall back to NewReno.
+pub(super) fn method(config: &config::Recovery, sack: bool) -> Box<dyn LossRecovery> {
+    match config.detection {
+        Detection::TimerOnly => Box::new(TimerOnly),
+        Detection::Reno => Box::new(Reno),
+        Detection::Sack if sack => {
+            Box::new(Sack { duplicates: config.counts_duplicates.then_some(config.dupthresh) })
+        }
+        Detection::Rack if sack => Box::new(Rack::default()),
+        _ => Box::new(NewReno),
+    }
+}
+
+/// Segments counted since a window reduction began.
+#[derive(Debug, Default)]
+pub(super) struct Reduction {
+    /// Delivered (`prr_delivered`).
+    pub(super) delivered: u32,
+    /// Sent (`prr_out`).
+    pub(super) sent: u32,
+    /// What xnu allows beyond what was sent: one, and one more for each duplicate ACK.
+    pub(super) earned: u32,
+}
+
+/// The tail loss probe outstanding (RFC 8985 section 7).
+#[derive(Debug, Default)]
+pub(super) struct LossProbe {
+    /// Where new data began when it was sent (`tlp_high_seq`); `None`: no probe.
+    pub(super) high: Option<u64>,
+    /// Whether it retransmitted a segment.
+    pub(super) retransmits: bool,
 }

@@ -16,16 +16,16 @@ const RECOVERIES: u8 = 16;
 
 /// The segment sent last of those delivered, and the reordering window.
 #[derive(Debug, Default)]
-pub(crate) struct Rack {
+pub(super) struct Rack {
     /// Which transmission it was. Linux compares times, and ends where these are equal; in virtual
     /// time much happens at once, so this compares the order itself.
     order: u64,
     /// Its RTT, µs.
     rtt: u64,
     /// Whether something was delivered since losses were looked for.
-    pub(crate) advanced: bool,
+    advanced: bool,
     /// A D-SACK arrived since the window was adapted.
-    pub(crate) dsack_seen: bool,
+    dsack_seen: bool,
     /// The window in quarters of the RTT minimum, less one.
     more_steps: u8,
     /// Recoveries for which the window stays.
@@ -47,49 +47,9 @@ impl LossRecovery for Rack {
         evidence.scoreboard.lost_out > 0
     }
 
-    fn spares(&self, evidence: &Evidence<'_>, number: u64) -> bool {
-        self.remaining(evidence, number, 0) > 0
-    }
-
-    fn cause(&self) -> SendCause {
-        SendCause::Rack
-    }
-}
-
-impl Rack {
-    /// A segment was delivered (`tcp_rack_advance`).
-    pub(crate) fn deliver(&mut self, now: u64, record: &Record, min_rtt: Option<u64>) {
-        let rtt = now.saturating_sub(record.sent);
-        // Faster than any round trip: the original arrived, not the retransmission.
-        if record.was_retransmitted() && min_rtt.is_none_or(|least| rtt < least) {
-            return;
-        }
-        self.advanced = true;
-        self.rtt = rtt;
-        self.order = self.order.max(record.order);
-    }
-
-    /// How long a segment may still take with that reordering window, µs (`tcp_rack_skb_timeout`).
-    fn remaining(&self, evidence: &Evidence<'_>, number: u64, window: u64) -> i64 {
-        let sent = evidence.scoreboard.get(number).sent;
-        (self.rtt + window) as i64 - evidence.now.saturating_sub(sent) as i64
-    }
-
-    /// The reordering window, µs (`tcp_rack_reo_wnd`).
-    fn window(&self, evidence: &Evidence<'_>) -> u64 {
-        let unseen = evidence.reordering.events == 0;
-        let sure = evidence.state >= State::Recovery || evidence.reaches_threshold();
-        if unseen && sure {
-            return 0;
-        }
-        let quarter = evidence.rto.min_rtt().map_or(u64::MAX >> 9, |least| least >> 2);
-        let steps = u64::from(self.more_steps) + 1;
-        (quarter * steps).min(evidence.rto.smoothed().unwrap_or(0))
-    }
-
     /// Marks segments lost in the order of sending, up to the one delivered
     /// (`tcp_rack_detect_loss`). Returns how long the others may still take at most, µs.
-    pub(crate) fn mark_overdue(&self, evidence: &mut Evidence<'_>) -> u64 {
+    fn mark_overdue(&self, evidence: &mut Evidence<'_>) -> u64 {
         let window = self.window(evidence);
         let mut wait = 0;
         let mut at = evidence.scoreboard.oldest_sent();
@@ -108,9 +68,21 @@ impl Rack {
         wait
     }
 
+    /// A segment was delivered (`tcp_rack_advance`).
+    fn deliver(&mut self, now: u64, record: &Record, min_rtt: Option<u64>) {
+        let rtt = now.saturating_sub(record.sent);
+        // Faster than any round trip: the original arrived, not the retransmission.
+        if record.was_retransmitted() && min_rtt.is_none_or(|least| rtt < least) {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        self.order = self.order.max(record.order);
+    }
+
     /// D-SACKs widen the window; sixteen recoveries without one reset it
-    /// (`tcp_rack_update_reo_wnd`). `prior_delivered`: as the segment delivered was sent.
-    pub(crate) fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
+    /// (`tcp_rack_update_reo_wnd`).
+    fn adapt(&mut self, prior_delivered: u64, delivered: u64) {
         if prior_delivered == 0 {
             return;
         }
@@ -128,13 +100,48 @@ impl Rack {
         }
     }
 
-    /// A recovery ended that was not spurious: the window stays for one less.
-    pub(crate) fn recovered(&mut self) {
+    fn hear_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// The window stays for one recovery less.
+    fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// D-SACKs showed a recovery to be spurious.
-    pub(crate) fn was_spurious(&mut self) {
+    fn was_spurious(&mut self) {
         self.persist = (self.persist + 1).min(RECOVERIES);
+    }
+
+    fn undone(&mut self) {
+        self.advanced = true;
+    }
+
+    fn spares(&self, evidence: &Evidence<'_>, number: u64) -> bool {
+        self.remaining(evidence, number, 0) > 0
+    }
+
+    fn cause(&self) -> SendCause {
+        SendCause::Rack
+    }
+}
+
+impl Rack {
+    /// How long a segment may still take with that reordering window, µs (`tcp_rack_skb_timeout`).
+    fn remaining(&self, evidence: &Evidence<'_>, number: u64, window: u64) -> i64 {
+        let sent = evidence.scoreboard.get(number).sent;
+        (self.rtt + window) as i64 - evidence.now.saturating_sub(sent) as i64
+    }
+
+    /// The reordering window, µs (`tcp_rack_reo_wnd`).
+    fn window(&self, evidence: &Evidence<'_>) -> u64 {
+        let unseen = evidence.reordering.events == 0;
+        let sure = evidence.state >= State::Recovery || evidence.reaches_threshold();
+        if unseen && sure {
+            return 0;
+        }
+        let quarter = evidence.rto.min_rtt().map_or(u64::MAX >> 9, |least| least >> 2);
+        let steps = u64::from(self.more_steps) + 1;
+        (quarter * steps).min(evidence.rto.smoothed().unwrap_or(0))
     }
 }

@@ -1,25 +1,30 @@
 //! The retransmission timeout: measured RTTs, the timeout that follows from them, backing off.
 
 mod linux;
-mod min_rtt;
 mod policy;
 mod rfc6298;
+
+use std::cmp::Reverse;
 
 use tcplab_units::Span;
 
 use self::linux::Linux;
-use self::min_rtt::MinRtt;
 use self::policy::Estimate;
 pub(super) use self::policy::{Measurement, RtoPolicy};
 use self::rfc6298::{Haiku, OldHaiku, Rfc6298, Xnu};
+use crate::best_of_late::BestOfLate;
 use crate::config::{self, TimeoutRule};
+
+/// How long an RTT minimum counts (`tcp_min_rtt_wlen`), µs.
+const REMEMBERED: u64 = 300_000_000;
 
 /// Measured RTTs and the timeout.
 #[derive(Debug)]
 pub(super) struct Rto {
     pub(super) policy: Box<dyn RtoPolicy>,
     estimate: Estimate,
-    min_rtt: MinRtt,
+    /// The RTT minimum of the last five minutes, µs.
+    min_rtt: BestOfLate<Reverse<u64>>,
     /// As the RTTs have it.
     plain: Span,
     /// Backed off.
@@ -39,7 +44,7 @@ impl Rto {
         Rto {
             policy: policy_of(config),
             estimate: Estimate::default(),
-            min_rtt: MinRtt::default(),
+            min_rtt: BestOfLate::default(),
             plain: config.initial,
             current: config.initial,
             backoff: 0,
@@ -60,7 +65,8 @@ impl Rto {
         if delayed && self.min_rtt().is_some_and(|least| rtt > least) {
             return;
         }
-        self.min_rtt.take(now, if rtt == 0 { tick.max(1) } else { rtt });
+        let rtt = if rtt == 0 { tick.max(1) } else { rtt };
+        self.min_rtt.add(REMEMBERED, now, Reverse(rtt));
     }
 
     /// The handshake measured nothing: assumes `timeout` (RFC 6298 section 5.7).
@@ -114,7 +120,7 @@ impl Rto {
 
     /// The RTT minimum of the last five minutes, µs.
     pub(super) fn min_rtt(&self) -> Option<u64> {
-        self.min_rtt.value()
+        self.min_rtt.best().map(|Reverse(rtt)| rtt)
     }
 }
 

@@ -58,18 +58,6 @@ struct Counted {
     sacked: u32,
 }
 
-/// Segments outstanding, by what is known of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Outstanding {
-    pub(crate) segments: u32,
-    /// Marked lost.
-    pub(crate) lost: u32,
-    /// Retransmitted, and the retransmission is in flight.
-    pub(crate) retransmitted: u32,
-    /// SACKed.
-    pub(crate) sacked: u32,
-}
-
 impl Scoreboard {
     /// Segments outstanding.
     pub(crate) fn packets_out(&self) -> u32 {
@@ -88,16 +76,6 @@ impl Scoreboard {
     /// Segments in the network, as far as known (`tcp_packets_in_flight`).
     pub(crate) fn in_flight(&self) -> u32 {
         (self.packets_out() + self.retrans_out).saturating_sub(self.left_out())
-    }
-
-    /// Counts for statistics.
-    pub(crate) fn outstanding(&self) -> Outstanding {
-        Outstanding {
-            segments: self.packets_out(),
-            lost: self.lost_out,
-            retransmitted: self.retrans_out,
-            sacked: self.sacked_out,
-        }
     }
 
     /// The first record's number, whether there is one or not.

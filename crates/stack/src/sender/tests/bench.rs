@@ -23,6 +23,13 @@ pub(super) fn exact() -> Config {
     }
 }
 
+/// The same with what `change` changes.
+pub(super) fn changed(change: impl FnOnce(&mut Config)) -> Config {
+    let mut config = exact();
+    change(&mut config);
+    config
+}
+
 /// What is agreed on unless a test says otherwise: no timestamps, round trip 100 ms.
 pub(super) fn agreed() -> Negotiated {
     Negotiated {
@@ -35,6 +42,19 @@ pub(super) fn agreed() -> Negotiated {
         sequence: 1,
         rtt: Some(Span::from_millis(100)),
         retransmissions: 0,
+    }
+}
+
+/// An acknowledgement of nothing, with the window of [`agreed`].
+pub(super) fn bare_ack() -> Ack<'static> {
+    Ack {
+        position: 1,
+        sequence: 1,
+        window: 1_000_000,
+        sack: &[],
+        echo: None,
+        carries_data: false,
+        ece: false,
     }
 }
 
@@ -62,9 +82,9 @@ pub(super) fn millis(n: u64) -> Span {
 impl Bench {
     /// Established at time 0, with `segments` to send.
     pub(super) fn new(config: &Config, agreed: &Negotiated, segments: u64) -> Bench {
-        let mut sender = Sender::new(config, Box::new(Reno::new()));
+        let mut sender = Sender::new(config, Box::new(Reno::named("reno")));
         sender.establish(Instant::ZERO, agreed);
-        assert_eq!(sender.congestion().name(), Reno::new().name());
+        assert_eq!(sender.congestion().name(), "reno");
         let stream = Stream { end: start(segments + 1), ..Stream::default() };
         Bench { sender, stream, now: Instant::ZERO, window: agreed.window, echo: None }
     }
@@ -72,6 +92,12 @@ impl Bench {
     /// Linux's rules, exact timers.
     pub(super) fn linux(segments: u64) -> Bench {
         Bench::new(&exact(), &agreed(), segments)
+    }
+
+    /// The first window of ten segments leaves.
+    pub(super) fn full(mut self) -> Bench {
+        assert_eq!(self.numbers().len(), 10);
+        self
     }
 
     /// The clock is set; timers that run out on the way do what they do, and nothing else leaves.
@@ -109,16 +135,24 @@ impl Bench {
         }
         let ack = Ack {
             position: start(next),
-            sequence: 1,
             window: self.window,
             sack: &sack[..sacked.len()],
             echo: self.echo,
-            carries_data: false,
-            ece: false,
+            ..bare_ack()
         };
-        let heard = self.sender.handle_ack(self.now, &ack, &self.stream);
+        self.hear(&ack)
+    }
+
+    pub(super) fn hear(&mut self, ack: &Ack<'_>) -> AckOutcome {
+        let heard = self.sender.handle_ack(self.now, ack, &self.stream);
         self.sender.audit();
         heard
+    }
+
+    /// The path takes segments of `mss` bytes only.
+    pub(super) fn set_mss(&mut self, mss: u32) {
+        self.sender.set_mss(self.now, mss, &self.stream);
+        self.sender.audit();
     }
 
     /// The time until which nothing happens by itself, ms.
@@ -132,6 +166,18 @@ impl Bench {
         self.sender.handle_timeout(self.now, &self.stream)?;
         self.sender.audit();
         Ok(())
+    }
+
+    /// One timer after the other runs out until the connection is given up: how many segments left
+    /// meanwhile, and why.
+    pub(super) fn ring_until_given_up(&mut self) -> (usize, GivenUp) {
+        let mut count = 0;
+        loop {
+            if let Err(end) = self.ring() {
+                return (count, end);
+            }
+            count += self.leaving().len();
+        }
     }
 
     pub(super) fn cwnd(&self) -> u32 {

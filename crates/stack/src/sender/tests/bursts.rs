@@ -20,16 +20,8 @@ fn burst_size_follows_pacing_rate_and_rtt() {
     assert_eq!(lengths(&mut b), [2_896; 5]);
     // At 100 ms the distance allows nothing, a window of 11 per 100 ms less than two segments.
     b.at(100);
-    let ack = Ack {
-        position: 1 + 1_448,
-        sequence: 1,
-        window: 1_000_000,
-        sack: &[],
-        echo: None,
-        carries_data: false,
-        ece: false,
-    };
-    b.sender.handle_ack(b.now, &ack, &b.stream);
+    let ack = Ack { position: 1 + 1_448, ..bare_ack() };
+    b.hear(&ack);
     assert_eq!(lengths(&mut b), [2_896]);
     b.sender.audit();
 }
@@ -44,26 +36,16 @@ fn nagle_holds_small_segment() {
         (Nagle::Minshall, true, (vec![1_000, 1_000, 500], vec![200])),
         (Nagle::Off, false, (vec![1_000, 1_000, 500], vec![200])),
     ] {
-        let mut config = exact();
-        config.sending.nagle = rule;
-        let mut b = Bench::new(&config, &agreed(), 0);
+        let mut b = Bench::new(&changed(|config| config.sending.nagle = rule), &agreed(), 0);
         b.stream.nodelay = nodelay;
         b.stream.end = 1 + 2_500;
         let first = lengths(&mut b);
         b.stream.end += 200;
         assert_eq!((first, lengths(&mut b)), expected, "{rule:?} {nodelay}");
         let all = b.sender.sent();
-        let ack = Ack {
-            position: all,
-            sequence: 1,
-            window: 1_000_000,
-            sack: &[],
-            echo: None,
-            carries_data: false,
-            ece: false,
-        };
+        let ack = Ack { position: all, ..bare_ack() };
         b.at(100);
-        b.sender.handle_ack(b.now, &ack, &b.stream);
+        b.hear(&ack);
         b.leaving();
         assert_eq!(b.sender.sent(), b.stream.end, "nothing is out: nothing is held");
     }
@@ -90,7 +72,7 @@ fn fin_leaves_with_last_data() {
     b.stream.fin = true;
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 1_000, true));
-    assert_eq!(b.sender.figures().outstanding.segments, 1);
+    assert_eq!(b.sender.info().unacked, 1);
     // Alone where the data has left.
     let mut b = Bench::linux(2);
     assert_eq!(b.leaving().len(), 2);
@@ -103,24 +85,14 @@ fn fin_leaves_with_last_data() {
     b.ring().unwrap();
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 0, true));
-    let end = Ack {
-        position: b.stream.end,
-        sequence: 1,
-        window: 1_000_000,
-        sack: &[],
-        echo: None,
-        carries_data: false,
-        ece: false,
-    };
-    assert_eq!(b.sender.handle_ack(b.now, &end, &b.stream).acked, 1);
+    let end = Ack { position: b.stream.end, ..bare_ack() };
+    assert_eq!(b.hear(&end).acked, 1);
     assert_eq!(b.alarm(), None);
 }
 
 #[test]
 fn pacing_spreads_window_over_rtt() {
-    let mut config = exact();
-    config.sending.paced = true;
-    let mut b = Bench::new(&config, &agreed(), 1_000);
+    let mut b = Bench::new(&changed(|config| config.sending.paced = true), &agreed(), 1_000);
     assert_eq!(b.leaving().len(), 10, "the first ten are free");
     b.at(100).ack(11, &[]);
     // 20 segments per 100 ms, twice as fast: one each 2.5 ms.

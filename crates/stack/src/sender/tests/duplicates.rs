@@ -12,8 +12,7 @@ fn plain() -> Negotiated {
 
 #[test]
 fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
-    let mut b = Bench::new(&exact(), &plain(), 30);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&exact(), &plain(), 30).full();
     // The first and the fourth are lost.
     b.at(100).ack(1, &[]);
     assert_eq!(b.sent(), [(11, LimitedTransmit)]);
@@ -32,7 +31,7 @@ fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
     // All that was out when it began is there: held until something above is acknowledged.
     b.at(300).ack(13, &[]);
     assert_eq!(b.state(), State::Recovery);
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
     b.leaving();
     b.at(400).ack(14, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
@@ -40,10 +39,9 @@ fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
 
 #[test]
 fn duplicates_without_limited_transmit_send_nothing() {
-    let mut config = exact();
-    config.recovery.limited_transmit = false;
-    let mut b = Bench::new(&config, &plain(), 30);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b =
+        Bench::new(&changed(|config| config.recovery.limited_transmit = false), &plain(), 30)
+            .full();
     b.at(100).ack(1, &[]);
     b.ack(1, &[]);
     assert_eq!(b.numbers(), NOTHING);
@@ -59,8 +57,7 @@ fn inflation_matches_rfc_5681() {
     config.recovery.reduction = Reduction::Inflation;
     config.recovery.limited_transmit = false;
     config.recovery.detection = Detection::NewReno;
-    let mut b = Bench::new(&config, &plain(), 30);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&config, &plain(), 30).full();
     let sent: Vec<usize> = (1..=9)
         .map(|_| {
             b.at(100).ack(1, &[]);
@@ -80,8 +77,7 @@ fn reno_first_progress_ends_recovery() {
     let mut config = exact();
     config.recovery.detection = Detection::Reno;
     config.recovery.reduction = Reduction::Inflation;
-    let mut b = Bench::new(&config, &plain(), 10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&config, &plain(), 10).full();
     for _ in 0..3 {
         b.at(100).ack(1, &[]);
     }
@@ -96,8 +92,7 @@ fn tahoe_restarts_with_one_segment() {
     let mut config = exact();
     config.recovery.detection = Detection::Reno;
     config.recovery.reduction = Reduction::OneSegment;
-    let mut b = Bench::new(&config, &plain(), 20);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&config, &plain(), 20).full();
     b.at(100).ack(1, &[]);
     b.ack(1, &[]);
     b.leaving();
@@ -110,10 +105,12 @@ fn tahoe_restarts_with_one_segment() {
 
 #[test]
 fn timer_only_ignores_duplicates() {
-    let mut config = exact();
-    config.recovery.detection = Detection::TimerOnly;
-    let mut b = Bench::new(&config, &agreed(), 30);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(
+        &changed(|config| config.recovery.detection = Detection::TimerOnly),
+        &agreed(),
+        30,
+    )
+    .full();
     for n in 0..9 {
         b.at(100 + n).ack(1, &[(2, 3 + n)]);
         assert_eq!(b.numbers(), NOTHING);

@@ -25,11 +25,11 @@ fn delay_longer_than_probe_and_timeout_is_undone() {
     assert_eq!(b.sent(), [(11, TailLossProbe)]);
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Timeout(1))]);
-    assert_eq!((b.sender.figures().outstanding.lost, b.cwnd(), b.ssthresh()), (11, 1, 5));
+    assert_eq!((b.sender.info().lost, b.cwnd(), b.ssthresh()), (11, 1, 5));
     b.at(552).ack(2, &[]);
     assert_eq!(b.sent(), [(12, New), (13, New)]);
     b.at(553).ack(3, &[]);
-    assert_eq!((b.state(), b.cwnd(), b.sender.figures().outstanding.lost), (State::Open, 11, 0));
+    assert_eq!((b.state(), b.cwnd(), b.sender.info().lost), (State::Open, 11, 0));
     b.at(563).ack(4, &[]);
     assert_eq!(b.sent(), [(14, New)]);
     assert_eq!((b.sender.sent(), b.cwnd()), (start(16), 12));
@@ -94,7 +94,7 @@ fn probe_waits_no_longer_than_first_timeout() {
     assert_eq!((b.now.as_nanos() / 1_000_000, b.sent()), (300, vec![(11, TailLossProbe)]));
     b.ring().unwrap();
     assert_eq!(b.sent(), [(10, Timeout(1))]);
-    assert_eq!((b.sender.figures().outstanding.lost, b.ssthresh()), (2, 9));
+    assert_eq!((b.sender.info().lost, b.ssthresh()), (2, 9));
 }
 
 #[test]

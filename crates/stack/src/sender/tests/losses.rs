@@ -1,6 +1,6 @@
 //! Losses found by SACK and time, and the window in recovery.
 
-use super::super::Block;
+use super::super::{Ack, Block};
 use super::bench::*;
 use crate::SendCause::{FastRetransmit, LimitedTransmit, New, Rack, TailLossProbe};
 use crate::config::Detection;
@@ -43,9 +43,7 @@ fn rack_one_sack_and_quarter_rtt_triggers_repair() {
 #[test]
 fn proportional_reduction_sends_on_every_second_ack() {
     // RFC 6937 section 4, the first example: 20 segments, the first lost, ssthresh 10.
-    let mut config = exact();
-    config.window.initial = 20;
-    let mut b = Bench::new(&config, &agreed(), 60);
+    let mut b = Bench::new(&changed(|config| config.window.initial = 20), &agreed(), 60);
     assert_eq!(b.numbers().len(), 20);
     let mut sent = String::new();
     for arrived in 2..=20 {
@@ -58,7 +56,7 @@ fn proportional_reduction_sends_on_every_second_ack() {
         }
     }
     assert_eq!(sent, "NNR.N.N.N.N.N.N.N..");
-    assert_eq!(b.sender.figures().outstanding.segments, 29);
+    assert_eq!(b.sender.info().unacked, 29);
     // Less than the threshold is in flight: as many leave as arrive.
     for arrived in 21..=22 {
         b.at(182 + arrived).ack(1, &[(2, arrived)]);
@@ -69,14 +67,13 @@ fn proportional_reduction_sends_on_every_second_ack() {
 
 #[test]
 fn hole_filled_late_widens_reordering() {
-    let mut b = Bench::linux(40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(40).full();
     b.at(100).ack(1, &[(2, 2)]);
     b.ack(1, &[(2, 3)]);
     b.ack(4, &[]);
     assert_eq!(b.state(), State::Open);
-    assert_eq!(b.sender.figures().reorderings, 1);
-    assert_eq!(b.sender.figures().counters.retransmissions, 0);
+    assert_eq!(b.sender.info().reord_seen, 1);
+    assert_eq!(b.sender.info().total_retrans, 0);
     b.leaving();
     // Now three SACKs are no proof any more: time is waited for.
     b.at(101).ack(4, &[(5, 7)]);
@@ -90,19 +87,17 @@ fn hole_filled_late_widens_reordering() {
 
 #[test]
 fn reordering_distance_becomes_threshold() {
-    let mut b = Bench::linux(40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(40).full();
     b.at(100).ack(2, &[(9, 9), (3, 3)]);
     b.leaving();
     // All segments between arrive without retransmission: eight segments late.
     b.at(101).ack(10, &[]);
-    assert_eq!(b.sender.figures().reordering, 8);
+    assert_eq!(b.sender.info().reordering, 8);
 }
 
 #[test]
 fn retransmission_lost_is_retransmitted() {
-    let mut b = Bench::linux(40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(40).full();
     b.at(100).ack(1, &[(2, 4)]);
     assert!(b.sent().contains(&(1, Rack)));
     // A segment sent after the retransmission arrives, the retransmission does not.
@@ -110,7 +105,7 @@ fn retransmission_lost_is_retransmitted() {
     assert!(b.sent().iter().all(|s| s.0 > 10));
     b.at(215).ack(1, &[(2, 12)]);
     assert!(b.sent().contains(&(1, Rack)));
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
 }
 
 #[test]
@@ -118,35 +113,33 @@ fn sack_counting_marks_segments_with_three_above() {
     let mut config = exact();
     config.recovery.detection = Detection::Sack;
     config.recovery.tail_loss_probe = false;
-    let mut b = Bench::new(&config, &agreed(), 10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&config, &agreed(), 10).full();
     b.at(100).ack(1, &[(2, 2)]);
     b.ack(1, &[(4, 4), (2, 2)]);
     assert_eq!(b.numbers(), NOTHING);
     b.ack(1, &[(6, 6), (4, 4), (2, 2)]);
     // Three above the first; two above the third.
-    assert_eq!(b.sender.figures().outstanding.lost, 1);
+    assert_eq!(b.sender.info().lost, 1);
     assert_eq!(b.sent(), [(1, FastRetransmit)]);
     b.ack(1, &[(6, 7), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     b.ack(1, &[(6, 8), (4, 4), (2, 2)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 3);
+    assert_eq!(b.sender.info().lost, 3);
     b.leaving();
     b.at(200).ack(5, &[(6, 8)]);
     assert_eq!(b.state(), State::Recovery);
     b.leaving();
-    assert_eq!(b.sender.figures().counters.retransmissions, 3);
+    assert_eq!(b.sender.info().total_retrans, 3);
     b.at(300).ack(11, &[]);
     assert_eq!(b.state(), State::Open);
 }
 
 #[test]
 fn old_ack_with_sack_still_counts() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(10).full();
     b.at(100).ack(4, &[]);
     assert_eq!(b.ack(2, &[(6, 8)]).acked, 0);
-    assert_eq!((b.sender.una(), b.sender.figures().outstanding.sacked), (start(4), 3));
+    assert_eq!((b.sender.una(), b.sender.info().sacked), (start(4), 3));
     // The window comes down with the next acknowledgement only.
     assert_eq!(b.sent(), [(4, Rack), (5, Rack)]);
     assert_eq!((b.state(), b.cwnd()), (State::Recovery, 13));
@@ -154,8 +147,7 @@ fn old_ack_with_sack_still_counts() {
 
 #[test]
 fn reneging_discarded_data_is_retransmitted() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(10).full();
     b.at(100).ack(1, &[(3, 10)]);
     b.leaving();
     // The head is acknowledged up to what was SACKed, and not beyond: half a round trip is given.
@@ -164,7 +156,7 @@ fn reneging_discarded_data_is_retransmitted() {
     assert!((200..=203).contains(&alarm), "{alarm}");
     b.ring().unwrap();
     assert_eq!(b.state(), State::Loss);
-    assert_eq!(b.sender.figures().outstanding.sacked, 0);
+    assert_eq!(b.sender.info().sacked, 0);
     assert_eq!(b.numbers(), [3]);
     b.at(300).ack(4, &[]);
     assert_eq!(b.numbers(), [4, 5]);
@@ -172,35 +164,17 @@ fn reneging_discarded_data_is_retransmitted() {
 
 #[test]
 fn sack_invalid_blocks_are_ignored() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(10).full();
     for (left, right) in [(0, u64::MAX), (5, 2), (9_000, 30_000), (0, 500), (1, 1)] {
-        let ack = super::super::Ack {
-            position: 1,
-            sequence: 1,
-            window: 1_000_000,
-            sack: &[Block { start: left, end: right }; 4],
-            echo: None,
-            carries_data: false,
-            ece: false,
-        };
+        let ack = Ack { sack: &[Block { start: left, end: right }; 4], ..bare_ack() };
         b.at(100);
-        b.sender.handle_ack(b.now, &ack, &b.stream);
-        b.sender.audit();
-        assert_eq!(b.sender.figures().outstanding.sacked, 0);
+        b.hear(&ack);
+        assert_eq!(b.sender.info().sacked, 0);
     }
     // A part of a segment is none.
     let part = [Block { start: start(2) + 1, end: start(4) - 1 }];
-    let ack = super::super::Ack {
-        position: 1,
-        sequence: 1,
-        window: 1_000_000,
-        sack: &part,
-        echo: None,
-        carries_data: false,
-        ece: false,
-    };
-    b.sender.handle_ack(b.now, &ack, &b.stream);
-    assert_eq!(b.sender.figures().outstanding.sacked, 0);
+    let ack = Ack { sack: &part, ..bare_ack() };
+    b.hear(&ack);
+    assert_eq!(b.sender.info().sacked, 0);
     assert!(b.sent().iter().all(|s| s.1 != TailLossProbe));
 }

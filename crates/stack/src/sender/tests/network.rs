@@ -117,8 +117,8 @@ fn transfer(
     agreed: &Negotiated,
     weather: Weather,
     len: u64,
-) -> Result<(Instant, Figures), GivenUp> {
-    let mut sender = Sender::new(config, Box::new(Reno::new()));
+) -> Result<(Instant, Info), GivenUp> {
+    let mut sender = Sender::new(config, Box::new(Reno::named("reno")));
     sender.establish(Instant::ZERO, agreed);
     let mut stream = Stream { end: 1, ..Stream::default() };
     let mut receiver = Receiver { next: 1, ..Receiver::default() };
@@ -132,7 +132,7 @@ fn transfer(
     let mut steps = 0;
     while sender.una() < len + 2 {
         steps += 1;
-        assert!(steps < 100_000, "never ends: {:?}", sender.figures());
+        assert!(steps < 100_000, "never ends: {:?}", sender.info());
         // The application gives a little more each time.
         sender.handle_write(&stream);
         stream.end = (stream.end + 7_777).min(len + 1);
@@ -159,7 +159,7 @@ fn transfer(
         let packet = world.packets.first_key_value().map(|(key, _)| key.0);
         let timer = sender.poll_at();
         let Some(next) = [packet, timer].into_iter().flatten().min() else {
-            panic!("deadlock: {:?}", sender.figures())
+            panic!("deadlock: {:?}", sender.info())
         };
         assert!(next >= world.now || timer == Some(next));
         world.now = world.now.max(next);
@@ -171,7 +171,7 @@ fn transfer(
         sender.audit();
     }
     assert_eq!(receiver.next, len + 2);
-    Ok((world.now, sender.figures()))
+    Ok((world.now, sender.info()))
 }
 
 fn step(
@@ -308,10 +308,10 @@ fn network_with_delay_only_causes_no_retransmission() {
     let weather = Weather { seed: 1, lost: 0, acks_lost: 0, late: 0, copied: 0, closes: false };
     for (name, config, sack) in stacks() {
         let agreed = Negotiated { sack, rtt: Some(millis(40)), ..agreed() };
-        let (_, figures) = transfer(&config, &agreed, weather, 500_000).unwrap();
-        assert_eq!(figures.counters.retransmissions, 0, "{name}");
+        let (_, info) = transfer(&config, &agreed, weather, 500_000).unwrap();
+        assert_eq!(info.total_retrans, 0, "{name}");
         // The SYN, 500 segments, and the FIN where it did not go with the last of them.
-        assert!((501..=502).contains(&figures.delivered), "{name}: {figures:?}");
+        assert!((501..=502).contains(&info.delivered), "{name}: {info:?}");
     }
 }
 
@@ -319,8 +319,8 @@ fn network_with_delay_only_causes_no_retransmission() {
 fn network_with_few_losses_causes_no_timeout() {
     let weather = Weather { seed: 7, lost: 2, acks_lost: 0, late: 0, copied: 0, closes: false };
     let agreed = Negotiated { timestamps: true, rtt: Some(millis(40)), ..agreed() };
-    let (_, figures) = transfer(&exact(), &agreed, weather, 4_000_000).unwrap();
-    assert!((10..100).contains(&figures.counters.retransmissions), "{figures:?}");
-    assert_eq!(figures.timeout.total, 0, "{figures:?}");
-    assert_eq!(figures.dsacks, 0, "each was lost indeed: {figures:?}");
+    let (_, info) = transfer(&exact(), &agreed, weather, 4_000_000).unwrap();
+    assert!((10..100).contains(&info.total_retrans), "{info:?}");
+    assert_eq!(info.total_rto, 0, "{info:?}");
+    assert_eq!(info.dsack_dups, 0, "each was lost indeed: {info:?}");
 }

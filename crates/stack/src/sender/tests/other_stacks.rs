@@ -32,8 +32,7 @@ fn xnu() -> Config {
 
 /// Ten segments out that an interruption swallowed; the first timeout has sent the first again.
 fn interrupted() -> Bench {
-    let mut b = Bench::new(&xnu(), &agreed(), 40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&xnu(), &agreed(), 40).full();
     // 200 + 100 + 4·50.
     assert_eq!(b.alarm(), Some(500));
     b.ring().unwrap();
@@ -51,7 +50,7 @@ fn bad_retransmit_answer_within_rtt_is_spurious() {
     for lost in 2..=5 {
         time += 40;
         b.at(time).ack(lost, &[]);
-        assert_eq!((b.state(), b.sender.figures().outstanding.lost), (State::Open, 0));
+        assert_eq!((b.state(), b.sender.info().lost), (State::Open, 0));
         assert_eq!((b.cwnd(), b.ssthresh()), (10, 5));
         // One new segment leaves for the one that was acknowledged...
         let new = 9 + lost;
@@ -63,7 +62,7 @@ fn bad_retransmit_answer_within_rtt_is_spurious() {
         time = b.now.as_nanos() / 1_000_000;
         assert_eq!(b.sent(), [(lost, Timeout(1))]);
     }
-    assert_eq!(b.sender.figures().timeout.total, 5);
+    assert_eq!(b.sender.info().total_rto, 5);
 }
 
 #[test]
@@ -98,8 +97,7 @@ fn bad_retransmit_only_first_timeout_counts() {
 
 #[test]
 fn xnu_two_duplicates_start_recovery() {
-    let mut b = Bench::new(&xnu(), &agreed(), 40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&xnu(), &agreed(), 40).full();
     // 1 and 3 are lost.
     b.at(100).ack(1, &[(2, 2)]);
     assert_eq!(b.numbers(), NOTHING);
@@ -113,7 +111,7 @@ fn xnu_two_duplicates_start_recovery() {
     b.ack(1, &[(4, 8), (2, 2)]);
     b.ack(1, &[(4, 10), (2, 2)]);
     b.leaving();
-    assert_eq!(b.sender.figures().counters.retransmissions, 2);
+    assert_eq!(b.sender.info().total_retrans, 2);
     b.at(200).ack(11, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
 }
@@ -122,11 +120,7 @@ fn xnu_two_duplicates_start_recovery() {
 fn xnu_after_twelve_timeouts_gives_up() {
     let mut b = Bench::new(&xnu(), &agreed(), 1);
     b.leaving();
-    let mut count = 0;
-    while b.ring().is_ok() {
-        count += b.leaving().len();
-    }
-    assert_eq!(count, 12);
+    assert_eq!(b.ring_until_given_up().0, 12);
 }
 
 #[test]

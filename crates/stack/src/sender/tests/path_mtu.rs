@@ -17,19 +17,17 @@ fn pieces(b: &mut Bench) -> Vec<(u64, u32)> {
 
 #[test]
 fn path_mtu_smaller_retransmits_in_pieces() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.leaving().len(), 10);
+    let mut b = Bench::linux(10).full();
     b.at(50);
     let (cwnd, ssthresh) = (b.cwnd(), b.ssthresh());
-    b.sender.set_mss(b.now, 400, &b.stream);
-    b.sender.audit();
+    b.set_mss(400);
     let again = b.leaving();
     // One by one they left, one by one they are cut.
     let sizes: Vec<(u64, u32)> = again.iter().map(|s| (s.start, s.len)).collect();
     assert_eq!(sizes[..4], [(1, 400), (401, 400), (801, 200), (1_001, 400)]);
     assert_eq!(sizes.len(), 10, "as many as the window allows");
     assert!(again.iter().all(|sent| sent.cause == SendCause::PathMtu));
-    assert_eq!(b.sender.figures().outstanding.segments, 30);
+    assert_eq!(b.sender.info().unacked, 30);
     // It is no congestion (RFC 1191 section 6.4).
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, cwnd, ssthresh));
 }
@@ -45,8 +43,7 @@ fn path_mtu_burst_is_cut_as_one() {
     assert_eq!(bursts, [2_000; 5]);
     b.at(50).ack(1, &[(6, 6)]);
     assert_eq!(b.leaving(), []);
-    b.sender.set_mss(b.now, 900, &b.stream);
-    b.sender.audit();
+    b.set_mss(900);
     let whole = |from: u64| [(from, 900), (from + 900, 900), (from + 1_800, 200)];
     // What was SACKed is left out, and the first half of its burst is alone.
     let halved = [(4_001, 900), (4_901, 100)];
@@ -56,12 +53,10 @@ fn path_mtu_burst_is_cut_as_one() {
 
 #[test]
 fn path_mtu_go_back_cuts_as_new() {
-    let mut config = exact();
-    config.timeout.action = TimeoutAction::GoBack;
-    let mut b = Bench::new(&config, &agreed(), 10);
-    assert_eq!(b.leaving().len(), 10);
-    b.sender.set_mss(b.now, 900, &b.stream);
-    b.sender.audit();
+    let mut b =
+        Bench::new(&changed(|config| config.timeout.action = TimeoutAction::GoBack), &agreed(), 10)
+            .full();
+    b.set_mss(900);
     let again = pieces(&mut b);
     assert_eq!(again.len(), 10);
     assert!(again.iter().enumerate().all(|(n, piece)| *piece == (1 + 900 * n as u64, 900)));
@@ -73,8 +68,7 @@ fn path_mtu_fin_stays_with_last_byte() {
     b.stream.end += 1;
     b.stream.fin = true;
     assert_eq!(b.leaving().len(), 2);
-    b.sender.set_mss(b.now, 500, &b.stream);
-    b.sender.audit();
+    b.set_mss(500);
     let again: Vec<_> = b.leaving().iter().map(|s| (s.start, s.len, s.fin)).collect();
     let expected = [(1, 500, false), (501, 500, false), (1_001, 500, false), (1_501, 500, true)];
     assert_eq!(again, expected);
@@ -85,10 +79,10 @@ fn path_mtu_fitting_segments_stay() {
     let mut b = Bench::linux(3);
     b.stream.end -= 700;
     assert_eq!(b.leaving().len(), 3);
-    b.sender.set_mss(b.now, 1_000, &b.stream);
+    b.set_mss(1_000);
     assert_eq!((b.leaving(), b.state()), (vec![], State::Open));
     // Of these, only the last is small enough: it is not retransmitted.
-    b.sender.set_mss(b.now, 500, &b.stream);
+    b.set_mss(500);
     assert_eq!(pieces(&mut b), [(1, 500), (501, 500), (1_001, 500), (1_501, 500)]);
 }
 

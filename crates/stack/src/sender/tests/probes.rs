@@ -32,8 +32,7 @@ fn loss_probe_of_single_segment_waits_for_delayed_ack() {
 
 #[test]
 fn loss_probe_prefers_new_data() {
-    let mut b = Bench::linux(20);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(20).full();
     b.ring().unwrap();
     assert_eq!(b.sent(), [(11, TailLossProbe)]);
     assert_eq!(b.alarm(), Some(502));
@@ -71,8 +70,7 @@ fn loss_probe_with_dsack_is_spurious() {
 
 #[test]
 fn loss_probe_sack_starts_recovery() {
-    let mut b = Bench::linux(10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(10).full();
     // 8, 9 and 10 are lost.
     b.at(100).ack(8, &[]);
     let at = b.alarm().unwrap();
@@ -82,15 +80,14 @@ fn loss_probe_sack_starts_recovery() {
     b.at(at + 100).ack(8, &[(10, 10)]);
     // One delivered, one leaves; then in slow start.
     assert_eq!(b.sent(), [(8, Rack)]);
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     b.at(at + 200).ack(9, &[(10, 10)]);
     assert_eq!(b.sent(), [(9, Rack)]);
 }
 
 #[test]
 fn window_probe_interval_doubles() {
-    let mut b = Bench::linux(20);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(20).full();
     b.window = 0;
     b.at(100).ack(11, &[]);
     assert_eq!(b.numbers(), NOTHING);
@@ -121,14 +118,7 @@ fn window_probe_without_answer_gives_up() {
     b.window = 0;
     b.at(100).ack(11, &[]);
     b.leaving();
-    let mut probes = 0;
-    let end = loop {
-        if let Err(end) = b.ring() {
-            break end;
-        }
-        probes += b.leaving().len();
-    };
-    assert_eq!((probes, end), (15, GivenUp::Probes(15)));
+    assert_eq!(b.ring_until_given_up(), (15, GivenUp::Probes(15)));
 }
 
 #[test]

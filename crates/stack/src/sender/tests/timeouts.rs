@@ -11,9 +11,7 @@ use crate::congestion::State;
 use crate::{Config, config};
 
 fn without_probe() -> Config {
-    let mut config = exact();
-    config.recovery.tail_loss_probe = false;
-    config
+    changed(|config| config.recovery.tail_loss_probe = false)
 }
 
 /// The estimator of a stack with that rule and that least timeout, ms.
@@ -130,12 +128,11 @@ fn rto_after_unmeasured_handshake_is_three_seconds() {
 
 #[test]
 fn timeout_is_followed_by_slow_start() {
-    let mut b = Bench::new(&without_probe(), &agreed(), 20);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&without_probe(), &agreed(), 20).full();
     b.ring().unwrap();
     assert_eq!(b.sent(), [(1, Timeout(1))]);
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, 1, 5));
-    assert_eq!(b.sender.figures().outstanding.lost, 10);
+    assert_eq!(b.sender.info().lost, 10);
     // F-RTO: an acknowledgement of progress brings new data first...
     b.at(400).ack(2, &[]);
     assert_eq!(b.sent(), [(11, New), (12, New)]);
@@ -150,41 +147,27 @@ fn timeout_is_followed_by_slow_start() {
     assert_eq!(b.state(), State::Open);
 }
 
+/// F-RTO, RFC 5682 section 3.1: the outage was only a delay.
 #[test]
 fn timeout_originals_arriving_undo_it() {
-    // F-RTO, RFC 5682 section 3.1: the outage was only a delay.
-    let mut b = Bench::new(&without_probe(), &agreed(), 40);
-    assert_eq!(b.numbers().len(), 10);
-    b.ring().unwrap();
-    assert_eq!(b.numbers(), [1]);
-    b.at(350).ack(2, &[]);
-    assert_eq!(b.sent(), [(11, New), (12, New)]);
-    b.at(351).ack(3, &[]);
-    assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
-    assert_eq!(b.sender.figures().outstanding.lost, 0);
-    assert_eq!(b.sender.figures().undone, 1);
-    assert_eq!(b.numbers(), [13], "ten are out, and one came back");
-}
-
-#[test]
-fn timeout_no_sack_progress_undoes_it() {
-    let agreed = Negotiated { sack: false, ..agreed() };
-    let mut b = Bench::new(&without_probe(), &agreed, 40);
-    assert_eq!(b.numbers().len(), 10);
-    b.ring().unwrap();
-    assert_eq!(b.numbers(), [1]);
-    b.at(350).ack(2, &[]);
-    assert_eq!(b.sent(), [(11, New), (12, New)]);
-    b.at(351).ack(3, &[]);
-    assert_eq!((b.state(), b.cwnd()), (State::Open, 11));
-    assert_eq!(b.numbers(), [13]);
+    for sack in [true, false] {
+        let agreed = Negotiated { sack, ..agreed() };
+        let mut b = Bench::new(&without_probe(), &agreed, 40).full();
+        b.ring().unwrap();
+        assert_eq!(b.numbers(), [1], "SACK {sack}");
+        b.at(350).ack(2, &[]);
+        assert_eq!(b.sent(), [(11, New), (12, New)], "SACK {sack}");
+        b.at(351).ack(3, &[]);
+        assert_eq!((b.state(), b.cwnd()), (State::Open, 11), "SACK {sack}");
+        assert_eq!((b.sender.info().lost, b.sender.undo.count), (0, 1), "SACK {sack}");
+        assert_eq!(b.numbers(), [13], "ten are out, and one came back");
+    }
 }
 
 #[test]
 fn timeout_no_sack_duplicate_confirms_it() {
     let agreed = Negotiated { sack: false, ..agreed() };
-    let mut b = Bench::new(&without_probe(), &agreed, 40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&without_probe(), &agreed, 40).full();
     b.ring().unwrap();
     b.leaving();
     b.at(400).ack(2, &[]);
@@ -197,8 +180,7 @@ fn timeout_no_sack_duplicate_confirms_it() {
 
 #[test]
 fn frto_without_new_data_repairs_at_once() {
-    let mut b = Bench::new(&without_probe(), &agreed(), 10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&without_probe(), &agreed(), 10).full();
     b.ring().unwrap();
     b.leaving();
     b.at(400).ack(2, &[]);
@@ -210,16 +192,15 @@ fn timeout_all_unsacked_marks_all_lost() {
     let mut config = without_probe();
     config.timeout.action = TimeoutAction::AllUnsacked;
     config.recovery.frto = false;
-    let mut b = Bench::new(&config, &agreed(), 10);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&config, &agreed(), 10).full();
     b.at(100).ack(1, &[(9, 10)]);
     b.leaving();
     while b.state() != State::Loss {
         b.ring().unwrap();
         b.leaving();
     }
-    assert_eq!(b.sender.figures().outstanding.lost, 8);
-    assert_eq!(b.sender.figures().outstanding.sacked, 2);
+    assert_eq!(b.sender.info().lost, 8);
+    assert_eq!(b.sender.info().sacked, 2);
     let at = b.now.as_nanos() / 1_000_000;
     b.at(at + 100).ack(2, &[(9, 10)]);
     assert_eq!(b.numbers(), [2, 3]);
@@ -227,8 +208,7 @@ fn timeout_all_unsacked_marks_all_lost() {
 
 #[test]
 fn timeout_rack_spares_recent_segments() {
-    let mut b = Bench::new(&without_probe(), &agreed(), 11);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&without_probe(), &agreed(), 11).full();
     b.at(100).ack(10, &[]);
     assert_eq!(b.numbers(), [11]);
     assert_eq!(b.alarm(), Some(400));
@@ -236,7 +216,7 @@ fn timeout_rack_spares_recent_segments() {
     // One that leaves 50 ms before the timeout may well be under way.
     assert_eq!(b.at(350).numbers(), [12]);
     b.ring().unwrap();
-    assert_eq!(b.sender.figures().outstanding.lost, 2);
+    assert_eq!(b.sender.info().lost, 2);
     assert_eq!(b.cwnd(), 2);
 }
 
@@ -255,10 +235,7 @@ fn retransmission_joins_small_segments() {
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].start, sent[0].len), (1, 1, 900));
     // Three became one.
-    assert_eq!(
-        (b.sender.figures().outstanding.segments, b.sender.figures().outstanding.lost),
-        (4, 4)
-    );
+    assert_eq!((b.sender.info().unacked, b.sender.info().lost), (4, 4));
     b.ring().unwrap();
     assert_eq!(b.leaving()[0].len, 900);
 }
@@ -268,12 +245,7 @@ fn user_timeout_ends_retransmissions() {
     let mut b = Bench::new(&without_probe(), &agreed(), 1);
     b.sender.set_user_timeout(millis(5_000));
     b.leaving();
-    let end = loop {
-        if let Err(end) = b.ring() {
-            break end;
-        }
-        b.leaving();
-    };
+    let (_, end) = b.ring_until_given_up();
     // Timeouts at 0.3, 0.9, 2.1 and 4.5 s; the next at 5 s after the first.
     assert_eq!((end, b.now.as_nanos() / 1_000_000), (GivenUp::Retransmissions(4), 5_300));
 }

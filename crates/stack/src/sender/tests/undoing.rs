@@ -8,8 +8,7 @@ use crate::congestion::State;
 /// The first of ten is repaired at 100 ms though it was only late.
 fn hasty(timestamps: bool) -> Bench {
     let agreed = Negotiated { timestamps, ..agreed() };
-    let mut b = Bench::new(&exact(), &agreed, 40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::new(&exact(), &agreed, 40).full();
     b.echo = timestamps.then_some(0);
     b.at(100).ack(1, &[(2, 4)]);
     assert!(b.sent().contains(&(1, Rack)));
@@ -24,7 +23,7 @@ fn undo_older_timestamp_undoes_recovery() {
     b.at(110).ack(5, &[]);
     // Nothing else was retransmitted.
     assert_eq!(b.state(), State::Open);
-    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.sender.undo.count, 1);
     assert!(b.ssthresh() > 1_000 && b.cwnd() >= 10);
 }
 
@@ -34,7 +33,7 @@ fn undo_newer_timestamp_keeps_recovery() {
     b.echo = Some(100);
     b.at(200).ack(12, &[]);
     assert_eq!((b.state(), b.ssthresh(), b.cwnd()), (State::Open, 5, 6));
-    assert_eq!(b.sender.figures().undone, 0);
+    assert_eq!(b.sender.undo.count, 0);
 }
 
 #[test]
@@ -46,7 +45,7 @@ fn undo_dsack_undoes_recovery() {
     assert_eq!(b.state(), State::Recovery);
     let heard = b.at(205).ack(5, &[(1, 1)]);
     assert!(heard.dsack);
-    assert_eq!(b.sender.figures().undone, 1);
+    assert_eq!(b.sender.undo.count, 1);
     assert!(b.ssthresh() > 1_000 && b.cwnd() >= 10);
     assert_eq!(b.state(), State::Open);
 }
@@ -62,16 +61,15 @@ fn undo_disabled_keeps_recovery() {
     b.at(100).ack(1, &[(2, 4)]);
     b.leaving();
     b.at(110).ack(12, &[(1, 1)]);
-    assert_eq!((b.sender.figures().undone, b.ssthresh()), (0, 5));
+    assert_eq!((b.sender.undo.count, b.ssthresh()), (0, 5));
 }
 
 #[test]
 fn undo_unexplained_dsack_is_ignored() {
-    let mut b = Bench::linux(40);
-    assert_eq!(b.numbers().len(), 10);
+    let mut b = Bench::linux(40).full();
     let heard = b.at(100).ack(3, &[(1, 1)]);
     assert!(!heard.dsack, "nothing was sent twice: the network copied it");
-    assert_eq!(b.sender.figures().dsacks, 1);
+    assert_eq!(b.sender.info().dsack_dups, 1);
 }
 
 #[test]
@@ -80,17 +78,8 @@ fn ecn_reduces_once_per_window_and_sends_cwr() {
     let mut b = Bench::new(&exact(), &agreed, 60);
     assert!(b.leaving().iter().all(|s| s.ect && !s.cwr));
     let marked = |b: &mut Bench, next| {
-        let ack = Ack {
-            position: start(next),
-            sequence: 1,
-            window: 1_000_000,
-            sack: &[],
-            echo: None,
-            carries_data: false,
-            ece: true,
-        };
-        b.sender.handle_ack(b.now, &ack, &b.stream);
-        b.sender.audit();
+        let ack = Ack { position: start(next), ece: true, ..bare_ack() };
+        b.hear(&ack);
     };
     b.at(100);
     marked(&mut b, 2);

@@ -1,6 +1,6 @@
 //! The congestion window where nothing is lost.
 
-use super::super::Negotiated;
+use super::super::{Ack, Negotiated};
 use super::bench::*;
 
 #[test]
@@ -80,9 +80,8 @@ fn cwnd_idle_time_ends_when_data_can_leave() {
 
 #[test]
 fn cwnd_without_idle_rule_stays() {
-    let mut config = exact();
-    config.window.slow_start_after_idle = false;
-    let mut b = Bench::new(&config, &agreed(), 10);
+    let mut b =
+        Bench::new(&changed(|config| config.window.slow_start_after_idle = false), &agreed(), 10);
     b.leaving();
     b.at(100).ack(11, &[]);
     b.stream.end += 100 * MSS;
@@ -92,9 +91,7 @@ fn cwnd_without_idle_rule_stays() {
 #[test]
 fn cwnd_growth_limit_is_respected() {
     // RFC 3465: ten acknowledged at once bring two.
-    let mut config = exact();
-    config.window.growth_limit = 2;
-    let mut b = Bench::new(&config, &agreed(), 100);
+    let mut b = Bench::new(&changed(|config| config.window.growth_limit = 2), &agreed(), 100);
     b.leaving();
     b.at(100).ack(11, &[]);
     assert_eq!(b.cwnd(), 12);
@@ -116,29 +113,25 @@ fn peer_window_bounds_flight_and_segment_size() {
 fn peer_window_of_old_segment_is_ignored() {
     let mut b = Bench::linux(20);
     b.leaving();
-    let mut ack = super::super::Ack {
+    let mut ack = Ack {
         position: start(2),
         sequence: 500,
         window: 900_000,
-        sack: &[],
-        echo: None,
         carries_data: true,
-        ece: false,
+        ..bare_ack()
     };
     b.at(100);
-    assert!(b.sender.handle_ack(b.now, &ack, &b.stream).window_changed);
+    assert!(b.hear(&ack).window_changed);
     assert_eq!(b.sender.peer_window(), 900_000);
     ack.sequence = 400;
     ack.window = 10;
-    assert!(!b.sender.handle_ack(b.now, &ack, &b.stream).window_changed);
+    assert!(!b.hear(&ack).window_changed);
     assert_eq!(b.sender.peer_window(), 900_000);
 }
 
 #[test]
 fn unacked_limit_bounds_segments() {
-    let mut config = exact();
-    config.sending.unacked = Some(3);
-    let mut b = Bench::new(&config, &agreed(), 20);
+    let mut b = Bench::new(&changed(|config| config.sending.unacked = Some(3)), &agreed(), 20);
     assert_eq!(b.numbers(), [1, 2, 3]);
     b.at(100).ack(2, &[]);
     assert_eq!(b.numbers(), [4]);

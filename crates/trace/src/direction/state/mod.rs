@@ -43,8 +43,7 @@ pub(crate) struct DirectionState {
     window_edge: Option<Offset>,
     /// The end of the data, once a FIN was seen.
     data_end: Option<Offset>,
-    /// ACK and window for which a repeated ACK with data carries no news; cleared by any other
-    /// event.
+    /// ACK and window for which a repeated ACK has no news; cleared by any other event.
     settled: Option<(SeqNumber, u16)>,
     /// Old state was dropped at a bound. The reader resets it.
     pub(crate) gave_up: bool,
@@ -205,8 +204,7 @@ impl DirectionState {
         in_flight
     }
 
-    /// Analyses the acknowledgement in a packet of the opposite direction; `copy`: it is a
-    /// duplicate packet.
+    /// Analyses the ACK in a packet of the opposite direction; `copy`: the packet is a duplicate.
     pub(crate) fn answered(
         &mut self,
         packet: &Packet,
@@ -277,8 +275,7 @@ impl DirectionState {
         heard
     }
 
-    /// How many gaps the cumulative ACK covers; these were not captured. `high`: the highest byte
-    /// before it.
+    /// The gaps that the cumulative ACK covers, never captured; `high`: the highest byte before.
     #[inline]
     fn acknowledge_gaps(
         &mut self,
@@ -295,8 +292,7 @@ impl DirectionState {
         count
     }
 
-    /// Whether a packet with data only repeats the previous ACK while nothing is outstanding: the
-    /// usual case of a one-way transfer.
+    /// Whether a packet with data repeats the previous ACK with nothing outstanding.
     #[inline]
     fn says_again(&self, packet: &Packet, ack: Offset, window: Option<Bytes>) -> bool {
         let board = &self.board;
@@ -457,8 +453,7 @@ impl DirectionState {
         }
     }
 
-    /// RFC 5681 section 2; with SACK, an ACK with new SACK information is one even if its window
-    /// differs (RFC 6675 section 2).
+    /// RFC 5681 section 2; new SACK information counts with any window (RFC 6675 section 2).
     fn is_duplicate(&self, packet: &Packet, ack: Offset, sack: &[Range]) -> bool {
         let outstanding = self.board.una < self.board.high;
         let same_window = self.last_window == Some(packet.window);
@@ -480,7 +475,7 @@ impl DirectionState {
 
     /// ICMP reported a segment of this direction as too big for a path MTU of `mtu` bytes.
     #[cold]
-    pub(crate) fn told_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
+    pub(crate) fn on_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
         let Some(positions) = self.positions else { return };
         let (una, high) = (self.board.una, self.board.high);
         let position = positions.position(seq);
@@ -488,7 +483,7 @@ impl DirectionState {
             return;
         }
         self.settled = None;
-        if !self.sender_model.told_too_big(at, frame, mtu, &self.board) {
+        if !self.sender_model.on_too_big(at, frame, mtu, &self.board) {
             return;
         }
         let position = self.board.log.next();
@@ -560,8 +555,7 @@ fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
 #[derive(Debug)]
 pub(crate) struct OutOfPlace;
 
-/// The segments on the wire of a packet with this data, `full` being a full segment: offloading
-/// hands the capture larger packets.
+/// The segments on the wire of a packet with this data (offloading), `full` being a full segment.
 fn pieces(payload: u64, full: u16) -> u64 {
     match full {
         0 => 1,

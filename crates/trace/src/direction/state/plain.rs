@@ -1,5 +1,4 @@
-//! The fast path through a direction: the next data in order, or an ACK of data sent once and in
-//! order.
+//! The fast path through a direction: data in order, or an ACK of data sent once and in order.
 //!
 //! Each function equals [`DirectionState::sent`] or [`DirectionState::answered`] for a case without
 //! anything to classify. The observers are the same, compiled once more for the case.
@@ -38,8 +37,7 @@ impl DirectionState {
             // It cannot be a probe below the acknowledged data.
             return !self.classifier.send_order.repeats(packet);
         }
-        // In a zero window it may be a probe; after a silence a timer's; after missing packets a
-        // retransmission.
+        // It may be a zero-window probe, a timer's, or a retransmission.
         self.last_window != Some(0)
             && (self.board.una >= high || self.sender_model.has_just_sent(packet.at))
             && self.classifier.is_next(packet)

@@ -10,25 +10,21 @@ use crate::{MssChange, SegmentKind};
 #[cfg(test)]
 mod tests;
 
-/// The timestamp option takes ten bytes, padded to twelve (RFC 7323 appendix A), of the segment
-/// that was agreed on (RFC 6691).
+/// The timestamp option with padding (RFC 7323 appendix A), part of the agreed segment (RFC 6691).
 const TIMESTAMPS: u32 = 12;
 /// What a SYN without the option means (RFC 9293 section 3.7.1), by IPv4 and by IPv6.
 const DEFAULT: (u32, u32) = (536, 1220);
-/// As many segments of one size, each of which its sender would have filled up, say that this is
-/// all that fits.
+/// The segments of one smaller size after which that is the full size.
 const CERTAIN: u8 = 4;
 /// The most changes reported.
 const CHANGES: usize = 16;
-/// What fits into Ethernet's 1500 bytes with IPv4 or IPv6, with timestamps or without, and into
-/// jumbo frames of 9000: where no SYN was seen, a packet that is a multiple of one of these is
-/// taken for several segments.
+/// Payloads of Ethernet's 1500 bytes with IPv4 or IPv6, with timestamps or without, and of jumbo
+/// frames: without a SYN, a multiple of one of these counts as several segments.
 const USUAL: [u32; 8] = [1448, 1460, 1428, 1440, 8948, 8960, 8928, 8940];
 /// No single segment without a SYN seen is taken to be larger.
 const LARGEST_USUAL: u32 = 8960;
 
-/// The size of a full segment, bytes of data: what the ends agreed on, or less, where the path
-/// showed that less fits.
+/// The size of a full segment, bytes of data: as negotiated, or less where the path allowed less.
 #[derive(Debug, Default)]
 pub(crate) struct FullSize {
     /// Maximum segment size in the sender's and in the receiver's SYN.
@@ -167,8 +163,7 @@ fn offered(syn: &Packet) -> Option<u16> {
     }
 }
 
-/// The segment size that a packet of this many bytes shows, where none was agreed on: several of a
-/// usual size, or one.
+/// The segment size by a packet of this many bytes without a SYN: a usual size it is a multiple of.
 fn single(payload: u32) -> Option<u32> {
     let several = USUAL.into_iter().find(|&size| payload > size && payload.is_multiple_of(size));
     several.or((payload <= LARGEST_USUAL).then_some(payload))

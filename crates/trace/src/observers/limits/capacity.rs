@@ -14,8 +14,7 @@ const PER_OCTAVE: usize = 16;
 const SLOWEST: u32 = 10;
 const BINS: usize = PER_OCTAVE * 24;
 
-/// A train is long enough at this many full segments; shorter ones say more about clocks and
-/// interrupts than about the link.
+/// The full segments of a sufficient train; shorter ones depend on clocks and interrupts.
 const SEGMENTS: u64 = 4;
 /// And it takes at least this long, nanoseconds: as long as network cards hold back interrupts.
 const LONG_ENOUGH: u64 = 250_000;

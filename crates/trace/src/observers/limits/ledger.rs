@@ -26,11 +26,9 @@ pub(crate) enum SpanKind {
     /// ACK-clocked: the sender transmitted on an ACK and had used its allowance before. The round
     /// trip shows whether the congestion window or the path set the rate.
     Clocked,
-    /// It could send but waited for an ACK: the send buffer was full of unacknowledged data, or new
-    /// data came by chance just then.
+    /// It waited for an ACK although windows allowed more: full send buffer, or new data by chance.
     Starved,
-    /// It could send but waited for something other than an ACK: the application or, for short
-    /// waits, pacing.
+    /// It waited for something else than an ACK: the application or, for short waits, pacing.
     Lull,
     /// Such waits of even length.
     Paced,

@@ -15,9 +15,8 @@ impl Pace {
     /// As many make a pace.
     const ENOUGH: u8 = 4;
 
-    /// Takes in another wait; whether it and those before it keep a pace: within an eighth until
-    /// it is known, then within a half, since a sender that probes changes it by a quarter, and a
-    /// timer can be late.
+    /// Adds a wait; returns whether they keep a pace: within an eighth at first, then within a
+    /// half, since probing senders change it by a quarter and timers may be late.
     pub(crate) fn is_kept(&mut self, waited: Span, burst: u64) -> bool {
         let nanos = (waited.as_nanos().saturating_mul(1_024)).checked_div(burst).unwrap_or(0);
         let known = self.kept >= Pace::ENOUGH;

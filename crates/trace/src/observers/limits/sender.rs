@@ -1,7 +1,6 @@
 //! The sender as its packets show it: what it might have sent, and what made it send.
 //!
-//! Between two sendings lies a *gap*. What the sender had to wait for in it follows from three
-//! things.
+//! What the sender waits for in the *gap* between two sendings follows from three things.
 //!
 //! - *Room*: where the receiver's window is full, that is what it waits for.
 //! - *Proof*: a congestion window only shrinks when something was lost, marked, or a long time
@@ -22,22 +21,19 @@ use crate::{Confidence, Flow, Limit, Timer};
 
 /// A kernel answers an acknowledgement in less: it sends from the interrupt that brought it.
 const REACTS: Span = Span::from_micros(50);
-/// A process that waited for room in its buffer is awake and has written after this long, and not
-/// more than a sixteenth of the round trip.
+/// A process that waits for buffer space has written by then, or by a sixteenth of the RTT.
 const WAKES: Span = Span::from_millis(1);
 /// A smaller flight than this many full segments does not fill a send buffer: the smallest that
 /// Linux grants (`SOCK_MIN_SNDBUF`) holds two with their overhead, and a request is as short.
 const LEAST_BUFFER: u64 = 4;
 /// After this long without sending, Linux sends what little it may (`tcp_tso_should_defer`).
 const DEFERS: Span = Span::from_millis(1);
-/// Linux makes its large packets as long as its pacing rate takes for 2¹⁰ µs
-/// (`tcp_tso_autosize`); that rate is 1.2 windows a round trip, two while it doubles
-/// (`tcp_update_pacing_rate`), and the window itself will have doubled before this is looked at
-/// again. In nanoseconds, times the rate.
+/// Linux's large packets take 2¹⁰ µs at its pacing rate (`tcp_tso_autosize`), which is 1.2 windows
+/// per RTT, two in slow start (`tcp_update_pacing_rate`), until the next check. Nanoseconds times
+/// rate.
 const AUTOSIZE: u64 = 1_228_800;
 const AUTOSIZE_GROWING: u64 = 4_096_000;
-/// On paths below a few milliseconds they are longer by this, halved for each 2⁹ µs of the least
-/// round trip (`tcp_tso_rtt_log`).
+/// On short paths they are longer by this, halved per 2⁹ µs of the least RTT (`tcp_tso_rtt_log`).
 const AUTOSIZE_NEAR: u64 = 65_536;
 /// They never hold less, in segments (`tcp_min_tso_segs`).
 const LEAST_CHUNK: u64 = 2;
@@ -88,8 +84,7 @@ pub(crate) struct Sender {
     offered: u64,
     /// The largest packet seen: several segments where the kernel leaves cutting to the card.
     largest: u64,
-    /// From an acknowledgement's passing the capture point to the reaction's: zero beside the
-    /// sender.
+    /// From an ACK at the capture point to the reaction to it: zero at the sender.
     reaction: Span,
     una: u64,
     high: u64,
@@ -101,8 +96,7 @@ pub(crate) struct Sender {
     grew: (Instant, Span),
     /// In fast recovery until this is acknowledged.
     recovery: Option<u64>,
-    /// After a timer's sending until this is acknowledged: what counts as in flight may be lost,
-    /// and the window is about to shrink.
+    /// After a timer, until this is acknowledged: data in flight may be lost.
     unsure: Option<u64>,
     /// The timer was a probe's.
     probed: bool,
@@ -352,9 +346,8 @@ impl Sender {
         self.grew = (at, took);
         self.proven = self.in_flight;
     }
-    /// What keeps a sender whose receiver's window is full. A congestion window that grew until it
-    /// met the receiver's is as full, and counts first (`tcp_write_xmit` looks at it first), until
-    /// it has grown once more.
+    /// The limit while the receive window is full. A congestion window that just grew to it counts
+    /// first (`tcp_write_xmit` tests it first), until it grew once more.
     fn kept_by_window(&self, from: Instant) -> SpanKind {
         let (grew, took) = self.grew;
         let met = self.in_flight + self.full_segment() > self.proven;
@@ -380,8 +373,7 @@ impl Sender {
         }
     }
 
-    /// Beside the sender: what an acknowledgement of so many bytes, and the round trip that it
-    /// shows, tell of the path.
+    /// At the sender: what an ACK of so many bytes and its RTT show of the path.
     #[inline(always)]
     fn measure(&mut self, at: Instant, fresh: u64, sample: Option<Span>) {
         let Some(sample) = sample.filter(|&sample| sample < LONGEST) else {
@@ -394,8 +386,7 @@ impl Sender {
         self.round.least = Some(self.round.least.map_or(sample, |r| r.min(sample)));
         self.smoothed =
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
-        // The narrowest link was busy between two packets if the second waited there for about as
-        // long as lay between them.
+        // The narrowest link was busy between two packets if the second waited that long.
         let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
         match passed {
             Some(passed) if (sample - least) * 4 >= passed * 3 && fresh > 0 => {
@@ -406,8 +397,7 @@ impl Sender {
         }
     }
 
-    /// Beside the receiver, data that come close together show the rate of the narrowest link as
-    /// well as acknowledgements do beside the sender.
+    /// At the receiver, data close together show the narrowest link's rate.
     #[inline(never)]
     fn measure_arrival(&mut self, sent: Departure) {
         let passed = sent.at.since(self.gap.from);

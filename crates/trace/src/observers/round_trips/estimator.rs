@@ -26,8 +26,7 @@ pub(crate) struct Estimator {
 }
 
 impl Estimator {
-    /// A sample, told by an acknowledgement of everything before `una`, when the highest byte sent
-    /// ended at `high`.
+    /// A sample by an ACK of everything before `una`, when the highest byte sent ended at `high`.
     pub(crate) fn sample(&mut self, sample: Span, una: Offset, high: Offset) {
         // What would overflow the kernel's 32 bits, an hour or more, is no round trip.
         let sample = sample.as_micros().min(u64::from(u32::MAX) >> 3);

@@ -31,8 +31,7 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
-/// A logarithmic histogram of the classes that occur, about 100 bytes for each tenfold, after the
-/// first few times, which are kept as they are.
+/// The first few times as they are, then a logarithmic histogram, about 100 bytes per decade.
 #[derive(Debug, Default)]
 pub(crate) struct Quantiles {
     few: [u64; FEW],

@@ -17,8 +17,7 @@ use timeout::Repair;
 /// Shorter pauses are the scheduling of processes and the delayed acknowledgements of Linux's
 /// quick mode, on paths so short that two RTTs mean nothing.
 const SHORTEST: Span = Span::from_millis(10);
-/// The least that the retransmission timeout of Linux lies above the round trip
-/// (`tcp_rto_min`, `__tcp_set_rto`).
+/// The least distance of Linux's retransmission timeout above the RTT (`tcp_rto_min`).
 const LEAST_VARIANCE: Span = Span::from_millis(200);
 /// Before any round trip is known: RFC 6298 section 2.1.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);

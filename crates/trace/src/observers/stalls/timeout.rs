@@ -87,8 +87,7 @@ impl Repair {
         }
     }
 
-    /// Whether nothing that comes can tell more: a D-SACK takes a round trip, and what the sender
-    /// sends next about as long.
+    /// Whether the cause is final: a D-SACK takes a round trip, the sender's next data as long.
     pub(crate) fn is_certain(&self, at: Instant, limit: Span) -> bool {
         self.repaired.is_some_and(|repaired| at.since(repaired) > limit || self.spurious)
     }

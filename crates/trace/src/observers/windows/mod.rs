@@ -14,8 +14,7 @@ mod tests;
 
 use scale::ScaleGuess;
 
-/// The windows that one direction's receiver advertised after the handshake; in bytes, or as they
-/// stand in the header where the scale was not seen.
+/// The windows advertised after the handshake; bytes, or unscaled where the scale is unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     advertised: Option<Advertised>,

@@ -7,10 +7,9 @@ const LARGEST: u8 = 14;
 /// As many flights that end exactly at the window's edge are no chance.
 const CERTAIN: u8 = 3;
 
-/// What data sent say of the scale. A flight larger than the window by some scale proves that the
-/// scale is larger; one that ends exactly at its edge speaks for it. The scale is known where the
-/// data leave no larger one, or where they met the edge of one scale again and again, of no other,
-/// and never went beyond.
+/// The scale, inferred from data: a flight larger than the window by some scale excludes that
+/// scale; one that ends exactly at its edge supports it. It is known if no larger scale is left, or
+/// if flights met the edge of only one scale repeatedly.
 #[derive(Debug, Default)]
 pub(crate) struct ScaleGuess {
     at_least: u8,

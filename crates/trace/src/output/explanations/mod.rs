@@ -19,8 +19,7 @@ const MOST: usize = 1 << 20;
 /// out-of-order and duplicate packets, probes, zero windows, D-SACKs, the ends of stalls and
 /// recoveries. Memory grows with these frames, up to [`Explanations::MOST`].
 ///
-/// Use it as the sink of one pass; then `tcplab_capture::annotate` copies the capture with
-/// [`Explanations::of`] as comments.
+/// The sink of one pass; `tcplab_capture::annotate` writes [`Explanations::of`] as comments.
 #[derive(Debug, Default)]
 pub struct Explanations {
     /// In the order found.

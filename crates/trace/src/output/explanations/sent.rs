@@ -6,8 +6,7 @@ use tcplab_units::Offset;
 
 use crate::Range;
 
-/// As many segments behind the acknowledgement are remembered: what is retransmitted spuriously was
-/// acknowledged not long ago.
+/// The acknowledged segments remembered: spurious retransmissions follow soon.
 const BEHIND: usize = 256;
 /// As many are remembered at all.
 const MOST: usize = 1 << 16;

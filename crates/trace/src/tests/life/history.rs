@@ -3,9 +3,8 @@
 use super::connections;
 use crate::ConnectionState::{self, *};
 
-/// What happens, the packets, `conn_state` and `history`. Worked out by hand from the meaning of
-/// the letters in Zeek's documentation; strings marked with * are those that Zeek's own tests
-/// expect of captures with such packets.
+/// A name, the packets, `conn_state` and `history`, by Zeek's documentation; those with * by Zeek's
+/// own tests.
 type Case = (&'static str, &'static str, ConnectionState, &'static str);
 
 const CASES: &[Case] = &[

@@ -59,8 +59,7 @@ fn after_the_close() {
     assert_eq!(chain(&answers.connections), [None, Some(0)]);
 }
 
-/// An old SYN in an open connection is answered by a challenge; the connection goes on (RFC 5961
-/// section 4).
+/// An old SYN in an open connection gets a challenge ACK; it continues (RFC 5961 section 4).
 #[test]
 fn while_it_is_open() {
     let open = "open 0.01 0.02\n0.1 > 1:1449\n0.11 < ack 1449";

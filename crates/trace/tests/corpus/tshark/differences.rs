@@ -6,9 +6,9 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_trace::{SegmentKind, Trace};
 
-use super::corpus;
 use super::oracle::Row;
 use super::reasons::{DUPLICATES, SEGMENTS};
+use crate::truth;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences-from-tshark.md");
 /// What tshark calls a segment: the first that it gave, for a special name comes with the general.
@@ -31,8 +31,7 @@ pub(super) struct Differences {
     duplicates: Pairs,
     /// Segments and acknowledgements that both call the same.
     alike: [u64; 2],
-    /// Each host of each capture: what its kernel counted, and of the packets that it sent, as the
-    /// capture point beside it saw them, we and tshark.
+    /// Each host of each capture: retransmissions by its kernel, by us and by tshark.
     sent_again: Vec<(String, [u64; 3])>,
 }
 
@@ -74,7 +73,7 @@ impl Differences {
         }
     }
 
-    /// Holds the page against what was found, or writes it anew where that is asked for.
+    /// Compares the page with the differences, or writes it (`TCPLAB_BLESS`).
     #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
     pub(super) fn check(&self, version: &str) {
         let page = self.page(version);
@@ -205,9 +204,6 @@ impl Host<'_> {
 
     /// How many segments it retransmitted, by its kernel's own count.
     fn retransmitted(&self) -> u64 {
-        let file = corpus().join(format!("{}.truth.json", self.capture));
-        let truth = std::fs::read(file).unwrap();
-        let truth: serde_json::Value = serde_json::from_slice(&truth).unwrap();
-        truth[self.counters]["TcpRetransSegs"].as_u64().unwrap_or(0)
+        truth(self.capture)[self.counters]["TcpRetransSegs"].as_u64().unwrap_or(0)
     }
 }

@@ -1,6 +1,5 @@
-//! Wireshark's reading of every capture of the corpus, held against ours: the fields of each packet
-//! must be the same; where we call a segment something else, that is listed with the reason in
-//! `docs/differences-from-tshark.md`.
+//! tshark on every capture of the corpus: header fields must be equal; differences of
+//! classification are listed with reasons in `docs/differences-from-tshark.md`.
 //!
 //! Where tshark is not installed, the test says so and passes.
 

@@ -1,21 +1,18 @@
 //! The JSON of commands against its schemas in `docs/schemas`, and the tables against pyarrow.
 //!
-//! Schemas of results are made from what is written (`TCPLAB_BLESS=1 cargo nextest run -p tcplab
-//! --test schemas`), that of a trace from its columns. A key that vanishes or changes its type
+//! `TCPLAB_BLESS=1 cargo nextest run -p tcplab --test commands schemas` widens schemas to fit what
+//! is written; that of a trace is made from its columns. A key that vanishes or changes its type
 //! breaks the promise of docs/formats.md, and this test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 use tcplab_quantities::{self as q, Document};
-use tempfile::TempDir;
 
-#[path = "schemas/schema.rs"]
-mod schema;
-
-use schema::check;
+use crate::home::{Ended, Home, names, skipped};
+use crate::schema::check;
 
 const SCENARIO: &str = r#"title = "Small"
 
@@ -99,47 +96,35 @@ const SCENARIOS: &[&str] =
     &["interruption", "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
 
 /// A directory with captures, a scenario and a run of it.
-fn home() -> (TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
+fn home() -> (Home, PathBuf) {
+    let home = Home::with("small.toml", SCENARIO);
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     for (name, file) in [("a", "nots_loss1.snd"), ("b", "nots_loss1.rcv")] {
-        let to = home.path().join(format!("{name}.pcap.zst"));
-        fs::copy(corpus.join(format!("{file}.pcap.zst")), to).unwrap();
+        let capture = fs::read(corpus.join(format!("{file}.pcap.zst"))).unwrap();
+        home.write(&format!("{name}.pcap.zst"), capture);
     }
-    fs::write(home.path().join("small.toml"), SCENARIO).unwrap();
-    fs::write(home.path().join("a.pkt"), SCRIPT).unwrap();
-    output(home.path(), &["run", "small.toml", "--world", "sim", "--runs", "runs"]);
-    let run = fs::read_dir(home.path().join("runs/small")).unwrap().next().unwrap().unwrap();
-    (home, run.path())
-}
-
-fn command(home: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tcplab"));
-    command.args(arguments).current_dir(home).stdin(Stdio::null());
-    command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
-    command
+    home.write("a.pkt", SCRIPT);
+    home.answer("run small.toml --world sim --runs runs");
+    let run = home.only("runs/small");
+    (home, run)
 }
 
 /// What a command prints, which may find differences or claims that fail.
-fn output(home: &Path, arguments: &[&str]) -> Vec<u8> {
-    let output = command(home, arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {said}");
-    output.stdout
+fn output(home: &Home, line: &str) -> String {
+    let Ended { code, stdout, stderr } = home.run(line);
+    assert!(matches!(code, Some(0 | 1)), "{line}: {stderr}");
+    stdout
 }
 
 #[test]
 fn json_of_each_command_fits_its_schema() {
     let (home, run) = home();
-    let trial = fs::read_dir(run.join("trials")).unwrap().next().unwrap().unwrap().file_name();
-    let named = |line: &str| {
-        let line = line.replace("RUN", &run.display().to_string());
-        line.replace("TRIAL", &trial.to_string_lossy())
-    };
+    let trial = &names(&run.join("trials"))[0];
+    let named =
+        |line: &str| line.replace("RUN", &run.display().to_string()).replace("TRIAL", trial);
     for (line, document) in COMMANDS {
         let line = named(line);
-        let text = output(home.path(), &line.split(' ').collect::<Vec<_>>());
-        let value = serde_json::from_slice(&text);
+        let value = serde_json::from_str(&output(&home, &line));
         check(document, &value.unwrap_or_else(|error| panic!("{line}: {error}")), &line);
     }
 }
@@ -149,13 +134,12 @@ fn json_files_of_runs_fit_their_schemas() {
     let (home, small) = home();
     check_file(&small.join("comparisons.json"), &q::COMPARISONS_DOCUMENT);
     for scenario in SCENARIOS {
-        let line = ["run", scenario, "--world", "sim", "--quick", "--runs", "catalogue"];
-        output(home.path(), &line);
+        output(&home, &format!("run {scenario} --world sim --quick --runs catalogue"));
     }
     let entries = |place: &Path| -> Vec<PathBuf> {
-        fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path()).collect()
+        names(place).into_iter().map(|name| place.join(name)).collect()
     };
-    let runs = entries(&home.path().join("catalogue")).into_iter().flat_map(|of| entries(&of));
+    let runs = entries(&home.path("catalogue")).into_iter().flat_map(|of| entries(&of));
     for run in runs.chain([small]) {
         for (name, document) in FILES {
             check_file(&run.join(name), document);
@@ -181,9 +165,10 @@ fn page_of_formats_lists_all_documents() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let page = fs::read_to_string(docs.join("formats.md")).unwrap();
     for Document { schema, version, about } in q::DOCUMENTS {
-        let name = match docs.join(format!("schemas/{schema}.json")).exists() {
-            true => format!("[`{schema}`](schemas/{schema}.json)"),
-            false => format!("`{schema}`"),
+        let name = if docs.join(format!("schemas/{schema}.json")).exists() {
+            format!("[`{schema}`](schemas/{schema}.json)")
+        } else {
+            format!("`{schema}`")
         };
         let row = format!("| {name} | {version} | {about} |");
         assert!(page.contains(&row), "docs/formats.md lacks this row: {row}");
@@ -194,7 +179,7 @@ fn page_of_formats_lists_all_documents() {
 #[test]
 fn json_lines_begin_with_schema() {
     let (home, _) = home();
-    let text = String::from_utf8(output(home.path(), &["trace", "a.pcap.zst", "--jsonl"])).unwrap();
+    let text = home.answer("trace a.pcap.zst --jsonl");
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["type"], &lines[0]["version"]), (&"header".into(), &1.into()));
     assert_eq!(lines[0]["schema"], "tcplab.trace-lines");
@@ -213,32 +198,27 @@ fn pyarrow_reads_numbers_in_all_tables() {
     let has =
         Command::new(&python).args(["-c", "import pyarrow.parquet, pyarrow.feather"]).output();
     if !has.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: pyarrow is not installed, so no table was read with it");
-        return;
+        return skipped("pyarrow is not installed, so no table was read with it");
     }
     let (home, run) = home();
-    let tables = home.path().join("tables");
-    fs::create_dir(&tables).unwrap();
+    home.make_directory("tables");
     let run = run.display().to_string();
-    let trial = fs::read_dir(format!("{run}/trials")).unwrap().next().unwrap().unwrap().path();
-    for (source, prefix) in
-        [(run.as_str(), "run"), (trial.to_str().unwrap(), "trial"), ("a.pcap.zst", "capture")]
-    {
-        let list = String::from_utf8(output(home.path(), &["export", source])).unwrap();
+    let trial = format!("{run}/trials/{}", names(&Path::new(&run).join("trials"))[0]);
+    for (source, prefix) in [(&*run, "run"), (&*trial, "trial"), ("a.pcap.zst", "capture")] {
+        let list = home.answer(&format!("export {source}"));
         for name in list.lines().take_while(|line| !line.is_empty()) {
             let name = name.split(' ').next().unwrap();
             for format in ["parquet", "arrow", "csv", "jsonl"] {
                 let file = format!("tables/{prefix}.{}.{format}", name.replace('/', "."));
-                let line = ["export", source, "--table", name, "--format", format, "-o", &file];
                 if prefix == "run" && name == "flows" {
                     continue;
                 }
-                output(home.path(), &line);
+                home.answer(&format!("export {source} --table {name} --format {format} -o {file}"));
             }
         }
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schemas/tables.py");
-    let read = Command::new(&python).arg(script).arg(&tables).output().unwrap();
+    let read = Command::new(&python).arg(script).arg(home.path("tables")).output().unwrap();
     let said = String::from_utf8_lossy(&read.stdout);
     assert!(read.status.success(), "{said}{}", String::from_utf8_lossy(&read.stderr));
     assert!(said.contains("tables read"), "{said}");
