@@ -103,7 +103,7 @@ pub(crate) struct ReceivedFrame {
     pub(crate) from: libc::sockaddr_ll,
 }
 
-/// Has the kernel tell of VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
+/// Has the kernel report VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
 pub(crate) fn tell_of_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_option(socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
 }
