@@ -78,15 +78,15 @@ fn convert<R: Read, W: Write>(
             }
         };
         copied.packets += 1;
-        let said = comment(copied.packets);
-        copied.annotated += u64::from(said.is_some());
+        let text = comment(copied.packets);
+        copied.annotated += u64::from(text.is_some());
         writer.write_packet(&Packet {
             interface,
             time: record.time.unwrap_or_default(),
             captured: record.captured,
             original_len: record.original_len,
             direction: None,
-            comments: said.as_deref().as_slice(),
+            comments: text.as_deref().as_slice(),
         })?;
     }
     Ok(copied)
@@ -136,8 +136,8 @@ impl<R: Read, W: Write, C: FnMut(u64) -> Option<String>> Blocks<'_, R, W, C> {
     /// Adds to a packet's block what there is to say.
     fn packet(&mut self, block: &mut Vec<u8>, kind: u32, endian: Endian) {
         self.copied.packets += 1;
-        let Some(said) = (self.comment)(self.copied.packets) else { return };
-        let added = kind != kind::SIMPLE_PACKET && add_comment(block, endian, &said);
+        let Some(text) = (self.comment)(self.copied.packets) else { return };
+        let added = kind != kind::SIMPLE_PACKET && add_comment(block, endian, &text);
         self.copied.annotated += u64::from(added);
         self.copied.voiceless += u64::from(!added);
     }

@@ -112,9 +112,9 @@ fn tshark_sees_interfaces_nanoseconds_and_comments() {
         "frame.comment",
         "tcp.dstport",
     ]);
-    let Some(seen) = output("tshark", &arguments, file.path()) else { return };
+    let Some(printed) = output("tshark", &arguments, file.path()) else { return };
     assert_eq!(
-        seen.lines().collect::<Vec<_>>(),
+        printed.lines().collect::<Vec<_>>(),
         [
             "client;the client's end of the path;1700000000.123456789;52;60;0x00000002;dropped by \
              the path: interruption;5201",
@@ -128,7 +128,7 @@ fn tshark_sees_interfaces_nanoseconds_and_comments() {
 #[test]
 fn capinfos_sees_the_section_and_its_counts() {
     let file = on_disk(&two_ends());
-    let Some(seen) = output("capinfos", &["-M"], file.path()) else { return };
+    let Some(printed) = output("capinfos", &["-M"], file.path()) else { return };
     for line in [
         "Capture hardware:    two cores",
         "Capture oper-sys:    Linux 6.18",
@@ -140,7 +140,7 @@ fn capinfos_sees_the_section_and_its_counts() {
         "Capture length = 52",
         "Number of stat entries = 1",
     ] {
-        assert!(seen.contains(line), "`{line}` is missing in\n{seen}");
+        assert!(printed.contains(line), "`{line}` is missing in\n{printed}");
     }
 }
 
@@ -150,6 +150,6 @@ fn tshark_sees_nanoseconds_in_the_older_format() {
     writer.write_packet(START, &SYN, 60).unwrap();
     let file = on_disk(&writer.finish().unwrap());
     let arguments = fields(&["frame.time_epoch", "frame.len", "tcp.srcport"]);
-    let Some(seen) = output("tshark", &arguments, file.path()) else { return };
-    assert_eq!(seen, "1700000000.123456789;60;52188\n");
+    let Some(printed) = output("tshark", &arguments, file.path()) else { return };
+    assert_eq!(printed, "1700000000.123456789;60;52188\n");
 }

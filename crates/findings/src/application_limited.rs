@@ -43,5 +43,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         Some(sum) => Shown::by_stall(&sum.longest),
         None => direction.shown_under(Limit::Application),
     };
-    Some(shown.proves(&RULE, Severity::Note, Cost::time(slow)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Note, Cost::time(slow)).saying(statement, remedy))
 }

@@ -35,7 +35,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(missed.as_u64(), all),
     );
     let shown = Shown::by(&causes.acked_not_captured);
-    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(RULE.name, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture again with a larger buffer and a shorter snapshot length (`tcpdump -B 65536 -s \
          128`), on an idle host, at a point that all packets pass.",

@@ -27,7 +27,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         direction.sender,
     );
     let shown = Shown::by(copies);
-    Some(shown.proves(&RULE, Severity::Doubt, Cost::NONE).saying(
+    Some(shown.proves(RULE.name, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture on one interface, not on all (`-i any` sees a packet on the bridge and on its \
          port); mirror one direction of a port, not both; or run `editcap -d` first.",

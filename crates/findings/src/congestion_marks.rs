@@ -38,14 +38,14 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             let statement = format!(
                 "{marked}: an AQM on the path slows the sender down without dropping packets."
             );
-            Some(shown.proves(&RULE, Severity::Note, Cost::NONE).stating(statement))
+            Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).stating(statement))
         }
         EcnAgreement::NotAsked | EcnAgreement::Refused => {
             let statement = format!(
                 "{marked}, but the ends did not agree on ECN: a device on the path sets the ECN \
                  bits, and the sender ignores them."
             );
-            Some(shown.proves(&RULE, Severity::Failure, Cost::NONE).saying(
+            Some(shown.proves(RULE.name, Severity::Failure, Cost::NONE).saying(
                 statement,
                 "Look for a device or rule that overwrites the whole type-of-service byte (DSCP \
                  marking must leave its two lowest bits alone).",

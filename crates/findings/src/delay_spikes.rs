@@ -49,7 +49,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         None => ".".to_owned(),
     };
     let shown = Shown::by_stall(longest);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(late.time)).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(late.time)).saying(
         statement,
         "Find out what delayed packets at these times: radio with retransmission or power saving, \
          a host or virtual machine that was not scheduled, a route change, bursts in a shared \

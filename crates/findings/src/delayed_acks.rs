@@ -48,5 +48,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&habits.delayed);
     let cost = Cost::time(habits.delay_max);
-    Some(shown.proves(&RULE, severity, cost).saying(statement, remedy))
+    Some(shown.proves(RULE.name, severity, cost).saying(statement, remedy))
 }

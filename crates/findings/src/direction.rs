@@ -147,10 +147,10 @@ impl<'a> Direction<'a> {
             &causes.originals_not_captured,
         ];
         let mut frames: Vec<u64> =
-            kinds.iter().flat_map(|seen| seen.frames.iter().copied()).collect();
+            kinds.iter().flat_map(|kind| kind.frames.iter().copied()).collect();
         frames.sort_unstable();
         frames.truncate(Occurrences::NAMED);
-        let first = kinds.iter().filter_map(|seen| seen.first).min();
+        let first = kinds.iter().filter_map(|kind| kind.first).min();
         Shown::in_frames(frames, first.unwrap_or(Instant::ZERO))
     }
 

@@ -35,7 +35,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
             amount(asked.data)
         );
         let cost = Cost { time: handshake.round_trip.unwrap_or_default(), bytes: asked.data };
-        return Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+        return Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
             statement,
             "Give all servers behind one address the same key (net.ipv4.tcp_fastopen_key), enable \
              TCP_FASTOPEN on the listening socket, and look for devices that strip data or \
@@ -47,7 +47,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     }
     let statement = "The client requested a Fast Open cookie and the server sent none: later \
                      connections gain nothing.";
-    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(
+    Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(
         statement.to_owned(),
         "Enable it at the server (net.ipv4.tcp_fastopen = 3 and TCP_FASTOPEN on the listening \
          socket), or disable it at the client.",

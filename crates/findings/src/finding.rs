@@ -4,8 +4,6 @@ use serde::Serialize;
 use tcplab_trace::{Connection, Occurrences, Stall, TcpState};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::Rule;
-
 /// A statement about a connection, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -103,8 +101,8 @@ impl Shown {
         Shown { frames, at }
     }
     /// Of occurrences; empty if there were none.
-    pub(crate) fn by(seen: &Occurrences) -> Shown {
-        Shown::in_frames(seen.frames.iter().copied(), seen.first.unwrap_or_default())
+    pub(crate) fn by(occurrences: &Occurrences) -> Shown {
+        Shown::in_frames(occurrences.frames.iter().copied(), occurrences.first.unwrap_or_default())
     }
     /// The two packets around a stall.
     pub(crate) fn by_stall(stall: &Stall) -> Shown {
@@ -133,8 +131,8 @@ impl Shown {
     pub(crate) fn or(self, other: Shown) -> Shown {
         if self.frames.is_empty() { other } else { self }
     }
-    pub(crate) fn proves(self, rule: &Rule, severity: Severity, cost: Cost) -> Found {
-        Found { rule: rule.name, severity, cost, shown: self }
+    pub(crate) fn proves(self, rule: &'static str, severity: Severity, cost: Cost) -> Found {
+        Found { rule, severity, cost, shown: self }
     }
 }
 

@@ -43,5 +43,5 @@ fn in_life(connection: &Connection) -> Option<Finding> {
          close-wait`.",
     );
     let shown = Shown::in_frames([close.frame, connection.frames.1], close.at);
-    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(statement, remedy))
 }

@@ -28,6 +28,7 @@ pub mod path_mtu;
 pub mod recovery_episode;
 pub mod reordering;
 pub mod reset;
+mod rule;
 pub mod segment_size;
 pub mod send_buffer;
 pub mod silly_window;
@@ -53,48 +54,9 @@ mod tests;
 use direction::{Direction, is_share};
 use finding::Shown;
 pub use finding::{Cost, Finding, Severity, worst_first};
+pub use rule::Rule;
+use rule::Test;
 pub use story::story;
-
-/// A rule applied to every connection.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// Its name.
-    pub name: &'static str,
-    /// Whether it reads packets or recovery episodes: with sums alone it finds nothing.
-    pub needs_packets: bool,
-    test: Test,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Test {
-    /// At most one finding for each direction.
-    Directions(fn(&Direction<'_>) -> Option<Finding>),
-    /// At most one finding.
-    Connection(fn(&Connection) -> Option<Finding>),
-    /// Any number of findings.
-    Any(fn(&Connection) -> Vec<Finding>),
-}
-
-impl Rule {
-    const fn of_directions(
-        name: &'static str,
-        test: fn(&Direction<'_>) -> Option<Finding>,
-    ) -> Rule {
-        Rule { name, needs_packets: false, test: Test::Directions(test) }
-    }
-    const fn of_connection(name: &'static str, test: fn(&Connection) -> Option<Finding>) -> Rule {
-        Rule { name, needs_packets: false, test: Test::Connection(test) }
-    }
-
-    /// Applies it.
-    pub fn examine(&self, connection: &Connection) -> Vec<Finding> {
-        match self.test {
-            Test::Directions(test) => Direction::both(connection).iter().filter_map(test).collect(),
-            Test::Connection(test) => test(connection).into_iter().collect(),
-            Test::Any(test) => test(connection),
-        }
-    }
-}
 
 /// All rules: on the capture, the opening and closing, the limits, losses, the ends and the path.
 pub const RULES: &[Rule] = &[

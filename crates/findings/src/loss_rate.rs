@@ -64,7 +64,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     };
     let shown = direction.shown_by_retransmissions();
     let cost = Cost { time: bound, bytes: flow.totals.retransmitted };
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Find out where packets are lost: interface errors (`ethtool -S`, `ip -s link`), radio, a \
          policer, queues too short for bursts (`tc -s qdisc`). If the loss cannot be avoided, use \

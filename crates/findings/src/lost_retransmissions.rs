@@ -44,7 +44,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&causes.lost_retransmissions);
     let cost = Cost::bytes(Bytes::new(again * direction.flow.marks.largest.as_u64()));
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Look for outages (handover, radio, a route that flaps) and for policers, which drop \
          above a rate where a shaper would queue; pacing at the sender (`tc qdisc … fq`, BBR) \

@@ -45,5 +45,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          TCP_CORK), or set TCP_NODELAY there.",
     );
     let shown = Shown::by(waits);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(waited)).saying(statement, remedy))
 }

@@ -37,7 +37,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let cost = Cost::bytes(Bytes::new(copies.count * direction.flow.marks.largest.as_u64()));
     let shown = Shown::by(copies);
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Look for a loop or a flooding switch (`bridge fdb`, spanning tree), links bonded in \
          broadcast mode, redundancy (PRP, HSR) that does not remove copies, and radio links that \

@@ -34,7 +34,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     let cost = Cost::bytes(direction.flow.totals.retransmitted);
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Enable SACK at the end that lacks it (on Linux net.ipv4.tcp_sack = 1, the default). If \
          both ends have it enabled, a firewall or SYN proxy on the path strips the option.",

@@ -35,7 +35,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(repeats, direction.segments()),
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
-    Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(
+    Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(
         statement,
         "Enable timestamps at the end that lacks them (on Linux net.ipv4.tcp_timestamps = 1, the \
          default; Windows: netsh interface tcp set global timestamps=enabled).",

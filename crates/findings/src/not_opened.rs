@@ -50,7 +50,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let shown = Shown::by(&connection.forward.causes.syn_retransmissions)
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions))
         .and(Shown::by_all(connection));
-    Some(shown.proves(&RULE, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Failure, Cost::time(lasted)).saying(statement, remedy))
 }
 
 fn sent(what: &str, count: u64, lasted: Span) -> String {

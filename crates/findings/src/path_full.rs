@@ -43,5 +43,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         percent(reached, whole),
     );
     let shown = direction.shown_under(Limit::Path);
-    Some(shown.proves(&RULE, Severity::Good, Cost::NONE).stating(statement))
+    Some(shown.proves(RULE.name, Severity::Good, Cost::NONE).stating(statement))
 }

@@ -41,7 +41,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         let remedy = "No timeout was needed. To avoid the first drop, set the MTU of the \
                       interface or route to that of the path, or let the router clamp the MSS of \
                       SYNs (TCPMSS, clamp to PMTU).";
-        return Some(shown.proves(&RULE, Severity::Note, Cost::NONE).saying(statement, remedy));
+        return Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(statement, remedy));
     };
     let waited = silence.until.since(silence.from);
     statement += &format!(
@@ -50,7 +50,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(waited)
     );
     let shown = shown.and(Shown::by_stall(silence));
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(waited)).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(waited)).saying(
         statement,
         "Let ICMP through (\"fragmentation needed\", \"packet too big\") on the whole path, or \
          set the MTU of the tunnel or route to what it carries, or clamp the MSS of SYNs (TCPMSS, \

@@ -36,7 +36,7 @@ fn in_connection(connection: &Connection) -> Vec<Finding> {
             let cost =
                 Cost { time: episode.duration(connection.last), bytes: episode.retransmitted };
             let shown = Shown::in_frames(frames, episode.first_lost_sent);
-            let found = shown.proves(&RULE, Severity::Harm, cost);
+            let found = shown.proves(RULE.name, Severity::Harm, cost);
             findings.push(found.stating(story(episode, direction.flow)));
         }
     }

@@ -46,7 +46,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(&causes.out_of_order);
     let each = direction.flow.marks.largest.as_u64();
     let cost = Cost::bytes(tcplab_units::Bytes::new(spurious * each));
-    Some(shown.proves(&RULE, severity, cost).saying(
+    Some(shown.proves(RULE.name, severity, cost).saying(
         statement,
         "Look for multipath that splits one connection: link aggregation or routes balanced per \
          packet instead of per connection, parallel queues, radio with retransmission. RACK (on \

@@ -58,5 +58,5 @@ fn in_life(connection: &Connection) -> Option<Finding> {
     };
     let shown = Shown::in_frames([close.frame], close.at);
     let cost = Cost::bytes(unread.unwrap_or(Bytes::ZERO));
-    Some(shown.proves(&RULE, Severity::Failure, cost).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Failure, cost).saying(statement, remedy))
 }

@@ -61,5 +61,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by_offers(direction.connection);
     let cost = Cost::bytes(Bytes::new(spent.saturating_sub(headers(ETHERNET))));
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }

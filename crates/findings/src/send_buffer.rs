@@ -47,5 +47,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          Linux up to the third value of net.ipv4.tcp_wmem), or raise it{size}.",
     );
     let shown = direction.shown_under(Limit::SendBuffer);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -39,5 +39,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          buffer of several segments (SO_RCVBUF).",
     );
     let shown = Shown::by(&windows.silly_windows);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

@@ -49,5 +49,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let remedy = "The requests had arrived: look at the server's application and its back ends \
                   (database, other services), not at the network.";
     let shown = Shown::by_stall(longest);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(thinking.time)).saying(statement, remedy))
+    Some(
+        shown
+            .proves(RULE.name, Severity::Harm, Cost::time(thinking.time))
+            .saying(statement, remedy),
+    )
 }

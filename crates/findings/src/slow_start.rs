@@ -64,5 +64,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         )
     };
     let shown = direction.shown_under(Limit::SlowStart);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -53,17 +53,17 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         amount(wasted),
     );
     let shown = Shown::by_all(direction.connection);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::bytes(wasted)).saying(statement, remedy))
 }
 
-/// What fits: as both ends agreed, or the largest that was seen.
+/// What fits: as both ends agreed, or the largest captured.
 fn full_segment(direction: &Direction<'_>) -> Option<u64> {
     let agreed = direction.sender_offers.mss.into_iter().chain(direction.receiver_offers.mss).min();
     let both = direction.sender_offers.mss.is_some() && direction.receiver_offers.mss.is_some();
-    let seen = direction.flow.marks.largest.as_u64();
+    let largest = direction.flow.marks.largest.as_u64();
     match agreed.filter(|_| both) {
         // Timestamps take twelve bytes of it (RFC 7323 appendix A).
-        Some(mss) => Some(u64::from(mss).saturating_sub(12).max(seen)),
-        None => Some(seen).filter(|&seen| seen > 0),
+        Some(mss) => Some(u64::from(mss).saturating_sub(12).max(largest)),
+        None => Some(largest).filter(|&largest| largest > 0),
     }
 }

@@ -75,9 +75,9 @@ fn in_packets(flow: &Flow) -> Option<Finding> {
     let cost = Cost::bytes(spurious.iter().map(|(s, _)| s.payload).sum());
     // A probe costs one segment and does not slow the sender down.
     Some(if probes == found {
-        shown.proves(&RULE, Severity::Note, cost).stating(statement)
+        shown.proves(RULE.name, Severity::Note, cost).stating(statement)
     } else {
-        shown.proves(&RULE, Severity::Harm, cost).saying(statement, LOOK)
+        shown.proves(RULE.name, Severity::Harm, cost).saying(statement, LOOK)
     })
 }
 
@@ -117,5 +117,5 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
     );
     let cost = Cost::bytes(Bytes::new(spurious * direction.flow.marks.largest.as_u64()));
     let shown = Shown::by(dsack).and(Shown::by(echo));
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, LOOK))
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, LOOK))
 }

@@ -53,7 +53,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     statement += ". Everything else on this path waits as long.";
     let shown = direction.shown_under(Limit::Path);
     let cost = Cost::time(mean.saturating_sub(min));
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Keep the bottleneck queue short (FQ-CoDel or CAKE at a rate just below the link's), or \
          pace the sender at the path's rate (BBR). A larger buffer makes it worse.",

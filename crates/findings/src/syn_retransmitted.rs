@@ -54,5 +54,5 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
     let cost = Cost::time(took.saturating_sub(round_trip));
     let shown = repeats.or(Shown::by_all(connection));
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -57,5 +57,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          paths allow a shorter timeout (ip route … rto_min), or keep the connection busy."
     };
     let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.tail_loss_probes));
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(tails.time)).saying(statement, remedy))
 }

@@ -47,7 +47,7 @@ fn in_sums(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&causes.timeouts).or(Shown::by_all(direction.connection));
     // No sum holds the duration; the rule on timeouts counts all waiting.
-    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, REMEDY))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::NONE).saying(statement, REMEDY))
 }
 
 fn in_packets(flow: &Flow) -> Vec<Finding> {
@@ -91,5 +91,5 @@ fn finding(flow: &Flow, row: &[&Segment]) -> Finding {
     );
     let shown = Shown::in_frames(sent.iter().map(|s| s.frame), first.at);
     let cost = Cost::time(last.at.since(since));
-    shown.proves(&RULE, Severity::Harm, cost).saying(statement, REMEDY)
+    shown.proves(RULE.name, Severity::Harm, cost).saying(statement, REMEDY)
 }

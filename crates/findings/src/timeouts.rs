@@ -91,5 +91,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(longest.until.since(longest.from)),
     );
     let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.timeouts));
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

@@ -54,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let remedy = remedy(direction, largest, needed);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::time(full)).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(full)).saying(statement, remedy))
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {

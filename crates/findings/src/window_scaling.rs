@@ -61,7 +61,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown =
         Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.window_full));
     let cost = Cost::time(full.unwrap_or_default());
-    Some(shown.proves(&RULE, Severity::Harm, cost).saying(
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
         "Enable it at the end that lacks it (on Linux net.ipv4.tcp_window_scaling = 1, the \
          default; some systems need a buffer above 64 kB set before connect or listen). If both \

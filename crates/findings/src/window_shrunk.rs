@@ -34,5 +34,5 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          net.ipv4.tcp_shrink_window and memory pressure (`nstat -az TcpExtTCPRcvCollapsed`).",
     );
     let shown = Shown::by(shrunk);
-    Some(shown.proves(&RULE, Severity::Harm, Cost::NONE).saying(statement, remedy))
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

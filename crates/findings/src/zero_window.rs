@@ -54,7 +54,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shown = Shown::by(&windows.zero_windows);
     Some(
         shown
-            .proves(&RULE, Severity::Harm, Cost::time(windows.zero_window_time))
+            .proves(RULE.name, Severity::Harm, Cost::time(windows.zero_window_time))
             .saying(statement, remedy),
     )
 }

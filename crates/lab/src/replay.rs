@@ -16,9 +16,9 @@ use crate::error::LabError;
 /// How the decisions compare.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Replay {
-    /// Packets that both tell of.
+    /// Packets that are in both.
     pub packets: u64,
-    /// Packets whose verdicts differ, or of which only one tells; by id, the first ones.
+    /// Packets whose verdicts differ, or that are in one only; by id, the first ones.
     pub differences: Vec<Difference>,
     /// How many there are in all.
     pub different: u64,
@@ -46,7 +46,7 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
         let why = if record.path.same_host {
             "both ends were on the same host, without a path"
         } else {
-            "netem made its path, and told no verdict"
+            "netem made its path, and keeps no log of verdicts"
         };
         return Err(LabError::Replay { why: why.into() });
     }

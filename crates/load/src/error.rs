@@ -13,7 +13,7 @@ pub enum LoadError {
     Unreachable {
         /// Who was tried.
         address: SocketAddr,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// The limit on descriptors is too low.
@@ -32,7 +32,7 @@ pub enum LoadError {
     System {
         /// What was tried.
         what: &'static str,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: io::Error,
     },
 }

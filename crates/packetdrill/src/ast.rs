@@ -98,7 +98,7 @@ pub struct Code {
 pub struct PacketSpec {
     /// Outer headers (`ipv4 a > b:`, `gre:`, `mpls (…):`), each as written.
     pub encapsulations: Vec<String>,
-    /// What is said of the IP header.
+    /// The fields of the IP header.
     pub ip: IpSpec,
     /// `encap psp spi …`: the index.
     pub psp: Option<u32>,
@@ -108,7 +108,7 @@ pub struct PacketSpec {
     pub body: Body,
 }
 
-/// What is said of an IP header.
+/// The fields of an IP header that a script names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IpSpec {
     /// ECN or type of service.
@@ -119,10 +119,10 @@ pub struct IpSpec {
     pub ttl: Option<u8>,
 }
 
-/// What is said of the second byte of an IP header.
+/// The second byte of an IP header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Service {
-    /// Nothing: anything will do, and nothing is sent.
+    /// Not given: any value is right, and 0 is sent.
     #[default]
     Unsaid,
     /// `[noecn]`, `[ect0]`, `[ect1]`, `[ce]`: the two bits.
@@ -217,7 +217,7 @@ pub struct IcmpSpec {
     pub kind: String,
     /// By name.
     pub code: Option<String>,
-    /// The MTU it tells, bytes.
+    /// The MTU in it, bytes.
     pub mtu: Option<u32>,
     /// Identifier of an echo.
     pub id: Option<u16>,

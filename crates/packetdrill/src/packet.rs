@@ -32,7 +32,7 @@ pub struct Packet {
     pub options: Vec<OptionSpec>,
     /// Data bytes.
     pub len: u32,
-    /// Why the stack sent it, in a word, if it tells.
+    /// Why the stack sent it, in a word, if it is known.
     pub cause: Option<&'static str>,
 }
 

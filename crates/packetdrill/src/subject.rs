@@ -108,149 +108,49 @@ impl Outcome {
 
 /// A system call. Numbers are Linux's, descriptors the stack's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named as in the manual pages")]
 pub enum SystemCall {
     /// `socket`.
-    Socket {
-        /// AF_INET, …
-        domain: i64,
-        /// SOCK_STREAM, …
-        kind: i64,
-        /// IPPROTO_TCP, …
-        protocol: i64,
-    },
+    Socket { domain: i64, kind: i64, protocol: i64 },
     /// `bind`, to [`LOCAL_PORT`].
-    Bind {
-        /// Socket.
-        fd: i64,
-    },
+    Bind { fd: i64 },
     /// `listen`.
-    Listen {
-        /// Socket.
-        fd: i64,
-        /// How many may wait.
-        backlog: i64,
-    },
+    Listen { fd: i64, backlog: i64 },
     /// `accept`.
-    Accept {
-        /// Socket.
-        fd: i64,
-    },
+    Accept { fd: i64 },
     /// `connect`, to [`REMOTE_PORT`].
-    Connect {
-        /// Socket.
-        fd: i64,
-    },
-    /// `connect` to nobody (AF_UNSPEC): the connection is broken off.
-    Disconnect {
-        /// Socket.
-        fd: i64,
-    },
-    /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`.
-    Receive {
-        /// Socket.
-        fd: i64,
-        /// Bytes at most.
-        len: u32,
-        /// MSG_PEEK, …
-        flags: i64,
-        /// Whether it is `recvmsg`, which takes control messages.
-        message: bool,
-    },
-    /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros.
-    Send {
-        /// Socket.
-        fd: i64,
-        /// MSG_MORE, …
-        flags: i64,
-        /// Bytes of each of the buffers that hold the data.
-        parts: Vec<u32>,
-    },
+    Connect { fd: i64 },
+    /// `connect` to nobody (AF_UNSPEC): the connection is aborted.
+    Disconnect { fd: i64 },
+    /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`; the last (`message`) takes control messages.
+    Receive { fd: i64, len: u32, flags: i64, message: bool },
+    /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros: the bytes of each of the buffers
+    /// that hold the data.
+    Send { fd: i64, flags: i64, parts: Vec<u32> },
     /// A read or write of some bytes with NULL for a buffer.
-    BadBuffer {
-        /// Socket.
-        fd: i64,
-        /// Whether it would read.
-        receives: bool,
-    },
+    BadBuffer { fd: i64, receives: bool },
     /// `close`.
-    Close {
-        /// Descriptor.
-        fd: i64,
-    },
+    Close { fd: i64 },
     /// `shutdown`.
-    Shutdown {
-        /// Socket.
-        fd: i64,
-        /// SHUT_WR, …
-        how: i64,
-    },
+    Shutdown { fd: i64, how: i64 },
     /// `setsockopt`.
-    SetOption {
-        /// Socket.
-        fd: i64,
-        /// SOL_TCP, …
-        level: i64,
-        /// TCP_NODELAY, …
-        name: i64,
-        /// To what.
-        value: OptionValue,
-    },
+    SetOption { fd: i64, level: i64, name: i64, value: OptionValue },
     /// `getsockopt`; the value goes to [`Outcome::values`].
-    GetOption {
-        /// Socket.
-        fd: i64,
-        /// SOL_TCP, …
-        level: i64,
-        /// TCP_NODELAY, …
-        name: i64,
-    },
-    /// `fcntl`.
-    Control {
-        /// Descriptor.
-        fd: i64,
-        /// F_SETFL, …
-        command: i64,
-        /// O_NONBLOCK, …; 0 if none is given.
-        argument: i64,
-    },
+    GetOption { fd: i64, level: i64, name: i64 },
+    /// `fcntl`; the argument is 0 if none is given.
+    Control { fd: i64, command: i64, argument: i64 },
     /// `ioctl`; the value goes to [`Outcome::values`].
-    Request {
-        /// Descriptor.
-        fd: i64,
-        /// SIOCINQ, …
-        request: i64,
-    },
+    Request { fd: i64, request: i64 },
     /// `epoll_create`.
     EpollCreate,
-    /// `epoll_ctl`.
-    EpollControl {
-        /// Of the epoll.
-        epoll: i64,
-        /// EPOLL_CTL_ADD, …
-        operation: i64,
-        /// Descriptor that is waited for.
-        fd: i64,
-        /// EPOLLIN, …
-        events: i64,
-        /// What `epoll_wait` gives back.
-        data: i64,
-    },
-    /// `epoll_wait`; of each event the bits and the data go to [`Outcome::values`].
-    EpollWait {
-        /// Of the epoll.
-        epoll: i64,
-        /// Events at most.
-        most: usize,
-        /// How long to wait; `None`: for ever.
-        timeout: Option<Span>,
-    },
-    /// `poll`; `revents` go to [`Outcome::values`].
-    Poll {
-        /// Descriptors, each with the events asked for.
-        fds: Vec<(i64, i64)>,
-        /// How long to wait; `None`: for ever.
-        timeout: Option<Span>,
-    },
+    /// `epoll_ctl`; `epoll_wait` returns `data`.
+    EpollControl { epoll: i64, operation: i64, fd: i64, events: i64, data: i64 },
+    /// `epoll_wait`, without a `timeout` for ever; of each event the bits and the data go to
+    /// [`Outcome::values`].
+    EpollWait { epoll: i64, most: usize, timeout: Option<Span> },
+    /// `poll`, of descriptors with the events asked for, without a `timeout` for ever; `revents`
+    /// go to [`Outcome::values`].
+    Poll { fds: Vec<(i64, i64)>, timeout: Option<Span> },
 }
 
 /// What a socket's option is set to.

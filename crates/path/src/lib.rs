@@ -53,6 +53,8 @@ mod queue;
 mod schedule;
 mod spec;
 pub mod tc;
+#[cfg(test)]
+mod testing;
 mod text_or_table;
 mod verdict;
 

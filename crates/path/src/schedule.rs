@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Rate, Span};
 
+use crate::text_or_table::is_default;
+
 /// A value that changes with time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -29,14 +31,8 @@ pub struct Step<T> {
     /// The value it leads to.
     pub to: T,
     /// How long the way there takes: the value changes evenly, a ramp. Default: no time, a step.
-    #[serde(default, skip_serializing_if = "is_no_time")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub over: Span,
-}
-
-/// For serde, which passes a reference.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-pub(crate) fn is_no_time(span: &Span) -> bool {
-    span.is_zero()
 }
 
 /// What can change with time: a quantity held in whole steps.
@@ -237,10 +233,7 @@ impl<T: Quantity> Schedule<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn ms(n: u64) -> Instant {
-        Instant::from_nanos(n * 1_000_000)
-    }
+    use crate::testing::ms;
 
     fn mbit(n: u64) -> Rate {
         Rate::from_bits_per_second(n * 1_000_000)

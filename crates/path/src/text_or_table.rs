@@ -100,3 +100,8 @@ macro_rules! text_or_table {
     };
 }
 pub(crate) use text_or_table;
+
+/// Whether a value need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -18,9 +18,9 @@ pub struct Case {
     pub levels: Vec<(String, String)>,
     /// Where its trials ran.
     pub world: World,
-    /// Whose TCP spoke at the client and at the server.
+    /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
-    /// Its trials by number, but for those that failed. They are written apart, see [`Run`](crate::Run).
+    /// Its trials by number, but for those that failed. `run.json` gets them one by one.
     #[serde(skip_serializing)]
     pub trials: Vec<Trial>,
     /// Those that failed, as often as they were run.

@@ -27,7 +27,7 @@ pub struct DatagramRow {
     pub sent: Instant,
     /// When it came to the other end.
     pub arrived: Option<Instant>,
-    /// Why it did not, in words; `not seen at the other end` where the path tells nothing.
+    /// Why it did not, in words; `not seen at the other end` where the path has no log.
     pub lost: Option<String>,
     /// Its frame in the client's capture, if it passed there.
     pub frame: Option<u64>,

@@ -6,7 +6,7 @@ use tcplab_workload::CallRow;
 
 use crate::Metric;
 
-/// What one end did, as its application and the capture beside it tell.
+/// What one end did, by its application and the capture beside it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EndRow {
     /// Which.

@@ -11,7 +11,7 @@ pub struct EpisodeRow {
     pub number: usize,
     /// The paper's type: `without time lag`, `with time lag`, `intermittent`.
     pub kind: String,
-    /// What first told of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
+    /// The first evidence of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
     pub evidence: String,
     /// First evidence, seconds since the trial's zero.
     #[serde(rename = "start_seconds")]
@@ -33,7 +33,7 @@ pub struct EpisodeRow {
     /// Whether everything lost was acknowledged in the end.
     pub repaired: bool,
     /// What the path's own log says: segments it dropped that belong to this episode. None where
-    /// the path tells nothing.
+    /// the path has no log.
     #[serde(default, rename = "lost_segments_of_path")]
     pub truth_lost: Option<usize>,
     /// Which interruption hit, from 1; none if another cause did.
@@ -86,7 +86,7 @@ impl Recovery {
     }
 }
 
-/// What an interruption of the path cost a transfer, as the acknowledgements at its sender tell.
+/// What an interruption of the path cost a transfer, by the acknowledgements at its sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InterruptionRow {
     /// From 1 within the trial, as [`EpisodeRow::interruption`] counts.

@@ -70,7 +70,7 @@ pub struct Quantity {
     /// or one has no values.
     pub ratio: Option<f64>,
     /// How far from 1 the ratio of two medians lies, in the middle, when both are drawn from the
-    /// kernel's own trials: what no model could be told apart from.
+    /// kernel's own trials: which no model can beat.
     pub noise: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! A trial: one repetition of a case, and what came of it.
+//! A trial: one repetition of a case, and its result.
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::metrics;
@@ -27,7 +27,7 @@ pub struct Trial {
     pub ends: Vec<EndRow>,
     /// How the connection ended. See `ends`.
     pub ending: Option<Ending>,
-    /// What came of the load, where the workload is one.
+    /// The result of the load, where the workload is one.
     pub load: Option<Box<LoadReport>>,
     /// Socket options worth telling: asked for, or changed while it ran.
     pub options: Vec<OptionRow>,
@@ -43,7 +43,7 @@ pub struct Trial {
     /// Whether its captures, samples and path's log were kept. Where they were not, what is in
     /// memory of it are metrics and remarks; its directory, `run.json` and the tables have it all.
     pub has_packets: bool,
-    /// What came of each flow, where there are several; everything else is about the first that is
+    /// The result of each flow, where there are several; everything else is about the first that is
     /// not in the background. If that has several connections, the metrics are their medians, and
     /// what the capture shows is of the first.
     pub flows: Vec<FlowRow>,

@@ -12,7 +12,7 @@ pub(crate) struct CallState {
     /// The application has nothing to do any more.
     pub(crate) is_over: bool,
     /// A call has returned the error of the connection, which happens once (`sock_error`).
-    pub(crate) has_told: bool,
+    pub(crate) has_returned_error: bool,
     /// SHUT_RD: a read without data returns the end of the stream.
     pub(crate) is_read_shut: bool,
     /// `close` was called, and waits until then at most (SO_LINGER).

@@ -54,7 +54,7 @@ impl Host {
             Want::Sleep(until) => Done::Waits(Some(until)),
             Want::Connect => self.connect(now),
             Want::Vanish => {
-                self.vanish();
+                self.has_vanished = true;
                 Done::Waits(None)
             }
             Want::Accept => self.accept(now),
@@ -164,7 +164,7 @@ impl Host {
             // This call returns what was taken, the next one the error.
             Err(_) if moved > 0 => self.application.returned(now),
             Err(WriteError::Closed) => self.application.failed("EPIPE", now),
-            Err(WriteError::Broken(_)) if self.calls.has_told => {
+            Err(WriteError::Broken(_)) if self.calls.has_returned_error => {
                 self.application.failed("EPIPE", now);
             }
             Err(WriteError::Broken(error)) => return self.fail(now, error),
@@ -195,7 +195,9 @@ impl Host {
                 Some(until) if until <= now => self.application.failed("EAGAIN", now),
                 until => return Done::Waits(until),
             },
-            Err(ReadError::Broken(_)) if calls.has_told => self.application.end_of_stream(now),
+            Err(ReadError::Broken(_)) if calls.has_returned_error => {
+                self.application.end_of_stream(now)
+            }
             Err(ReadError::Broken(error)) => return self.fail(now, error),
             Err(ReadError::NotConnected | ReadError::NoUrgent) => {
                 self.application.failed("ENOTCONN", now);
@@ -245,7 +247,7 @@ impl Host {
         if self.has_failed() {
             return Done::Waits(None);
         }
-        self.calls.has_told = true;
+        self.calls.has_returned_error = true;
         self.application.failed(error.errno(), now);
         Done::Returned
     }

@@ -40,12 +40,15 @@ impl Connections<'_> {
             let host = |endpoint: Endpoint| {
                 let index = endpoint as usize;
                 let spec = &specs[planned.flow][index];
-                let host = host(spec, planned, endpoint, application(endpoint, planned))?;
-                Ok::<Host, SimError>(host.on(&machines[index]).in_background(is_background))
+                let mut host = host(spec, planned, endpoint, application(endpoint, planned))?;
+                host.machine = machines[index].clone();
+                host.is_background = is_background;
+                Ok::<Host, SimError>(host)
             };
             let client = host(Endpoint::Client)?;
-            let server = host(Endpoint::Server)?;
-            Ok((planned.start, [client, server.absent(planned.workload.connect)]))
+            let mut server = host(Endpoint::Server)?;
+            server.absent = planned.workload.connect;
+            Ok((planned.start, [client, server]))
         };
         self.planned.iter().map(pair).collect()
     }
@@ -66,7 +69,7 @@ impl Connections<'_> {
         let mut connections: BTreeMap<usize, Vec<ConnectionLog>> = BTreeMap::new();
         for (planned, [client, server]) in self.of_pairs(pairs) {
             let PlannedConnection { ports, start, .. } = *planned;
-            let (client, server) = (client.report(), server.report());
+            let (client, server) = (client.application.report(), server.application.report());
             let log = ConnectionLog { ports, start: start.unwrap_or_default(), client, server };
             connections.entry(planned.flow).or_default().push(log);
         }
@@ -124,7 +127,7 @@ impl Connections<'_> {
         pairs: &'p [[Host; 2]],
     ) -> impl Iterator<Item = (&'p PlannedConnection, &'p [Host; 2])> {
         pairs.iter().filter_map(|pair| {
-            let port = pair[0].address().port;
+            let port = pair[0].address.port;
             let at = self.planned.binary_search_by_key(&port, |planned| planned.ports[0]).ok()?;
             Some((&self.planned[at], pair))
         })
@@ -165,21 +168,23 @@ fn host(
     let accepted = options::of_accepted(&config, &spec.accepted).map_err(refused)?;
     let index = endpoint as usize;
     let address = Address { ip: ADDRESSES[index], port: planned.ports[index] };
-    let host = Host::new(endpoint, address, config, congestion, application, planned.seed);
-    Ok(host.accepting_with(accepted).with_timeouts(options::timeouts(spec)))
+    let mut host = Host::new(endpoint, address, config, congestion, application, planned.seed);
+    host.accepted = accepted;
+    host.calls.timeouts = options::timeouts(spec);
+    Ok(host)
 }
 
 fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
-    let options = host.connection().map_or_else(Vec::new, |connection| {
-        options::of_connection(connection, host.config(), spec, role)
+    let options = host.connection.as_ref().map_or_else(Vec::new, |connection| {
+        options::of_connection(connection, &host.config, spec, role)
     });
     let listens = role == SocketRole::Accepted;
-    let listener = listens.then(|| options::of_listener(host.config(), spec));
+    let listener = listens.then(|| options::of_listener(&host.config, spec));
     EndpointRecord {
-        address: host.address().ip.to_string(),
+        address: host.address.ip.to_string(),
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
-        pool: host.machine().record(),
+        pool: host.machine.record(),
     }
 }

@@ -11,7 +11,7 @@ use tcplab_stack::{
 };
 use tcplab_units::{Endpoint, Instant, Rate, Rng, Span};
 use tcplab_wire::SeqNumber;
-use tcplab_workload::{Absent, AppReport, Application};
+use tcplab_workload::{Absent, Application};
 
 use crate::call_state::CallState;
 use crate::machine::{Admitted, Machine};
@@ -26,16 +26,17 @@ const MTU: u16 = 1500;
 #[derive(Debug)]
 pub(crate) struct Host {
     endpoint: Endpoint,
-    address: Address,
+    pub(crate) address: Address,
     pub(crate) config: Arc<Config>,
     /// The machine, which it shares with the other connections of its end.
-    machine: Machine,
-    /// Whether it has disappeared without closing its connection.
-    has_vanished: bool,
+    pub(crate) machine: Machine,
+    /// Whether it has disappeared, as if its machine had lost power: it neither receives nor
+    /// sends any more.
+    pub(crate) has_vanished: bool,
     /// How it is absent, if it is.
-    absent: Option<Absent>,
+    pub(crate) absent: Option<Absent>,
     /// Whether the trial does not wait for its application.
-    is_background: bool,
+    pub(crate) is_background: bool,
     /// The parameters of the connection; used once.
     pub(crate) opening: Option<Opening>,
     pub(crate) connection: Option<Connection>,
@@ -95,51 +96,6 @@ impl Host {
         }
     }
 
-    /// Makes it absent, if `absent` says how.
-    pub(crate) fn absent(self, absent: Option<Absent>) -> Host {
-        Host { absent, ..self }
-    }
-
-    /// Puts it in the background: the trial does not wait for it.
-    pub(crate) fn in_background(self, is_background: bool) -> Host {
-        Host { is_background, ..self }
-    }
-
-    /// Puts it on a machine that it shares with other connections.
-    pub(crate) fn on(self, machine: &Machine) -> Host {
-        Host { machine: machine.clone(), ..self }
-    }
-
-    /// The machine that it is on.
-    pub(crate) fn machine(&self) -> &Machine {
-        &self.machine
-    }
-
-    /// Sets SO_RCVTIMEO and SO_SNDTIMEO.
-    pub(crate) fn with_timeouts(mut self, timeouts: [Option<Span>; 2]) -> Host {
-        self.calls.timeouts = timeouts;
-        self
-    }
-
-    /// Sets the options of the connection that it accepts.
-    pub(crate) fn accepting_with(self, options: Vec<SocketOption>) -> Host {
-        Host { accepted: options, ..self }
-    }
-
-    pub(crate) fn address(&self) -> Address {
-        self.address
-    }
-
-    /// Whether the trial does not wait for its application.
-    pub(crate) fn is_background(&self) -> bool {
-        self.is_background
-    }
-
-    /// What its application did.
-    pub(crate) fn report(&self) -> AppReport {
-        self.application.report()
-    }
-
     /// Why its connection failed, if it did.
     pub(crate) fn error(&self) -> Option<ConnectionError> {
         self.connection.as_ref()?.error()
@@ -181,11 +137,6 @@ impl Host {
 
     fn is_unvisited(&self) -> bool {
         self.endpoint == Endpoint::Server && self.connection.is_none()
-    }
-
-    /// From now on it neither receives nor sends, as if its machine had lost power.
-    pub(crate) fn vanish(&mut self) {
-        self.has_vanished = true;
     }
 
     /// Whether its application waits for a buffer of the machine, and there is one.
@@ -246,8 +197,8 @@ impl Host {
 
     /// Handles an ICMP error for a segment that was too large. Returns the path MTU that all
     /// connections of the machine share, if it has changed.
-    pub(crate) fn handle_too_big(&mut self, now: Instant, told: &TooBig) -> Option<PathMtu> {
-        self.connection.as_mut()?.handle_too_big(now, told.sequence, told.mtu)
+    pub(crate) fn handle_too_big(&mut self, now: Instant, error: &TooBig) -> Option<PathMtu> {
+        self.connection.as_mut()?.handle_too_big(now, error.sequence, error.mtu)
     }
 
     /// Takes the path MTU that another connection of the machine found: later ones begin with it
@@ -305,16 +256,6 @@ impl Host {
             None => self.config.path_mtu.discovery,
         };
         Marking { id: self.ip_id, dont_fragment: dont_fragment && !self.fragments }
-    }
-
-    /// Its connection, once it has one.
-    pub(crate) fn connection(&self) -> Option<&Connection> {
-        self.connection.as_ref()
-    }
-
-    /// The settings of its stack.
-    pub(crate) fn config(&self) -> &Config {
-        &self.config
     }
 
     /// How its socket stands.

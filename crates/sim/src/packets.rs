@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use tcplab_recording::Captured;
 use tcplab_stack::{Data, Segment};
 use tcplab_units::Bytes;
 use tcplab_wire::{
@@ -32,6 +33,11 @@ pub(crate) struct Marking {
 const IP_HEADER: u64 = 20;
 /// `sysctl_ip_default_ttl`.
 pub(crate) const TTL: u8 = 64;
+
+/// A packet captured in full.
+pub(crate) fn whole(bytes: &[u8]) -> Captured<'_> {
+    Captured { bytes, original_len: bytes.len() as u32 }
+}
 
 /// How long the packet of a segment is.
 pub(crate) fn size(segment: &Segment) -> Bytes {

@@ -374,7 +374,7 @@ impl Pair {
         }
     }
 
-    fn tell(&mut self) -> String {
+    fn describe(&mut self) -> String {
         let model = self.model.as_ref().map(|model| (model.state(), model.error()));
         let state = self.peer.socket().state();
         let read = [self.application.read.len(), self.peer.application.read.len()];
@@ -409,24 +409,24 @@ fn path(trial: &Trial) -> [tcplab_path::LinkPlan; 2] {
 fn check(trial: &Trial) -> Result<(), TestCaseError> {
     let mut pair = Pair::new(trial);
     pair.run(trial.model_opens);
-    let told = pair.tell();
+    let end = pair.describe();
     let error = pair.model.as_ref().and_then(Connection::error);
     // Some stacks give up after five losses in a row, which chance does bring about; and one whose
     // last segment is lost for ten seconds meets a peer that has left TIME-WAIT.
     let gave_up = error == Some(ConnectionError::TimedOut);
     let came_late = error == Some(ConnectionError::Reset) && pair.peer.is_over();
     if (gave_up || came_late) && trial.loss + trial.corrupt > 0 {
-        prop_assert!(pair.application.sends.starts_with(&pair.peer.application.read), "{}", told);
-        prop_assert!(pair.peer.application.sends.starts_with(&pair.application.read), "{}", told);
+        prop_assert!(pair.application.sends.starts_with(&pair.peer.application.read), "{}", end);
+        prop_assert!(pair.peer.application.sends.starts_with(&pair.application.read), "{}", end);
         return Ok(());
     }
     let is_stuck = pair.peer.is_stuck(pair.now);
-    prop_assert!(pair.is_over() || is_stuck, "{}", told);
-    prop_assert_eq!(error, None, "{}", told);
-    prop_assert!(pair.peer.application.read == pair.application.sends, "{}", told);
-    prop_assert!(pair.application.read == pair.peer.application.sends, "{}", told);
-    prop_assert!(pair.peer.application.saw_end, "{}", told);
-    prop_assert!(pair.application.saw_end || is_stuck, "{}", told);
+    prop_assert!(pair.is_over() || is_stuck, "{}", end);
+    prop_assert_eq!(error, None, "{}", end);
+    prop_assert!(pair.peer.application.read == pair.application.sends, "{}", end);
+    prop_assert!(pair.application.read == pair.peer.application.sends, "{}", end);
+    prop_assert!(pair.peer.application.saw_end, "{}", end);
+    prop_assert!(pair.application.saw_end || is_stuck, "{}", end);
     Ok(())
 }
 

@@ -74,7 +74,7 @@ fn connect(
     let (mut pairs, now, writer) = world.end()?;
     // The trial is over for those in the background, and at its limit for all.
     let is_late = now >= limit;
-    for host in pairs.iter_mut().flatten().filter(|host| is_late || host.is_background()) {
+    for host in pairs.iter_mut().flatten().filter(|host| is_late || host.is_background) {
         host.run_out(now);
     }
     if stop.load(Ordering::Relaxed) {
@@ -91,7 +91,7 @@ fn connect(
             return Err(SimError::Connection { endpoint: endpoint.name(), error });
         }
     }
-    let mut awaited = pairs.iter().flatten().filter(|host| !host.is_background());
+    let mut awaited = pairs.iter().flatten().filter(|host| !host.is_background);
     if is_late && (connections.awaits_more(now) || !awaited.all(Host::is_done)) {
         let received = app.as_ref().map_or(0, |app| main_received(app).as_u64());
         return Err(SimError::Overdue { limit: case.limits.trial, received });

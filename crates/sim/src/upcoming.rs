@@ -28,7 +28,7 @@ impl Upcoming {
                 None => waiting.push_back(pair),
             }
         }
-        let awaited = timed.iter().filter(|(_, [client, _])| !client.is_background()).count();
+        let awaited = timed.iter().filter(|(_, [client, _])| !client.is_background).count();
         Upcoming { timed, awaited, waiting }
     }
 
@@ -43,7 +43,7 @@ impl Upcoming {
             return None;
         }
         let (_, pair) = self.timed.pop_front()?;
-        self.awaited -= usize::from(!pair[0].is_background());
+        self.awaited -= usize::from(!pair[0].is_background);
         Some(pair)
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, LinkPlan};
-use tcplab_recording::{Captured, RecordingError, RecordingWriter};
+use tcplab_recording::{RecordingError, RecordingWriter};
 use tcplab_stack::Segment;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::host::Host;
 use crate::lane::{Carried, Lane, Out};
-use crate::packets::{self, Address};
+use crate::packets::{self, Address, whole};
 use crate::queue::EventQueue;
 use crate::reassembly::Reassembly;
 use crate::upcoming::{PlannedPair, Upcoming};
@@ -173,13 +173,13 @@ impl World {
     /// the background, nothing is on the links. After a failure nothing more needs to be done.
     fn is_over(&mut self) -> bool {
         let hosts = || self.pairs.iter().flatten();
-        let awaited = || hosts().filter(|host| !host.is_background());
+        let awaited = || hosts().filter(|host| !host.is_background);
         let is_done = self.upcoming.awaited == 0 && awaited().all(Host::is_done);
         if !is_done && !hosts().any(Host::has_failed) {
             return false;
         }
         let goes_on = !self.upcoming.timed.is_empty()
-            || hosts().any(|host| host.is_background() && !host.is_over());
+            || hosts().any(|host| host.is_background && !host.is_over());
         let is_quiet = goes_on || self.lanes.iter().all(Lane::is_empty);
         if is_quiet && awaited().all(Host::is_over) {
             return true;
@@ -246,7 +246,7 @@ impl World {
         }
         self.over.append(&mut self.pairs);
         self.over.extend(self.upcoming.waiting);
-        self.over.sort_by_key(|pair| pair[0].address().port);
+        self.over.sort_by_key(|pair| pair[0].address.port);
         Ok((self.over, self.now, self.recorder.map(|recorder| recorder.writer)))
     }
 
@@ -302,7 +302,7 @@ impl World {
 
     /// The connection of a client's port, if it is still there.
     fn pair_of(&self, port: u16) -> Option<usize> {
-        self.pairs.iter().position(|pair| pair[0].address().port == port)
+        self.pairs.iter().position(|pair| pair[0].address.port == port)
     }
 
     fn hand_over(&mut self, index: usize, segment: &Segment) {
@@ -317,12 +317,12 @@ impl World {
             self.hand_over(index, &segment);
             return Some(index);
         }
-        let to = self.pairs.first()?[end].address().ip;
-        let told = packets::too_big(&packet, to)?;
-        let is_it = |pair: &[Host; 2]| [end, 1 - end].map(|end| pair[end].address()) == told.ends;
+        let to = self.pairs.first()?[end].address.ip;
+        let error = packets::too_big(&packet, to)?;
+        let is_it = |pair: &[Host; 2]| [end, 1 - end].map(|end| pair[end].address) == error.ends;
         let index = 2 * self.pairs.iter().position(is_it)? + end;
         let now = self.now;
-        if let Some(path) = self.host(index).handle_too_big(now, &told) {
+        if let Some(path) = self.host(index).handle_too_big(now, &error) {
             let Upcoming { timed, waiting, .. } = &mut self.upcoming;
             let later = timed.iter_mut().map(|(_, pair)| pair).chain(waiting);
             self.pairs.iter_mut().chain(later).for_each(|pair| pair[end].learn(path));
@@ -333,7 +333,7 @@ impl World {
     /// The host at one end that takes a packet, and the segment in it.
     fn taker(&self, end: usize, packet: &[u8]) -> Option<(usize, Segment)> {
         self.pairs.iter().enumerate().find_map(|(at, pair)| {
-            let [to, from] = [end, 1 - end].map(|end| pair[end].address());
+            let [to, from] = [end, 1 - end].map(|end| pair[end].address);
             Some((2 * at + end, packets::segment(packet, from, to)?))
         })
     }
@@ -342,7 +342,7 @@ impl World {
     fn serve(&mut self, index: usize) -> Result<(), RecordingError> {
         let end = index % 2;
         let pair = &mut self.pairs[index / 2];
-        let [client, server] = [&pair[0], &pair[1]].map(Host::address);
+        let [client, server] = [&pair[0], &pair[1]].map(|host| host.address);
         let ends: [Address; 2] = if end == 0 { [client, server] } else { [server, client] };
         let host = &mut pair[end];
         host.drive(self.now);
@@ -377,7 +377,7 @@ impl World {
         let sampler = self.sampler();
         let Some(Recorder { writer, sampling, .. }) = &mut self.recorder else { return Ok(()) };
         for (port, flow) in &self.sampled {
-            let is_it = |pair: &&[Host; 2]| pair[0].address().port == *port;
+            let is_it = |pair: &&[Host; 2]| pair[0].address.port == *port;
             let pair = self.over.iter().chain(&self.pairs).find(is_it);
             for host in pair.into_iter().flatten() {
                 let Some(sample) = host.sample(self.now) else { continue };
@@ -390,9 +390,4 @@ impl World {
         self.queue.set(sampler, Some(self.now + *sampling));
         Ok(())
     }
-}
-
-/// A packet captured in full.
-fn whole(bytes: &[u8]) -> Captured<'_> {
-    Captured { bytes, original_len: bytes.len() as u32 }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 ///
 /// Where none is free, a write finds no room and waits, what arrives is dropped, and what has no
 /// data does not leave; the last two are as good as lost on the path, and counted here. Buffers
-/// are not set aside: what a socket may have of them is a limit, and its window tells of that
+/// are not set aside: what a socket may have of them is a limit, and its window is that of the
 /// limit, not of the pool.
 ///
 /// Clones are the same pool. Whoever drives a machine's connections gives one to each

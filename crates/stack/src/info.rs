@@ -121,7 +121,7 @@ pub struct Info {
     pub bytes_retrans: Bytes,
     /// D-SACKs received.
     pub dsack_dups: u64,
-    /// How often reordering was seen.
+    /// How often segments were reordered.
     pub reord_seen: u64,
     /// Segments received out of order.
     pub rcv_ooopack: u32,

@@ -20,6 +20,7 @@ mod send_buffer;
 mod sender;
 mod socket_option;
 mod state;
+mod sysctl;
 
 pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
@@ -35,3 +36,4 @@ pub use reset::reset_for;
 pub use segment::{Data, Segment};
 pub use socket_option::SocketOption;
 pub use state::State;
+pub use sysctl::{SYSCTLS, SysctlError, set_sysctl};

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_has_no_range() {
+    fn certain_events_have_no_range() {
         assert_eq!(binomial_range(100, 0.0, 0.999), (0, 0));
         assert_eq!(binomial_range(100, 1.0, 0.999), (100, 100));
         assert_eq!(binomial_range(0, 0.5, 0.999), (0, 0));

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_blocks_differ_by_does_not_widen_the_intervals() {
+    fn differences_between_blocks_do_not_widen_intervals() {
         let level = |block: f64, noise: f64| vec![block + noise, block + 5.0 - noise];
         let blocks = [level(0.0, 0.1), level(1000.0, -0.1), level(500.0, 0.05)];
         let means = marginal_means(&blocks);

@@ -152,7 +152,7 @@ impl Bootstrap {
         let below = replicates.iter().filter(|value| **value < whole).count() as f64;
         let equal = replicates.iter().filter(|value| value.total_cmp(&whole).is_eq()).count();
         let share = (below + equal as f64 / 2.0) / count;
-        // Of a statistic at the very edge of what is drawn the bias is as large as can be told.
+        // Of a statistic at the very edge of what is drawn the bias is as large as can be measured.
         let bias = normal_quantile(share.clamp(0.5 / count, 1.0 - 0.5 / count));
         let acceleration = acceleration(jackknife);
         let end = |p: f64| {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_way_to_the_median_is_the_slow_one() {
+    fn fast_median_equals_slow_median() {
         let bootstrap = Bootstrap { resamples: 500, ..Bootstrap::default() };
         for values in [&E[..], &F[..], &[3.0, 1.0][..], &[5.0, 1.0, 2.0][..]] {
             let slow = bootstrap.interval(&[values], |s| median(s[0]).unwrap(), &mut rng());
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_nothing_has_no_interval() {
+    fn constant_sample_has_no_interval() {
         let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
         assert_eq!(bootstrap.median(&[], &mut rng()), None);
         assert_eq!(bootstrap.median(&[1.0], &mut rng()), None);

@@ -248,7 +248,7 @@ mod tests {
     /// The promise: what is called detectable is found nine times in ten, and nothing is found one
     /// time in twenty at most; also of values that are anything but normal.
     #[test]
-    fn what_could_be_found_is_found() {
+    fn detectable_difference_is_found() {
         let mut rng = Rng::new(3, "trials");
         // Most take the same time but for a little, one in twenty much longer.
         let draw = |rng: &mut Rng, is_normal: bool| -> Vec<f64> {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_in_steps_cannot_differ_by_less() {
+    fn counts_cannot_differ_by_less_than_one() {
         let counts = [3.0, 3.0, 4.0, 3.0, 3.0, 3.0, 3.0, 4.0, 3.0, 3.0];
         let rng = || Rng::new(0, "power");
         let step = Observed::Samples(&counts, &counts).detectable(0.05, &mut rng()).unwrap();

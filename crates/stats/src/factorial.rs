@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_adds_up_has_no_interaction_even_where_cells_are_left_out() {
+    fn additive_effects_have_no_interaction() {
         for left_out in [&[][..], &[(2, 1)]] {
             let made = observed(|a, b| 10.0 * a as f64 + b as f64, left_out);
             let shares = variance_shares(&[3, 2], &made).unwrap();

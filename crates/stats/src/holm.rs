@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_pays_for_all() {
+    fn smallest_p_is_multiplied_most() {
         // scripts/scipy_values.py; R's p.adjust(method = "holm") says the same.
         let corrected = holm(&[0.001, 0.04, 0.03, 0.005, 0.6]);
         for (ours, theirs) in corrected.iter().zip([0.005, 0.09, 0.09, 0.02, 0.6]) {

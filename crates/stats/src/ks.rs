@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tail_is_that_of_scipy() {
+    fn tail_matches_scipy() {
         // scipy.special.kolmogorov, SciPy 1.17.1.
         for (x, expected) in [
             (0.3, 0.999_990_694_198_665_5),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_as_far_from_its_law_as_scipy_says() {
+    fn distance_from_law_matches_scipy() {
         // scipy.stats.kstest(sample, "uniform"), SciPy 1.17.1.
         let sample = [0.96, 0.12, 0.18, 0.31, 0.44, 0.47, 0.58, 0.71, 0.74, 0.93];
         let uniform = |x: f64| x.clamp(0.0, 1.0);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_likely_by_itself_is_no_distance() {
+    fn atom_of_law_is_no_distance() {
         // Always 5.
         let up_to = |x: f64| f64::from(u8::from(x >= 5.0));
         let below = |x: f64| f64::from(u8::from(x > 5.0));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_that_of_chi_squared() {
+    fn bound_matches_chi_squared() {
         // scipy.stats.chi2.ppf(0.2, df), SciPy 1.17.1.
         for (df, quantile) in [
             (2_usize, 0.446_287_102_628_419_5),

@@ -89,7 +89,7 @@ fn normal_p(distance: f64, variance: f64) -> f64 {
     if variance <= 0.0 {
         return 1.0;
     }
-    // Half a step, for a sum of ranks goes in steps.
+    // Half a step, as a sum of ranks has steps.
     let z = (distance.abs() - 0.5).max(0.0) / variance.sqrt();
     (2.0 * normal_probability(-z)).min(1.0)
 }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equal_does_not_differ() {
+    fn equal_samples_do_not_differ() {
         assert!(signed_rank(&[0.0; 9]).p >= 1.0 && signed_rank(&[]).p >= 1.0);
         let test = rank_sum(&[2.0; 7], &[2.0; 80]).unwrap();
         assert!(test.p >= 1.0 && test.effect.abs() < 1e-12);

@@ -5,11 +5,11 @@ use crate::summary::{Interval, mean};
 
 /// Where the ratio of the means of two samples lies, the first of each pair over the second,
 /// by the theorem of Fieller (1954, "Some problems in interval estimation"): all ratios r for which
-/// Student's t does not tell the mean of `first - r second` from zero. So it leaves out one exactly
-/// where [`paired`](crate::paired) tells the means apart. Of several `comparisons` all hold
-/// together with `confidence` (Bonferroni).
+/// Student's t finds no difference of the mean of `first - r second` from zero. So it excludes 1
+/// exactly where [`paired`](crate::paired) distinguishes the means. Of several `comparisons` all
+/// hold together with `confidence` (Bonferroni).
 ///
-/// None of fewer than two pairs, and where the second mean is itself not told from zero: then no
+/// None of fewer than two pairs, and where the second mean itself may be zero: then no
 /// ratio is too large.
 ///
 /// # Panics

@@ -20,7 +20,7 @@ pub struct Shift {
 
 impl Shift {
     /// Of the differences of pairs: the median of the means of each two of them, each with itself
-    /// too (Walsh averages). The interval goes with Wilcoxon's signed-rank test. None of none.
+    /// too (Walsh averages). The interval belongs to Wilcoxon's signed-rank test. None of none.
     ///
     /// # Panics
     /// When a value is not finite, or `confidence` not between 0 and 1.
@@ -30,7 +30,7 @@ impl Shift {
     }
 
     /// Of one sample against another: the median of all differences between a value of `sample` and
-    /// one of `other`. The interval goes with the test of Mann and Whitney. None where a sample is
+    /// one of `other`. The interval belongs to the test of Mann and Whitney. None where a sample is
     /// empty.
     ///
     /// # Panics

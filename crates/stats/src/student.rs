@@ -133,7 +133,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_quantile_undoes_the_tail(p in 0.5001..0.9999f64, df in 1.0..500.0f64) {
+        fn quantile_inverts_tail(p in 0.5001..0.9999f64, df in 1.0..500.0f64) {
             let tail = upper_tail(student_t_quantile(p, df), df);
             proptest::prop_assert!((tail - (1.0 - p)).abs() < 1e-12);
         }

@@ -136,7 +136,7 @@ mod tests {
     const THROUGHPUTS: [f64; 10] = [4.31, 4.52, 4.11, 4.87, 4.42, 4.40, 4.39, 4.68, 4.05, 4.55];
 
     #[test]
-    fn a_sample_is_summed_up_as_scipy_does() {
+    fn summary_matches_scipy() {
         let summary = Summary::of(&THROUGHPUTS).unwrap();
         let interval = summary.interval.unwrap();
         for (what, ours, theirs) in [
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_spread_on_a_large_mean_survives() {
+    fn small_spread_on_large_mean_survives() {
         let values = [1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0];
         assert_eq!(mean(&values), Some(1e9 + 10.0));
         assert_eq!(standard_deviation(&values), Some(30f64.sqrt()));
@@ -191,7 +191,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_the_trials_does_not_matter(
+        fn order_of_trials_does_not_matter(
             values in proptest::collection::vec(-1e3..1e3f64, 2..20),
         ) {
             let mut turned = values.clone();

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_has_no_trend() {
+    fn constant_series_has_no_trend() {
         let flat = Trend::of(&[3.0; 8]).unwrap();
         assert!(flat.p >= 1.0 && flat.slope.abs() < 1e-12);
         assert_eq!(Trend::of(&[1.0, 2.0]), None);

@@ -37,31 +37,31 @@ impl ServerDesign {
 
     /// As scenario files and the command line write it.
     pub const fn name(self) -> &'static str {
-        match self {
-            ServerDesign::Iterative => "iterative",
-            ServerDesign::Fork => "fork",
-            ServerDesign::Prefork => "prefork",
-            ServerDesign::Thread => "thread",
-            ServerDesign::ThreadPool => "thread-pool",
-            ServerDesign::Epoll => "epoll",
-            ServerDesign::IoUring => "io-uring",
-        }
+        self.words().0
     }
 
     /// What it does, as a phrase.
     pub const fn about(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            ServerDesign::Iterative => "One connection after the other",
-            ServerDesign::Fork => "A process for each connection",
+            ServerDesign::Iterative => ("iterative", "One connection after the other"),
+            ServerDesign::Fork => ("fork", "A process for each connection"),
             ServerDesign::Prefork => {
-                "A fixed number of processes, each of which accepts for itself"
+                ("prefork", "A fixed number of processes, each of which accepts for itself")
             }
-            ServerDesign::Thread => "A thread for each connection",
+            ServerDesign::Thread => ("thread", "A thread for each connection"),
             ServerDesign::ThreadPool => {
-                "A fixed number of threads, which take connections from a queue"
+                ("thread-pool", "A fixed number of threads, which take connections from a queue")
             }
-            ServerDesign::Epoll => "Event loops; the kernel reports which sockets are ready",
-            ServerDesign::IoUring => "Event loops; the kernel reports which operations are done",
+            ServerDesign::Epoll => {
+                ("epoll", "Event loops; the kernel reports which sockets are ready")
+            }
+            ServerDesign::IoUring => {
+                ("io-uring", "Event loops; the kernel reports which operations are done")
+            }
         }
     }
 

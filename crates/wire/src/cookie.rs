@@ -64,8 +64,8 @@ mod tests {
                 let fast_open = Cookie::new(bytes, experimental);
                 let header = TcpRepr { flags: TcpFlags::SYN, fast_open, ..TcpRepr::default() };
                 let packet = header.to_packet(&ip.into(), &[]);
-                let seen = FrameView::new(LinkType::RawIp, &packet, packet.len() as u32);
-                let FrameView::Tcp(tcp) = seen else { panic!("{packet:?}") };
+                let found = FrameView::new(LinkType::RawIp, &packet, packet.len() as u32);
+                let FrameView::Tcp(tcp) = found else { panic!("{packet:?}") };
                 let options: Vec<TcpOption<'_>> = tcp.options().collect();
                 let behind = [&[0xf9, 0x89], bytes].concat();
                 let expected = if experimental {

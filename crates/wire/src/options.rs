@@ -20,7 +20,7 @@ pub(crate) mod kind {
     pub(crate) const FAST_OPEN_EXPERIMENT: u16 = 0xf989;
 }
 
-/// One option as it was seen.
+/// One option as captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TcpOption<'a> {
     /// Padding between options.
@@ -288,8 +288,8 @@ mod tests {
     #[test]
     fn an_option_cut_by_the_capture_is_not_malformed() {
         for cut in [&[1, 8][..], &[1, 8, 10], &[1, 8, 10, 0, 0, 0, 1, 0, 0]] {
-            let seen: Vec<_> = TcpOptions::new(cut, false).collect();
-            assert_eq!(seen, [TcpOption::NoOperation], "{cut:?}");
+            let found: Vec<_> = TcpOptions::new(cut, false).collect();
+            assert_eq!(found, [TcpOption::NoOperation], "{cut:?}");
         }
     }
 

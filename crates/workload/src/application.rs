@@ -305,7 +305,7 @@ impl Application {
         self.doing = Doing::default();
     }
 
-    /// Sleep is told where it stands alone: between repeated calls it would take their rows apart.
+    /// A sleep has a row where it stands alone: between repeated calls it would split their rows.
     fn has_slept(&mut self, span: Span, until: Instant) {
         if self.operations[self.at].way_out.is_none() {
             let (began, step) = (Instant::from_nanos(until.as_nanos() - span.as_nanos()), self.at);
@@ -375,7 +375,7 @@ impl Application {
         self.next();
     }
 
-    /// What [`Want`] asked for was done, and nothing else is to be told of it.
+    /// What [`Want`] asked for was done, and there is nothing else to report.
     pub fn did(&mut self, now: Instant) {
         self.started.get_or_insert(now);
         self.told(OK.into(), now);

@@ -1,4 +1,4 @@
-//! A server of a certain design under load: what is asked for, and what came of it.
+//! A server of a certain design under load: what is asked for, and the result.
 //!
 //! Unlike programs this cannot be done step by step: how processes, threads and event loops carry
 //! connections is what is looked at. A world that has them runs it as a whole.
@@ -65,7 +65,7 @@ impl LoadSpec {
     /// Where nothing is said of its length.
     const USUAL_LENGTH: Span = Span::from_secs(1);
 
-    /// For how long it goes on after the warm-up; none where a number of requests decides.
+    /// How long it lasts after the warm-up; none where a number of requests decides.
     pub fn length(&self) -> Option<Span> {
         match self.requests {
             Some(_) => None,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_no_program_and_its_server_sends() {
+    fn load_has_no_program_and_server_sends() {
         let spec: WorkloadSpec =
             serde_json::from_str(r#"{"load": {"design": "fork", "requests": 10}}"#).unwrap();
         assert_eq!(spec.sending_side(), Endpoint::Server);

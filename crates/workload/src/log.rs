@@ -6,7 +6,7 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use crate::report::{CallRow, Exchange};
 
-/// So many rows are kept in order. What comes then is added to the last row of the same step and
+/// So many rows are kept in order. Later calls are added to the last row of the same step and
 /// result, so that a program of endless repetitions has a finite log.
 const ROWS_MAX: usize = 4_096;
 /// So many requests are kept with their times.

@@ -17,7 +17,7 @@ impl Payload {
         Payload { rng: Rng::new(seed, "payload"), draw: [0; 8], used: 8 }
     }
 
-    /// The stream of `seed` that goes against the first.
+    /// The stream of `seed` in the opposite direction.
     pub fn answering(seed: u64) -> Payload {
         Payload { rng: Rng::new(seed, "answer"), draw: [0; 8], used: 8 }
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stream_is_pinned() {
+    fn payload_is_pinned() {
         // When this changes, so does every payload ever sent.
         assert_eq!(Digest::of_payload(1, 100_000), PINNED);
         assert_ne!(Digest::of_payload(2, 100_000), PINNED);

@@ -4,7 +4,7 @@ use tcplab_units::{Bytes, Endpoint};
 
 use crate::step::{Step, Until, Write};
 
-/// So many steps are kept; repetitions count once.
+/// The most steps; repetitions count once.
 const STEPS_MAX: usize = 10_000;
 /// Repetitions within repetitions.
 const DEPTH_MAX: usize = 8;
@@ -16,7 +16,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of these steps; what goes without saying is added.
+    /// The program of these steps; the implied steps are added.
     ///
     /// # Errors
     /// When the steps cannot be done in this order, or not at this end.

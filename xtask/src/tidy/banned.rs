@@ -29,24 +29,17 @@ const PURE: &[&str] =
     &["units", "wire", "path", "stack", "workload", "sim", "trace", "findings", "stats", "plot"];
 
 const BANS: &[Ban] = &[
+    pure(
+        &["Instant::now", "SystemTime::now", "std::time::Instant", "std::time::SystemTime"],
+        "this crate has no clock, or the virtual world could not run it",
+        "take the time as an argument (`tcplab_units::Instant`)",
+    ),
+    pure(
+        &["thread::sleep"],
+        "this crate never waits, it tells when it wants to be called again",
+        "return the time of the next wake-up",
+    ),
     Ban {
-        paths: &["Instant::now", "SystemTime::now", "std::time::Instant", "std::time::SystemTime"],
-        except: &[],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "this crate has no clock, or the virtual world could not run it",
-        remedy: "take the time as an argument (`tcplab_units::Instant`)",
-    },
-    Ban {
-        paths: &["thread::sleep"],
-        except: &[],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "this crate never waits, it tells when it wants to be called again",
-        remedy: "return the time of the next wake-up",
-    },
-    Ban {
-        paths: &["std::net"],
         except: &[
             "IpAddr",
             "Ipv4Addr",
@@ -56,70 +49,66 @@ const BANS: &[Ban] = &[
             "SocketAddrV6",
             "AddrParseError",
         ],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "this crate has no socket",
-        remedy: "take and return bytes; sockets live in `testbed`, plain addresses in `core::net`",
+        ..pure(
+            &["std::net"],
+            "this crate has no socket",
+            "take and return bytes; sockets live in `testbed`, plain addresses in `core::net`",
+        )
     },
+    pure(
+        &["std::fs"],
+        "this crate opens no file",
+        "take a reader or a writer; files are opened by `lab`, `testbed` and `cli`",
+    ),
+    pure(
+        &["rand::rng", "rand::random", "thread_rng", "OsRng", "SysRng", "getrandom"],
+        "the same seed must give the same bytes",
+        "take a `tcplab_units::Rng`",
+    ),
+    pure(
+        &["HashMap", "HashSet", "RandomState"],
+        "its order of iteration differs from run to run",
+        "use a `BTreeMap`, a `BTreeSet`, or a `Vec` in order",
+    ),
     Ban {
-        paths: &["std::fs"],
-        except: &[],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "this crate opens no file",
-        remedy: "take a reader or a writer; files are opened by `lab`, `testbed` and `cli`",
-    },
-    Ban {
-        paths: &["rand::rng", "rand::random", "thread_rng", "OsRng", "SysRng", "getrandom"],
-        except: &[],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "the same seed must give the same bytes",
-        remedy: "take a `tcplab_units::Rng`",
-    },
-    Ban {
-        paths: &["HashMap", "HashSet", "RandomState"],
-        except: &[],
-        scope: Scope::In(PURE),
-        in_tests: false,
-        why: "its order of iteration differs from run to run",
-        remedy: "use a `BTreeMap`, a `BTreeSet`, or a `Vec` in order",
-    },
-    Ban {
-        paths: &["print!", "println!", "eprint!", "eprintln!"],
-        except: &[],
         scope: Scope::Outside(&["cli", "server", "xtask"]),
-        in_tests: false,
-        why: "a library's caller decides what is shown, and where",
-        remedy: "return it",
+        ..pure(
+            &["print!", "println!", "eprint!", "eprintln!"],
+            "a library's caller decides what is shown, and where",
+            "return it",
+        )
     },
+    everywhere(
+        &["todo!", "unimplemented!"],
+        "what is here works",
+        "build it, or leave the whole way to it out",
+    ),
+    everywhere(&["dbg!"], "it is left over from a search", "delete it"),
     Ban {
-        paths: &["todo!", "unimplemented!"],
-        except: &[],
-        scope: Scope::Everywhere,
-        in_tests: true,
-        why: "what is here works",
-        remedy: "build it, or leave the whole way to it out",
-    },
-    Ban {
-        paths: &["dbg!"],
-        except: &[],
-        scope: Scope::Everywhere,
-        in_tests: true,
-        why: "it is left over from a search",
-        remedy: "delete it",
-    },
-    Ban {
-        paths: &["unsafe"],
-        except: &[],
         // `servers` has a `sys` of its own: its designs fork, share memory and hand memory to
         // io_uring, and must not need the privileges and namespaces of `testbed`.
         scope: Scope::Outside(&["testbed", "servers"]),
-        in_tests: true,
-        why: "only `testbed`, and the `sys` of `servers`, speak to the kernel past the compiler",
-        remedy: "write it safely, or move the system call to `testbed`",
+        ..everywhere(
+            &["unsafe"],
+            "only `testbed`, and the `sys` of `servers`, speak to the kernel past the compiler",
+            "write it safely, or move the system call to `testbed`",
+        )
     },
 ];
+
+/// A ban that binds the pure crates, but not their tests.
+const fn pure(paths: &'static [&'static str], why: &'static str, remedy: &'static str) -> Ban {
+    Ban { paths, except: &[], scope: Scope::In(PURE), in_tests: false, why, remedy }
+}
+
+/// A ban that binds all code.
+const fn everywhere(
+    paths: &'static [&'static str],
+    why: &'static str,
+    remedy: &'static str,
+) -> Ban {
+    Ban { paths, except: &[], scope: Scope::Everywhere, in_tests: true, why, remedy }
+}
 
 pub(super) fn check(source: &Source) -> Vec<Violation> {
     let Some(crate_name) = source.crate_name() else { return Vec::new() };

@@ -13,7 +13,7 @@ pub enum ReadError {
     Open {
         /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// It is neither pcapng nor pcap.
@@ -49,7 +49,7 @@ pub enum ReadError {
     Io {
         /// Records before, all good.
         records: u64,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

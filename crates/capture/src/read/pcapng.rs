@@ -48,7 +48,7 @@ impl Section {
             let Some((kind, len)) = self.next_block(window, found)? else { return Ok(None) };
             let body = &window.ahead()[BEFORE_BODY..len - AFTER_BODY];
             let body = Body { bytes: body, endian: self.endian };
-            // Where the body lies, which is told once the block is known to be good and is passed.
+            // Where the body lies, reported once the block is known to be good and is passed.
             let packet = match kind {
                 kind::ENHANCED_PACKET => Some(self.enhanced_packet(body)?),
                 kind::SIMPLE_PACKET => Some(self.simple_packet(body, found)?),

@@ -177,8 +177,8 @@ fn sections_of_both_byte_orders_in_one_file() {
     };
     let outcome = read(&BOTH.map(part).concat()[..]);
     assert!(outcome.error.is_none());
-    let seen: Vec<_> = outcome.records.iter().map(|r| (r.interface, r.nanos)).collect();
-    assert_eq!(seen, [(0, Some(1 << 40)), (1, Some(1 << 40))]);
+    let found: Vec<_> = outcome.records.iter().map(|r| (r.interface, r.nanos)).collect();
+    assert_eq!(found, [(0, Some(1 << 40)), (1, Some(1 << 40))]);
 }
 
 #[test]

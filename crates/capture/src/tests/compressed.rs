@@ -152,15 +152,15 @@ fn a_file_of_the_reference_zstd_is_read_to_its_end() {
 #[test]
 fn what_cannot_be_opened_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let said = |path: &std::path::Path| {
+    let message_of = |path: &std::path::Path| {
         let error = open(path).unwrap_err();
         let source = std::error::Error::source(&error).map(ToString::to_string);
         format!("{error}: {}", source.unwrap_or_default())
     };
     let missing = folder.path().join("missing.pcap");
-    let message = said(&missing);
+    let message = message_of(&missing);
     assert!(message.starts_with("cannot open /") && message.contains("No such file"), "{message}");
-    assert!(said(folder.path()).contains("Is a directory"));
+    assert!(message_of(folder.path()).contains("Is a directory"));
     let empty = folder.path().join("empty.pcap");
     std::fs::write(&empty, b"").unwrap();
     assert_eq!(open(&empty).unwrap_err().to_string(), "not a capture: it is empty");

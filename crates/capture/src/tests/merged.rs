@@ -30,22 +30,22 @@ fn merged(captures: &[Vec<u8>]) -> Merged<&[u8]> {
 }
 /// Time, interface's name, place in the file.
 fn all(merged: &mut Merged<&[u8]>) -> Vec<(u64, String, u8)> {
-    let mut seen = Vec::new();
+    let mut found = Vec::new();
     while let Some((record, interface)) = merged.next_record() {
         let (nanos, place) = (record.time.unwrap().as_nanos(), record.captured[0]);
-        seen.push((nanos, interface.name.clone().unwrap(), place));
+        found.push((nanos, interface.name.clone().unwrap(), place));
     }
-    seen
+    found
 }
 
 #[test]
 fn records_come_in_the_order_of_time_with_interfaces_of_their_own() {
     let captures = [capture("x", &[10, 30, 30]), capture("y", &[]), capture("z", &[5, 30, 40])];
     let mut merged = merged(&captures);
-    let seen = all(&mut merged);
-    let seen: Vec<_> = seen.iter().map(|(t, name, place)| (*t, name.as_str(), *place)).collect();
+    let found = all(&mut merged);
+    let found: Vec<_> = found.iter().map(|(t, name, place)| (*t, name.as_str(), *place)).collect();
     assert_eq!(
-        seen,
+        found,
         [(5, "za", 0), (10, "xa", 0), (30, "xb", 1), (30, "xa", 2), (30, "zb", 1), (40, "za", 2)]
     );
     for (index, interface) in merged.interfaces().iter().enumerate() {
@@ -81,9 +81,9 @@ proptest! {
         }
         let captures: Vec<Vec<u8>> =
             times.iter().enumerate().map(|(n, times)| capture(&n.to_string(), times)).collect();
-        let seen: Vec<u64> = all(&mut merged(&captures)).into_iter().map(|(t, ..)| t).collect();
+        let found: Vec<u64> = all(&mut merged(&captures)).into_iter().map(|(t, ..)| t).collect();
         let mut expected = times.concat();
         expected.sort_unstable();
-        prop_assert_eq!(seen, expected);
+        prop_assert_eq!(found, expected);
     }
 }

@@ -50,7 +50,7 @@ fn run(home: &Home, directory: &str, scenario: &str, flags: &str) -> String {
     let line = format!("run {directory}/losses.toml --world sim --runs {directory} {flags}");
     let run = home.run(&line);
     assert!(matches!(run.code, Some(0 | 1)), "{line}: {}", run.stderr);
-    let run = home.only(&format!("{directory}/losses"));
+    let run = home.only(format!("{directory}/losses"));
     format!("{directory}/losses/{}", run.file_name().unwrap().to_string_lossy())
 }
 

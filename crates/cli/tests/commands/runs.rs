@@ -38,7 +38,7 @@ fn begin(home: &Home, name: &str, rest: &str, options: &str) -> (Ended, Finished
     home.write("tiny.toml", format!("{TINY}{rest}"));
     let ended = home.run(&format!("run tiny.toml --runs {name} {options}"));
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
-    (ended, Finished(home.only(&format!("{name}/tiny"))))
+    (ended, Finished(home.only(format!("{name}/tiny"))))
 }
 
 /// The same where everything succeeds.
@@ -83,7 +83,8 @@ impl Finished {
     /// All tables by name, without the time of the start and the machine's load.
     fn tables(&self) -> Vec<(String, String)> {
         let is_table = |name: &String| {
-            name.ends_with(".csv") || ["run.json", "comparisons.json"].contains(&name.as_str())
+            Path::new(name).extension().is_some_and(|it| it == "csv")
+                || ["run.json", "comparisons.json"].contains(&name.as_str())
         };
         let read = |name: String| {
             let text = self.text(&name);
@@ -136,7 +137,7 @@ fn killed_run_resumes_to_equal_results() {
             while !ends_within(&home, &place, random.below(latest)) {
                 (kills, latest) = (kills + 1, latest + 30);
             }
-            Finished(home.only(&format!("{place}/tiny"))).equals(&plain, name);
+            Finished(home.only(format!("{place}/tiny"))).equals(&plain, name);
             if kills >= 25 {
                 break;
             }
@@ -149,13 +150,13 @@ fn killed_run_resumes_to_equal_results() {
 fn ends_within(home: &Home, runs: &str, after: u64) -> bool {
     let begun = names(&home.path(runs).join("tiny")).into_iter();
     let begun = begun.map(|name| format!("{runs}/tiny/{name}"));
-    let line = match begun.into_iter().find(|run| home.exists(&format!("{run}/plan.json"))) {
-        Some(run) => format!("run --resume {run}"),
-        None => {
-            // Without a plan it cannot be resumed.
-            let _ = fs::remove_dir_all(home.path(runs));
-            format!("run tiny.toml --runs {runs}")
-        }
+    let mut begun = begun.filter(|run| home.exists(&format!("{run}/plan.json")));
+    let line = if let Some(run) = begun.next() {
+        format!("run --resume {run}")
+    } else {
+        // Without a plan it cannot be resumed.
+        let _ = fs::remove_dir_all(home.path(runs));
+        format!("run tiny.toml --runs {runs}")
     };
     let mut command = home.command(&line);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -476,7 +477,7 @@ fn single_trial_equals_that_of_whole_run() {
     let mut command = home.command(given.strip_prefix("tcplab ").unwrap());
     let said = Ended::from(command.current_dir(&whole.0).output().unwrap()).answer(given);
     assert!(said.contains("✓ all arrives") && !said.contains("reno"), "{said}");
-    let alone = Finished(home.only(&format!("{whole}/runs/scenario")));
+    let alone = Finished(home.only(format!("{whole}/runs/scenario")));
     assert_eq!(alone.trials(), ["cubic-3"]);
     let [ours, theirs] = [&alone, &whole].map(|run| contents(&run.path("trials/cubic-3")));
     assert!(ours.len() > 5, "{ours:?}");

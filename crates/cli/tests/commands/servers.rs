@@ -384,7 +384,7 @@ fn mistakes_are_named() {
     let (ip, port) = (server.address.ip(), server.address.port());
     let busy = format!("server --address {ip} --port {port}");
     let refused = |line: &str, parts: &[&str]| {
-        parts.iter().for_each(|part| home.refuses(&[(line, part)]));
+        home.refuses(&parts.iter().map(|part| (line, *part)).collect::<Vec<_>>());
     };
     refused(&busy, &["cannot listen on 127.0.0.1:", "another program listens there"]);
     refused("server --address 192.0.2.1", &["use an address of this machine"]);

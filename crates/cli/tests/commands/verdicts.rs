@@ -26,7 +26,7 @@ fn frame_dropped_by_wireless_link_is_drawn_as_lost() {
     let home = Home::with("wireless.toml", WIRELESS);
     home.answer("run wireless.toml --world sim");
     let run = home.only("runs/wireless");
-    let trial = home.only(&run.join("trials").display().to_string());
+    let trial = home.only(run.join("trials"));
     let recording = Recording::open(&trial).unwrap();
     let data = load_recording(&recording).unwrap();
     let flow = &data.client.connections[0].forward;

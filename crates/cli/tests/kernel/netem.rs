@@ -42,8 +42,9 @@ fn has_qdisc(kind: &str) -> bool {
 
 /// The commands that set a path up and undo it.
 fn commands(keys: &[&str]) -> [Vec<String>; 2] {
-    let keys: String = keys.iter().map(|key| format!(" -s '{key}'")).collect();
-    let line = format!("path tc --json --client-side eth1 --server-side eth2{keys}");
+    let keys: Vec<String> = keys.iter().map(|key| format!("-s '{key}'")).collect();
+    let sides = "--client-side eth1 --server-side eth2";
+    let line = format!("path tc --json {sides} {}", keys.join(" "));
     let document = Home::new().json(&line);
     ["setup", "undo"].map(|part| {
         let commands = document[part].as_array().unwrap().iter();
@@ -119,7 +120,7 @@ fn tbf_keeps_the_rate() {
 /// Without verdicts there is nothing to compare.
 fn replay_is_refused(run: &Experiment) {
     let line = format!("replay {}", run.trials()[0].directory.display());
-    run.home().refuses(&[(&line, "netem made its path, and told no verdict")]);
+    run.home().refuses(&[(&line, "netem made its path, and keeps no log of verdicts")]);
 }
 
 /// Without netem nothing runs, and the error says what to do; with it, the delay is there.

@@ -264,13 +264,16 @@ impl Staying {
     }
 }
 
+/// Its name, the shell's exit code, and what it does.
+type Strike = (&'static str, Option<i32>, fn(&Staying));
+
 #[test]
 fn killed_shell_leaves_nothing() {
     if !namespaces_allowed() {
         return;
     }
     let home = Home::new();
-    let strikes: [(&str, Option<i32>, fn(&Staying)); 3] = [
+    let strikes: [Strike; 3] = [
         ("its first process is killed", None, |shell| {
             kill_process(shell.guard(), Signal::KILL).unwrap();
         }),

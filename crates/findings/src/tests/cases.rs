@@ -6,7 +6,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Endpoint};
 
-use super::sums::{Case, at, closed, limited, mbit, ms, seen, stalls};
+use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
 
 const NONE: u64 = 0;
 
@@ -15,15 +15,15 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "capture-gaps",
         fires: |c| {
-            c.forward.causes.acked_not_captured = seen(123, 400);
+            c.forward.causes.acked_not_captured = occurred(123, 400);
             c.forward.causes.acked_not_captured_bytes = Bytes::new(1_800_000);
         },
-        silent: &[|c| c.forward.causes.acked_not_captured = seen(NONE, 0)],
+        silent: &[|c| c.forward.causes.acked_not_captured = occurred(NONE, 0)],
     },
     Case {
         name: "captured-twice",
-        fires: |c| c.forward.causes.capture_duplicates = seen(6_907, 5),
-        silent: &[|c| c.forward.causes.capture_duplicates = seen(NONE, 0)],
+        fires: |c| c.forward.causes.capture_duplicates = occurred(6_907, 5),
+        silent: &[|c| c.forward.causes.capture_duplicates = occurred(NONE, 0)],
     },
     Case {
         name: "not-opened, no answer",
@@ -48,7 +48,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.handshake.client_repeats = 2;
             c.handshake.opened = Some(at(3_040));
-            c.forward.causes.syn_retransmissions = seen(2, 2);
+            c.forward.causes.syn_retransmissions = occurred(2, 2);
         },
         silent: &[|c| c.handshake.client_repeats = 0],
     },
@@ -57,7 +57,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.handshake.server_repeats = 1;
             c.handshake.opened = Some(at(1_040));
-            c.reverse.causes.syn_retransmissions = seen(1, 3);
+            c.reverse.causes.syn_retransmissions = occurred(1, 3);
         },
         // A rule of its own covers no answer.
         silent: &[|c| c.handshake.opened = None],
@@ -143,7 +143,7 @@ pub(super) const CASES: &[Case] = &[
         name: "zero-window",
         fires: |c| {
             let windows = &mut c.forward.windows;
-            (windows.zero_windows, windows.probes) = (seen(12, 700), seen(5, 705));
+            (windows.zero_windows, windows.probes) = (occurred(12, 700), occurred(5, 705));
             (windows.zero_window_time, windows.zero_window_max) = (ms(3_200), ms(900));
         },
         silent: &[|c| {
@@ -198,7 +198,7 @@ pub(super) const CASES: &[Case] = &[
         // Too fast for loss-based congestion control.
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
-            |c| c.forward.causes.spurious_by_dsack = seen(65, 1_100),
+            |c| c.forward.causes.spurious_by_dsack = occurred(65, 1_100),
             |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
         ],
     },
@@ -206,7 +206,7 @@ pub(super) const CASES: &[Case] = &[
         name: "tail-loss, probed",
         fires: |c| {
             c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 3, 620, 250)];
-            c.forward.causes.tail_loss_probes = seen(3, 1_701);
+            c.forward.causes.tail_loss_probes = occurred(3, 1_701);
         },
         silent: &[|c| c.forward.stall_sums[0].time = ms(150)],
     },
@@ -231,7 +231,7 @@ pub(super) const CASES: &[Case] = &[
                 stalls(StallCause::DoubleLoss, 5, 1_400, 260),
                 stalls(StallCause::ContinuousLoss, 1, 900, 900),
             ];
-            c.forward.causes.timeouts = seen(10, 1_701);
+            c.forward.causes.timeouts = occurred(10, 1_701);
         },
         silent: &[|c| c.forward.stall_sums.iter_mut().for_each(|sum| sum.time = ms(300))],
     },
@@ -244,7 +244,7 @@ pub(super) const CASES: &[Case] = &[
         name: "timeout-backoff, without packets",
         fires: |c| {
             c.forward.causes.backoff_max = 4;
-            c.forward.causes.timeouts = seen(4, 3_000);
+            c.forward.causes.timeouts = occurred(4, 3_000);
         },
         silent: &[|c| c.forward.causes.backoff_max = 1],
     },
@@ -252,29 +252,29 @@ pub(super) const CASES: &[Case] = &[
         name: "lost-retransmissions",
         fires: |c| {
             lose(&mut c.forward, 69);
-            c.forward.causes.lost_retransmissions = seen(12, 1_050);
+            c.forward.causes.lost_retransmissions = occurred(12, 1_050);
         },
-        silent: &[|c| c.forward.causes.lost_retransmissions = seen(6, 1_050)],
+        silent: &[|c| c.forward.causes.lost_retransmissions = occurred(6, 1_050)],
     },
     Case {
         name: "lost-retransmissions, no coincidence",
         fires: |c| {
             lose(&mut c.forward, 1_400);
-            c.forward.causes.lost_retransmissions = seen(700, 1_050);
+            c.forward.causes.lost_retransmissions = occurred(700, 1_050);
         },
         // A fifth is lost, also of the retransmissions.
-        silent: &[|c| c.forward.causes.lost_retransmissions = seen(280, 1_050)],
+        silent: &[|c| c.forward.causes.lost_retransmissions = occurred(280, 1_050)],
     },
     Case {
         name: "spurious-retransmissions, without packets",
         fires: |c| {
             lose(&mut c.forward, 20);
-            c.forward.causes.spurious_by_dsack = seen(5, 1_100);
-            c.forward.causes.spurious_by_timestamp = seen(2, 1_090);
+            c.forward.causes.spurious_by_dsack = occurred(5, 1_100);
+            c.forward.causes.spurious_by_timestamp = occurred(2, 1_090);
         },
         silent: &[|c| {
-            c.forward.causes.spurious_by_dsack = seen(NONE, 0);
-            c.forward.causes.spurious_by_timestamp = seen(NONE, 0);
+            c.forward.causes.spurious_by_dsack = occurred(NONE, 0);
+            c.forward.causes.spurious_by_timestamp = occurred(NONE, 0);
         }],
     },
     Case {
@@ -296,10 +296,10 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "nagle-delay",
         fires: |c| {
-            c.forward.marks.nagle_waits = seen(25, 300);
+            c.forward.marks.nagle_waits = occurred(25, 300);
             c.forward.marks.nagle_wait_time = ms(1_000);
         },
-        silent: &[|c| c.forward.marks.nagle_waits = seen(2, 300)],
+        silent: &[|c| c.forward.marks.nagle_waits = occurred(2, 300)],
     },
     Case {
         name: "small-segments",
@@ -312,18 +312,18 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "silly-window",
-        fires: |c| c.forward.windows.silly_windows = seen(40, 600),
-        silent: &[|c| c.forward.windows.silly_windows = seen(2, 600)],
+        fires: |c| c.forward.windows.silly_windows = occurred(40, 600),
+        silent: &[|c| c.forward.windows.silly_windows = occurred(2, 600)],
     },
     Case {
         name: "window-shrunk",
-        fires: |c| c.forward.windows.windows_shrunk = seen(3, 650),
-        silent: &[|c| c.forward.windows.windows_shrunk = seen(NONE, 0)],
+        fires: |c| c.forward.windows.windows_shrunk = occurred(3, 650),
+        silent: &[|c| c.forward.windows.windows_shrunk = occurred(NONE, 0)],
     },
     Case {
         name: "delayed-acks",
         fires: |c| {
-            c.forward.acking.delayed = seen(30, 200);
+            c.forward.acking.delayed = occurred(30, 200);
             c.forward.acking.delay_max = ms(240);
         },
         silent: &[|c| c.forward.acking.delay_max = ms(44)],
@@ -331,10 +331,10 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "delayed-acks, forbidden",
         fires: |c| {
-            c.forward.acking.delayed = seen(1, 200);
+            c.forward.acking.delayed = occurred(1, 200);
             c.forward.acking.delay_max = ms(700);
         },
-        silent: &[|c| c.forward.acking.delayed = seen(NONE, 0)],
+        silent: &[|c| c.forward.acking.delayed = occurred(NONE, 0)],
     },
     Case {
         name: "segment-size, no option",
@@ -380,19 +380,19 @@ pub(super) const CASES: &[Case] = &[
         name: "reordering, spurious retransmissions",
         fires: |c| {
             reorder(c);
-            c.forward.causes.spurious_by_dsack = seen(5, 2_000);
+            c.forward.causes.spurious_by_dsack = occurred(5, 2_000);
         },
-        silent: &[|c| c.forward.causes.out_of_order = seen(5, 500)],
+        silent: &[|c| c.forward.causes.out_of_order = occurred(5, 500)],
     },
     Case {
         name: "reordering, tolerated",
         fires: reorder,
-        silent: &[|c| c.forward.causes.out_of_order = seen(NONE, 0)],
+        silent: &[|c| c.forward.causes.out_of_order = occurred(NONE, 0)],
     },
     Case {
         name: "network-duplicates",
-        fires: |c| c.forward.causes.network_duplicates = seen(186, 40),
-        silent: &[|c| c.forward.causes.network_duplicates = seen(2, 40)],
+        fires: |c| c.forward.causes.network_duplicates = occurred(186, 40),
+        silent: &[|c| c.forward.causes.network_duplicates = occurred(2, 40)],
     },
     Case {
         name: "congestion-marks, agreed",
@@ -402,7 +402,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "congestion-marks, not agreed",
         fires: |c| mark(c, EcnAgreement::NotAsked),
-        silent: &[|c| c.forward.marks.ce_marks = seen(NONE, 0)],
+        silent: &[|c| c.forward.marks.ce_marks = occurred(NONE, 0)],
     },
 ];
 
@@ -410,7 +410,7 @@ fn never_opened(connection: &mut Connection, kind: HandshakeKind, repeats: u64) 
     connection.handshake.kind = kind;
     connection.handshake.opened = None;
     connection.handshake.client_repeats = repeats;
-    connection.forward.causes.syn_retransmissions = seen(repeats, 2);
+    connection.forward.causes.syn_retransmissions = occurred(repeats, 2);
     connection.last = at(63_000);
     connection.frames = (1, 8);
 }
@@ -426,7 +426,7 @@ fn fast_open(connection: &mut Connection, asked: FastOpen) {
 fn small_window(connection: &mut Connection, first: u64, max: u64) {
     let flow = &mut connection.forward;
     (flow.windows.first, flow.windows.max) = (Some(Bytes::new(first)), Some(Bytes::new(max)));
-    flow.windows.window_full = seen(900, 100);
+    flow.windows.window_full = occurred(900, 100);
     limited(flow, &[(Limit::ReceiveWindow, 4_800), (Limit::Congestion, 5_200)]);
 }
 
@@ -440,7 +440,7 @@ fn short(connection: &mut Connection) {
 }
 
 fn lose(flow: &mut Flow, count: u64) {
-    flow.causes.by_sack = seen(count, 1_000);
+    flow.causes.by_sack = occurred(count, 1_000);
     flow.totals.retransmissions = count;
     flow.totals.retransmitted = Bytes::new(count * 1_448);
 }
@@ -456,11 +456,11 @@ fn queue(flow: &mut Flow, median: u64, p95: u64) {
 }
 
 fn reorder(connection: &mut Connection) {
-    connection.forward.causes.out_of_order = seen(598, 500);
+    connection.forward.causes.out_of_order = occurred(598, 500);
     connection.forward.causes.out_of_order_max = Bytes::new(43_440);
 }
 
 fn mark(connection: &mut Connection, agreed: EcnAgreement) {
     connection.handshake.ecn = agreed;
-    connection.forward.marks.ce_marks = seen(140, 900);
+    connection.forward.marks.ce_marks = occurred(140, 900);
 }

@@ -99,7 +99,7 @@ pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
 }
 
 /// `count` occurrences, one each millisecond, in frames of the same numbers.
-pub(super) fn seen(count: u64, from: u64) -> Occurrences {
+pub(super) fn occurred(count: u64, from: u64) -> Occurrences {
     let mut seen = Occurrences::default();
     (from..from + count).for_each(|number| seen.add(at(number), number));
     seen

@@ -16,7 +16,7 @@ pub struct Advice {
     pub why: String,
     /// The formula, the measurement or the document that this rests on.
     pub basis: &'static str,
-    /// What it should change, where a formula tells.
+    /// What it should change, where a formula says.
     pub expected: Option<Expected>,
     /// What it sets in a scenario: key and value. Nothing where there is nothing to try.
     pub changes: Vec<Change>,

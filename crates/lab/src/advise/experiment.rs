@@ -17,7 +17,7 @@ pub struct Experiment {
     pub name: String,
     /// The file.
     pub source: String,
-    /// Metrics that tell the gain.
+    /// Metrics that show the gain.
     pub metrics: Vec<&'static MetricInfo>,
     /// The advice that is tried, by its `id`.
     pub tries: Vec<&'static str>,
@@ -65,7 +65,7 @@ impl Experiment {
             Goal::Latency => vec![metrics::RTT_MEAN, metrics::BUFFER_DELAY],
             Goal::Both => vec![metrics::GOODPUT, metrics::RTT_MEAN],
         };
-        // The queue's owner is another, so what it gains is told by itself.
+        // The queue's owner is another, so its gain is measured separately.
         let transfer = some(&|id| !matches!(id, "nodelay" | "queue"));
         let (queue, nodelay) = (some(&|id| id == "queue"), some(&|id| id == "nodelay"));
         let of_queue = vec![metrics::RTT_MEAN, metrics::GOODPUT];

@@ -40,7 +40,7 @@ pub enum Effect {
     Worse,
     /// One became better, another worse.
     Mixed,
-    /// Nothing can be told from chance.
+    /// The difference may be chance.
     Open,
 }
 

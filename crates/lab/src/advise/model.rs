@@ -16,7 +16,7 @@ const BBR: f64 = 0.98;
 /// Segments of the first flight (RFC 6928).
 const FIRST_FLIGHT: f64 = 10.0;
 
-/// A congestion control as far as a formula tells.
+/// A congestion control as far as a formula describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
     Reno,

@@ -27,11 +27,11 @@ pub struct Choice {
     pub median: f64,
     /// The others against it, the nearest first: how many times as good the best is.
     pub others: Vec<(String, Option<Gain>)>,
-    /// Of these, those that the trials do not tell from the best.
+    /// Of these, those that the trials cannot distinguish from the best.
     pub as_good: Vec<String>,
 }
 
-/// What tells of a goal, the first that trials have.
+/// The metrics of a goal; the first that trials have counts.
 const THROUGHPUT: [&MetricInfo; 2] = [metrics::GOODPUT, metrics::LOAD_RATE];
 const LATENCY: [&MetricInfo; 4] =
     [metrics::MEDIAN_RESPONSE, metrics::MEAN_RESPONSE, metrics::LOAD_RESPONSE, metrics::RTT_MEAN];

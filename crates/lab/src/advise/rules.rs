@@ -141,14 +141,14 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
     })
 }
 
-/// What a full queue adds, where that matters: of what was seen, the mean round trip tells.
+/// What a full queue adds, where that matters: of a capture, the mean round trip shows it.
 fn felt(situation: &Situation) -> Option<Span> {
     let is_seen = situation.seen.as_ref().and_then(|seen| seen.mean_rtt);
     let stood = is_seen.map_or(FELT, |mean| mean.saturating_sub(situation.rtt));
     situation.queue.filter(|queue| *queue >= FELT && stood >= FELT)
 }
 
-/// Four segments, below which BBR's window never goes (`bbr_cwnd_min_target` in tcp_bbr.c), at the
+/// Four segments, below which BBR's window never falls (`bbr_cwnd_min_target` in tcp_bbr.c), at the
 /// path's rate, in milliseconds.
 fn least_flight(situation: &Situation) -> f64 {
     let bits = 4.0 * situation.mtu.bits() as f64;

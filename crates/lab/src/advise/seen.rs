@@ -1,4 +1,4 @@
-//! What a connection in a capture tells of its path and of its settings.
+//! What a connection in a capture shows of its path and of its settings.
 
 use serde::Serialize;
 use tcplab_trace::{Connection, Flow, Limit, LimitShares, Sink, SynOptions};

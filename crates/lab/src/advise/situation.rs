@@ -62,7 +62,7 @@ pub struct Situation {
     pub seen: Option<Observed>,
 }
 
-/// Where nothing tells how much is to be sent.
+/// Where the amount to send is not known.
 const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
 /// A transfer that is tried takes so long where the path carries all it can: slow start is over by
 /// then, and trials with less than that do not take for ever.
@@ -105,7 +105,7 @@ impl Situation {
         })
     }
 
-    /// What a transfer carries that is long enough to tell one setting from another and no longer:
+    /// What a transfer carries that is just long enough to distinguish settings:
     /// as much as the path carries in four seconds, 1 to 100 MB, one figure of it.
     pub fn worthwhile_payload(&self) -> Bytes {
         let most = self.rate.map_or(USUAL_PAYLOAD, |rate| rate.bytes_in(WORTHWHILE)).as_u64();
@@ -139,7 +139,7 @@ impl Situation {
 }
 
 impl Situation {
-    /// What a connection tells of its path; none where no round trip was seen.
+    /// What a connection shows of its path; none where no round trip was seen.
     ///
     /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
     /// data. Needed repetitions stand for losses: those of a queue that ran over too.

@@ -16,7 +16,7 @@ fn ids(situation: &Situation, goal: Goal) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_lossy_path_asks_for_another_congestion_control_first() {
+fn lossy_path_gets_bbr_first() {
     let long = Situation { payload: Bytes::new(200_000_000), ..fat_and_lossy() };
     let advice = advise(&long, Goal::Throughput);
     assert_eq!(advice[0].id, "congestion-control");
@@ -38,7 +38,7 @@ fn good_settings_get_no_advice() {
 }
 
 #[test]
-fn a_deep_queue_asks_for_less_in_it() {
+fn deep_queue_gets_queue_advice() {
     let bloated = Situation {
         rate: Some(Rate::from_bits_per_second(1_000_000)),
         queue: Some(Span::from_secs(2)),
@@ -51,7 +51,7 @@ fn a_deep_queue_asks_for_less_in_it() {
 }
 
 #[test]
-fn a_long_fat_path_asks_for_larger_buffers() {
+fn large_bdp_gets_larger_buffers() {
     let fat = Situation { rate: Some(Rate::from_bits_per_second(1_000_000_000)), ..clean(150) };
     let advice = advise(&fat, Goal::Throughput);
     let buffers = advice.iter().find(|advice| advice.id == "buffers").unwrap();
@@ -76,7 +76,7 @@ fn clean(millis: u64) -> Situation {
 }
 
 #[test]
-fn what_is_tried_is_a_scenario_of_two_cases() {
+fn experiment_is_scenario_of_two_cases() {
     let situation = fat_and_lossy();
     let advice = advise(&situation, Goal::Both);
     let experiments = Experiment::of(&situation, None, Goal::Both, &advice, 3);
@@ -102,7 +102,7 @@ fn what_is_tried_is_a_scenario_of_two_cases() {
 }
 
 #[test]
-fn a_path_is_known_by_its_plan() {
+fn situation_follows_path() {
     let path: PathSpec = serde_json::from_str(
         r#"{ "rate": "50 Mbit/s", "delay": "50 ms", "loss": "0.1 %", "queue": "1 bdp" }"#,
     )

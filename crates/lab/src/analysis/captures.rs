@@ -12,7 +12,7 @@ use super::interruptions::interruption_times;
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
-/// So many frames of a capture are looked at: enough for the first connection, however many others
+/// At most so many frames of a capture are read: enough for the first of however many connections
 /// begin beside it.
 const FRAMES: u64 = 5_000;
 
@@ -26,7 +26,7 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     load(&recording, path, trial.load.is_some())
 }
 
-/// The packets and samples of a recording, wherever it lies; of interruptions it tells nothing.
+/// The packets and samples of a recording, wherever it lies; without interruptions.
 ///
 /// # Errors
 /// When it cannot be read.

@@ -151,7 +151,7 @@ struct Judged<'c> {
     held: bool,
 }
 
-/// So many cases are told one by one.
+/// So many cases are listed one by one.
 const TOLD_ALONE: usize = 8;
 
 /// What was found case by case; of many cases those that are not as expected, and the others as
@@ -314,7 +314,7 @@ fn told(values: &[Value], expectation: &Expectation) -> String {
     if told.is_empty() { "nothing".into() } else { told.join(", ") }
 }
 
-/// A number with as many decimals as it takes to tell it, at most three.
+/// A number with as many decimals as it needs, at most three.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

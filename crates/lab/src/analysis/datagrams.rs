@@ -25,7 +25,7 @@ struct CapturedDatagram {
     mark: Option<DatagramMark>,
 }
 
-/// That of a recording whose client tells of `report`.
+/// That of a recording whose client made `report`.
 pub(crate) fn read(
     recording: &Recording,
     record: &TrialRecord,
@@ -126,7 +126,7 @@ fn with_verdicts(truth: &[TruthRow], captures: &[Vec<CapturedDatagram>; 2]) -> V
     let rows = truth.iter().filter_map(|row| {
         let verdict = &row.verdict;
         let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
-        // What the path itself answers goes the other way.
+        // Answers of the path itself travel the other way.
         let is_own = (end(verdict.direction) == 0) == (seen.from == Endpoint::Client);
         is_own.then(|| DatagramRow {
             from: seen.from,
@@ -142,7 +142,7 @@ fn with_verdicts(truth: &[TruthRow], captures: &[Vec<CapturedDatagram>; 2]) -> V
     rows.collect()
 }
 
-/// Where the path tells nothing: what was seen at the other end, too.
+/// Where the path has no log: what was seen at the other end, too.
 fn without_verdicts(captures: &[Vec<CapturedDatagram>; 2]) -> Vec<DatagramRow> {
     let mut rows = Vec::new();
     for (end, side) in Endpoint::BOTH.into_iter().enumerate() {
@@ -170,7 +170,7 @@ impl CapturedDatagram {
     }
 }
 
-/// What datagrams that cannot be told apart have in common.
+/// What indistinguishable datagrams have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct DatagramKey(bool, DatagramKind, Option<DatagramMark>);
 

@@ -1,4 +1,4 @@
-//! Recovery episodes of a trial, held against what the path dropped.
+//! Recovery episodes of a trial, compared with what the path dropped.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use tcplab_results::EpisodeRow;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Range};
 use tcplab_units::Bytes;
 
-/// The episodes of a direction, and where they contradict what the path dropped, if it tells.
+/// The episodes of a direction, and where they contradict what the path dropped, if it has a log.
 pub(super) fn episode_rows(
     connection: &Connection,
     flow: &Flow,
@@ -69,7 +69,7 @@ fn shared_out<'d>(drops: &'d [Dropped], episodes: &[Episode]) -> Vec<Vec<&'d Dro
 /// Where what the analyser found in the capture is not what the path did.
 ///
 /// Data counts, not frames: when a segment was sent twice and one of the two was lost, the sender
-/// cannot always tell which.
+/// cannot always know which.
 fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize) -> Vec<String> {
     let mut told = Vec::new();
     for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
@@ -88,7 +88,7 @@ fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize)
     }
     let outside = dropped - owned.iter().map(Vec::len).sum::<usize>();
     if outside > 0 {
-        told.push(format!("the path dropped {outside} segments that no episode tells of"));
+        told.push(format!("the path dropped {outside} segments that are in no episode"));
     }
     told
 }

@@ -20,7 +20,7 @@ use super::metrics::{Sources, named};
 use super::sender::{flow_of, sending_end};
 use sharing::Arrivals;
 
-/// A trial is told in so many intervals at most.
+/// A trial is divided into at most so many intervals.
 const INTERVALS: u64 = 240;
 /// None is shorter: a few packets at a Mbit/s.
 const SHORTEST: Span = Span::from_millis(100);
@@ -30,14 +30,14 @@ pub(crate) struct FlowSources<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) app: &'a AppLog,
     pub(crate) path: &'a PathSpec,
-    /// Nothing, where the path tells nothing.
+    /// Nothing, where the path has no log.
     pub(crate) truth: &'a [TruthRow],
     pub(crate) record: &'a TrialRecord,
     /// As captured at the client and at the server.
     pub(crate) traces: [&'a Trace; 2],
 }
 
-/// What came of the flows of a trial; nothing of one that has none.
+/// The results of the flows of a trial; none where it has no flows.
 #[derive(Debug, Default)]
 pub(crate) struct FlowResults {
     pub(crate) rows: Vec<FlowRow>,

@@ -8,7 +8,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 const HEADERS: Bytes = Bytes::new(40);
 /// Where the path does not say how large a packet may be.
 const ETHERNET_MTU: Bytes = Bytes::new(1500);
-/// Changes of a path are told of at about so many moments.
+/// Changes of a path are followed at about so many moments.
 const POINTS: usize = 500;
 
 /// What a path gives at best in one direction.

@@ -34,7 +34,7 @@ pub(crate) fn costs(flow: &Flow, interruptions: &[(Instant, Instant)]) -> Vec<In
     for (nth, &(index, &(from, until))) in within.iter().enumerate() {
         let next = within.get(nth + 1).map_or(end, |(_, (next, _))| *next);
         let recovered = progress.next_after(until).filter(|at| *at <= next);
-        // What came since the recovery before tells what could have come.
+        // What arrived since the previous recovery shows what could have arrived.
         let good = from.since(good_since).as_secs_f64();
         let is_told = from > good_since && from.since(good_since) >= until.since(from);
         let lost_bytes = is_told.then(|| {

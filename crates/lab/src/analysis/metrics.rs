@@ -16,7 +16,7 @@ pub(crate) struct Sources<'a> {
     /// The direction of the payload, as captured beside its sender.
     pub(crate) flow: &'a Flow,
     pub(crate) samples: &'a [Sample],
-    /// The packets of it that the path dropped, where the path tells.
+    /// The packets of it that the path dropped, where the path has a log.
     pub(crate) lost: Option<usize>,
     pub(crate) ideal: Option<Ideal>,
 }
@@ -131,7 +131,7 @@ fn limits(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
         .map(move |limit| (of(limit), shares.share(limit) * 100.0))
 }
 
-/// Those that the applications tell.
+/// Those that the applications report.
 pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static MetricInfo, f64)> {
     let (sender, receiver) = sender_and_receiver(app);
     let goodput = transfer(app).and_then(|span| Rate::of(receiver.bytes, span));

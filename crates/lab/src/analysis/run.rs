@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::plan::{stacks, world_of};
 use crate::store::RunDirectory;
 
-/// Reads what came of every trial of a finished run, and says what came out. `tell` hears of each
+/// Reads the results of every trial of a finished run, and sums them up. `tell` hears of each
 /// trial, and may break off.
 pub(crate) fn analyse(
     run: &RunDirectory,

@@ -13,7 +13,7 @@ pub(crate) fn sending_end(app: &AppLog) -> Endpoint {
     }
 }
 
-/// The direction in which the payload goes.
+/// The direction of the payload.
 pub(crate) fn flow_of(connection: &Connection, sending_end: Endpoint) -> &Flow {
     match sending_end {
         Endpoint::Client => &connection.forward,

@@ -1,4 +1,4 @@
-//! Each trial is analysed once, by whoever ran it: what came of it is kept beside its recording.
+//! Each trial is analysed once, by its own process; the result is kept beside its recording.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(crate) fn analyse_and_store(
     Ok(())
 }
 
-/// What came of a trial. One that another program has analysed is analysed again, if its
+/// The result of a trial. One that another program has analysed is analysed again, if its
 /// packets are there.
 pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Trial, LabError> {
     let recording = run.recording(&case.name, number)?;

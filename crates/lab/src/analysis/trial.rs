@@ -19,7 +19,7 @@ use super::sender::{flow_of, sending_end};
 use super::{datagrams, flows, loads};
 use crate::error::LabError;
 
-/// Said of each trial whose path was another's.
+/// The warning of each trial whose path was another's.
 const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
                       the capture shows; how the path differs from the one asked for is in \
                       result.json (world.notes)";

@@ -1,6 +1,6 @@
-//! Two captures held against one another: what is different about their connections.
+//! Two captures compared: what differs between their connections.
 //!
-//! There is one of each, so nothing is said of chance: what differs is told, not judged.
+//! There is one of each, so nothing is said of chance: what differs is listed, not judged.
 
 use tcplab_quantities::{self as q, Quantity};
 use tcplab_results::comparison::{Fact, Value};

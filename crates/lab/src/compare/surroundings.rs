@@ -6,7 +6,7 @@ use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
 
 use super::sides::Matched;
 
-/// So many lines of two scenarios that differ are shown.
+/// At most this many differing lines of two scenarios are shown.
 const LINES: usize = 6;
 /// What of the environment is never the same.
 const FLEETING: [&str; 1] = ["load at the start"];
@@ -148,5 +148,5 @@ fn disturbed(what: &str, values: &[f64]) -> Option<String> {
     ))
 }
 
-/// A drift is told when it is surer than this: each metric of each case is asked.
+/// A drift is reported when it is surer than this: each metric of each case is asked.
 const DRIFTS: f64 = 0.001;

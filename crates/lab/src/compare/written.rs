@@ -9,8 +9,8 @@ use super::choice::{Asked, Metrics};
 use super::error::CompareError;
 use super::runs::{compare_levels, side};
 
-/// What came of a `[[compare]]` section. Of what trials do not have, and where nothing can be
-/// compared, that is told as a warning: a run does not fail for it. The run is in the directory
+/// The outcome of a `[[compare]]` section. Of what trials do not have, and where nothing can be
+/// compared, that is a warning: a run does not fail for it. The run is in the directory
 /// that the answer is read from.
 pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
     let has = |name: &String| {

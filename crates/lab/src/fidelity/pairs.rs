@@ -43,7 +43,7 @@ impl Pair {
         }
         let overrides = Overrides { trials, seed, ..Overrides::default() };
         let run = |world: World| -> Result<RunDirectory, LabError> {
-            // Only `auto` asks whether the kernel is refused; here its first trial tells.
+            // Only `auto` asks whether the kernel is refused; here its first trial shows it.
             let (runs, plan) = (
                 place.join(world.name()),
                 plan(scenario, Some(world), || None, overrides.clone())?,
@@ -58,7 +58,7 @@ impl Pair {
             }
             begin(&runs, scenario.clone(), plan)
         };
-        // What virtual time refuses is told before anything is made.
+        // What virtual time refuses is reported before anything is made.
         plan(scenario, Some(World::Simulated), || None, overrides.clone())?;
         Ok(Pair { kernel: run(World::Kernel)?, model: run(World::Simulated)? })
     }

@@ -11,10 +11,10 @@ use super::{curve, ratios};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
-/// Compares finished runs. `tell` hears of each trial that was read, and may break off.
+/// Compares finished runs. `tell` is called after each trial that was read, and may stop it.
 ///
 /// # Errors
-/// When a trial is missing or unreadable, or `tell` broke off.
+/// When a trial is missing or unreadable, or `tell` stopped it.
 pub fn compare(
     pairs: &[Pair],
     mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,

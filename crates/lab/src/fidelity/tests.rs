@@ -54,7 +54,7 @@ fn ratios_are_of_medians() {
 }
 
 #[test]
-fn a_summary_looks_at_distances_in_order() {
+fn summary_uses_sorted_distances() {
     // Distances of the transfer time: 1, 2, 4, 8, 20 %; of retransmissions: 0, 10, 50 %, and two
     // cases in which only the model has any.
     let cases: Vec<Compared> = [
@@ -116,7 +116,7 @@ fn curves_are_steps_over_the_transfer() {
 }
 
 #[test]
-fn the_distance_of_curves_is_a_share_of_the_kernels_mean() {
+fn distance_of_curves_is_share_of_kernel_mean() {
     let level = |window: f64| vec![window; POINTS];
     // Medians 10 and 12.
     let kernel = [level(10.0), level(2.0), level(50.0)];
@@ -139,7 +139,7 @@ workload = { upload = '600 kB' }
 trials = 1
 ";
 
-/// No kernel is needed to compare two runs: here the model is held against itself.
+/// No kernel is needed to compare two runs: here the model is compared with itself.
 #[test]
 fn equal_runs_have_ratio_one() {
     let place = tempfile::tempdir().unwrap();

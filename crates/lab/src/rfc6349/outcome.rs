@@ -95,7 +95,7 @@ pub struct Throughput {
     pub offered: Option<Bytes>,
 }
 
-/// What a test came to, held against what its windows and the path allow.
+/// The result of a test, compared with what its windows and the path allow.
 pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Throughput) -> Row {
     let windows = (window.as_u64() * connections * 8) as f64;
     let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);

@@ -12,7 +12,7 @@ use crate::analysis::Ideal;
 pub struct Test {
     /// Between the ends.
     pub path: PathSpec,
-    /// Which way data goes.
+    /// The direction of the data.
     pub direction: Direction,
     /// How long each transfer takes where the path is full (RFC 6349 section 3.3 asks for 30 s at
     /// least where results are to be steady).

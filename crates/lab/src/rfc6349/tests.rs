@@ -47,7 +47,7 @@ fn every_step_is_a_scenario() {
 }
 
 #[test]
-fn the_product_and_the_best_are_those_of_the_rfc() {
+fn bdp_and_ideal_rate_match_rfc() {
     let baseline = baseline();
     assert_eq!(baseline.bdp(), Bytes::new(100_000));
     assert!((baseline.best().as_mbit_f64() - 20.0 * 1448.0 / 1500.0).abs() < 1e-5);

@@ -18,7 +18,7 @@ use crate::verify;
 const LASTING: Span = Span::from_millis(1000);
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
-/// started, with the same device and tuning, or else a new one. `tell` hears of each step.
+/// started, with the same device and tuning, or else a new one. `tell` is called for each step.
 pub(crate) fn calibrate(
     run: &RunDirectory,
     bench: &Bench,
@@ -50,7 +50,7 @@ pub(crate) fn calibrate(
         let case = &run.scenario().cases[cases[0]];
         let beyond = machine.can_model(&case.name, &case.path).is_err();
         let (rows, round_trip) = if beyond {
-            // Measuring would only tell again what the ceiling says.
+            // Measuring would only repeat what the ceiling says.
             (vec![machine.ceiling_row(fastest_rate(&case.path))], None)
         } else {
             let seed = run.plan().seed;

@@ -70,11 +70,11 @@ pub fn no_report(_: &RunDirectory, _: &Run) -> Result<(), LabError> {
     Ok(())
 }
 
-/// What the trials of a run came to, and the comparisons that its scenario asks for. `tell` hears
+/// The results of the trials of a run, and the comparisons that its scenario asks for. `tell` hears
 /// of each trial, and may break off.
 ///
 /// # Errors
-/// When trials are missing or unreadable, or `tell` broke off.
+/// When trials are missing or unreadable, or `tell` stopped it.
 pub fn analyse(
     directory: &RunDirectory,
     tell: impl FnMut(usize, usize) -> ControlFlow<()>,

@@ -14,7 +14,7 @@ use crate::error::LabError;
 use crate::plan::{Plan, is_simulated, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
 
-/// So many blocks and seeds are told one by one.
+/// So many blocks and seeds are listed one by one.
 const TOLD: u32 = 3;
 /// What a trial in virtual time takes with its captures and their analysis, over what its packets
 /// alone take: a rule of thumb. A run says better once it has begun.
@@ -305,7 +305,7 @@ struct TrialEstimate {
 }
 
 /// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
-/// it goes on as it did.
+/// it is taken to continue as before.
 fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
     let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
     let begun = Instant::now();
@@ -367,7 +367,7 @@ impl RunEstimate {
     }
 }
 
-/// A time as one tells it.
+/// A time as people say it.
 fn in_words(seconds: f64) -> String {
     match seconds {
         s if s < 1.5 => "a second".into(),

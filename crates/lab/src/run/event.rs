@@ -23,7 +23,7 @@ pub enum Event<'a> {
         /// Its trial's number.
         number: u32,
     },
-    /// It goes on.
+    /// It continues.
     Progress(Progress),
     /// A trial runs that is not counted.
     WarmingUp {

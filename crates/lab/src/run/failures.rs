@@ -23,8 +23,8 @@ impl FailurePolicy {
         FailurePolicy { cases, block, not_begun: 0, first: None }
     }
 
-    /// A trial of this number failed for good: the run goes on without it, unless what is wrong is
-    /// wrong for all, or not one trial of the first block could begin.
+    /// A trial of this number failed for good. The run continues without it, unless all
+    /// would fail so, or not one trial of the first block could begin.
     pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
         match error.reach() {
             Reach::All => return Err(error),
@@ -93,7 +93,7 @@ mod tests {
         let mut failures = FailurePolicy::new(2, 1);
         assert!(failures.failed(1, late()).is_ok(), "it took too long, all the same it ran");
         assert!(failures.failed(1, impossible()).is_ok(), "the other case may do");
-        assert!(failures.failed(2, impossible()).is_ok(), "the first block told enough");
+        assert!(failures.failed(2, impossible()).is_ok(), "the first block was enough");
         let error = failures.failed(1, impossible()).unwrap_err();
         assert!(error.to_string().contains("trial 1 of case reno"), "{error}");
         assert!(FailurePolicy::new(9, 1).failed(7, simulated(SimError::Stopped)).is_err());

@@ -82,7 +82,7 @@ impl KernelTrials<'_> {
     }
 
     /// Runs a trial that is not counted, and keeps what it leaves as `warm-up/<case>-<number>`.
-    /// Whether it goes well is none of its business.
+    /// It does not depend on whether the trial succeeds.
     pub(super) fn warm_up(&self, case: &Case, number: u32) -> Result<(), LabError> {
         let stage = self.run.stage_trial(&case.name, number)?;
         match self.once(case, number, &stage, &mut |_| {}) {

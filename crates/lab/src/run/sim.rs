@@ -27,7 +27,7 @@ const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// tables are made.
 const HEADERS: u32 = 96;
 
-/// What a thread tells of its trial.
+/// What a thread reports of its trial.
 struct TrialEnd {
     id: TrialId,
     ended: Result<Ended, LabError>,
@@ -79,7 +79,7 @@ pub(crate) fn simulate(
     })
 }
 
-/// Tells what came of a trial.
+/// Reports the result of a trial.
 fn report_end(
     state: &mut RunState<'_>,
     id: TrialId,

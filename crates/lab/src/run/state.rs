@@ -28,7 +28,7 @@ impl<'a> RunState<'a> {
         self.run.scenario().cases.len()
     }
 
-    /// Tells that a trial begins, or that it is the next to be told of.
+    /// Reports that a trial begins, or that it is the next to be reported.
     pub(crate) fn begins(&mut self, id: TrialId, tell: &mut impl FnMut(Event<'_>)) {
         self.begun += 1;
         let total = self.cases() * self.run.plan().numbers().count();

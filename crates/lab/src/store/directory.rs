@@ -1,4 +1,4 @@
-//! The run directory: what is where, and how a trial comes to stand in it whole or not at all.
+//! The run directory: what is where, and how a trial is put into it whole or not at all.
 
 use std::fs::{self, File};
 use std::io;
@@ -158,7 +158,7 @@ impl RunDirectory {
         Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
     }
 
-    /// An empty directory to make a trial in; a leftover of an earlier attempt goes.
+    /// An empty directory to make a trial in; a leftover of an earlier attempt is removed.
     pub(crate) fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
         let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
         if stage.exists() {

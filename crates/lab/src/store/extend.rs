@@ -1,4 +1,4 @@
-//! A run that goes on to another plan: more repetitions, other levels. Trials that are there are
+//! A run that continues with another plan: more repetitions, other levels. Existing trials are
 //! used again where they are those of the new plan.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -114,7 +114,7 @@ fn flawed_trials_are_put_aside_with_reasons() {
     let reasons: Vec<String> =
         serde_json::from_slice(&fs::read(second.join("flaws.json")).unwrap()).unwrap();
     assert_eq!(reasons, ["late", "lost"]);
-    // A run that is gone on with knows how often it has tried.
+    // A resumed run knows how often it has tried.
     let path = run.path().to_owned();
     drop(run);
     assert_eq!(RunDirectory::open(&path).unwrap().flawed("reno", 1), 2);

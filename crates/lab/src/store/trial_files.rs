@@ -1,4 +1,4 @@
-//! The files that say what came of a trial, beside its recording.
+//! The files with the result of a trial, beside its recording.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tcplab_results::{Failure, Trial};
 use super::files::replace_in;
 use crate::error::LabError;
 
-/// What came of a trial.
+/// The result of a trial.
 pub(super) const TRIAL: &str = "trial.json";
 /// Why there is none.
 pub(super) const FAILED: &str = "failed.json";
@@ -51,7 +51,7 @@ pub(super) struct StoredFailure {
     pub(super) failure: Failure,
 }
 
-/// What can be told of a trial from its directory alone.
+/// What the directory of a trial shows by itself.
 #[derive(Debug, Deserialize)]
 pub(crate) struct TrialStatus {
     pub(crate) identity: Identity,
@@ -91,7 +91,7 @@ impl TrialStatus {
     }
 }
 
-/// Whether there is a trial in `directory`, with its packets or what came of them.
+/// Whether there is a trial in `directory`, with its packets or their result.
 pub(crate) fn is_whole(directory: &Path) -> bool {
     let has = |name: &str| directory.join(name).exists();
     has(DONE) && (has(CAPTURE) || has(TRIAL)) && !has(FAILED)

@@ -35,12 +35,12 @@ impl RunDirectory {
         read(&self.path().join(trial_directory(case, number)).join(TRIAL))
     }
 
-    /// Writes down what came of a trial that is being made in `stage`.
+    /// Writes the result of a trial that is being made in `stage`.
     pub(crate) fn put_stored_trial(stage: &Path, analysed: &StoredTrial) -> Result<(), LabError> {
         put(&stage.join(TRIAL), &TRIAL_DOCUMENT.of(analysed))
     }
 
-    /// Writes down what came of a trial in its place, and gives it as it will be read.
+    /// Writes the result of a trial in its place, and gives it as it will be read.
     pub(crate) fn replace_stored_trial(
         &self,
         case: &str,

@@ -82,7 +82,7 @@ struct ProbeArrivals<'a> {
     first: BTreeMap<u32, &'a Arrival>,
     /// How often each arrived.
     copies: BTreeMap<u32, u64>,
-    /// Arrivals whose number cannot be told any more.
+    /// Arrivals whose number is damaged.
     nameless: u64,
     /// Those that arrived out of order.
     out_of_order: Vec<u32>,

@@ -178,7 +178,7 @@ impl Asked {
     }
 }
 
-/// Why what a transmitter does cannot be told of a lone packet.
+/// Why the time of a lone packet at a transmitter cannot be predicted.
 fn changing(server: &ServerPlan) -> &'static str {
     match server {
         ServerPlan::Rate(_) | ServerPlan::Varying(_) => "the rate changes with time",

@@ -7,7 +7,7 @@ use tcplab_units::Rate;
 
 /// A path that is slower than this is not measured for before it is used. A full packet then takes
 /// 60 µs, twice what it takes a small machine to read it, wake up for it and write it; where that
-/// does not hold, the mover is busy without rest, which is told at the end
+/// does not hold, the mover is busy without rest, which is reported at the end
 /// ([`tcplab_recording::quality`]).
 const UNDOUBTED: Rate = Rate::from_bits_per_second(200_000_000);
 
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_above_the_ceiling_is_told_whatever_makes_it() {
+    fn rate_above_ceiling_is_doubted() {
         // 24 Gbit/s, by 4,001 full packets in each 2 ms; and 6 Gbit/s for 100 ms of each 10 s.
         let steady = format!("{}2", "1,".repeat(4000));
         let burst: Vec<String> = (1..=100)
@@ -78,7 +78,7 @@ mod tests {
             ("6 Gbit/s", format!(r#"{{ "rate": {{ "opportunities": [{}] }} }}"#, burst.join(","))),
         ] {
             let shown = &json[..json.len().min(80)];
-            let doubt = told(&json).unwrap_or_else(|| panic!("{shown} is not told of"));
+            let doubt = told(&json).unwrap_or_else(|| panic!("{shown} gives no doubt"));
             let known = format!(
                 "asks for {asked}; this machine models 5 Gbit/s at most, and up to 4 Gbit/s with"
             );
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_measured_is_not_passed_over() {
+    fn unmeasured_checks_are_listed() {
         let told = doubt(&path(r#"{ "rate": "1 Gbit/s" }"#), || Err(TrialError::Stopped)).unwrap();
         assert!(told.starts_with("the path asks for 1 Gbit/s, and how much"), "{told}");
     }

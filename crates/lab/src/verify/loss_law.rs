@@ -15,7 +15,7 @@ pub(super) fn share(laws: &[LossPlan]) -> f64 {
     1.0 - laws.iter().map(|law| 1.0 - mean(law)).product::<f64>()
 }
 
-/// The range of the number lost of the first `n` packets; or why none can be told.
+/// The range of the number lost of the first `n` packets; or why it is not known.
 pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
     if laws.iter().all(|law| matches!(law, LossPlan::Independent(_))) {
         return Ok(binomial_range(n, share(laws), CONFIDENCE));
@@ -28,7 +28,7 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
     for law in laws {
         let expected = bursts(law) * n as f64;
         if expected < FEWEST_BURSTS {
-            return Err(format!("about {expected:.0} bursts among {n} probes tell nothing"));
+            return Err(format!("about {expected:.0} bursts among {n} probes are too few"));
         }
     }
     let (count, p) = (n as f64, share(laws));
@@ -47,7 +47,7 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
     Ok((low as u64, ((count * p + half) as u64).min(n)))
 }
 
-/// So many packets in a row are not lost by chance, practically (once in 10⁴ times).
+/// So many packets in a row are practically never lost by chance (once in 10⁴ times).
 pub(super) fn longest_run(laws: &[LossPlan]) -> f64 {
     let geometric = |p: f64| if p > 0.0 { ((1e-4_f64).ln() / p.ln()).ceil().max(1.0) } else { 0.0 };
     let of = |law: &LossPlan| match law {

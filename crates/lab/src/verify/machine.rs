@@ -4,7 +4,7 @@ use tcplab_results::verification::Machine;
 use tcplab_testbed::{CalibrationRecord, Tuning};
 use tcplab_units::Span;
 
-/// What the process of a calibration measured that was told to `spin` so long.
+/// What the process of a calibration measured with this `spin`.
 ///
 /// # Panics
 /// If it was not asked to measure the machine.

@@ -69,7 +69,7 @@ pub fn measure_path(
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
 }
 
-/// What tells one path from another: the same, if both directions do the same to packets, by the
+/// What distinguishes paths: the same, if both directions do the same to packets, by the
 /// same means.
 pub(crate) fn path_hash(path: &PathSpec) -> Result<String, TrialError> {
     let (links, backend) = (links(path)?, path.backend.unwrap_or_default());

@@ -54,7 +54,7 @@ impl Plan {
         Plan { asked, probes, sparse, trains }
     }
 
-    /// As the other process is told: probes, sparse ones, and a round for each train.
+    /// As the other process gets it: probes, sparse ones, and a round for each train.
     pub(super) fn rounds(&self) -> Vec<Round> {
         let mut rounds = vec![self.probes];
         rounds.extend(self.sparse);

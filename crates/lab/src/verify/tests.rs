@@ -128,7 +128,7 @@ fn unmeasurable_check_gives_reason() {
 }
 
 #[test]
-fn the_model_keeps_to_its_laws() {
+fn model_follows_its_laws() {
     for path in [
         PATH,
         r#"{ "delay": "3 ms", "jitter": { "normal": "1 ms", "reorder": true } }"#,
@@ -165,7 +165,7 @@ fn probes_find_a_wireless_link_idle() {
 }
 
 #[test]
-fn a_rate_is_held_against_a_share_of_the_ceiling() {
+fn rate_is_bounded_by_share_of_ceiling() {
     let machine = Machine {
         device: "tun".into(),
         privilege: "held".into(),
@@ -194,7 +194,7 @@ fn a_rate_is_held_against_a_share_of_the_ceiling() {
         "a path asks for 801 Mbit/s; this machine models 1 Gbit/s at most, and up to 800 Mbit/s \
          with confidence"
     );
-    // Only a run can be told to go on.
+    // Only a run has the option to continue.
     let flag = "--allow-above-ceiling";
     assert!(!refused.remedy().contains(flag));
     assert!(crate::LabError::from(refused).remedy().unwrap().contains(flag));

@@ -1,7 +1,6 @@
 //! `tcplab load` and `tcplab server` side by side with others.
 //!
-//! `make bench-load`, or `cargo bench -p tcplab-load --bench load -- [--json FILE] [--rounds N]
-//! [--seconds S] [--connections N] [--bytes N] [--only 'SECTION;SECTION…']`. Sections are
+//! `make bench-load`, or `cargo bench -p tcplab-load --bench load -- --help`. Sections are
 //! `generators` (tcplab load, wrk and ab on nginx and on our servers), `servers` (the same figures,
 //! as servers), `bulk` (beside iperf3) and `many` (10,000 connections). Rounds are interleaved, so
 //! whatever else the machine does meets all alike; medians are shown. Servers have one processor
@@ -17,57 +16,42 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::{fs, io};
 
+use clap::Parser;
 use generators::Generator;
 use serde_json::{Map, Value, json};
 use servers::{Served, Site};
 
-/// What was asked for on the command line.
+/// `tcplab load` and `tcplab server` side by side with others.
+#[derive(clap::Parser)]
 pub(crate) struct Arguments {
+    /// File for the results.
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[arg(long, value_name = "N", default_value_t = 3)]
     rounds: usize,
+    #[arg(long, value_name = "S", default_value_t = 3.0)]
     pub(crate) seconds: f64,
+    #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) connections: usize,
+    /// Size of the file.
+    #[arg(long, value_name = "N", default_value_t = 3000)]
     bytes: usize,
-    only: Option<String>,
+    /// Only these sections, separated by `;`.
+    #[arg(long, value_name = "SECTION", value_delimiter = ';')]
+    only: Vec<String>,
+    /// Passed by cargo.
+    #[arg(long = "bench", hide = true)]
+    _bench: bool,
 }
 
 impl Arguments {
-    fn parse() -> Result<Arguments, String> {
-        let mut arguments = Arguments {
-            json: None,
-            rounds: 3,
-            seconds: 3.0,
-            connections: 64,
-            bytes: 3000,
-            only: None,
-        };
-        let mut words = std::env::args().skip(1);
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--json" => arguments.json = Some(value()?.into()),
-                "--rounds" => arguments.rounds = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--seconds" => arguments.seconds = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--connections" => {
-                    arguments.connections = value()?.parse().map_err(|e| format!("{e}"))?;
-                }
-                "--bytes" => arguments.bytes = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--only" => arguments.only = Some(value()?),
-                // What cargo adds.
-                "--bench" => {}
-                other => return Err(format!("what is {other}?")),
-            }
-        }
-        Ok(arguments)
-    }
-
     fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.split(';').any(|part| name.contains(part)))
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part))
     }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse()?;
+    let arguments = Arguments::parse();
     if process::is_pinned() {
         say("servers have one processor, generators another");
     } else {

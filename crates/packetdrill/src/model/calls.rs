@@ -73,7 +73,9 @@ impl Model {
             }
             SystemCall::EpollWait { epoll, most, timeout } => {
                 let until = timeout.map(|timeout| now + timeout);
-                return Ok(self.epoll_wait(now, *epoll, *most, until));
+                return Ok(
+                    self.try_again(now, Waiting::Epoll { epoll: *epoll, most: *most, until })
+                );
             }
             SystemCall::Poll { fds, timeout } => {
                 let until = timeout.map(|timeout| now + timeout);
@@ -90,7 +92,7 @@ impl Model {
         if kind & 0xf != 1 || !matches!(protocol, 0 | 6) {
             return Err(Refusal("sockets other than TCP".into()));
         }
-        let socket = Socket::new(&self.config, kind & NONBLOCK != 0);
+        let socket = Socket::new(&self.config.window.congestion, kind & NONBLOCK != 0);
         Ok(Outcome::value(self.give_descriptor(socket)))
     }
 

@@ -81,9 +81,9 @@ impl Epoll {
 
     /// The events reported (`ep_send_events`): bits and data of each; `found` is what `poll` finds.
     pub(super) fn take(&mut self, most: usize, found: impl Fn(i64) -> i64) -> Vec<i64> {
-        let mut told = Vec::new();
+        let mut values = Vec::new();
         for _ in 0..self.ready.len() {
-            if told.len() / 2 == most {
+            if values.len() / 2 == most {
                 break;
             }
             let Some(fd) = self.ready.pop_front() else { break };
@@ -92,13 +92,13 @@ impl Epoll {
             if events == 0 {
                 continue;
             }
-            told.extend([events, item.data]);
+            values.extend([events, item.data]);
             if item.events & ONE_SHOT != 0 {
                 item.events &= HOW;
             } else if item.events & EDGE == 0 {
                 self.ready.push_back(fd);
             }
         }
-        told
+        values
     }
 }

@@ -7,7 +7,6 @@ use tcplab_units::Instant;
 use super::Model;
 use super::epoll::Epoll;
 use super::socket::Socket;
-use super::waiting::Waiting;
 use crate::subject::Outcome;
 
 impl Model {
@@ -56,15 +55,5 @@ impl Model {
         let count = values.len() / 2;
         let over = count > 0 || until.is_some_and(|until| until <= now);
         over.then_some(Outcome { values, ..Outcome::value(count as i64) })
-    }
-
-    pub(super) fn epoll_wait(
-        &mut self,
-        now: Instant,
-        epoll: i64,
-        most: usize,
-        until: Option<Instant>,
-    ) -> Option<Outcome> {
-        self.try_again(now, Waiting::Epoll { epoll, most, until })
     }
 }

@@ -13,21 +13,21 @@ use crate::subject::{ControlData, ControlMessage, Outcome};
 const SCHEDULED: i64 = 0x100;
 const SENT: i64 = 2;
 const ARRIVED: i64 = 0x200;
-const TOLD: i64 = 0x10;
+const REPORTED: i64 = 0x10;
 const NUMBERED: i64 = 0x80;
 const WITHOUT_DATA: i64 = 0x800;
 /// What else may stand there without a meaning here: hardware's times, and those of what arrives.
 const IDLE: i64 = 1 | 4 | 8 | 0x40;
 
 /// `SCM_TSTAMP_SND`, `SCM_TSTAMP_SCHED`, `SCM_TSTAMP_ACK`.
-const TELLS_SENT: i64 = 0;
-const TELLS_SCHEDULED: i64 = 1;
-const TELLS_ARRIVED: i64 = 2;
+const IS_SENT: i64 = 0;
+const IS_SCHEDULED: i64 = 1;
+const IS_ARRIVED: i64 = 2;
 
 /// Reports of what was sent: that buffers are free again, and when bytes left and
 /// arrived.
 ///
-/// Devices that look into packets, as packetdrill's does, copy what they are given, and tell so;
+/// Devices that look into packets, as packetdrill's does, copy what they are given, and report so;
 /// the buffers are the sender's again when the peer has acknowledged them
 /// (`msg_zerocopy_callback` when the last segment is freed).
 #[derive(Default)]
@@ -56,7 +56,7 @@ enum Entry {
 impl Errors {
     /// SO_TIMESTAMPING; `acknowledged` bytes are. Whether all of it has a meaning here.
     pub(super) fn set_timestamping(&mut self, bits: i64, acknowledged: u64) -> bool {
-        let known = SCHEDULED | SENT | ARRIVED | TOLD | NUMBERED | WITHOUT_DATA | IDLE;
+        let known = SCHEDULED | SENT | ARRIVED | REPORTED | NUMBERED | WITHOUT_DATA | IDLE;
         if bits & NUMBERED != 0 && self.timestamping & NUMBERED == 0 {
             self.first = acknowledged;
         }
@@ -77,19 +77,19 @@ impl Errors {
 
     /// What ends at `position` leaves.
     pub(super) fn left(&mut self, now: Instant, position: u64) {
-        let mut told = Vec::new();
+        let mut leaving = Vec::new();
         for (end, left) in self.writes.iter_mut().filter(|(end, left)| !left && *end <= position) {
             *left = true;
-            told.push(*end);
+            leaving.push(*end);
         }
-        for end in told {
-            self.tell(now, end, SCHEDULED, TELLS_SCHEDULED);
-            self.tell(now, end, SENT, TELLS_SENT);
+        for end in leaving {
+            self.report(now, end, SCHEDULED, IS_SCHEDULED);
+            self.report(now, end, SENT, IS_SENT);
         }
     }
 
-    fn tell(&mut self, now: Instant, end: u64, bit: i64, what: i64) {
-        if self.timestamping & bit == 0 || self.timestamping & TOLD == 0 {
+    fn report(&mut self, now: Instant, end: u64, bit: i64, what: i64) {
+        if self.timestamping & bit == 0 || self.timestamping & REPORTED == 0 {
             return;
         }
         let numbered = self.timestamping & NUMBERED != 0;
@@ -105,7 +105,7 @@ impl Errors {
         while let Some((end, _)) = self.writes.front().copied().filter(|(end, _)| *end <= position)
         {
             self.writes.pop_front();
-            self.tell(now, end, ARRIVED, TELLS_ARRIVED);
+            self.report(now, end, ARRIVED, IS_ARRIVED);
         }
         while let Some((_, id)) = self.pending.front().copied().filter(|(end, _)| *end <= position)
         {

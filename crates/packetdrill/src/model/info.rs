@@ -1,7 +1,6 @@
 //! `struct tcp_info` by the names that scripts use.
 
 use tcplab_stack::Info;
-use tcplab_stack::congestion::State as CaState;
 use tcplab_units::Span;
 
 use crate::constants::constant;
@@ -16,7 +15,7 @@ pub(super) fn field(info: &Info, name: &str) -> Option<i64> {
     };
     Some(match name.strip_prefix("tcpi_")? {
         "state" => info.state.number().into(),
-        "ca_state" => ca_state(info.ca_state),
+        "ca_state" => info.ca_state as i64,
         "retransmits" => info.retransmits.into(),
         "probes" => info.probes.into(),
         "backoff" => info.backoff.into(),
@@ -86,15 +85,4 @@ fn options(info: &Info) -> i64 {
     .filter(|(set, _)| *set)
     .filter_map(|(_, name)| constant(name))
     .fold(0, |all, bit| all | bit)
-}
-
-/// `enum tcp_ca_state`.
-fn ca_state(state: CaState) -> i64 {
-    match state {
-        CaState::Open => 0,
-        CaState::Disorder => 1,
-        CaState::Cwr => 2,
-        CaState::Recovery => 3,
-        CaState::Loss => 4,
-    }
 }

@@ -34,7 +34,7 @@ pub(super) struct Socket {
 }
 
 /// How far things had come.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Default)]
 struct Seen {
     received: u64,
     state: State,
@@ -44,12 +44,6 @@ struct Seen {
     errors: u64,
     /// Connections that wait to be accepted.
     waiting: usize,
-}
-
-impl Default for Seen {
-    fn default() -> Seen {
-        Seen { received: 0, state: State::Closed, over: false, errors: 0, waiting: 0 }
-    }
 }
 
 pub(super) enum Stage {
@@ -86,8 +80,7 @@ pub(super) struct Shut {
 }
 
 impl Socket {
-    pub(super) fn new(config: &Config, nonblocking: bool) -> Socket {
-        let congestion = config.window.congestion.clone();
+    pub(super) fn new(congestion: &str, nonblocking: bool) -> Socket {
         Socket {
             stage: Stage::Fresh,
             nonblocking,
@@ -95,24 +88,18 @@ impl Socket {
             zero_copy: false,
             fast: FastSocket::default(),
             deferred: false,
-            congestion,
+            congestion: congestion.into(),
             seen: Seen::default(),
             set: Vec::new(),
         }
     }
 
-    /// One that `accept` gives: it blocks, whatever the listening one does.
+    /// One that `accept` returns: it blocks, whatever the listening one does.
     pub(super) fn accepted(connection: Connection, remote_port: u16, listening: &Socket) -> Socket {
         let mut socket = Socket {
-            stage: Stage::Fresh,
-            nonblocking: false,
             reports_unread: listening.reports_unread,
             zero_copy: listening.zero_copy,
-            fast: FastSocket::default(),
-            deferred: false,
-            congestion: listening.congestion.clone(),
-            seen: Seen::default(),
-            set: Vec::new(),
+            ..Socket::new(&listening.congestion, false)
         };
         socket.open(connection, crate::LOCAL_PORT, remote_port);
         socket

@@ -1,16 +1,16 @@
 //! Linux's settings as a [`Config`].
 
-use tcplab_stack::Config;
-use tcplab_stack::config::{Detection, Ecn};
-use tcplab_units::{Bytes, Span};
+use tcplab_stack::config::ReceiveTuning;
+use tcplab_stack::congestion::by_name;
+use tcplab_stack::{Config, SysctlError, set_sysctl};
+use tcplab_units::Span;
 
 use crate::Refusal;
 
 /// Settings that have no effect on a stack that does not have what they tune: (name, the values
 /// that leave it as it is; none: any).
 ///
-/// Bursts are as large as
-/// `Sending::burst` lets them be; SYN cookies answer floods only.
+/// Bursts are as large as `Sending::burst` allows; SYN cookies answer floods only.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_fack", &["0"]),
     ("tcp_syncookies", &["0", "1"]),
@@ -61,87 +61,40 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
         return Err(Refusal("not modelled".into()));
     }
     let odd = || Refusal("unknown value".into());
-    if name == "tcp_congestion_control" {
-        tcplab_stack::congestion::by_name(value).ok_or_else(odd)?;
-        value.clone_into(&mut config.window.congestion);
-        return Ok(());
-    }
-    if let "tcp_rmem" | "tcp_wmem" = name {
-        let sizes: Vec<u64> = value.split_whitespace().filter_map(|n| n.parse().ok()).collect();
-        let [_, start, most] = sizes.as_slice() else { return Err(odd()) };
-        let buffer = [Bytes::new(*start), Bytes::new((*most).max(*start))];
-        if name == "tcp_rmem" {
-            config.receiving.buffer = buffer;
-        } else {
-            config.sending.buffer = buffer;
-        }
-        return Ok(());
-    }
     let number = match value.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => value.parse(),
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => value.parse().ok(),
     };
-    apply_number(config, name, number.map_err(|_| odd())?)
-}
-
-fn apply_number(config: &mut Config, name: &str, number: u64) -> Result<(), Refusal> {
-    let on = number != 0;
-    let odd = || Refusal("unknown value".into());
-    let count = u8::try_from(number).map_err(|_| odd());
-    let wide = u32::try_from(number).map_err(|_| odd());
-    // Beyond this nanoseconds do not reach.
-    let seconds = || wide.clone().map(|n| Span::from_secs(n.into()));
-    let millis = || wide.clone().map(|n| Span::from_millis(n.into()));
+    let wide = || number.and_then(|number| u32::try_from(number).ok()).ok_or_else(odd);
     match name {
-        "tcp_timestamps" => config.handshake.timestamps = on,
-        "tcp_sack" => config.handshake.sack = on,
-        "tcp_dsack" => config.handshake.dsack = on,
-        "tcp_window_scaling" => config.handshake.window_scale = on.then_some(0),
-        "tcp_ecn" => {
-            config.handshake.ecn = match number {
-                0 => Ecn::Off,
-                1 => Ecn::Asked,
-                2 => Ecn::Granted,
-                _ => return Err(Refusal("Accurate ECN is not modelled".into())),
-            }
+        "tcp_congestion_control" if by_name(value).is_none() => return Err(odd()),
+        "tcp_ecn" if number.is_some_and(|mode| mode > 2) => {
+            return Err(Refusal("Accurate ECN is not modelled".into()));
         }
-        "tcp_syn_retries" => config.handshake.syn_retries = count?,
-        "tcp_synack_retries" => config.handshake.synack_retries = count?,
-        "tcp_syn_linear_timeouts" => config.handshake.syn_linear_timeouts = count?,
-        "tcp_fin_timeout" => config.handshake.fin_wait_2 = seconds()?,
-        "tcp_invalid_ratelimit" => config.handshake.challenge_ack_interval = millis()?,
-        "tcp_retries2" => config.timeout.retries = count?,
-        "tcp_rto_min_us" => config.timeout.least = Span::from_micros(wide?.into()),
-        "tcp_rto_max_ms" => config.timeout.most = millis()?,
-        "tcp_reordering" => config.recovery.dupthresh = wide?,
-        "tcp_max_reordering" => config.recovery.most_reordering = wide?,
-        "tcp_frto" => config.recovery.frto = on,
-        // `sysctl_tcp_early_retrans`: 3 and 4 turn tail loss probes on, since 4.12 nothing else.
-        "tcp_early_retrans" => config.recovery.tail_loss_probe = matches!(number, 3 | 4),
-        // `TCP_RACK_LOSS_DETECTION`; the other bits change RACK's window.
-        "tcp_recovery" => match number {
-            0 => config.recovery.detection = Detection::Sack,
-            1 => config.recovery.detection = Detection::Rack,
-            _ => return Err(odd()),
-        },
-        "tcp_slow_start_after_idle" => config.window.slow_start_after_idle = on,
-        "tcp_min_tso_segs" => config.sending.least_burst = wide?,
-        "tcp_comp_sack_nr" => config.acks.compressed.0 = wide?,
-        "tcp_comp_sack_delay_ns" => config.acks.compressed.1 = Span::from_nanos(number),
-        "tcp_moderate_rcvbuf" if on => {}
-        "tcp_moderate_rcvbuf" => {
-            config.receiving.tuning = tcplab_stack::config::ReceiveTuning::None;
+        "tcp_invalid_ratelimit" => {
+            config.handshake.challenge_ack_interval = Span::from_millis(wide()?.into());
         }
-        "tcp_keepalive_time" => config.liveness.keep_idle = seconds()?,
-        "tcp_keepalive_intvl" => config.liveness.keep_interval = seconds()?,
-        "tcp_keepalive_probes" => config.liveness.keep_probes = count?,
-        _ => return Err(Refusal("not modelled".into())),
+        "tcp_min_tso_segs" => config.sending.least_burst = wide()?,
+        "tcp_moderate_rcvbuf" if number.ok_or_else(odd)? != 0 => {}
+        "tcp_moderate_rcvbuf" => config.receiving.tuning = ReceiveTuning::None,
+        _ => {
+            let value = number.map_or_else(|| value.into(), |number| number.to_string());
+            set_sysctl(config, &format!("net.ipv4.{name}"), &value).map_err(
+                |error| match error {
+                    SysctlError::Unknown => Refusal("not modelled".into()),
+                    SysctlError::Value(_) => odd(),
+                },
+            )?;
+        }
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use tcplab_stack::config::Ecn;
+    use tcplab_units::Bytes;
+
     use super::*;
     use crate::shell::DEFAULTS;
 

@@ -28,9 +28,8 @@ pub(super) enum Waiting {
         most: usize,
         until: Option<Instant>,
     },
-    /// SO_LINGER.
+    /// SO_LINGER; the ports of the connection, which no descriptor has any more.
     Close {
-        /// Of the connection, which nobody holds any more.
         ports: (u16, u16),
         until: Instant,
     },

@@ -48,7 +48,7 @@ pub enum Trouble {
 }
 
 impl Program {
-    /// Runs all statements; `field` tells what a name such as `tcpi_snd_cwnd` is worth.
+    /// Runs all statements; `field` gives the value of a name such as `tcpi_snd_cwnd`.
     ///
     /// # Errors
     /// The first assertion that does not hold, and what cannot be computed.
@@ -84,7 +84,7 @@ impl Program {
         Ok(())
     }
 
-    /// The names that are neither assigned before nor constants: what `tcp_info` must tell.
+    /// The names that are neither assigned before nor constants: what `tcp_info` must have.
     pub fn fields(&self) -> Vec<&str> {
         let mut assigned = Vec::new();
         let mut found = Vec::new();

@@ -233,9 +233,9 @@ fn written_by(call: &Call) -> Result<Vec<Option<i64>>, CallError> {
                 Some(one @ Expression::Structure(_)) => std::slice::from_ref(one),
                 _ => &[],
             };
-            let told = usize::try_from(number(&call.result)?).unwrap_or(0);
+            let count = usize::try_from(number(&call.result)?).unwrap_or(0);
             let mut all = Vec::new();
-            for event in events.iter().take(told) {
+            for event in events.iter().take(count) {
                 let (bits, data) = epoll_event(event)?;
                 all.extend([Some(bits), Some(data)]);
             }

@@ -17,7 +17,7 @@ pub struct Line {
     pub at: Option<Position>,
     /// In the script's notation: `> P. 1:1001(1000) ack 1 win 1050`, `write(4, ..., 1000) = 1000`.
     pub text: String,
-    /// Why the stack sent it, in a word, if it tells.
+    /// Why the stack sent it, in a word, if it is known.
     pub cause: Option<&'static str>,
 }
 

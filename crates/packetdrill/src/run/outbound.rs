@@ -10,7 +10,7 @@ use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, 
 use crate::notation::{seconds, written};
 use crate::packet::Packet;
 
-/// So long after the latest right time a packet is waited for, to tell how late it came.
+/// So long after the latest right time a packet is waited for, to report how late it came.
 const PATIENCE: Span = Span::from_secs(2);
 /// So long one that may come at any time.
 const LONG_PATIENCE: Span = Span::from_secs(100_000);

@@ -37,7 +37,7 @@ enum Stage {
     Awaited,
     /// A SYN from the stack opens it.
     Connecting,
-    /// The stack's SYN was seen, the script has not answered.
+    /// The stack has sent its SYN, the script has not answered.
     SynSent,
     /// The script opened it, the stack has not answered.
     Asked,

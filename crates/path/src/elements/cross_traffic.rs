@@ -8,7 +8,7 @@ use crate::Packet;
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit, exponential, standard_exponential};
 use crate::bottleneck::BILLION;
 use crate::fault::Fault;
-use crate::text_or_table::text_or_table;
+use crate::text_or_table::{is_default, text_or_table};
 
 text_or_table!(
     CrossSpec, "CrossTraffic", "Cross traffic that shares the bottleneck.",
@@ -40,7 +40,7 @@ pub struct CrossFlow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub off: Option<Span>,
     /// When it begins, from the world's zero. Default: at once.
-    #[serde(default, skip_serializing_if = "crate::schedule::is_no_time")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub from: Span,
     /// When it ends, from the world's zero; later than `from`. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]

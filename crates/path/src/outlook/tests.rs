@@ -1,14 +1,5 @@
 use super::*;
-use crate::{Direction, PathSpec};
-
-fn plan(json: &str) -> LinkPlan {
-    let path: PathSpec = serde_json::from_str(json).unwrap();
-    path.link(Direction::Forward).unwrap()
-}
-
-fn ms(n: u64) -> Instant {
-    Instant::from_nanos(n * 1_000_000)
-}
+use crate::testing::{ms, plan};
 
 fn span(n: u64) -> Span {
     Span::from_millis(n)

@@ -2,11 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use tcplab_units::{Instant, Rng, Span};
+use tcplab_units::{Instant, Rng};
 use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
 
 use super::Discipline;
 use crate::behaviour::{Outbox, Transit};
+pub(super) use crate::testing::ms;
 use crate::{Cause, Direction, Fate, Packet, Verdict};
 
 pub(super) struct Hands<D> {
@@ -46,10 +47,6 @@ impl<D: Discipline> Hands<D> {
 
 pub(super) fn rng() -> Rng {
     Rng::new(1, "forward/bottleneck/1")
-}
-
-pub(super) fn ms(n: u64) -> Instant {
-    Instant::ZERO + Span::from_millis(n)
 }
 
 /// A packet of the TCP flow from that port, of so many bytes.

@@ -10,6 +10,7 @@ use crate::elements::{
     JitterSpec, LossSpec, MtuSpec, PolicerSpec, ReorderSpec,
 };
 use crate::fault::{Fault, PathError, Table};
+use crate::text_or_table::is_default;
 use crate::{Direction, QueueSpec};
 
 /// Declares the keys of a path once: for both directions together, for each alone, and for each
@@ -31,7 +32,7 @@ macro_rules! path_keys {
             pub backend: Option<Backend>,
             /// Both ends on one host, connected by its loopback, without a path: no other key is
             /// allowed beside this one. Kernel trials only. Default: false.
-            #[serde(default, skip_serializing_if = "is_false")]
+            #[serde(default, skip_serializing_if = "is_default")]
             pub same_host: bool,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
@@ -221,11 +222,6 @@ path_keys! {
     cross: CrossSpec,
     /// A wireless link (802.11) in place of a rate. Default: none.
     wifi: WifiSpec,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_false(is: &bool) -> bool {
-    !is
 }
 
 /// Who emulates a path.

@@ -5,12 +5,9 @@ use std::fmt::Write;
 use super::Interfaces;
 use super::shaper::exponent_of;
 use super::words::time;
-use crate::{Direction, PathSpec};
+use crate::Direction;
+use crate::testing::path;
 use tcplab_units::Span;
-
-fn path(json: &str) -> PathSpec {
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
-}
 
 /// The script for a path and what it says is different.
 fn script(json: &str) -> String {

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::support::{forward, tcp};
 use tcplab_path::{Departure, Fate};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::Ecn;
-
-use crate::support::{forward, segment};
 
 /// What such a source made of a queue in its second half minute, at 12 Mbit/s (a full packet in a
 /// millisecond) and 100 ms.
@@ -48,7 +47,7 @@ fn run(queue: &str, ecn: Ecn) -> Outcome {
             source.hear(id, went_well);
         }
         while source.flying < source.window as u64 {
-            link.handle_packet(now, segment(source.sent, 1, 1500, ecn));
+            link.handle_packet(now, tcp(source.sent, 0, 1500, ecn));
             source.flying += 1;
             source.sent += 1;
         }

@@ -6,7 +6,7 @@ use tcplab_path::{Fate, Verdict};
 use tcplab_units::{Instant, Span};
 use tcplab_wire::Ecn;
 
-use crate::support::{forward, segment, step_until};
+use crate::support::{forward, step_until, tcp};
 
 /// A flow: its port, the size of its packets, and how often they come.
 struct Flow {
@@ -37,7 +37,7 @@ fn share(queue: &str, flows: &[Flow]) -> BTreeMap<u16, Vec<Verdict>> {
     let mut verdicts = Vec::new();
     for (id, (now, flow)) in arrivals.iter().enumerate() {
         step_until(&mut link, *now, &mut verdicts);
-        link.handle_packet(*now, segment(id as u64, flow.port, flow.size, Ecn::NotEct));
+        link.handle_packet(*now, tcp(id as u64, flow.port, flow.size, Ecn::NotEct));
     }
     step_until(&mut link, end, &mut verdicts);
     let mut by_port = BTreeMap::<u16, Vec<Verdict>>::new();

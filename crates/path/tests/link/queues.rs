@@ -1,13 +1,13 @@
-//! Queues of every discipline: as they are written, refused and described, and what holds for all.
+//! Queues of every discipline: what holds for all.
 
 use proptest::prelude::*;
 use tcplab_path::{
-    BottleneckPlan, CodelControl, CodelPlan, Direction, ElementPlan, Fate, FqCodelPlan, PiePlan,
-    QueueLimit, QueuePlan, RedPlan, StepMarkPlan, Verdict,
+    BottleneckPlan, CodelControl, CodelPlan, Direction, ElementPlan, Fate, FqCodelPlan, PathSpec,
+    PiePlan, QueueLimit, QueuePlan, RedPlan, StepMarkPlan, Verdict,
 };
 use tcplab_units::{Bytes, Instant, Probability, Span};
 
-use crate::support::{arrivals, described, limits, link, path, queued, refused, run};
+use crate::support::{arrivals, limits, link, queued, run};
 
 /// Of every discipline, with times and sizes about as short as those of [`arrivals`].
 pub(crate) fn queues() -> impl Strategy<Value = QueuePlan> {
@@ -130,66 +130,6 @@ fn limits_of(queue: &QueuePlan) -> (QueueLimit, Bytes) {
     }
 }
 
-/// A bottleneck with each of these queues.
-fn with(queues: &[&str]) -> Vec<String> {
-    let with = |queue| format!(r#"{{ "rate": "8 Mbit/s", "delay": "50 ms", "queue": {queue} }}"#);
-    queues.iter().map(with).collect()
-}
-
-#[test]
-fn every_discipline_in_words() {
-    let paths = with(&[
-        r#"{ "drop_tail": "512 packets" }"#,
-        r#"{ "drop_tail": "1 bdp", "mark": "0.2 bdp" }"#,
-        r#"{ "drop_head": "64 kB" }"#,
-        r#"{ "codel": {} }"#,
-        r#"{ "codel": { "limit": "1 bdp", "target": "1 ms", "interval": "20 ms", "ecn": true,
-             "ce_threshold": "500 µs" } }"#,
-        r#"{ "fq_codel": {} }"#,
-        r#"{ "fq_codel": { "flows": 1, "quantum": "300 B", "ecn": false, "memory": "4 MB" } }"#,
-        r#"{ "pie": {} }"#,
-        r#"{ "pie": { "ecn": true, "derandomize": true, "burst": "0 ms" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "0.2 bdp", "max": "60 kB", "limit": "1 bdp", "gentle": true,
-             "ecn": true, "probability": "10 %", "weight": "1 %" } }"#,
-    ]);
-    insta::assert_snapshot!(described(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
-}
-
-#[test]
-fn impossible_queues_are_refused_with_key_and_reason() {
-    let paths = with(&[
-        "{}",
-        r#"{ "mark": "3 packets" }"#,
-        r#"{ "codel": {}, "pie": {} }"#,
-        r#"{ "codel": {}, "mark": "3 packets" }"#,
-        r#"{ "drop_tail": "30 packets", "mark": "30 packets" }"#,
-        r#"{ "drop_tail": "64 kB", "mark": "30 packets" }"#,
-        r#"{ "drop_head": "1 kB" }"#,
-        r#"{ "codel": { "target": "0 ms" } }"#,
-        r#"{ "codel": { "target": "100 ms" } }"#,
-        r#"{ "codel": { "interval": "5 ms" } }"#,
-        r#"{ "codel": { "limit": "0 packets" } }"#,
-        r#"{ "codel": { "quantum": "1514 B" } }"#,
-        r#"{ "fq_codel": { "flows": 0 } }"#,
-        r#"{ "fq_codel": { "flows": 65537 } }"#,
-        r#"{ "fq_codel": { "quantum": "67 B" } }"#,
-        r#"{ "fq_codel": { "quantum": "3 GB" } }"#,
-        r#"{ "fq_codel": { "memory": "1 kB" } }"#,
-        r#"{ "fq_codel": { "target": "1 s" } }"#,
-        r#"{ "pie": { "target": "0 s" } }"#,
-        r#"{ "pie": { "update": "0 s" } }"#,
-        r#"{ "pie": { "mark_threshold": "10 %" } }"#,
-        r#"{ "red": { "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "15 packets" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "64 kB" } }"#,
-        r#"{ "red": { "min": "15 packets", "max": "30 packets", "limit": "20 packets" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets", "probability": "0 %" } }"#,
-        r#"{ "red": { "min": "5 packets", "max": "15 packets", "weight": "0 %" } }"#,
-    ]);
-    insta::assert_snapshot!(refused(&paths.iter().map(String::as_str).collect::<Vec<_>>()));
-}
-
 /// The seed decides, the other way round nothing else does.
 #[test]
 fn random_disciplines_draw_from_the_links_seed() {
@@ -197,7 +137,7 @@ fn random_disciplines_draw_from_the_links_seed() {
     let json = r#"{ "rate": "12 Mbit/s",
                     "queue": { "red": { "min": "2 packets", "max": "20 packets",
                                         "probability": "50 %", "weight": "50 %" } } }"#;
-    let plan = path(json).link(Direction::Forward).unwrap();
+    let plan = serde_json::from_str::<PathSpec>(json).unwrap().link(Direction::Forward).unwrap();
     let packets = (0..400_u64).map(|i| (Instant::from_nanos(i * 700_000), 1500)).collect();
     let fates = |seed| -> Vec<Fate> {
         let mut verdicts = run(&mut Link::new(&plan, seed, Direction::Forward), &packets);

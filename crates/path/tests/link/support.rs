@@ -1,6 +1,5 @@
 //! Random plans and arrivals, and two ways for a world to drive a link.
 
-use std::fmt::Write;
 use std::net::Ipv4Addr;
 
 use crate::queues::queues;
@@ -69,10 +68,7 @@ pub(crate) fn bottlenecks() -> impl Strategy<Value = ElementPlan> {
 }
 
 pub(crate) fn bottleneck(rate: Rate, limit: QueueLimit) -> ElementPlan {
-    ElementPlan::Bottleneck(BottleneckPlan {
-        server: ServerPlan::Rate(rate),
-        queue: QueuePlan::DropTail(limit),
-    })
+    serving(ServerPlan::Rate(rate), limit)
 }
 
 /// Bottlenecks with a queue of any discipline.
@@ -123,19 +119,19 @@ pub(crate) fn schedules() -> impl Strategy<Value = Schedule<Rate>> {
 /// Changes of [`schedules`] fall on whole multiples of this, and so do the stairs of their ramps.
 pub(crate) const GRID: Span = Span::from_micros(250);
 
-pub(crate) fn varying_bottlenecks() -> impl Strategy<Value = ElementPlan> {
+fn varying_bottlenecks() -> impl Strategy<Value = ElementPlan> {
     (schedules(), limits())
         .prop_map(|(schedule, limit)| serving(ServerPlan::Varying(schedule), limit))
 }
 
-pub(crate) fn token_buckets() -> impl Strategy<Value = ElementPlan> {
+fn token_buckets() -> impl Strategy<Value = ElementPlan> {
     (schedules(), 1514..10_000_u64, limits()).prop_map(|(rate, burst, limit)| {
         let burst = Bytes::new(burst);
         serving(ServerPlan::TokenBucket(TokenBucketPlan { rate, burst }), limit)
     })
 }
 
-pub(crate) fn traces() -> impl Strategy<Value = ElementPlan> {
+fn traces() -> impl Strategy<Value = ElementPlan> {
     (opportunities(), limits()).prop_map(|(opportunities, limit)| {
         serving(ServerPlan::Trace(TracePlan { opportunities }), limit)
     })
@@ -149,7 +145,7 @@ pub(crate) fn opportunities() -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-pub(crate) fn wireless() -> impl Strategy<Value = ElementPlan> {
+fn wireless() -> impl Strategy<Value = ElementPlan> {
     let frames = prop_oneof![
         Just((WifiStandard::B, 11_000_000, 1)),
         Just((WifiStandard::G, 54_000_000, 1)),
@@ -188,7 +184,7 @@ pub(crate) fn policers() -> impl Strategy<Value = ElementPlan> {
 }
 
 /// It ends after a tenth of a second, so that a trial can go on until nothing is left.
-pub(crate) fn cross_traffic() -> impl Strategy<Value = ElementPlan> {
+fn cross_traffic() -> impl Strategy<Value = ElementPlan> {
     let on_off = proptest::option::of((1_000..5_000_000_u64, 0..5_000_000_u64));
     (1_000..100_000_000_u64, 1..3000_u64, any::<bool>(), on_off, 0..20_000_000_u64).prop_map(
         |(rate, size, evenly, on_off, from)| {
@@ -218,7 +214,11 @@ pub(crate) fn interruptions() -> impl Strategy<Value = ElementPlan> {
 }
 
 pub(crate) fn losses() -> impl Strategy<Value = ElementPlan> {
-    (0..=1_000_000_u32).prop_map(|n| loss(Probability::per_million(n)))
+    probabilities().prop_map(loss)
+}
+
+fn probabilities() -> impl Strategy<Value = Probability> {
+    (0..=1_000_000_u32).prop_map(Probability::per_million)
 }
 
 pub(crate) fn loss(probability: Probability) -> ElementPlan {
@@ -226,12 +226,11 @@ pub(crate) fn loss(probability: Probability) -> ElementPlan {
 }
 
 /// Every other law of loss.
-pub(crate) fn clumped_losses() -> impl Strategy<Value = ElementPlan> {
-    let probability = || (0..=1_000_000_u32).prop_map(Probability::per_million);
-    let chain = (probability(), probability(), probability(), probability())
+fn clumped_losses() -> impl Strategy<Value = ElementPlan> {
+    let chain = (probabilities(), probabilities(), probabilities(), probabilities())
         .prop_map(|(p, r, good, bad)| LossPlan::GilbertElliott(GilbertElliott { p, r, good, bad }));
     let every = (1..20_u64, 1..20_u64).prop_map(|(every, first)| LossPlan::Every { every, first });
-    let burst = (probability(), 1..10_u32)
+    let burst = (probabilities(), 1..10_u32)
         .prop_map(|(probability, length)| LossPlan::Burst(LossBurst { probability, length }));
     prop_oneof![chain, every, burst].prop_map(ElementPlan::Loss)
 }
@@ -257,7 +256,7 @@ pub(crate) fn irregular_interruptions() -> impl Strategy<Value = ElementPlan> {
     prop_oneof![listed, random]
 }
 
-pub(crate) fn blackholes() -> impl Strategy<Value = ElementPlan> {
+fn blackholes() -> impl Strategy<Value = ElementPlan> {
     (0..50_000_000_u64, proptest::option::of(1..50_000_000_u64)).prop_map(|(from, lasting)| {
         let until = lasting.map(|lasting| Span::from_nanos(from + lasting));
         ElementPlan::Blackhole(BlackholePlan { from: Span::from_nanos(from), until })
@@ -265,15 +264,16 @@ pub(crate) fn blackholes() -> impl Strategy<Value = ElementPlan> {
 }
 
 /// Rules that need no TCP to be met.
-pub(crate) fn drops() -> impl Strategy<Value = ElementPlan> {
-    let rule = (vec((1..50_u64, 0..10_u64), 0..3), 0..=1_000_000_u32).prop_map(|(nth, chance)| {
-        let nth = nth.into_iter().map(|(from, more)| (from, from + more)).collect();
-        RulePlan { kind: None, bytes: None, nth, probability: Probability::per_million(chance) }
-    });
+fn drops() -> impl Strategy<Value = ElementPlan> {
+    let rule =
+        (vec((1..50_u64, 0..10_u64), 0..3), probabilities()).prop_map(|(nth, probability)| {
+            let nth = nth.into_iter().map(|(from, more)| (from, from + more)).collect();
+            RulePlan { kind: None, bytes: None, nth, probability }
+        });
     vec(rule, 1..4).prop_map(|rules| ElementPlan::Drop(DropPlan { rules }))
 }
 
-pub(crate) fn mtus() -> impl Strategy<Value = ElementPlan> {
+fn mtus() -> impl Strategy<Value = ElementPlan> {
     (68..1600_u64, any::<bool>())
         .prop_map(|(size, answer)| ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }))
 }
@@ -288,7 +288,7 @@ pub(crate) fn delay(delay: Span) -> ElementPlan {
 
 /// Delays that change with time, from packet to packet, or both; correlated or not, in order or
 /// not.
-pub(crate) fn jitters() -> impl Strategy<Value = ElementPlan> {
+fn jitters() -> impl Strategy<Value = ElementPlan> {
     let span = |most: u64| (0..=most).prop_map(Span::from_nanos);
     let law = (0..4, span(3_000_000)).prop_map(|(kind, scale)| match kind {
         0 => JitterLaw::Uniform(scale),
@@ -323,7 +323,7 @@ fn delay_schedules() -> impl Strategy<Value = DelaySpec> {
     })
 }
 
-pub(crate) fn reorderings() -> impl Strategy<Value = ElementPlan> {
+fn reorderings() -> impl Strategy<Value = ElementPlan> {
     let held_back = prop_oneof![
         (1..1_000_000_u32).prop_map(|n| HeldBack::Random(Probability::per_million(n))),
         (2..10_u64).prop_map(HeldBack::Every),
@@ -335,21 +335,19 @@ pub(crate) fn reorderings() -> impl Strategy<Value = ElementPlan> {
     })
 }
 
-pub(crate) fn duplications() -> impl Strategy<Value = ElementPlan> {
-    (0..=1_000_000_u32, 1..3_u8).prop_map(|(n, copies)| {
-        let probability = Probability::per_million(n);
+fn duplications() -> impl Strategy<Value = ElementPlan> {
+    (probabilities(), 1..3_u8).prop_map(|(probability, copies)| {
         ElementPlan::Duplication(DuplicationPlan { probability, copies })
     })
 }
 
-pub(crate) fn corruptions() -> impl Strategy<Value = ElementPlan> {
+fn corruptions() -> impl Strategy<Value = ElementPlan> {
     let part = prop_oneof![
         Just(PacketPart::Anywhere),
         Just(PacketPart::Payload),
         Just(PacketPart::Headers)
     ];
-    (0..=1_000_000_u32, part, 1..=64_u8).prop_map(|(n, part, bits)| {
-        let probability = Probability::per_million(n);
+    (probabilities(), part, 1..=64_u8).prop_map(|(probability, part, bits)| {
         ElementPlan::Corruption(CorruptionPlan { probability, part, bits })
     })
 }
@@ -367,59 +365,18 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Arrivals> {
     })
 }
 
-/// The path that is written so.
-pub(crate) fn path(json: &str) -> PathSpec {
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
-}
-
-/// The forward link of the path that is written so.
+/// The forward direction of a path.
 pub(crate) fn forward(json: &str) -> Link {
-    Link::new(&path(json).link(Direction::Forward).unwrap(), 1, Direction::Forward)
+    let path: PathSpec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
+    Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward)
 }
 
-/// A TCP segment from that port, of so many bytes of IP.
-pub(crate) fn segment(id: u64, src_port: u16, size: usize, ecn: Ecn) -> Packet {
+/// A segment of so many bytes of IP.
+pub(crate) fn tcp(id: u64, src_port: u16, size: usize, ecn: Ecn) -> Packet {
     let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
     let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn });
     let header = TcpRepr { src_port, dst_port: 80, ..TcpRepr::default() };
     Packet::new(id, header.to_packet(&ip, &vec![0; size - 40]))
-}
-
-/// For each path what its forward link does, or why it cannot be read or planned.
-pub(crate) fn described(paths: &[&str]) -> String {
-    let mut table = String::new();
-    for json in paths {
-        let said = match serde_json::from_str(json) {
-            Err(error) => vec![error.to_string()],
-            Ok(path) => planned(&path).unwrap_or_else(|error| vec![error]),
-        };
-        writeln!(table, "{json}\n    {}", said.join("\n    ")).unwrap();
-    }
-    table
-}
-
-/// What the forward link does. The plans of both directions, and the path, can be read back.
-fn planned(path: &PathSpec) -> Result<Vec<String>, String> {
-    let written = serde_json::to_string(path).unwrap();
-    assert_eq!(serde_json::from_str::<PathSpec>(&written).unwrap(), *path);
-    let mut words = Vec::new();
-    for direction in [Direction::Reverse, Direction::Forward] {
-        let plan = path.link(direction).map_err(|error| format!("{}: {error}", error.key))?;
-        let written = serde_json::to_string(&plan).unwrap();
-        assert_eq!(serde_json::from_str::<LinkPlan>(&written).unwrap(), plan);
-        words = plan.describe();
-    }
-    Ok(words)
-}
-
-/// What is said of paths of which each is refused.
-pub(crate) fn refused(paths: &[&str]) -> String {
-    for json in paths {
-        let path: Result<PathSpec, _> = serde_json::from_str(json);
-        let is_accepted = path.is_ok_and(|path| planned(&path).is_ok());
-        assert!(!is_accepted, "{json} is accepted");
-    }
-    described(paths)
 }
 
 pub(crate) fn link(elements: &[ElementPlan]) -> Link {

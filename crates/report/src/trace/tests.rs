@@ -1,13 +1,13 @@
-//! Texts of made-up connections, at two widths.
+//! Texts of connections, at two widths.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use tcplab_findings::{Cost, Finding, Severity};
 use tcplab_trace::{
-    CapturePoint, Close, CloseKind, Connection, ConnectionState, EcnAgreement, Fate, Flow, FlowId,
-    Handshake, HandshakeKind, LadderLine, Limit, LimitPeriod, LimitShares, Note, Occurrences,
-    OtherPackets, Sink, Stall, StallCause, StallSum, StateStep, StepCause, SynOptions, TcpState,
+    Connection, ConnectionState, Fate, FlowId, HandshakeKind, LadderLine, Limit, LimitShares, Note,
+    OtherPackets, Sink, Stall, StallCause, StallSum,
 };
-use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
@@ -23,113 +23,33 @@ fn ms(millis: u64) -> Span {
 fn end(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
-fn seen(frames: &[u64], millis: u64) -> Occurrences {
-    let mut seen = Occurrences::default();
-    for frame in frames {
-        seen.add(at(millis), *frame);
-    }
-    seen
+/// A real upload through an interruption.
+fn captured() -> Connection {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let capture = tcplab_capture::open(corpus.join("blackout.snd.pcap.zst")).unwrap();
+    tcplab_trace::analyze(capture).connections.swap_remove(1)
 }
 
 /// An upload of ten seconds with a timeout, limited by the congestion window.
 fn upload() -> Connection {
-    let options = |window| SynOptions {
-        seen: true,
-        mss: Some(1460),
-        window_scale: Some(7),
-        sack_permitted: true,
-        timestamps: true,
-        window,
-        ..SynOptions::default()
-    };
     let mut upload = Connection {
         last: at(10_000),
         frames: (1, 12_034),
         packets: 12_034,
-        handshake: Handshake {
-            kind: HandshakeKind::ThreeWay,
-            syn: Some(at(0)),
-            syn_ack: Some(at(20)),
-            opened: Some(at(20)),
-            round_trip: Some(ms(20)),
-            client: options(64_240),
-            server: options(65_160),
-            ecn: EcnAgreement::NotAsked,
-            ..Handshake::default()
-        },
         ..Connection::between(end("10.98.0.1:52188"), end("10.98.0.2:5201"))
     };
     upload.life.state = ConnectionState::Sf;
-    upload.life.history = "ShADadFf".into();
-    upload.life.close = Some(Close {
-        kind: CloseKind::Graceful,
-        by: Endpoint::Client,
-        at: at(9_980),
-        frame: 12_030,
-        reset_by: None,
-        unread: None,
-    });
-    upload.life.client = [TcpState::SynSent, TcpState::Established, TcpState::FinWait1]
-        .into_iter()
-        .zip([(0, 1), (20, 3), (9_980, 12_030)])
-        .map(|(state, (millis, frame))| {
-            let (at, flags, by) = (at(millis), tcplab_wire::TcpFlags::ACK, Endpoint::Client);
-            StateStep { state, at, frame, cause: StepCause { at, frame, flags, by } }
-        })
-        .collect();
-    fill(&mut upload.forward);
-    upload.reverse.capture_point = CapturePoint::Receiver;
-    upload
-}
-
-/// A direction with a timeout.
-fn fill(flow: &mut Flow) {
-    flow.capture_point = CapturePoint::Sender;
-    flow.totals.data_segments = 8_000;
+    let flow = &mut upload.forward;
     flow.totals.data = Bytes::new(11_584_000);
     flow.totals.unique = Bytes::new(11_439_200);
-    flow.totals.retransmissions = 100;
     flow.totals.retransmitted = Bytes::new(144_800);
-    flow.totals.max_in_flight = Bytes::new(240_000);
-    flow.causes.by_sack = seen(&[812, 813, 820, 900, 901, 902], 640);
-    flow.causes.timeouts = seen(&[4_000], 4_300);
-    flow.causes.backoff_max = 1;
-    flow.round_trips.by_ack = 3_900;
-    flow.round_trips.min = Some(Span::from_micros(20_150));
-    flow.round_trips.median = Some(Span::from_micros(35_500));
-    flow.round_trips.timeout = Some(ms(236));
-    flow.windows.scale_known = true;
-    flow.windows.max = Some(Bytes::new(3_145_728));
-    flow.windows.zero_windows = seen(&[77], 300);
-    flow.windows.zero_window_time = ms(12);
-    flow.windows.zero_window_max = ms(12);
-    flow.acking.acks = 4_020;
-    flow.marks.push = 12;
     flow.transfer.time = ms(9_950);
-    flow.transfer.acked = Bytes::new(11_439_200);
-    flow.transfer.goodput = Some(Rate::from_bits_per_second(9_197_346));
-    flow.transfer.time_ratio = Some(1.087);
-    flow.transfer.efficiency = Some(98.75);
-    flow.transfer.baseline = Some(Span::from_micros(20_150));
-    flow.transfer.buffer_delay = Some(76.4);
-    let mut spans = [Span::ZERO; 7];
-    let mut from = at(25);
+    let shares = &mut flow.shares.spans;
     for (limit, time) in
         [(Limit::SlowStart, 475), (Limit::Congestion, 8_775), (Limit::Timeout, 700)]
     {
-        spans[limit as usize] = ms(time);
-        let until = from + ms(time);
-        flow.limits.push(LimitPeriod {
-            limit,
-            shares: LimitShares::default(),
-            from,
-            until,
-            acked: Bytes::ZERO,
-            frames: (1, 2),
-        });
-        from = until;
+        shares[limit as usize] = ms(time);
     }
-    flow.shares = LimitShares { spans, ..LimitShares::default() };
     let longest = Stall {
         from: at(3_600),
         until: at(4_300),
@@ -137,8 +57,9 @@ fn fill(flow: &mut Flow) {
         cause: StallCause::TailLoss,
         in_flight: Bytes::new(2_896),
     };
-    flow.stall_sums =
-        vec![StallSum { cause: StallCause::TailLoss, count: 1, time: ms(700), longest }];
+    let sum = StallSum { cause: StallCause::TailLoss, count: 1, time: ms(700), longest };
+    flow.stall_sums = vec![sum];
+    upload
 }
 
 /// Refused by an RST.
@@ -251,7 +172,7 @@ fn summary_keeps_the_worst_connections_whole() {
 
 #[test]
 fn the_summary_is_readable_at_any_width() {
-    let summary = summary([download(), refused(), upload()], 5);
+    let summary = summary([download(), refused(), captured()], 5);
     let findings = vec![
         (
             2,
@@ -300,7 +221,7 @@ fn control_characters_are_replaced() {
 
 #[test]
 fn a_connection_in_depth() {
-    let text = connection_text(2, &upload(), &[finding("window-limited", 1)], NARROW);
+    let text = connection_text(2, &captured(), &[finding("window-limited", 1)], NARROW);
     insta::assert_snapshot!(text);
     // A failed connection has few numbers, and no division by zero.
     insta::assert_snapshot!(connection_text(1, &refused(), &[], NARROW));

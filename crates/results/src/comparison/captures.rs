@@ -14,7 +14,7 @@ pub struct Fact {
     pub unit: &'static str,
     /// Which way is good, of numbers.
     pub better: Better,
-    /// What A and B have; none where a capture does not tell.
+    /// What A and B have; none where a capture does not show it.
     pub values: [Option<Value>; 2],
 }
 

@@ -8,7 +8,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Offset, Span};
 
-/// So many packets are shown before the place, and after it.
+/// So many packets are shown before and after the place.
 const BEFORE: usize = 8;
 const AFTER: usize = 12;
 
@@ -141,7 +141,7 @@ impl Packet<'_> {
     }
 }
 
-/// Why a segment was sent, so that it goes on after its numbers.
+/// Why a segment was sent, as the end of a phrase that begins with its numbers.
 fn why(segment: &Segment) -> &'static str {
     match segment.kind {
         SegmentKind::New if segment.syn => "its SYN",

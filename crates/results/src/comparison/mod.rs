@@ -16,7 +16,7 @@ pub use divergence::{Divergence, PacketSequence, Step, divergence};
 pub use outcome::Outcome;
 pub use row::{ALPHA, CONFIDENCE, Row};
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// tcplab's version.

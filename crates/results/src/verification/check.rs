@@ -1,4 +1,4 @@
-//! What was asked of a path, and what came out.
+//! What was asked of a path, and what was measured.
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::Direction;
@@ -32,7 +32,7 @@ impl Outcome {
     }
 }
 
-/// One thing that was asked for, and what came out.
+/// One thing that was asked for, and what was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckRow {
     /// Such as `rate`.
@@ -47,7 +47,7 @@ pub struct CheckRow {
     pub achieved: String,
     /// The verdict.
     pub outcome: Outcome,
-    /// The bound that it was held against, or why it was not measured.
+    /// The bound that it must meet, or why it was not measured.
     pub why: String,
 }
 
@@ -89,7 +89,7 @@ impl CheckRow {
     }
 }
 
-/// What came out of one path.
+/// The results of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathCheck {
     /// BLAKE3 of what both directions do to packets, hexadecimal.

@@ -9,13 +9,13 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
-use tcplab_recording::{AppLog, Captured, EndpointRecord, RecordingError, RecordingWriter};
+use tcplab_recording::{AppLog, EndpointRecord, RecordingError, RecordingWriter};
 use tcplab_scenario::{Case, EndpointSpec};
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{DatagramApplication, Datagrams};
 
 use crate::error::{SettingsError, SimError};
-use crate::packets::{ADDRESSES, Address};
+use crate::packets::{ADDRESSES, Address, whole};
 use station::Station;
 
 /// The first port that Linux gives out, and the one where the server listens.
@@ -208,9 +208,4 @@ impl World {
 /// Whether a packet that was delivered is the one that an endpoint sent, bit by bit.
 fn is_as_sent(verdict: &Verdict) -> bool {
     !verdict.is_made() && !verdict.marked && verdict.corrupted.is_none()
-}
-
-/// A packet of which all is kept.
-fn whole(bytes: &[u8]) -> Captured<'_> {
-    Captured { bytes, original_len: bytes.len() as u32 }
 }

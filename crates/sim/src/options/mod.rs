@@ -127,7 +127,9 @@ fn meaning(
         ("defer_accept", Time(span)) => Set::DeferAccept(*span),
         ("window_clamp", Size(size)) => Set::WindowClamp(*size),
         ("quickack", Flag(on)) if is_accepted => Set::QuickAck(*on),
-        ("quickack", Flag(false)) => return Err("a model is told so on a connection only".into()),
+        ("quickack", Flag(false)) => {
+            return Err("a model has this setting on a connection only".into());
+        }
         ("congestion", Name(name)) if is_accepted && *name != config.window.congestion => {
             return Err("a connection keeps the congestion control that it was opened with".into());
         }
@@ -249,7 +251,7 @@ fn record(
     {
         None => (Outcome::Default, None),
         Some((_, Err(reason))) => (Outcome::Refused, Some(reason)),
-        // There is nothing to be seen of it.
+        // It has no effect that can be observed.
         Some((_, Ok(_))) if set.is_none() => (Outcome::AsAsked, None),
         Some((value, Ok(_))) => {
             let set = set.as_ref().unwrap_or(value);

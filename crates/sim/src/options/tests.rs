@@ -18,12 +18,12 @@ fn every_option_is_decided_upon() {
         (r#"{"fastopen_connect": true}"#, "no earlier connection has brought a cookie"),
         (r#"{"fastopen": 5}"#, "no earlier connection has brought a cookie"),
         (r#"{"ip_tos": 16}"#, "a model's packets have no class of service"),
-        (r#"{"quickack": false}"#, "a model is told so on a connection only"),
+        (r#"{"quickack": false}"#, "a model has this setting on a connection only"),
     ]
     .into();
     for (socket, reason) in &refused {
-        let told = config(&spec(socket)).unwrap_err().to_string();
-        assert!(told.contains(reason) && told.contains("in virtual time"), "{told}");
+        let error = config(&spec(socket)).unwrap_err().to_string();
+        assert!(error.contains(reason) && error.contains("in virtual time"), "{error}");
         let recorded = socket.replace('}', r#", "if_refused": "record"}"#);
         assert_eq!(config(&spec(&recorded)), Ok(Config::default()), "{socket}");
     }
@@ -66,7 +66,7 @@ fn the_options_of_a_listener_are_recorded() {
             "if_refused": "record"}"#,
     );
     let records = of_listener(&config(&spec).unwrap(), &spec);
-    for (name, effective, told, because) in [
+    for (name, effective, outcome, because) in [
         ("backlog", "4096", Outcome::Clamped, "net.core.somaxconn = 4096"),
         ("rcvbuf", "8388608 B", Outcome::Clamped, "net.core.rmem_max = 4194304"),
         ("defer_accept", "7 s", Outcome::Adjusted, "1, 3, 7, 15"),
@@ -74,7 +74,7 @@ fn the_options_of_a_listener_are_recorded() {
         ("keepalive", "off", Outcome::Default, ""),
     ] {
         let record = records.iter().find(|record| record.name == name).unwrap();
-        assert_eq!((record.effective.as_str(), record.outcome), (effective, told), "{name}");
+        assert_eq!((record.effective.as_str(), record.outcome), (effective, outcome), "{name}");
         let why = record.because.clone().unwrap_or_default();
         assert!(why.contains(because) && why.is_empty() == because.is_empty(), "{name}: {why}");
     }
@@ -98,8 +98,8 @@ fn an_accepted_socket_cannot_have_all() {
         (r#"{"congestion": "vegas"}"#, "keeps the congestion control"),
         (r#"{"rcvbufforce": "8 MiB"}"#, "before its connection is opened"),
     ] {
-        let told = of_accepted(&config, &asked(options)).unwrap_err().to_string();
-        assert!(told.contains(reason), "{told}");
+        let error = of_accepted(&config, &asked(options)).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
     }
     assert_eq!(of_accepted(&config, &asked(r#"{"congestion": "cubic"}"#)), Ok(vec![]));
 }

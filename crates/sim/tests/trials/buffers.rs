@@ -2,11 +2,11 @@
 
 use tcplab_recording::{PoolRecord, Recording};
 
-use crate::trial;
+use crate::{Trial, trial};
 
 /// A device with 30 buffers, of which each socket may have five each way, so that three clients
 /// that hang have all of them. Somebody else asks at this time.
-fn hanging(count: u32, comes: &str) -> (Recording, tempfile::TempDir) {
+fn hanging(count: u32, comes: &str) -> Trial {
     let text = format!(
         r#"
 [path]
@@ -34,8 +34,7 @@ tcp_info = "1 s"
 trial = "20 min"
 "#
     );
-    let place = tempfile::tempdir().unwrap();
-    (trial(&text, 1, place.path()), place)
+    trial(&text, 1)
 }
 
 fn pool(recording: &Recording) -> PoolRecord {
@@ -52,7 +51,7 @@ fn hanging_clients_hold_buffers_until_their_connections_are_aborted() {
         // most.
         (3, "8 min", 4_000, true),
     ] {
-        let (recording, _place) = hanging(count, comes);
+        let recording = hanging(count, comes);
         let app = recording.app().unwrap();
         let what = format!("{count} hang, and another comes after {comes}");
         assert_eq!(app.client.bytes.as_u64(), read, "{what}");
@@ -78,8 +77,7 @@ upload = "300 kB"
 count = {count}
 "#
         );
-        let place = tempfile::tempdir().unwrap();
-        trial(&text, 1, place.path()).record().unwrap().duration
+        trial(&text, 1).record().unwrap().duration
     };
     // 206 segments of a millisecond each and more, and three times as many.
     let [one, three] = [1, 3].map(duration);

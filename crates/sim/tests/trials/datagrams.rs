@@ -1,7 +1,6 @@
-//! Datagrams: what the applications tell, what the path did and what the captures hold agree.
+//! Datagrams: what the applications report, what the path did and what the captures hold agree.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 
 use tcplab_path::{Direction, Fate};
 use tcplab_recording::Recording;
@@ -9,19 +8,7 @@ use tcplab_units::Endpoint;
 use tcplab_wire::{ChecksumState, FrameView, LinkType, UdpPacket, port_unreachable};
 use tcplab_workload::{DatagramMark, RequestReport};
 
-use crate::trial;
-
-/// The packets of a capture, from their IP headers on.
-fn packets(recording: &Recording, end: Endpoint) -> Vec<Vec<u8>> {
-    let (_, file): (_, File) = recording.capture(end).unwrap();
-    let mut reader = tcplab_capture::Reader::new(file).unwrap();
-    let mut packets = Vec::new();
-    while let Some(record) = reader.next_record().unwrap() {
-        assert_eq!(record.captured.len() as u32, record.original_len);
-        packets.push(record.captured.to_vec());
-    }
-    packets
-}
+use crate::{packets, trial};
 
 fn udp(packet: &[u8]) -> Option<UdpPacket<'_>> {
     FrameView::new(LinkType::RawIp, packet, packet.len() as u32).ip().and_then(UdpPacket::of)
@@ -32,10 +19,9 @@ fn requests(recording: &Recording) -> Vec<RequestReport> {
 }
 
 /// Without retry, a request stays without an answer exactly when the path dropped it or its answer,
-/// as the path's own log has it: told apart by the marks in the client's and the server's capture.
+/// as the path's own log has it: distinguished by the marks in the client's and the server's capture.
 #[test]
 fn a_request_fails_when_the_path_drops_it_or_its_answer() {
-    let place = tempfile::tempdir().unwrap();
     let text = r#"
         [path]
         delay = "10 ms"
@@ -47,7 +33,7 @@ fn a_request_fails_when_the_path_drops_it_or_its_answer() {
         timeout  = "50 ms"
         retries  = 0
     "#;
-    let recording = trial(text, 3, place.path());
+    let recording = trial(text, 3);
     let captures = Endpoint::BOTH.map(|end| packets(&recording, end));
     let mut dropped = BTreeSet::new();
     for row in recording.truth().unwrap() {
@@ -71,11 +57,11 @@ fn a_request_fails_when_the_path_drops_it_or_its_answer() {
     assert_eq!(unanswered, dropped);
 }
 
-/// Of a port that nobody has six datagrams are told at once, and only a connected socket hears it.
+/// A port that nobody has answers six datagrams at once with an error, which only a connected
+/// socket receives.
 #[test]
 fn a_closed_port_is_an_error_of_a_connected_socket() {
     for (connected, expected) in [(true, 6), (false, 0)] {
-        let place = tempfile::tempdir().unwrap();
         let text = format!(
             r#"
             [path]
@@ -88,22 +74,21 @@ fn a_closed_port_is_an_error_of_a_connected_socket() {
             server    = "closed"
             "#
         );
-        let recording = trial(&text, 1, place.path());
+        let recording = trial(&text, 1);
         let refused = requests(&recording).iter().filter(|it| it.error.is_some()).count();
         assert_eq!(refused, expected, "connected: {connected}");
-        let told = packets(&recording, Endpoint::Client);
-        let told = told.iter().filter(|packet| {
+        let packets = packets(&recording, Endpoint::Client);
+        let errors = packets.iter().filter(|packet| {
             let view = FrameView::of_packet(packet);
             view.ip().is_some_and(|ip| port_unreachable(&ip).is_some())
         });
-        assert_eq!(told.count(), 6, "connected: {connected}");
+        assert_eq!(errors.count(), 6, "connected: {connected}");
     }
 }
 
 /// What is damaged on the way is not delivered, and what is copied is delivered twice.
 #[test]
 fn damaged_datagrams_count_as_lost() {
-    let place = tempfile::tempdir().unwrap();
     let text = r#"
         [path]
         delay = "10 ms"
@@ -112,7 +97,7 @@ fn damaged_datagrams_count_as_lost() {
         [workload]
         datagrams = { count = 60, timeout = "50 ms", retries = 8, backoff = 1 }
     "#;
-    let recording = trial(text, 1, place.path());
+    let recording = trial(text, 1);
     let app = recording.app().unwrap();
     let [client, server] = [app.client, app.server].map(|report| report.datagrams.unwrap());
     assert_eq!((client.damaged, server.damaged), (0, 0));

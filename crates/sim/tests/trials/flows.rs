@@ -4,7 +4,7 @@ use tcplab_recording::{AppLog, FlowLog};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::forwarded::{connections, each_flow_gets_what_was_forwarded};
-use crate::{files, trial};
+use crate::{seed_decides_bytes, trial};
 
 const PATH: &str = "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n";
 
@@ -40,8 +40,7 @@ fn flow<'a>(app: &'a AppLog, name: &str) -> &'a FlowLog {
 
 #[test]
 fn each_flow_gets_what_the_path_forwarded_of_it() {
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(MANY, 3, place.path());
+    let recording = trial(MANY, 3);
     let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), 2_000_000);
     let names: Vec<&str> = app.flows.iter().map(|flow| flow.name.as_str()).collect();
@@ -52,7 +51,7 @@ fn each_flow_gets_what_the_path_forwarded_of_it() {
         assert!(connection.client.started.unwrap() >= connection.start);
     }
     let finished = each_flow_gets_what_was_forwarded(&recording, &app);
-    assert!(finished > 5, "{finished} were told to the end");
+    assert!(finished > 5, "{finished} ended");
     // One connection in the captures for each that began, and no other.
     let ports = |end| {
         let all = connections(&recording, end);
@@ -64,8 +63,7 @@ fn each_flow_gets_what_the_path_forwarded_of_it() {
 
 #[test]
 fn flows_in_the_background_end_with_the_trial_as_waiting() {
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(MANY, 3, place.path());
+    let recording = trial(MANY, 3);
     let app = recording.app().unwrap();
     let cross = &flow(&app, "cross").connections[0];
     let last = |report: &tcplab_workload::AppReport| report.log.last().unwrap().result.clone();
@@ -83,8 +81,7 @@ fn flows_in_the_background_end_with_the_trial_as_waiting() {
 
 #[test]
 fn each_flow_is_sampled() {
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(MANY, 3, place.path());
+    let recording = trial(MANY, 3);
     let subject = recording.samples().unwrap();
     assert!(subject.iter().any(|sample| sample.bytes_acked > 1_000_000));
     for name in ["second", "cross", "chat", "web"] {
@@ -100,16 +97,7 @@ fn the_same_seed_gives_the_same_bytes_of_all_flows() {
     // Also where the path looks at the bytes, so that packets find their sockets by these.
     for more in ["", "duplicate = \"1 %\"\n"] {
         let text = MANY.replace("delay = \"10 ms\"\n", &format!("delay = \"10 ms\"\n{more}"));
-        let made: Vec<_> = [1, 1, 2]
-            .into_iter()
-            .map(|seed| {
-                let place = tempfile::tempdir().unwrap();
-                trial(&text, seed, place.path());
-                files(place.path())
-            })
-            .collect();
-        assert!(made[0] == made[1], "two trials of one seed differ: {more}");
-        assert!(made[0] != made[2], "the seed decides nothing: {more}");
+        seed_decides_bytes(&text);
     }
 }
 
@@ -118,13 +106,11 @@ fn the_same_seed_gives_the_same_bytes_of_all_flows() {
 fn a_flow_alone_goes_as_a_connection_without_flows() {
     let lossy = PATH.replace("queue", "loss = \"1 %\"\nqueue");
     let segments = |rest: &str| {
-        let place = tempfile::tempdir().unwrap();
-        let recording =
-            trial(&format!("{lossy}[workload]\nupload = \"1 MB\"\n{rest}"), 5, place.path());
+        let recording = trial(&format!("{lossy}[workload]\nupload = \"1 MB\"\n{rest}"), 5);
         let all = connections(&recording, Endpoint::Client);
         assert_eq!(all.len(), 1);
-        let told = all[0].forward.segments.iter().map(|it| (it.at, it.range.start, it.payload));
-        told.collect::<Vec<_>>()
+        let segments = all[0].forward.segments.iter();
+        segments.map(|it| (it.at, it.range.start, it.payload)).collect::<Vec<_>>()
     };
     assert!(segments("") == segments("[flow.alone]\n"));
 }
@@ -133,12 +119,11 @@ fn a_flow_alone_goes_as_a_connection_without_flows() {
 /// losses bring them together (Chiu and Jain 1989), and each gets its half within a sawtooth.
 #[test]
 fn two_equal_flows_share_evenly() {
-    let place = tempfile::tempdir().unwrap();
     let text = format!(
         "{PATH}[client]\nsocket.congestion = \"reno\"\n[workload]\nupload = \"10 MB\"\n\
          [flow.a]\n[flow.b]\n"
     );
-    let recording = trial(&text, 1, place.path());
+    let recording = trial(&text, 1);
     let app = recording.app().unwrap();
     let done = |name: &str| flow(&app, name).connections[0].server.last_byte.unwrap().as_secs_f64();
     // 20 MB in segments of 1448 B, 1500 B with their headers, need 16.6 s; who is done first leaves
@@ -150,12 +135,11 @@ fn two_equal_flows_share_evenly() {
 
 #[test]
 fn a_flow_stops_at_its_time_and_the_trial_waits_for_it() {
-    let place = tempfile::tempdir().unwrap();
     let text = format!(
         "{PATH}[workload]\nupload = \"10 kB\"\n[flow.bulk]\nstart = \"1 s\"\nlasting = \"2 s\"\n\
          traffic.bulk = \"download\"\n[flow.short]\n"
     );
-    let recording = trial(&text, 1, place.path());
+    let recording = trial(&text, 1);
     let app = recording.app().unwrap();
     let bulk = &flow(&app, "bulk").connections[0];
     assert_eq!(bulk.server.bytes, bulk.client.bytes);

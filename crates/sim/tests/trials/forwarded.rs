@@ -38,7 +38,7 @@ pub(crate) fn each_flow_gets_what_was_forwarded(recording: &Recording, app: &App
     finished
 }
 
-/// What the path says it forwarded of each client's port, payload bytes, told by the frames of the
+/// What the path says it forwarded of each client's port, payload bytes, from the frames of the
 /// two captures: nothing of this comes from the applications.
 fn forwarded(recording: &Recording) -> BTreeMap<(u16, Direction), u64> {
     let truth = recording.truth().unwrap();

@@ -9,26 +9,56 @@ mod path_mtu;
 mod states;
 mod truth_twice;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use tcplab_recording::Recording;
 use tcplab_scenario::Scenario;
 use tcplab_sim::{TrialRequest, run_trial};
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
+use tempfile::TempDir;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::parse(&format!("title = \"A trial\"\n{text}\n[repeat]\ntrials = 1\n"), "trial")
         .unwrap()
 }
 
+/// A recording and its directory, which is removed with it.
+struct Trial {
+    recording: Recording,
+    place: TempDir,
+}
+
+impl Deref for Trial {
+    type Target = Recording;
+
+    fn deref(&self) -> &Recording {
+        &self.recording
+    }
+}
+
 /// Runs the only case of a scenario.
-fn trial(text: &str, seed: u64, directory: &Path) -> Recording {
+fn trial(text: &str, seed: u64) -> Trial {
     let scenario = scenario(text);
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path();
     let request = TrialRequest { case: &scenario.cases[0], seed, directory, snaplen: None };
     let ran = run_trial(&request, &AtomicBool::new(false));
     ran.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-    Recording::open(directory).unwrap()
+    Trial { recording: Recording::open(directory).unwrap(), place }
+}
+
+/// The packets of a capture, from their IP headers on.
+fn packets(recording: &Recording, end: Endpoint) -> Vec<Vec<u8>> {
+    let (_, file): (_, std::fs::File) = recording.capture(end).unwrap();
+    let mut reader = tcplab_capture::Reader::new(file).unwrap();
+    let mut packets = Vec::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        assert_eq!(record.captured.len() as u32, record.original_len);
+        packets.push(record.captured.to_vec());
+    }
+    packets
 }
 
 const LOSSY: &str = r#"
@@ -43,8 +73,7 @@ upload = "1 MB"
 
 #[test]
 fn a_transfer_through_losses_arrives() {
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(LOSSY, 1, place.path());
+    let recording = trial(LOSSY, 1);
     let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), 1_000_000);
     assert_eq!(app.server.digest, app.client.digest);
@@ -64,8 +93,7 @@ upload = "9 MB"
 /// 20 Mbit/s, and slow start takes less than another second.
 #[test]
 fn the_send_buffer_does_not_hold_a_long_path_back() {
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(LONG, 1, place.path());
+    let recording = trial(LONG, 1);
     let took = recording.app().unwrap().server.last_byte.unwrap();
     assert!(took < Instant::ZERO + Span::from_millis(4_600), "{took:?}");
 }
@@ -74,9 +102,8 @@ fn the_send_buffer_does_not_hold_a_long_path_back() {
 #[test]
 fn a_small_send_buffer_runs_dry_and_is_filled_again() {
     for seed in 1..=5 {
-        let place = tempfile::tempdir().unwrap();
         let small = format!("{LOSSY}[client]\nsocket.sndbuf = \"8 KiB\"\n");
-        let recording = trial(&small, seed, place.path());
+        let recording = trial(&small, seed);
         assert_eq!(recording.app().unwrap().server.bytes.as_u64(), 1_000_000, "seed {seed}");
     }
 }
@@ -95,27 +122,25 @@ fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+/// Runs a scenario twice with one seed and once with another; the files of one recording.
+fn seed_decides_bytes(text: &str) -> Vec<(String, Vec<u8>)> {
+    let [first, again, other] = [1, 1, 2].map(|seed| files(trial(text, seed).place.path()));
+    assert!(first == again, "two trials of one seed differ: {text}");
+    assert!(first != other, "the seed decides nothing: {text}");
+    first
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
-    let made: Vec<_> = [1, 1, 2]
-        .into_iter()
-        .map(|seed| {
-            let place = tempfile::tempdir().unwrap();
-            trial(LOSSY, seed, place.path());
-            files(place.path())
-        })
-        .collect();
-    assert!(made[0].len() >= 6 && made[0].iter().any(|(name, _)| name == "client.pcapng"));
-    assert!(made[0] == made[1], "two trials of one seed differ");
-    assert!(made[0] != made[2], "the seed decides nothing");
+    let made = seed_decides_bytes(LOSSY);
+    assert!(made.len() >= 6 && made.iter().any(|(name, _)| name == "client.pcapng"));
 }
 
 /// What changes packets hands over bytes; what does not, segments: both arrive.
 #[test]
 fn changed_and_copied_packets_do_not_stop_a_transfer() {
-    let place = tempfile::tempdir().unwrap();
     let path = LOSSY.replace("loss  = \"1 %\"", "corrupt = \"1 %\"\nduplicate = \"1 %\"");
-    let recording = trial(&path, 1, place.path());
+    let recording = trial(&path, 1);
     let truth = recording.truth().unwrap();
     assert!(truth.iter().any(|row| row.verdict.corrupted.is_some()));
     assert!(truth.iter().any(|row| row.verdict.origin.is_some()));
@@ -130,8 +155,7 @@ fn processing_time_slows_a_transfer_down() {
             "[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n\
              [workload]\nupload = \"100 kB\"\n[server]\nmodel = {{ host = {{ processing = \"{processing}\" }} }}"
         );
-        let place = tempfile::tempdir().unwrap();
-        trial(&text, 1, place.path()).app().unwrap().server.last_byte.unwrap()
+        trial(&text, 1).app().unwrap().server.last_byte.unwrap()
     };
     // 100 kB are 70 segments of 1,448 bytes.
     let (fast, slow) = (took("0 ms"), took("5 ms"));
@@ -148,8 +172,7 @@ fn each_model_meets_each_other() {
                  loss = \"0.5 %\"\n[workload]\nupload = \"200 kB\"\n\
                  [client]\nstack = \"model:{client}\"\n[server]\nstack = \"model:{server}\""
             );
-            let place = tempfile::tempdir().unwrap();
-            let app = trial(&text, 3, place.path()).app().unwrap();
+            let app = trial(&text, 3).app().unwrap();
             assert_eq!(app.server.bytes.as_u64(), 200_000, "{client} to {server}");
         }
     }

@@ -1,35 +1,22 @@
 //! Paths that take smaller packets than the endpoints send.
 
-use tcplab_capture::Reader;
 use tcplab_path::{Cause, Fate};
-use tcplab_recording::Recording;
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 use tcplab_wire::{FrameView, too_big};
 
-use crate::trial;
+use crate::{Trial, packets, trial};
 
-/// Sends through a path with this limit on the way there; what all is about arrives.
-fn through(mtu: &str, amount: u64, more: &str) -> (tempfile::TempDir, Recording) {
+/// Sends through a path with this limit on the way there; all of it arrives.
+fn through(mtu: &str, amount: u64, more: &str) -> Trial {
     let text = format!(
         "[path]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"100 packets\"\n\
          [path.forward]\nmtu = {mtu}\n[client]\n{more}\n[workload]\nupload = \"{amount} B\"\n"
     );
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(&text, 1, place.path());
+    let recording = trial(&text, 1);
     let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), amount, "{text}");
     assert_eq!(app.server.digest, app.client.digest, "{text}");
-    (place, recording)
-}
-
-/// Every packet that one end captured.
-fn packets(place: &tempfile::TempDir, end: &str) -> Vec<Vec<u8>> {
-    let mut reader = Reader::open(place.path().join(format!("{end}.pcapng"))).unwrap();
-    let mut packets = Vec::new();
-    while let Some(record) = reader.next_record().unwrap() {
-        packets.push(record.captured.to_vec());
-    }
-    packets
+    recording
 }
 
 /// Of the client's segments with data: how long their packets are, and whether they must not be
@@ -50,18 +37,18 @@ fn sent(packets: &[Vec<u8>]) -> Vec<(u32, u32, bool)> {
 }
 
 fn messages(packets: &[Vec<u8>]) -> usize {
-    let told = packets.iter().filter_map(|packet| FrameView::of_packet(packet).ip());
-    told.filter(|ip| too_big(ip).is_some()).count()
+    let packets = packets.iter().filter_map(|packet| FrameView::of_packet(packet).ip());
+    packets.filter(|ip| too_big(ip).is_some()).count()
 }
 
 const LINUX: &str = "stack = \"linux\"\nsocket = { congestion = \"reno\" }";
 
-/// What Linux 6.18 itself was seen to send over this path: ten segments that are too large, and
+/// What Linux 6.18 itself sends over this path: ten segments that are too large, and
 /// then the same again, each burst of two cut anew.
 #[test]
 fn linux_retransmits_packets_that_were_too_big() {
-    let (place, recording) = through("\"1400 B\"", 30_000, LINUX);
-    let client = packets(&place, "client");
+    let recording = through("\"1400 B\"", 30_000, LINUX);
+    let client = packets(&recording, Endpoint::Client);
     assert_eq!(messages(&client), 10);
     let sent = sent(&client);
     let large: Vec<_> = (0..10).map(|n| (1 + n * 1_448, 1_448, true)).collect();
@@ -101,25 +88,25 @@ fn linux_retransmits_packets_that_were_too_big() {
 /// Linux's `min_pmtu` of 552 B: what is larger than the path takes may be cut then.
 #[test]
 fn below_the_least_packets_are_cut() {
-    let (place, _) = through("\"500 B\"", 20_000, LINUX);
-    let sent = sent(&packets(&place, "client"));
+    let recording = through("\"500 B\"", 20_000, LINUX);
+    let sent = sent(&packets(&recording, Endpoint::Client));
     assert_eq!(sent[9..12], [(13_033, 1_448, true), (1, 500, false), (501, 500, false)]);
     // They come in two pieces.
-    let server = packets(&place, "server");
+    let server = packets(&recording, Endpoint::Server);
     let is_later = |packet: &&Vec<u8>| u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff > 0;
     let cut = sent.iter().filter(|(_, len, whole)| !whole && 52 + len > 500);
     assert_eq!(server.iter().filter(is_later).count(), cut.count());
     assert!(server.iter().all(|packet| packet.len() <= 500));
 }
 
-/// Seen of Linux 6.18: with `tcp_mtu_probing = 1` the fourth timeout of the first segment sends
+/// As Linux 6.18 does: with `tcp_mtu_probing = 1` the fourth timeout of the first segment sends
 /// `tcp_base_mss`; without, the connection is given up.
 #[test]
 fn a_black_hole_is_found_by_who_looks_for_it() {
     let probing = format!("{LINUX}\nsysctl = {{ \"net.ipv4.tcp_mtu_probing\" = 1 }}");
     let hole = "{ size = \"1400 B\", answer = false }";
-    let (place, recording) = through(hole, 30_000, &probing);
-    let client = packets(&place, "client");
+    let recording = through(hole, 30_000, &probing);
+    let client = packets(&recording, Endpoint::Client);
     assert_eq!(messages(&client), 0);
     let plain: Vec<_> = sent(&client).into_iter().map(|(from, len, _)| (from, len)).collect();
     let first = [
@@ -142,35 +129,34 @@ fn a_black_hole_is_found_by_who_looks_for_it() {
     assert!((3.8..5.0).contains(&took), "{took}");
 }
 
-/// Stacks that do not discover it let routers cut; those that do are told.
+/// Stacks that do not discover it let routers cut; those that do get an error.
 #[test]
 fn others_come_through_in_their_ways() {
     for stack in ["haiku-2017-after", "netburner"] {
         let model = format!("stack = \"model:{stack}\"");
-        let (place, _) = through("\"1400 B\"", 30_000, &model);
-        let client = packets(&place, "client");
+        let recording = through("\"1400 B\"", 30_000, &model);
+        let client = packets(&recording, Endpoint::Client);
         assert_eq!(messages(&client), 0, "{stack}");
         assert!(sent(&client).iter().all(|(_, _, whole)| !whole), "{stack}");
     }
     for stack in ["windows-7", "osx-10.7", "linux-6.12"] {
         let model = format!("stack = \"model:{stack}\"");
-        let (place, _) = through("\"1400 B\"", 30_000, &model);
-        let client = packets(&place, "client");
+        let recording = through("\"1400 B\"", 30_000, &model);
+        let client = packets(&recording, Endpoint::Client);
         assert!((1..=10).contains(&messages(&client)), "{stack}");
     }
 }
 
-/// What one connection found out, the next knows (seen of Linux 6.18: its SYN asks for 1360 B).
+/// What one connection found out, the next knows (as with Linux 6.18: its SYN asks for 1360 B).
 #[test]
 fn the_next_connection_begins_with_the_known_path_mtu() {
-    let place = tempfile::tempdir().unwrap();
     let text = format!(
         "[path]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[path.forward]\nmtu = \"1400 B\"\n\
          [workload]\nupload = \"30 kB\"\nconnections = {{ total = 2, at_once = 1 }}\n\
          [client]\n{LINUX}\n"
     );
-    trial(&text, 1, place.path());
-    let client = packets(&place, "client");
+    let recording = trial(&text, 1);
+    let client = packets(&recording, Endpoint::Client);
     let offers: Vec<_> = client
         .iter()
         .filter_map(|packet| FrameView::of_packet(packet).tcp())

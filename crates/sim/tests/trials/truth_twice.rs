@@ -58,7 +58,7 @@ const SENDERS: &[(&str, &str)] = &[
     ("haiku-2017-after", "newreno"),
 ];
 
-/// What cannot be told from the capture: where the analyser may call a segment otherwise than the
+/// What the capture does not show: where the analyser may call a segment otherwise than the
 /// model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Undecidable {
@@ -101,7 +101,7 @@ struct Walk<'a> {
     highest: Offset,
     /// Until what is acknowledged the last timeout is not repaired.
     timeout: Option<Offset>,
-    /// The same of the last one that cannot be told.
+    /// The same of the last undecidable one.
     short: Option<Offset>,
 }
 
@@ -157,7 +157,7 @@ struct Setting {
 }
 
 /// A transfer, the analyser's account of its sender's capture held against the model's: how many
-/// segments there were, and how many of them cannot be told.
+/// segments there were, and how many of them are undecidable.
 fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
     let Setting { stack, control, spoilt, way, seed } = *setting;
     let is_upload = way == "upload";
@@ -168,8 +168,7 @@ fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
          socket = {{ congestion = \"{control}\" }}\n",
         spoilt.replace("WAY", acks)
     );
-    let place = tempfile::tempdir().unwrap();
-    let recording = trial(&text, seed, place.path());
+    let recording = trial(&text, seed);
     let (end, direction) = if is_upload {
         (Endpoint::Client, Direction::Forward)
     } else {
@@ -194,8 +193,8 @@ fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
     let mut excused = BTreeMap::new();
     let truth = walk.because.clone();
     for (segment, excuse) in walk.differences() {
-        let told = excuse.filter(|excuse| undecidable(stack).contains(excuse));
-        let Some(excuse) = told else {
+        let known = excuse.filter(|excuse| undecidable(stack).contains(excuse));
+        let Some(excuse) = known else {
             panic!(
                 "frame {} was sent for {}, and is called {:?} {:?} ({excuse:?})\nseed {seed}\n{text}",
                 segment.frame, truth[&segment.frame], segment.kind, segment.timer
@@ -212,10 +211,10 @@ fn packets_that_were_too_big_are_found_by_the_analyser() {
     let discovers = ["linux-6.18", "windows-7", "osx-10.7"];
     for (stack, control) in SENDERS.iter().filter(|(stack, _)| discovers.contains(stack)) {
         for spoilt in ["mtu = \"1400 B\"", "mtu = \"1400 B\"\nloss = \"1 %\""] {
-            let (segments, told) =
+            let (segments, excused) =
                 compare(&Setting { stack, control, spoilt, way: "upload", seed: 3 });
             assert!(segments > 350, "{stack}: {segments} segments");
-            assert!(told.len() <= undecidable(stack).len(), "{stack}: {told:?}");
+            assert!(excused.len() <= undecidable(stack).len(), "{stack}: {excused:?}");
         }
     }
 }
@@ -226,13 +225,13 @@ fn causes_are_found_again() {
     for (stack, control) in SENDERS {
         for (_, spoilt) in PATHS {
             for (way, seed) in [("upload", 1), ("download", 2)] {
-                let (count, told) = compare(&Setting { stack, control, spoilt, way, seed });
+                let (count, some) = compare(&Setting { stack, control, spoilt, way, seed });
                 segments += count;
-                excused += told.values().sum::<usize>();
+                excused += some.values().sum::<usize>();
             }
         }
     }
     assert!(segments > 40_000, "{segments}");
     // They are rare: a transfer whose causes are all excused would prove nothing.
-    assert!(excused * 100 < segments, "{excused} of {segments} cannot be told");
+    assert!(excused * 100 < segments, "{excused} of {segments} are undecidable");
 }

@@ -5,7 +5,7 @@ use tcplab_units::Instant;
 use super::{CongestionControl, RateSample, State, Window, reno};
 
 /// Jacobson's first control (Congestion Avoidance and Control, SIGCOMM 1988; 4.3BSD-Tahoe): it
-/// grows as Reno does, but there is no fast recovery. Whatever tells of a loss, or of congestion,
+/// grows as Reno does, but there is no fast recovery. Any sign of a loss, or of congestion,
 /// sets the window to one segment, and slow start leads to half of the window that was.
 #[derive(Debug, Default)]
 pub(super) struct Tahoe {

@@ -27,7 +27,7 @@ pub(super) struct Westwood {
     bytes: u64,
     una: Option<u64>,
     /// Bytes that duplicate acknowledgements were taken for, and that an acknowledgement of more
-    /// than a segment will tell of again.
+    /// than a segment will count again.
     accounted: u64,
     /// The last RTT and the minimum, ticks.
     rtt: u64,

@@ -135,7 +135,7 @@ impl Connection {
         self.mark_urgent(&mut header, start);
         let (data, rest) = self.buffer.burst(start, len, mss);
         // Blocks go along where there is room for them; where there is none, the acknowledgement
-        // that tells of them still leaves by itself.
+        // with them still leaves by itself.
         let blocks = mss.saturating_sub(len).saturating_sub(SACK) / BLOCK;
         let most = self.blocks_that_fit().min(blocks as usize);
         header.sack = self.sack_option(most);

@@ -7,10 +7,10 @@ use tcplab_wire::Ecn;
 pub(crate) struct EcnEcho {
     /// Whether both ends agreed on ECN.
     pub(crate) negotiated: bool,
-    /// A mark was seen and the sender has not said that it slowed down: ECE is set
+    /// A mark arrived and the sender has not said that it slowed down: ECE is set
     /// (`TCP_ECN_DEMAND_CWR`).
     pub(crate) echo: bool,
-    /// Whether any ECN-capable segment was seen (`TCP_ECN_SEEN`).
+    /// Whether any ECN-capable segment arrived (`TCP_ECN_SEEN`).
     pub(crate) seen: bool,
 }
 

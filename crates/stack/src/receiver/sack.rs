@@ -37,8 +37,8 @@ impl SackList {
     pub(super) fn extend_twice(&mut self, twice: Range<u64>) {
         match &mut self.twice {
             None => self.set_twice(twice),
-            Some(told) => {
-                extend(told, (twice.start, twice.end));
+            Some(range) => {
+                extend(range, (twice.start, twice.end));
             }
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn sack_example_of_rfc_2018_is_reproduced() {
         let mut list = SackList::default();
-        let told = [
+        let steps = [
             (5500..6000, vec![(5500, 6000)]),
             (6500..7000, vec![(6500, 7000), (5500, 6000)]),
             (7500..8000, vec![(7500, 8000), (6500, 7000), (5500, 6000)]),
@@ -126,7 +126,7 @@ mod tests {
             // The fourth segment closes a gap: both blocks become one, and the first.
             (7000..7500, vec![(6500, 8000), (8500, 9000), (5500, 6000)]),
         ];
-        for (arrived, blocks) in told {
+        for (arrived, blocks) in steps {
             list.add(arrived);
             assert_eq!(list.blocks(), blocks);
         }

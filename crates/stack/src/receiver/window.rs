@@ -24,8 +24,8 @@ const MIN_MSS: u32 = 88;
 const DEFAULT_MSS: u32 = 536;
 
 /// `struct skb_shared_info` and `struct sk_buff` on x86-64, and the least block (`skb_small_head`
-/// of Linux 6.18, where /proc/slabinfo tells it), bytes. On a TUN device of that kernel, segments
-/// of 1448, 500 and 100 bytes were seen to be charged 2304, 1280 and 832 (`ss -m`).
+/// of Linux 6.18, as /proc/slabinfo says), bytes. On a TUN device of that kernel, segments
+/// of 1448, 500 and 100 bytes are charged 2304, 1280 and 832 (`ss -m`).
 const SHARED_INFO: u64 = 320;
 const BUFFER: u64 = 256;
 const SMALL_BLOCK: u64 = 576;

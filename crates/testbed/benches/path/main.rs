@@ -1,10 +1,9 @@
 //! The data plane side by side with plain veth pairs, and against the clock.
 //!
-//! `make bench-path`, or `cargo bench -p tcplab-testbed --bench path -- [--json FILE] [--rounds N]
-//! [--seconds S] [--only 'NAME;NAME…']`. Rounds are interleaved, so whatever else the machine does
-//! meets all contenders alike; medians are compared, and the processor time that others took is
-//! told. Everything happens in network namespaces of its own. With `MAHIMAHI=/path/to/mm-delay`,
-//! that takes part, too.
+//! `make bench-path`, or `cargo bench -p tcplab-testbed --bench path -- --help`. Rounds are
+//! interleaved, so other load meets all contenders alike; medians are compared, and the processor
+//! time of others is reported. Everything runs in network namespaces of its own. With
+//! `MAHIMAHI=/path/to/mm-delay`, that takes part, too.
 
 mod clock;
 mod delay;
@@ -18,39 +17,32 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use clap::Parser;
 use serde_json::{Map, Value};
 use tcplab_testbed::workbench;
 
-/// What was asked for on the command line.
+/// The data plane side by side with plain veth pairs, and against the clock.
+#[derive(clap::Parser)]
 pub(crate) struct Arguments {
+    /// File for the results.
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[arg(long, value_name = "N", default_value_t = 5)]
     rounds: usize,
+    #[arg(long, value_name = "S", default_value_t = 1.0)]
     seconds: f64,
-    only: Option<String>,
+    /// Only sections and contenders with one of these (separated by `;`) in their names.
+    #[arg(long, value_name = "NAME", value_delimiter = ';')]
+    only: Vec<String>,
+    /// Passed by cargo.
+    #[arg(long = "bench", hide = true)]
+    _bench: bool,
 }
 
 impl Arguments {
-    fn parse() -> Result<Arguments, String> {
-        let mut arguments = Arguments { json: None, rounds: 5, seconds: 1.0, only: None };
-        let mut words = std::env::args().skip(1);
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--json" => arguments.json = Some(value()?.into()),
-                "--rounds" => arguments.rounds = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--seconds" => arguments.seconds = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--only" => arguments.only = Some(value()?),
-                // What cargo adds.
-                "--bench" => {}
-                other => return Err(format!("what is {other}?")),
-            }
-        }
-        Ok(arguments)
-    }
-
     /// Whether a section or contender of this name was asked for.
     fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.split(';').any(|part| name.contains(part)))
+        self.only.is_empty() || self.only.iter().any(|part| name.contains(part))
     }
 }
 
@@ -58,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(task) = mahimahi::Task::from_arguments() {
         return Ok(task.run()?);
     }
-    let arguments = Arguments::parse()?;
+    let arguments = Arguments::parse();
     workbench::isolate()?;
     let mut results = Map::new();
     results.insert("goodput".into(), goodput::compare(&arguments)?);

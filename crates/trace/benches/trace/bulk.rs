@@ -279,14 +279,14 @@ impl Transfer {
 
     fn answered(&mut self, ack: u64, echo: u32, sack: [(u64, u64); 3]) -> io::Result<()> {
         let bytes = |segment: u64| 1 + segment * u64::from(MSS);
-        let said = Sent {
+        let packet = Sent {
             ack: bytes(ack),
             clock: self.clock(),
             echo,
             sack: sack.map(|(l, r)| if l < r { (bytes(l), bytes(r)) } else { (0, 0) }),
             ..Sent::bare(false)
         };
-        self.see(self.now, &said)?;
+        self.see(self.now, &packet)?;
         let advanced = ack.saturating_sub(self.una);
         for _ in 0..advanced {
             let Some(sacked) = self.outstanding.pop_front() else { break };

@@ -1,10 +1,9 @@
 //! How fast captures are analysed, side by side with others.
 //!
-//! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- [--json FILE] [--rounds N]
-//! [--only 'NAME;NAME…'] [--captures 'NAME;NAME…'] [--folder PATH]`. The captures are made here,
-//! always the same, and kept. Rounds are interleaved, so whatever else the machine does meets all
-//! alike; medians are compared, by processor time, and the processor time of others is reported. Every
-//! run is a process of its own; what is slow runs once.
+//! `make bench-trace`, or `cargo bench -p tcplab-trace --bench trace -- --help`. The captures are
+//! made here, always the same, and kept. Rounds are interleaved, so other load meets all alike;
+//! medians are compared, by processor time, and the processor time of others is reported. Every run
+//! is a process of its own; what is slow runs once.
 
 mod bulk;
 mod captures;
@@ -19,6 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use clap::Parser;
 use serde_json::{Value, json};
 
 use captures::{Capture, Kind};
@@ -26,56 +26,46 @@ use contenders::Contender;
 use goals::{Figures, Results};
 use process::Took;
 
-/// What was asked for on the command line.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/bench-trace");
+
+/// How fast captures are analysed, side by side with others.
+#[derive(clap::Parser)]
 struct Arguments {
+    /// File for the results.
+    #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[arg(long, value_name = "N", default_value_t = 5)]
     rounds: usize,
-    only: Option<String>,
-    captures: Option<String>,
+    /// Only contenders with one of these (separated by `;`) in their names.
+    #[arg(long, value_name = "NAME", value_delimiter = ';')]
+    only: Vec<String>,
+    /// Only captures with one of these (separated by `;`) in their names.
+    #[arg(long, value_name = "NAME", value_delimiter = ';')]
+    captures: Vec<String>,
+    #[arg(long, value_name = "PATH", default_value = FOLDER)]
     folder: PathBuf,
     /// Programs may use all processors.
+    #[arg(long)]
     free: bool,
     /// What to do as a contender, and with which capture.
-    task: Option<(String, PathBuf)>,
+    #[arg(long, hide = true, num_args = 2)]
+    task: Vec<String>,
+    /// Passed by cargo.
+    #[arg(long = "bench", hide = true)]
+    _bench: bool,
 }
 
-impl Arguments {
-    fn parse() -> Result<Arguments, String> {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-trace");
-        let (only, captures, task) = (None, None, None);
-        let mut arguments =
-            Arguments { json: None, rounds: 5, only, captures, folder, free: false, task };
-        let mut words = std::env::args().skip(1);
-        while let Some(word) = words.next() {
-            let mut value = || words.next().ok_or(format!("{word} needs a value"));
-            match word.as_str() {
-                "--json" => arguments.json = Some(value()?.into()),
-                "--rounds" => arguments.rounds = value()?.parse().map_err(|e| format!("{e}"))?,
-                "--only" => arguments.only = Some(value()?),
-                "--captures" => arguments.captures = Some(value()?),
-                "--folder" => arguments.folder = value()?.into(),
-                "--free" => arguments.free = true,
-                "--task" => arguments.task = Some((value()?, value()?.into())),
-                // What cargo adds.
-                "--bench" => {}
-                other => return Err(format!("what is {other}?")),
-            }
-        }
-        Ok(arguments)
-    }
-}
-
-/// Whether one of the names in `list` is part of `name`; everything is in no list.
-fn names(list: Option<&String>, name: &str) -> bool {
-    list.is_none_or(|list| list.split(';').any(|part| name.contains(part)))
+/// Whether `list` is empty or part of `name` is in it.
+fn names(list: &[String], name: &str) -> bool {
+    list.is_empty() || list.iter().any(|part| name.contains(part))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments = Arguments::parse()?;
-    match &arguments.task {
-        Some((task, capture)) if task == "parse" => return own::parse(capture),
-        Some((_, capture)) => return own::summary(capture),
-        None => {}
+    let arguments = Arguments::parse();
+    match arguments.task.as_slice() {
+        [task, capture] if task == "parse" => return own::parse(Path::new(capture)),
+        [_, capture] => return own::summary(Path::new(capture)),
+        _ => {}
     }
     let (mut contenders, missing) = contenders::all(&std::env::current_exe()?);
     for name in missing {
@@ -90,11 +80,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for contender in &mut contenders {
         contender.pinned = pinned;
     }
-    contenders.retain(|contender| names(arguments.only.as_ref(), contender.name));
+    contenders.retain(|contender| names(&arguments.only, contender.name));
     let mut results = serde_json::Map::new();
     let mut all = Vec::new();
     for kind in Kind::ALL {
-        if names(arguments.captures.as_ref(), kind.name()) {
+        if names(&arguments.captures, kind.name()) {
             let capture = kind.capture(&arguments.folder)?;
             let (compared, json) = compare(&capture, &contenders, &arguments)?;
             results.insert(kind.name().into(), json);

@@ -7,9 +7,9 @@ use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each was seen or not, whatever the others")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct HandshakeTracker {
-    seen: Handshake,
+    handshake: Handshake,
     client: Offer,
     server: Offer,
     /// The server sent a SYN without ACK.
@@ -51,16 +51,16 @@ impl HandshakeTracker {
             ..HandshakeTracker::default()
         }
     }
-    pub(crate) fn seen(&self) -> &Handshake {
-        &self.seen
+    pub(crate) fn handshake(&self) -> &Handshake {
+        &self.handshake
     }
     /// Whether the options of both endpoints are final.
     pub(crate) fn is_settled(&self) -> bool {
-        self.midstream || self.seen.opened.is_some()
+        self.midstream || self.handshake.opened.is_some()
     }
     /// Both window scales once both SYNs were seen; 0 without the option (RFC 7323 section 2.2).
     pub(crate) fn scales(&self) -> Option<(u8, u8)> {
-        let (client, server) = (&self.seen.client, &self.seen.server);
+        let (client, server) = (&self.handshake.client, &self.handshake.server);
         match (client.window_scale, server.window_scale) {
             (Some(client), Some(server)) => Some((client, server)),
             _ if client.lacks_scale() || server.lacks_scale() => Some((0, 0)),
@@ -70,7 +70,7 @@ impl HandshakeTracker {
     /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
         let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
-        let (client, server) = (&self.seen.client, &self.seen.server);
+        let (client, server) = (&self.handshake.client, &self.handshake.server);
         client.seen && server.seen && (lacks(client) || lacks(server))
     }
 
@@ -79,16 +79,16 @@ impl HandshakeTracker {
             // RFC 9293 section 3.10.7.3: an RST that does not acknowledge the SYN does not count.
             let answer = packet.ack.is_some_and(|ack| ack.is_after(self.client.isn));
             let unanswered = !self.server_syn_ack && !self.server_syn;
-            self.refused |= !forward && self.seen.client.seen && unanswered && answer;
+            self.refused |= !forward && self.handshake.client.seen && unanswered && answer;
         } else if packet.syn() {
             self.syn(packet, forward);
         } else if forward {
             self.client_answers(packet);
         } else if !self.is_settled() {
             let acks_syn =
-                packet.ack == Some(self.client.isn.advanced_by(1)) && self.seen.client.seen;
+                packet.ack == Some(self.client.isn.advanced_by(1)) && self.handshake.client.seen;
             self.server_acked |= acks_syn && !self.server_syn && !self.server_syn_ack;
-            self.server_went_on |= self.server_syn_ack && !self.seen.client.seen;
+            self.server_went_on |= self.server_syn_ack && !self.handshake.client.seen;
         }
     }
 
@@ -98,22 +98,22 @@ impl HandshakeTracker {
             kind: self.kind(),
             multipath: self.client.multipath && self.server.multipath,
             ecn: self.ecn(),
-            ..self.seen.clone()
+            ..self.handshake.clone()
         }
     }
 
     fn syn(&mut self, packet: &Packet, forward: bool) {
         let (offer, options, repeats) = if forward {
-            (&mut self.client, &mut self.seen.client, &mut self.seen.client_repeats)
+            (&mut self.client, &mut self.handshake.client, &mut self.handshake.client_repeats)
         } else {
-            (&mut self.server, &mut self.seen.server, &mut self.seen.server_repeats)
+            (&mut self.server, &mut self.handshake.server, &mut self.handshake.server_repeats)
         };
         let answer = packet.ack.is_some();
         // In a simultaneous open the SYN-ACK is the second step, not a retransmission.
         let second_step =
             answer && if forward { !self.client_syn_ack } else { !self.server_syn_ack };
         *repeats += u64::from(options.seen && !second_step);
-        if self.seen.opened.is_none() {
+        if self.handshake.opened.is_none() {
             offer.note(packet);
             let read = SynOptions::read(packet);
             if !options.seen || !read.cut || options.cut {
@@ -124,7 +124,7 @@ impl HandshakeTracker {
             (true, false) => self.client_syn(packet),
             (true, true) => {
                 self.client_syn_ack = true;
-                self.seen.opened.get_or_insert(packet.at);
+                self.handshake.opened.get_or_insert(packet.at);
             }
             (false, false) => self.server_syn = true,
             (false, true) => self.syn_ack(packet),
@@ -132,10 +132,10 @@ impl HandshakeTracker {
     }
 
     fn client_syn(&mut self, packet: &Packet) {
-        self.seen.syn.get_or_insert(packet.at);
+        self.handshake.syn.get_or_insert(packet.at);
         let data = Bytes::new(u64::from(packet.payload));
         if packet.fast_open.is_some() || packet.payload > 0 {
-            let asked = self.seen.fast_open.get_or_insert_default();
+            let asked = self.handshake.fast_open.get_or_insert_default();
             asked.cookie_sent |= packet.fast_open.is_some_and(|len| len > 0);
             asked.data = asked.data.max(data);
         }
@@ -144,8 +144,8 @@ impl HandshakeTracker {
     fn syn_ack(&mut self, packet: &Packet) {
         self.server_syn_ack = true;
         self.refused = false;
-        self.seen.syn_ack.get_or_insert(packet.at);
-        if let (Some(fast_open), Some(ack)) = (&mut self.seen.fast_open, packet.ack) {
+        self.handshake.syn_ack.get_or_insert(packet.at);
+        if let (Some(fast_open), Some(ack)) = (&mut self.handshake.fast_open, packet.ack) {
             fast_open.cookie_given |= packet.fast_open.is_some_and(|len| len > 0);
             fast_open.accepted |= ack.is_after(self.client.isn.advanced_by(1));
         }
@@ -155,9 +155,9 @@ impl HandshakeTracker {
         if packet.ack.is_none() || self.is_settled() {
             return;
         }
-        self.seen.opened = Some(packet.at);
+        self.handshake.opened = Some(packet.at);
         if self.server_syn_ack {
-            self.seen.round_trip = self.round_trip(packet);
+            self.handshake.round_trip = self.round_trip(packet);
         }
     }
 
@@ -179,20 +179,20 @@ impl HandshakeTracker {
     }
 
     fn kind(&self) -> HandshakeKind {
-        if self.server_syn && self.seen.client.seen {
+        if self.server_syn && self.handshake.client.seen {
             // A simultaneous open answers SYN with SYN-ACK (RFC 9293 figure 7), a split one not.
             let split = self.server_acked || (self.client_syn_ack && !self.server_syn_ack);
             return if split { HandshakeKind::Split } else { HandshakeKind::Simultaneous };
         }
         // A SYN captured after its successors still makes a handshake.
-        let late_syn = self.midstream && (self.seen.client.seen || self.seen.server.seen);
-        if self.seen.opened.is_some() || late_syn {
+        let late_syn = self.midstream && (self.handshake.client.seen || self.handshake.server.seen);
+        if self.handshake.opened.is_some() || late_syn {
             HandshakeKind::ThreeWay
         } else if self.server_syn_ack {
             if self.server_went_on { HandshakeKind::ThreeWay } else { HandshakeKind::HalfOpen }
         } else if self.refused {
             HandshakeKind::Refused
-        } else if self.seen.client.seen {
+        } else if self.handshake.client.seen {
             HandshakeKind::Unanswered
         } else {
             HandshakeKind::Unseen
@@ -203,7 +203,7 @@ impl HandshakeTracker {
     fn ecn(&self) -> EcnAgreement {
         const ACCURATE: u16 = 0b111;
         const CLASSIC: u16 = 0b011;
-        if !self.seen.client.seen {
+        if !self.handshake.client.seen {
             return EcnAgreement::Unknown;
         }
         match (ecn_bits(self.client.flags), ecn_bits(self.server.flags)) {

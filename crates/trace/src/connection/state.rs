@@ -178,7 +178,7 @@ impl ConnectionState {
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        let Some(says) = other.says(packet, window) else { return false };
+        let Some(ack) = other.plain_ack(packet, window) else { return false };
         if !own.goes_on(packet) {
             return false;
         }
@@ -187,7 +187,7 @@ impl ConnectionState {
         self.packets += 1;
         self.distances.packet(packet, forward);
         own.go_on(packet);
-        other.hear(says, packet, window);
+        other.on_plain_ack(ack, packet, window);
         self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
         true
@@ -290,7 +290,7 @@ impl ConnectionState {
             self.agree_on_segments();
         }
         let first = self.opened.is_none();
-        self.opened = self.opening.seen().opened;
+        self.opened = self.opening.handshake().opened;
         if first
             && let (Some(syn), Some(syn_ack), Some(opened)) =
                 (self.last_syn, self.last_syn_ack, self.opened)
@@ -305,8 +305,9 @@ impl ConnectionState {
             }
         }
         if let Some((client, server)) = self.opening.scales() {
-            let seen = self.opening.seen();
-            self.endpoint_states.set_scales((client, seen.client.mss), (server, seen.server.mss));
+            let handshake = self.opening.handshake();
+            self.endpoint_states
+                .set_scales((client, handshake.client.mss), (server, handshake.server.mss));
         }
         true
     }
@@ -354,7 +355,7 @@ impl ConnectionState {
     /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2).
     fn agree_on_segments(&mut self) {
         const TIMESTAMPS: u16 = 12;
-        let (client, server) = (&self.opening.seen().client, &self.opening.seen().server);
+        let (client, server) = (&self.opening.handshake().client, &self.opening.handshake().server);
         let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
         let stamped = client.timestamps && server.timestamps;
         let full = one.min(other).saturating_sub(if stamped { TIMESTAMPS } else { 0 });

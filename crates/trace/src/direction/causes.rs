@@ -19,9 +19,9 @@ impl CauseCounts {
         }
         let causes = self.causes.get_or_insert_default();
         let pieces = pieces();
-        let add = |seen: &mut Occurrences| {
-            seen.add(sent.packet.at, sent.packet.frame);
-            seen.count += pieces - 1;
+        let add = |counted: &mut Occurrences| {
+            counted.add(sent.packet.at, sent.packet.frame);
+            counted.count += pieces - 1;
         };
         match (sent.kind, sent.timer) {
             (SegmentKind::New, _) => add(&mut causes.tail_loss_probes_new_data),

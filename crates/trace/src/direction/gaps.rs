@@ -32,7 +32,7 @@ pub(crate) struct SequenceGaps {
 #[derive(Debug, Default)]
 struct NotCaptured {
     awaited: VecDeque<(Range, Instant, u64)>,
-    seen: Occurrences,
+    occurrences: Occurrences,
     bytes: u64,
 }
 
@@ -125,7 +125,7 @@ impl SequenceGaps {
     /// Writes what was not captured.
     pub(crate) fn finish(&self, causes: &mut Causes) {
         let Some(missed) = &self.not_captured else { return };
-        causes.acked_not_captured.clone_from(&missed.seen);
+        causes.acked_not_captured.clone_from(&missed.occurrences);
         let mut bytes = missed.bytes;
         for (range, at, frame) in &missed.awaited {
             causes.acked_not_captured.add(*at, *frame);
@@ -148,7 +148,7 @@ impl NotCaptured {
 
     /// It will not be captured any more.
     fn give_up(&mut self, &(range, since, frame): &(Range, Instant, u64)) {
-        self.seen.add(since, frame);
+        self.occurrences.add(since, frame);
         self.bytes += range.len();
     }
 

@@ -21,4 +21,4 @@ pub(crate) use scoreboard::{ReceivedAck, Scoreboard};
 pub(crate) use send_order::SHARE as COPIES_SHARE;
 pub(crate) use state::{AckOutcome, DirectionState};
 #[cfg(test)]
-pub(crate) use transmissions::{Arrival, Transmission};
+pub(crate) use transmissions::Transmission;

@@ -127,7 +127,7 @@ impl Classifier {
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
         self.counts.captured += u64::from(!board.covers(range));
-        let classification = Classifier::retransmission(candidate, 0, sender_model, board);
+        let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
         self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::Retransmission)
     }
@@ -155,7 +155,8 @@ impl Classifier {
         if self.lost_before_capture > pieces {
             self.lost_before_capture -= pieces + 1;
             self.counts.not_captured += 1;
-            return Some(Classifier::retransmission(candidate, absent.max(1), sender_model, board));
+            let lost = (absent.max(1), false);
+            return Some(Classifier::retransmission(candidate, lost, sender_model, board));
         }
         self.lost_before_capture = 0;
         // No gap may exist that the missing packets can have retransmitted.
@@ -164,7 +165,7 @@ impl Classifier {
         }
         self.counts.not_captured += 1;
         // A single missing packet is what this one retransmits: there was nothing above it.
-        Some(Classifier::retransmission_of(candidate, (absent, absent == 1), sender_model, board))
+        Some(Classifier::retransmission(candidate, (absent, absent == 1), sender_model, board))
     }
 
     /// Classifies data announced by an earlier packet without data: retransmitted or reordered.
@@ -192,12 +193,8 @@ impl Classifier {
             return None;
         }
         self.counts.not_captured += 1;
-        Some(Classifier::retransmission_of(
-            candidate,
-            (times, candidate.range.end >= next),
-            sender_model,
-            board,
-        ))
+        let lost = (times, candidate.range.end >= next);
+        Some(Classifier::retransmission(candidate, lost, sender_model, board))
     }
 
     /// Remembers a packet without data above everything seen.
@@ -269,21 +266,14 @@ impl Classifier {
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 2, spurious: None };
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
-        let classification = Classifier::retransmission(candidate, 1, sender_model, board);
+        let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
         self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::First)
     }
 
+    /// Data of which so many transmissions were lost before the capture point; `alone`: with
+    /// nothing sent above them.
     fn retransmission(
-        candidate: &Candidate<'_>,
-        unseen: u32,
-        sender_model: &mut SenderModel,
-        board: &Scoreboard,
-    ) -> Classification {
-        Classifier::retransmission_of(candidate, (unseen, false), sender_model, board)
-    }
-
-    fn retransmission_of(
         candidate: &Candidate<'_>,
         (unseen, alone): (u32, bool),
         sender_model: &mut SenderModel,
@@ -291,9 +281,9 @@ impl Classifier {
     ) -> Classification {
         let &Candidate { packet, range, context, .. } = candidate;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
-        let seen = board.log.overlapping(first);
-        let before = seen.last().and_then(|&order| Some(board.log.get(order)?.frame));
-        let nth = (seen.len() as u32 + 1 + unseen).max(2);
+        let earlier = board.log.overlapping(first);
+        let before = earlier.last().and_then(|&order| Some(board.log.get(order)?.frame));
+        let nth = (earlier.len() as u32 + 1 + unseen).max(2);
         let beyond = context.to_sender().unwrap_or_default();
         let again = RetransmittedPacket {
             at: packet.at,
@@ -332,13 +322,8 @@ impl Classifier {
             .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
     }
 
-    /// A new byte sent into a zero window.
-    pub(crate) fn probe_beyond() -> Classification {
-        probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
-    }
-
     /// Whether data of this direction were captured.
-    pub(crate) fn seen(&self) -> bool {
+    pub(crate) fn has_data(&self) -> bool {
         self.last.is_some()
     }
 
@@ -396,6 +381,6 @@ fn is_of_old(step: i16, range: Range, board: &Scoreboard) -> bool {
     step < -OVERTAKEN && u64::from(step.unsigned_abs()) * 2 >= since
 }
 
-fn probe(kind: SegmentKind, by: Sign) -> Classification {
+pub(crate) fn probe(kind: SegmentKind, by: Sign) -> Classification {
     Classification { kind, timer: None, proof: Proof { by, nth: 1, ..Proof::default() } }
 }

@@ -210,12 +210,12 @@ impl SendOrder {
     /// within half of `round_trip`, as no sender retransmits so soon.
     pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
-        let same = |seen: &&PassedPacket| {
-            let clock = seen.stamp.clock == this.stamp.clock;
-            let rest = seen.stamp.frame > 0 && seen.seq == this.seq && seen.len == this.len;
-            rest && clock && seen.ack == this.ack && seen.stamp.id == this.stamp.id
+        let same = |passed: &&PassedPacket| {
+            let clock = passed.stamp.clock == this.stamp.clock;
+            let rest = passed.stamp.frame > 0 && passed.seq == this.seq && passed.len == this.len;
+            rest && clock && passed.ack == this.ack && passed.stamp.id == this.stamp.id
         };
-        let original = self.recent.iter().filter(same).max_by_key(|seen| seen.stamp.frame)?;
+        let original = self.recent.iter().filter(same).max_by_key(|passed| passed.stamp.frame)?;
         let after = packet.at.since(original.stamp.at);
         let varies = self.near + self.far > 0 || after <= AT_ONCE;
         let sign = if varies && this.stamp.id.is_some() {
@@ -283,7 +283,7 @@ mod tests {
             ("one by one", &[7, 8, 9, 10][..], true),
             ("through the wrap", &[65_534, 65_535, 0, 1], true),
             ("large pieces", &[7, 52, 97], true),
-            ("one overtaken", &[7, 9, 8, 10], true),
+            ("one out of order", &[7, 9, 8, 10], true),
             ("a SYN-ACK's zero first", &[0, 40_000, 40_001, 40_002], true),
             ("zeros between", &[40_000, 0, 40_001, 0, 40_002], true),
             ("all zero", &[0, 0, 0, 0, 0], false),
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn send_order_identification_before_timestamp() {
-        let seen = |id, clock| SendStamp {
+        let revealing = |id, clock| SendStamp {
             id: (id != 0).then_some(id),
             clock: Some(clock),
             ..SendStamp::default()
@@ -319,10 +319,10 @@ mod tests {
         let silent = numbered(&[0, 0, 0, 0]);
         let number = |order| Some((order, Sign::IpId));
         let clock = |order| Some((order, Sign::Timestamp));
-        assert_eq!(counting.order(&asked(3, 9), &seen(4, 8)), number(Ordering::Less));
-        assert_eq!(counting.order(&asked(1, 9), &seen(65_535, 9)), number(Ordering::Greater));
-        assert_eq!(silent.order(&asked(0, 8), &seen(0, 9)), clock(Ordering::Less));
-        assert_eq!(silent.order(&asked(0, 1), &seen(0, u32::MAX)), clock(Ordering::Greater));
-        assert_eq!(silent.order(&asked(0, 9), &seen(0, 9)), None);
+        assert_eq!(counting.order(&asked(3, 9), &revealing(4, 8)), number(Ordering::Less));
+        assert_eq!(counting.order(&asked(1, 9), &revealing(65_535, 9)), number(Ordering::Greater));
+        assert_eq!(silent.order(&asked(0, 8), &revealing(0, 9)), clock(Ordering::Less));
+        assert_eq!(silent.order(&asked(0, 1), &revealing(0, u32::MAX)), clock(Ordering::Greater));
+        assert_eq!(silent.order(&asked(0, 9), &revealing(0, 9)), None);
     }
 }

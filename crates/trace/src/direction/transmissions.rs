@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use tcplab_units::{Instant, Offset};
 
 use crate::bounds::{REPETITIONS, TRANSMISSIONS};
+use crate::packet::Packet;
 use crate::{Range, Timer};
 
 /// One packet with data, SYN or FIN, as the sender sent it.
@@ -24,6 +25,30 @@ pub(crate) struct Transmission {
     pub(crate) arrival: Arrival,
     /// A D-SACK reported it as spurious.
     pub(crate) spurious: bool,
+}
+
+impl Transmission {
+    pub(crate) fn new(range: Range, at: Instant, frame: u64, payload: u64) -> Transmission {
+        Transmission {
+            range,
+            at,
+            frame,
+            payload,
+            syn: false,
+            repeat: false,
+            timer: None,
+            clock: None,
+            arrival: Arrival::Unknown,
+            spurious: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn of(packet: &Packet, range: Range, payload: u64) -> Transmission {
+        let clock = packet.timestamps.map(|(value, _)| value);
+        let plain = Transmission::new(range, packet.at, packet.frame, payload);
+        Transmission { syn: packet.syn(), clock, ..plain }
+    }
 }
 
 /// The arrival of one transmission, by the acknowledgements.
@@ -286,17 +311,10 @@ mod tests {
             // Every third is sent twice.
             let repeat = order % 3 == 2;
             let start = order - u64::from(repeat);
+            let range = Range { start: place(start), end: place(start + 1) };
             log.push(Transmission {
-                range: Range { start: place(start), end: place(start + 1) },
-                at: Instant::ZERO,
-                frame: order,
-                payload: 100,
-                syn: false,
                 repeat,
-                timer: None,
-                clock: None,
-                arrival: Arrival::Unknown,
-                spurious: false,
+                ..Transmission::new(range, Instant::ZERO, order, 100)
             });
         }
         assert_eq!((log.first(), log.next()), (1_000, TRANSMISSIONS.most() as u64 + 1_000));

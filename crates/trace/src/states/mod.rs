@@ -141,8 +141,8 @@ impl StateWalks {
 }
 
 impl StateWalk {
-    /// `end` is the role it has by the client's capture; the other capture may have seen it otherwise:
-    /// each end of a simultaneous open takes itself for the first.
+    /// `end` is the role by the client's capture; the other capture may differ: each end of a
+    /// simultaneous open takes itself for the first.
     fn of(
         connection: &Connection,
         end: Endpoint,

@@ -7,7 +7,7 @@ use tcplab_units::{Instant, Offset};
 
 use super::drill::{Captured, MSS, analyze, drill};
 use crate::Range;
-use crate::direction::{Arrival, Transmission};
+use crate::direction::Transmission;
 use crate::direction::{ReceivedAck, Scoreboard};
 use crate::fast_path;
 
@@ -185,18 +185,9 @@ fn board_after_each(steps: &[BoardStep], without_sack: bool) -> Vec<String> {
                 let start = if repeat { (una + from).min(next) } else { next + from / 2 };
                 let repeat = repeat && start < next;
                 next = next.max(start + count);
-                board.sent(Transmission {
-                    range: range(start, start + count),
-                    at,
-                    frame: number,
-                    payload: count * MSS,
-                    syn: false,
-                    repeat,
-                    timer: None,
-                    clock: None,
-                    arrival: Arrival::Unknown,
-                    spurious: false,
-                });
+                let range = range(start, start + count);
+                let plain = Transmission::new(range, at, number, count * MSS);
+                board.sent(Transmission { repeat, ..plain });
                 None
             }
             BoardStep::AckEvent { ack, sack, dsack } => {

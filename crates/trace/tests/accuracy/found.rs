@@ -106,9 +106,9 @@ pub(crate) struct Score {
     /// What was retransmitted, and how many of these frames were found to be.
     pub(crate) again: usize,
     pub(crate) found: usize,
-    /// Frames that were not retransmitted but were said to be.
+    /// Frames that were not retransmitted but were called so.
     pub(crate) invented: Vec<u64>,
-    /// Frames that were retransmitted, and were said to be something else.
+    /// Frames that were retransmitted, and were called something else.
     pub(crate) missed: Vec<u64>,
     pub(crate) out_of_order: (usize, usize),
     pub(crate) copies: (usize, usize),
@@ -142,11 +142,11 @@ impl Score {
     ) -> Score {
         let mut score = Score::default();
         for (frame, segment) in judgements(trace, host) {
-            let said = segment.kind.is_retransmission();
+            let again = segment.kind.is_retransmission();
             match roles.get(&frame) {
                 Some(&Role::Again(original)) => {
                     score.again += 1;
-                    if !said {
+                    if !again {
                         score.missed.push(frame);
                         continue;
                     }
@@ -168,7 +168,7 @@ impl Score {
                 }
                 Some(Role::Plain | Role::Hidden) | None => {}
             }
-            if said {
+            if again {
                 score.invented.push(frame);
             }
         }
@@ -212,9 +212,9 @@ pub(crate) fn twice(capture: &Path) -> Trace {
     altered(capture, |_| 2)
 }
 
-/// The trace of what a capture point would have seen that stood so many nanoseconds before the
-/// receiver's, on a stretch where nothing happens: what `sender` sent passes there sooner, the
-/// answers later. And the frame of the receiver's capture that each frame is.
+/// The trace at a capture point so many nanoseconds before the receiver's, with no loss between:
+/// packets of `sender` pass there sooner, the answers later. And each frame's number in the
+/// receiver's capture.
 pub(crate) fn before(capture: &Path, sender: IpAddr, nanos: u64) -> (Trace, Vec<u64>) {
     let mut reader = tcplab_capture::open(capture).unwrap();
     let mut frames = Vec::new();

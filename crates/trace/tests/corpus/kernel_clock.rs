@@ -1,5 +1,5 @@
-//! RTTs compared with the kernel's: `ss -tin` at the sender during the transfer, against its capture
-//! up to the same packet.
+//! RTTs compared with the kernel's: `ss -tin` at the sender during the transfer, against its
+//! capture up to the same packet.
 
 use tcplab_capture::UnixTime;
 use tcplab_trace::{Analyzer, Frame, RoundTrips};

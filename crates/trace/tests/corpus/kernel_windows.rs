@@ -25,8 +25,8 @@ fn windows_and_duplicates_match_tshark() {
         let sum = |count: fn(&Flow) -> u64| -> usize { of_all(&trace, count) as usize };
         let (duplicates, updates) =
             (sum(|f| f.acking.duplicates), sum(|f| f.windows.updates.count));
-        // tshark calls ACKs with news updates, and duplicates also with nothing outstanding, against
-        // RFC 5681.
+        // tshark calls ACKs with new SACK blocks updates, and counts duplicates with nothing
+        // outstanding, against RFC 5681.
         let (ours, theirs) = (duplicates + updates + at_rest, their_duplicates + their_updates);
         assert_eq!(ours, theirs, "{name}: duplicates and updates");
         assert!(updates <= their_updates, "{name}: updates");

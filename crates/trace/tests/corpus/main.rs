@@ -1,5 +1,5 @@
-//! The analyser on the captures in `corpus/groundtruth`, against the kernels of both hosts, the link
-//! between them, and tshark.
+//! The analyser on the captures in `corpus/groundtruth`, against the kernels of both hosts, the
+//! link between them, and tshark.
 
 mod annotate;
 mod joined;

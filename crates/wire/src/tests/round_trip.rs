@@ -1,4 +1,4 @@
-//! What is built is what is seen.
+//! What is built is read back unchanged.
 
 use std::net::Ipv4Addr;
 
@@ -64,13 +64,13 @@ proptest! {
         let packet = tcp.to_packet(&ip, &payload);
         let view = FrameView::of_packet(&packet);
         prop_assert_eq!(view.anomaly(), None);
-        let seen = view.tcp().unwrap();
-        assert_header(&ip, &tcp, &seen)?;
-        assert_options(&tcp, &seen)?;
-        prop_assert_eq!(seen.payload(), &payload[..]);
-        prop_assert_eq!(seen.payload_len() as usize, payload.len());
-        prop_assert_eq!(seen.checksum_state(), ChecksumState::Right);
-        prop_assert!(seen.ip().header_checksum_is_right());
+        let found = view.tcp().unwrap();
+        assert_header(&ip, &tcp, &found)?;
+        assert_options(&tcp, &found)?;
+        prop_assert_eq!(found.payload(), &payload[..]);
+        prop_assert_eq!(found.payload_len() as usize, payload.len());
+        prop_assert_eq!(found.checksum_state(), ChecksumState::Right);
+        prop_assert!(found.ip().header_checksum_is_right());
     }
 
     #[test]
@@ -81,9 +81,9 @@ proptest! {
         let mut packet = tcp.to_packet(&ip, &payload);
         let at = ip.header_len() + place.index(packet.len() - ip.header_len());
         packet[at] ^= change;
-        if let Some(seen) = FrameView::of_packet(&packet).tcp() {
+        if let Some(found) = FrameView::of_packet(&packet).tcp() {
             // A damaged checksum can by chance be that of the pseudo-header alone.
-            prop_assert_ne!(seen.checksum_state(), ChecksumState::Right);
+            prop_assert_ne!(found.checksum_state(), ChecksumState::Right);
         }
     }
 
@@ -102,15 +102,15 @@ proptest! {
     }
 }
 
-fn assert_header(ip: &IpRepr, tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(), TestCaseError> {
-    prop_assert_eq!((seen.src(), seen.dst()), (ip.src(), ip.dst()));
-    prop_assert_eq!((seen.src_port(), seen.dst_port()), (tcp.src_port, tcp.dst_port));
-    prop_assert_eq!((seen.seq(), seen.ack()), (tcp.seq, tcp.ack));
-    prop_assert_eq!(seen.flags(), tcp.flags);
-    prop_assert_eq!(seen.window(), tcp.window);
-    prop_assert_eq!(seen.urgent_pointer(), tcp.urgent_pointer);
-    prop_assert_eq!(usize::from(seen.data_offset()), tcp.header_len());
-    let below = seen.ip();
+fn assert_header(ip: &IpRepr, tcp: &TcpRepr, found: &TcpPacket<'_>) -> Result<(), TestCaseError> {
+    prop_assert_eq!((found.src(), found.dst()), (ip.src(), ip.dst()));
+    prop_assert_eq!((found.src_port(), found.dst_port()), (tcp.src_port, tcp.dst_port));
+    prop_assert_eq!((found.seq(), found.ack()), (tcp.seq, tcp.ack));
+    prop_assert_eq!(found.flags(), tcp.flags);
+    prop_assert_eq!(found.window(), tcp.window);
+    prop_assert_eq!(found.urgent_pointer(), tcp.urgent_pointer);
+    prop_assert_eq!(usize::from(found.data_offset()), tcp.header_len());
+    let below = found.ip();
     match ip {
         IpRepr::V4(ip) => {
             prop_assert_eq!(below.version(), 4);
@@ -129,11 +129,11 @@ fn assert_header(ip: &IpRepr, tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(),
     Ok(())
 }
 
-fn assert_options(tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(), TestCaseError> {
+fn assert_options(tcp: &TcpRepr, found: &TcpPacket<'_>) -> Result<(), TestCaseError> {
     let mut again = TcpRepr { mss: None, window_scale: None, sack_permitted: false, ..*tcp };
     again.timestamps = None;
     again.sack = SackBlocks::default();
-    for option in seen.options() {
+    for option in found.options() {
         match option {
             TcpOption::NoOperation => {}
             TcpOption::Mss(mss) => again.mss = Some(mss),
@@ -151,6 +151,6 @@ fn assert_options(tcp: &TcpRepr, seen: &TcpPacket<'_>) -> Result<(), TestCaseErr
     }
     again.sack = tcp.sack;
     prop_assert_eq!(&again, tcp);
-    prop_assert!(seen.options_complete());
+    prop_assert!(found.options_complete());
     Ok(())
 }

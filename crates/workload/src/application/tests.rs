@@ -107,7 +107,7 @@ fn log(report: &AppReport) -> Vec<String> {
 }
 
 #[test]
-fn an_upload_step_by_step() {
+fn upload_makes_expected_calls() {
     let spec = spec(r#"{"upload": "10 B", "write_size": "4 B"}"#);
     let world = run(&spec, 3);
     let expected = [
@@ -136,7 +136,7 @@ fn an_upload_step_by_step() {
 }
 
 #[test]
-fn data_for_a_sender_is_told_and_changes_nothing() {
+fn stray_data_for_sender_is_counted() {
     let mut sender = Application::new(Endpoint::Client, &spec(r#"{"upload": "1 B"}"#), 7);
     while !matches!(sender.want(Instant::ZERO), Want::Read(_)) {
         match sender.want(Instant::ZERO) {
@@ -150,7 +150,7 @@ fn data_for_a_sender_is_told_and_changes_nothing() {
 }
 
 #[test]
-fn a_corrupted_byte_is_found() {
+fn corrupted_byte_is_found() {
     let spec = spec(r#"{"upload": "10 B"}"#);
     let [sent, mut received] = run(&spec, 100).reports();
     received.digest = Digest::of_payload(8, 10);
@@ -159,7 +159,7 @@ fn a_corrupted_byte_is_found() {
 }
 
 #[test]
-fn a_beginning_is_enough_where_calls_may_fail() {
+fn prefix_is_enough_where_calls_may_fail() {
     let spec = spec(r#"{"upload": "10 B", "close": "at-once"}"#);
     let [sent, mut received] = run(&spec, 100).reports();
     (received.bytes, received.digest) = (Bytes::new(4), Digest::of_payload(7, 4));
@@ -169,7 +169,7 @@ fn a_beginning_is_enough_where_calls_may_fail() {
 }
 
 #[test]
-fn a_report_survives_being_written_down() {
+fn report_survives_serialisation() {
     let [report, _] = run(&spec(r#"{"upload": "10 B"}"#), 100).reports();
     let json = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<AppReport>(&json).unwrap(), report);
@@ -231,7 +231,7 @@ fn every_short_form_comes_to_its_end() {
 }
 
 #[test]
-fn a_slow_reader_pauses() {
+fn slow_reader_pauses() {
     let spec = spec(r#"{"upload": "100 B", "pause": {"every": "30 B", "lasting": "2 s"}}"#);
     let world = run(&spec, 10);
     // After 30, 60 and 90 bytes.
@@ -245,7 +245,7 @@ fn client(steps: &str) -> Application {
 }
 
 #[test]
-fn what_was_not_taken_comes_first_in_the_next_write() {
+fn untaken_bytes_come_first_in_next_write() {
     let mut end = client(r#"["write 10 B", "write 10 B"]"#);
     let now = Instant::ZERO;
     assert_eq!(end.want(now), Want::Connect);
@@ -263,7 +263,7 @@ fn what_was_not_taken_comes_first_in_the_next_write() {
 }
 
 #[test]
-fn an_error_leaves_repetitions_and_goes_on_behind_them() {
+fn error_leaves_repetitions() {
     let mut end =
         client(r#"[{"repeat": 9, "steps": [{"repeat": 9, "steps": ["read 1 B"]}]}, "write 1 B"]"#);
     let now = Instant::ZERO;
@@ -279,7 +279,7 @@ fn an_error_leaves_repetitions_and_goes_on_behind_them() {
 }
 
 #[test]
-fn what_is_waited_for_when_the_time_is_over_is_told() {
+fn pending_call_at_time_limit_is_logged() {
     let at = |millis| Instant::ZERO + Span::from_millis(millis);
     let mut reader = client(r#"["read 2 B", "write 1 B"]"#);
     reader.did(at(0));
@@ -290,7 +290,7 @@ fn what_is_waited_for_when_the_time_is_over_is_told() {
     assert_eq!(reader.want(at(9)), Want::Nothing);
     let last = reader.report().log.last().cloned().unwrap();
     assert_eq!((&*last.result, last.began, last.ended), (WAITING, at(3), at(9)));
-    // Who is done has nothing to tell any more.
+    // An application that is done reports nothing more.
     let rows = reader.report().log.len();
     reader.ran_out(at(10));
     assert_eq!(reader.report().log.len(), rows);
@@ -305,7 +305,7 @@ fn what_is_waited_for_when_the_time_is_over_is_told() {
 }
 
 #[test]
-fn without_a_connection_there_is_nothing_but_to_close() {
+fn refused_connect_is_followed_by_close() {
     let mut end = client(r#"["sleep 1 s", "connect", "write 1 B", "close", "sleep 2 s"]"#);
     let second = |n: u64| Instant::from_nanos(n * 1_000_000_000);
     assert_eq!(end.want(second(0)), Want::Sleep(second(1)));
@@ -321,7 +321,7 @@ fn without_a_connection_there_is_nothing_but_to_close() {
 }
 
 #[test]
-fn what_vanishes_waits_for_ever_and_does_not_close() {
+fn vanished_end_does_not_close() {
     let mut end = client(r#"["write 1 B", "vanish"]"#);
     let at = |n: u64| Instant::from_nanos(n * 1_000_000);
     end.want(at(0));
@@ -346,7 +346,7 @@ fn what_vanishes_waits_for_ever_and_does_not_close() {
 }
 
 #[test]
-fn an_urgent_byte_may_be_read_out_of_band() {
+fn urgent_byte_may_be_read_out_of_band() {
     let text = r#"{"upload": "10 B", "urgent_at": "4 B"}"#;
     let spec = spec(text);
     let [mut client, mut server] = Endpoint::BOTH.map(|side| Application::new(side, &spec, 7));
@@ -381,7 +381,7 @@ fn an_urgent_byte_may_be_read_out_of_band() {
 }
 
 #[test]
-fn the_log_stays_bounded() {
+fn log_stays_bounded() {
     let steps = r#"[{"repeat": 5000, "steps": ["write 1 B", "read 1 B"]}]"#;
     let text = format!(
         r#"{{"client": {steps},
@@ -431,7 +431,7 @@ proptest::proptest! {
 /// A stream is compared as it comes and hashed at the end; where other bytes come, what is told is
 /// the hash of those.
 #[test]
-fn what_did_not_arrive_as_sent_has_its_own_digest() {
+fn differing_stream_has_own_digest() {
     let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();
     let mut sent = vec![0; 300];
     crate::Payload::new(7).fill(&mut sent);

@@ -1,4 +1,4 @@
-//! Steps as the log tells them.
+//! Steps as the log names them.
 
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
 

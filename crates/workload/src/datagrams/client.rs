@@ -185,7 +185,7 @@ impl Client {
                 self.phase = Phase::Close;
             }
             Phase::Send => {
-                // A pending error of a socket is told by the next call, whatever that call is for;
+                // The next call on a socket returns its pending error, whatever that call is for;
                 // what it was to send, it has not sent then (`sock_alloc_send_pskb`).
                 let about = self.mark().to_string();
                 let made =

@@ -4,7 +4,7 @@ use super::mark::DatagramMark;
 use super::spec::Datagrams;
 use crate::payload::Payload;
 
-/// Makes the datagrams of both directions; either end knows all of them, to tell whether what came
+/// Makes the datagrams of both directions; either end knows all of them, to check what arrived
 /// is what was sent.
 #[derive(Debug, Clone)]
 pub(super) struct Contents {

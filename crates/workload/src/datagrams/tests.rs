@@ -20,7 +20,7 @@ fn ms(millis: u64) -> Instant {
 /// What the path does with a datagram: when each of its copies arrives; none where it is lost.
 type Way<'a> = &'a mut dyn FnMut(DatagramMark) -> Vec<Span>;
 
-/// Both ends, and a path that does as it is told; until the client is done.
+/// Both ends, and a path that obeys a script; until the client is done.
 fn exchange(spec: &Datagrams, there: Way<'_>, back: Way<'_>) -> [AppReport; 2] {
     let [mut client, mut server] =
         Endpoint::BOTH.map(|side| DatagramApplication::new(side, spec, 7));
@@ -92,7 +92,7 @@ fn counts(report: &AppReport) -> &DatagramReport {
 }
 
 #[test]
-fn a_request_is_sent_again_after_its_timeout_which_doubles() {
+fn request_is_repeated_after_doubling_timeout() {
     let spec = spec(r#"{"count": 2, "timeout": "100 ms", "retries": 3, "every": "50 ms"}"#);
     let mut lost = |mark: DatagramMark| match (mark.request, mark.attempt) {
         (1, 1..=3) => vec![],
@@ -134,7 +134,7 @@ fn without_retry_what_is_lost_stays_lost() {
 
 /// The answer to the first request comes when the second is waited for: it is not taken for that.
 #[test]
-fn a_late_answer_is_none_to_the_next_request() {
+fn late_answer_does_not_match_next_request() {
     let spec = spec(r#"{"count": 2, "timeout": "100 ms", "retries": 0}"#);
     let mut slow = |mark: DatagramMark| match mark.request {
         1 => vec![Span::from_millis(100)],
@@ -149,7 +149,7 @@ fn a_late_answer_is_none_to_the_next_request() {
 /// A timeout below the round trip: the answer to the first try is good enough, and the second is
 /// one too many.
 #[test]
-fn the_first_answer_counts_whichever_try_it_is_to() {
+fn first_answer_to_any_try_counts() {
     let spec = spec(r#"{"count": 2, "timeout": "15 ms", "retries": 3}"#);
     let [client, server] = exchange(&spec, &mut always, &mut always);
     let [first, second] = &counts(&client).requests[..] else { panic!() };
@@ -159,7 +159,7 @@ fn the_first_answer_counts_whichever_try_it_is_to() {
 }
 
 #[test]
-fn what_nobody_sent_is_no_answer() {
+fn forged_datagram_is_no_answer() {
     let spec = spec(r#"{"count": 1, "timeout": "100 ms", "response": "100 B"}"#);
     let mut client = DatagramApplication::new(Endpoint::Client, &spec, 1);
     assert!(matches!(client.want(ms(0)), DatagramWant::Send(datagram) if datagram.len() == 64));
@@ -183,7 +183,7 @@ fn what_nobody_sent_is_no_answer() {
     assert_eq!(client.want(ms(1)), DatagramWant::Close);
 }
 
-/// A pending error is told to whichever call comes next; one to `send` is about an earlier
+/// The next call, whichever it is, returns a pending error; one to `send` is about an earlier
 /// datagram, so that it is called again.
 #[test]
 fn errors_end_a_request_but_not_the_program() {
@@ -230,7 +230,7 @@ fn impossible_values_name_their_key() {
 }
 
 #[test]
-fn the_longest_wait_is_no_overflow() {
+fn longest_wait_does_not_overflow() {
     let spec = spec(r#"{"count": 1, "timeout": "1000000 s", "backoff": 10, "retries": 10}"#);
     assert_eq!(spec.wait(11), Span::from_nanos(u64::MAX));
     assert_eq!(spec.largest_packet(), Bytes::new(92));

@@ -43,7 +43,7 @@ pub struct AppReport {
     /// read.
     #[serde(rename = "finished_ns")]
     pub finished: Option<Instant>,
-    /// Bytes that came where none were due: data read by a sender whose peer has none to send.
+    /// Bytes that arrived where none were due: data read by a sender whose peer has none to send.
     #[serde(rename = "stray_bytes", with = "tcplab_units::number")]
     pub stray: Bytes,
     /// The other direction, where it carried anything: what a sender read, what a receiver wrote.
@@ -84,7 +84,7 @@ impl AppReport {
 }
 
 impl AppReport {
-    /// So many rows of a log are kept of many connections.
+    /// At most so many rows of the logs of many connections are kept.
     const ROWS_MAX: usize = 20_000;
 
     /// The account of many connections of one end as one: sums, the first and last times, and a

@@ -11,7 +11,7 @@ pub struct DatagramReport {
     /// Datagrams that it read.
     pub received: u64,
     /// Client: answers to requests that had one already. Server: requests that it had read
-    /// already, sent again or copied.
+    /// already, retransmitted or copied.
     pub duplicates: u64,
     /// Client: answers to requests that it had given up.
     pub late: u64,
@@ -22,7 +22,7 @@ pub struct DatagramReport {
 }
 
 impl DatagramReport {
-    /// Requests that were sent again, each time counted.
+    /// Repeated requests, each time counted.
     pub fn resent(&self) -> u64 {
         self.requests.iter().map(|request| request.tries.len().saturating_sub(1) as u64).sum()
     }
@@ -33,7 +33,7 @@ impl DatagramReport {
     }
 }
 
-/// A request of the client, and what came of it.
+/// A request of the client, and its result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestReport {
     /// When the call began that sent it first.

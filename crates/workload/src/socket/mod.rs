@@ -32,7 +32,7 @@ pub enum IfRefused {
     /// The trial fails: it would not be the experiment that was asked for.
     #[default]
     Fail,
-    /// The refusal is recorded and the trial goes on without the option.
+    /// The refusal is recorded and the trial continues without the option.
     Record,
 }
 

@@ -90,14 +90,14 @@ impl Level {
     }
 }
 
-/// Which way an option goes.
+/// Whether an option is set, read or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It is set and read.
     Both,
     /// It is read.
     Read,
-    /// It is set, and tells nothing.
+    /// It is set, and cannot be read.
     Write,
 }
 
@@ -138,11 +138,11 @@ pub struct OptionInfo {
     pub effect: &'static str,
     /// Its name in a scenario; none of those that a scenario cannot set.
     pub key: Option<&'static str>,
-    /// Which way it goes.
+    /// Whether it is set, read or both.
     pub access: Access,
     /// The sysctl that the default comes from; of several numbers the one with this index, from 0.
     pub default_from: Option<(&'static str, usize)>,
-    /// The sysctl that no value goes beyond.
+    /// The sysctl that limits its values.
     pub limited_by: Option<&'static str>,
     /// What setting it needs, or setting it beyond a bound.
     pub privilege: Option<&'static str>,
@@ -152,7 +152,7 @@ pub struct OptionInfo {
     pub adjusted: Option<&'static str>,
     /// Why what is read changes once there is a connection.
     pub later: Option<&'static str>,
-    /// The number of the option of the same level that tells what it is, where it is another.
+    /// The number of the option of the same level that reads it, where that is another.
     pub read_as: Option<i32>,
     /// The sockets on which it makes sense; empty: all.
     pub only: &'static [SocketRole],

@@ -24,7 +24,7 @@ pub enum Outcome {
     Raised,
     /// The kernel made something near of it.
     Adjusted,
-    /// It was taken, and nothing came of it.
+    /// It was taken, without effect.
     Ignored,
     /// It was refused.
     Refused,

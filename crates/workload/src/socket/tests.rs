@@ -9,7 +9,7 @@ fn parsed(json: &str) -> Result<SocketOptions, serde_json::Error> {
 }
 
 #[test]
-fn what_no_kernel_takes_is_refused() {
+fn impossible_option_is_refused() {
     for (options, key) in [
         (r"{}", None),
         (r#"{"congestion": "cubic", "rcvbuf": "64 KiB", "maxseg": 536}"#, None),
@@ -56,7 +56,7 @@ fn listeners_have_options_of_their_own() {
 }
 
 #[test]
-fn what_is_written_wrongly_is_told() {
+fn wrong_option_gives_error() {
     for (options, part) in [
         (r#"{"no_delay": true}"#, "unknown field `no_delay`, expected one of `reuseaddr`"),
         (r#"{"nodelay": 1}"#, "expected a boolean"),
@@ -72,7 +72,7 @@ fn what_is_written_wrongly_is_told() {
 }
 
 #[test]
-fn what_is_read_is_written_again() {
+fn options_survive_serialisation() {
     for text in [
         r#"{"nodelay":true}"#,
         r#"{"linger":false}"#,
@@ -84,9 +84,9 @@ fn what_is_read_is_written_again() {
     }
 }
 
-/// Names, numbers and keys are told apart, and nothing a scenario can set is without a value.
+/// Names, numbers and keys are distinct, and nothing a scenario can set is without a value.
 #[test]
-fn the_table_is_sound() {
+fn option_table_is_consistent() {
     let names: BTreeSet<_> = table::options().map(|info| info.name).collect();
     let places: BTreeSet<_> = table::options().map(|info| (info.level, info.number)).collect();
     let keys: BTreeSet<_> = table::keyed().map(|(key, _)| key).collect();
@@ -106,7 +106,7 @@ fn the_table_is_sound() {
 }
 
 #[test]
-fn what_became_of_an_option() {
+fn outcome_of_option() {
     let sysctl = |name: &str| {
         Some(match name {
             "net.core.rmem_max" => "212992".into(),
@@ -181,7 +181,7 @@ fn value_of(kind: Kind) -> BoxedStrategy<OptionValue> {
 proptest! {
     /// What is set is what is read: the kernel's form loses nothing.
     #[test]
-    fn the_kernels_form_is_exact(
+    fn kernel_form_is_exact(
         (kind, value) in proptest::sample::select(
             table::keyed().map(|(_, info)| info.kind).collect::<Vec<_>>()
         ).prop_flat_map(|kind| (Just(kind), value_of(kind)))

@@ -39,7 +39,7 @@ fn contradictions_name_their_key() {
 }
 
 #[test]
-fn the_direction_decides_who_sends() {
+fn sender_follows_direction() {
     let upload = spec(r#"{"upload": "10 MB"}"#);
     let roles = |spec: &WorkloadSpec| (spec.role(Endpoint::Client), spec.role(Endpoint::Server));
     assert_eq!(roles(&upload), (Role::Sender, Role::Receiver));

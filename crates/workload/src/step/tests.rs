@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_step_is_written_as_it_is_read() {
+fn step_survives_serialisation() {
     for (text, again) in [
         ("write 100 B", None),
         ("write 100B", Some("write 100 B")),
@@ -42,7 +42,7 @@ fn a_step_is_written_as_it_is_read() {
 }
 
 #[test]
-fn what_is_no_step_is_told() {
+fn unknown_step_gives_error() {
     for (text, told) in [
         ("wait 3 s", "`wait 3 s` is not a step of a program; the steps are `write AMOUNT"),
         ("", "`` is not a step of a program"),

@@ -27,7 +27,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Law<T> {
     }
 }
 
-/// So that what is wrong is told by what is written: a value or a distribution.
+/// So that an error names the form that was written: a value or a distribution.
 struct LawVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for LawVisitor<T> {
@@ -115,7 +115,7 @@ impl TryFrom<f64> for Shape {
     }
 }
 
-/// So many means, or medians, is the most that is drawn.
+/// No more than so many means, or medians, are drawn.
 const MOST: f64 = 1e3;
 
 impl<T: Quantity> Law<T> {

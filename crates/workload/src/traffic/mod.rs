@@ -15,7 +15,7 @@ use crate::{Half, Read, WorkloadSpec};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Traffic {
-    /// As much as goes, without end.
+    /// As much as possible, without end.
     Bulk(TransferDirection),
     /// Bursts at a rate, with silence between them, on one connection.
     OnOff(OnOff),
@@ -87,7 +87,7 @@ fn most() -> u64 {
     MOST
 }
 
-/// So many bursts or connections one flow has at most.
+/// The most bursts or connections of one flow.
 const MOST: u64 = 1_000;
 /// A source that is on writes so much at once.
 const PIECE: Bytes = Bytes::new(8 << 10);
@@ -133,7 +133,7 @@ impl Traffic {
         }
     }
 
-    /// Whether it goes on until somebody ends it.
+    /// Whether it continues until it is stopped.
     pub fn is_endless(&self) -> bool {
         matches!(self, Traffic::Bulk(_))
     }

@@ -60,7 +60,7 @@ fn arrivals_are_poisson_where_their_times_are_exponential() {
 }
 
 #[test]
-fn a_source_sends_its_rate_while_it_is_on() {
+fn on_off_source_sends_its_rate() {
     let json = r#"{"on_off": {"rate": "800 kbit/s", "on": "1 s", "off": "500 ms"}}"#;
     let all = traffic(json).connections(1, "chat", Span::from_secs(4));
     assert_eq!(all.len(), 1);
@@ -95,7 +95,7 @@ fn a_source_sends_its_rate_while_it_is_on() {
 }
 
 #[test]
-fn a_bulk_stops_when_it_is_told_to() {
+fn bulk_stops_at_its_time() {
     let all = traffic(r#"{"bulk": "upload"}"#).connections(1, "cross", END);
     let at = |seconds| tcplab_units::Instant::ZERO + Span::from_secs(seconds);
     let application = Application::new(Endpoint::Client, &all[0].1, 1);
@@ -111,7 +111,7 @@ fn a_bulk_stops_when_it_is_told_to() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn impossible_traffic_is_refused() {
     for (json, key) in [
         (r#"{"on_off": {"rate": "0 bit/s", "on": "1 s", "off": "1 s"}}"#, Some("on_off.rate")),
         (r#"{"on_off": {"rate": "1 Mbit/s", "on": "0 s", "off": "1 s"}}"#, Some("on_off.on")),

@@ -79,7 +79,7 @@ fn convergence_is_start_of_lasting_fairness() {
     // Fair from the first moment on.
     let even = [flow(&[(0, 9_000, 500)]), flow(&[(0, 9_000, 500)])];
     assert_eq!(convergence(&even, at(0)), Some(Span::ZERO));
-    // Too short to tell.
+    // Too short to judge.
     let short = [flow(&[(0, 1_500, 500)]), flow(&[(0, 1_500, 500)])];
     assert_eq!(convergence(&short, at(0)), None);
 }

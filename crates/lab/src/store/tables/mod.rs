@@ -31,7 +31,7 @@ pub(crate) fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), La
     let factors = Factors::of(run);
     Trials::of(run, &factors).write(directory)?;
     let mut tables = PerTrialFiles::begin(directory, run, &factors)?;
-    // One trial after the other is in memory: it goes to all tables.
+    // One trial after the other is in memory: it is added to all tables.
     let mut each = |case: &str, known: &Trial| -> Result<Box<RawValue>, LabError> {
         let trial = directory.whole(known)?;
         tables.add(case, &trial)?;

@@ -15,6 +15,7 @@ pub(crate) use station::Wifi;
 
 use super::work::BILLION;
 use crate::fault::Fault;
+use crate::text_or_table::is_default;
 
 /// A wireless link as it is written. Each direction has the medium to itself, but for the other
 /// stations: write what the two directions take from each other as a lower rate, or as a station.
@@ -36,7 +37,7 @@ pub struct WifiSpec {
     pub basic_rate: Option<Rate>,
     /// The probability that a packet is damaged, each time it is sent: in an aggregate each by
     /// itself. Acknowledgements never are. Default: 0 %.
-    #[serde(default, skip_serializing_if = "is_never")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub error: Probability,
     /// How often a packet is sent again before it is given up and lost. Default: 6, which makes 7
     /// attempts (dot11ShortRetryLimit).
@@ -49,7 +50,7 @@ pub struct WifiSpec {
     pub aggregate: Option<u32>,
     /// How many other stations contend for the medium, 0 to 100, each always with something to
     /// send: such frames as this one's when it has much to send. Default: 0.
-    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stations: u32,
     /// The contention window at first, in slots: a power of two less one. Default: 31 (b), else 15.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,14 +69,6 @@ fn retries() -> u32 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
 fn is_usual(retries: &u32) -> bool {
     *retries == RETRIES
-}
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-fn is_none_of_them(stations: &u32) -> bool {
-    *stations == 0
-}
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde prescribes the signature")]
-fn is_never(probability: &Probability) -> bool {
-    *probability == Probability::NEVER
 }
 
 /// A wireless link, checked, with everything the standard says filled in.

@@ -2,7 +2,8 @@ use std::collections::BTreeMap;
 
 use super::air::{Air, no_such_rate};
 use super::*;
-use crate::{Cause, Direction, Fate, Link, Packet, PathSpec, Verdict};
+use crate::testing::link;
+use crate::{Cause, Fate, Packet, Verdict};
 use tcplab_units::Instant;
 
 fn plan(json: &str) -> WifiPlan {
@@ -17,8 +18,7 @@ fn micros(span: Span) -> f64 {
 /// So many full packets at once, and what becomes of them.
 fn saturated(wifi: &str, packets: u64) -> Vec<Verdict> {
     let json = format!(r#"{{ "wifi": {wifi}, "queue": "10000000 packets" }}"#);
-    let path: PathSpec = serde_json::from_str(&json).unwrap();
-    let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 7, Direction::Forward);
+    let mut link = link(&json, 7);
     for id in 0..packets {
         link.handle_packet(Instant::ZERO, Packet::of_size(id, FULL_PACKET));
     }
@@ -245,8 +245,7 @@ fn pauses_come_from_others() {
         let json = format!(
             r#"{{ "wifi": {{ "standard": "g", "rate": "54 Mbit/s", "stations": {stations} }} }}"#
         );
-        let path: PathSpec = serde_json::from_str(&json).unwrap();
-        let mut link = Link::new(&path.link(Direction::Forward).unwrap(), 7, Direction::Forward);
+        let mut link = link(&json, 7);
         let mut delays = vec![];
         for id in 0..2_000 {
             let now = Instant::ZERO + Span::from_millis(100) * (id + 1);

@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Direction, ElementPlan, Link, LinkPlan, Packet};
+use crate::testing::link_of;
+use crate::{ElementPlan, Packet};
 use tcplab_units::Bytes;
 
 /// An IPv4 header of 20 bytes before `payload`, of the given protocol and fragment field.
@@ -58,8 +59,8 @@ fn headers_end_where_the_payload_of_the_transport_begins() {
 
 fn corrupt(part: PacketPart, bits: u8, packets: &[Packet]) -> Vec<(Packet, Option<u32>)> {
     let probability = Probability::ALWAYS;
-    let plan = ElementPlan::Corruption(CorruptionPlan { probability, part, bits });
-    let mut link = Link::new(&LinkPlan { elements: vec![plan] }, 1, Direction::Forward);
+    let plan = CorruptionPlan { probability, part, bits };
+    let mut link = link_of(ElementPlan::Corruption(plan));
     let through = packets.iter().map(|packet| {
         link.handle_packet(Instant::ZERO, packet.clone());
         let departure = link.poll(Instant::ZERO).expect("it passes at once");

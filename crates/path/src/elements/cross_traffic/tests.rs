@@ -1,30 +1,19 @@
 use super::*;
-use crate::{Direction, FIRST_MADE_ID, Fate, Link, Packet, PathSpec, Verdict};
-
-fn link(json: &str) -> Link {
-    let path: PathSpec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
-    Link::new(&path.link(Direction::Forward).unwrap(), 11, Direction::Forward)
-}
+use crate::testing::{distance, link};
+use crate::{FIRST_MADE_ID, Fate, Packet, Verdict};
 
 /// When the packets of cross traffic come, in nanoseconds, until some second.
 fn instants(cross: &str, until: u64) -> Vec<u64> {
-    let mut link = link(&format!(
-        r#"{{ "rate": "100 Gbit/s", "queue": "100000 packets", "cross": {cross} }}"#
-    ));
+    let json =
+        format!(r#"{{ "rate": "100 Gbit/s", "queue": "100000 packets", "cross": {cross} }}"#);
+    let mut link = link(&json, 11);
     let end = Instant::ZERO + Span::from_secs(until);
     std::iter::from_fn(|| link.poll(end)).map(|it| it.verdict.entered.as_nanos()).collect()
 }
 
-/// Kolmogorov and Smirnov: the largest distance between the shares that are at most x, of the
-/// sample and of the law; below 1.95/√n in all but one of a thousand samples of the law.
-fn follows(mut sample: Vec<f64>, law: impl Fn(f64) -> f64) -> bool {
-    sample.sort_by(f64::total_cmp);
-    let n = sample.len() as f64;
-    let distances = sample.iter().enumerate().map(|(i, x)| {
-        let expected = law(*x);
-        (expected - i as f64 / n).max((i + 1) as f64 / n - expected)
-    });
-    distances.fold(0.0, f64::max) < 1.95 / n.sqrt()
+/// But for one of a thousand samples of the law.
+fn follows(sample: Vec<f64>, law: impl Fn(f64) -> f64) -> bool {
+    distance(sample, law) < 1.95
 }
 
 fn gaps(instants: &[u64]) -> Vec<f64> {
@@ -81,6 +70,7 @@ fn others_share_the_queue_and_leave_behind_it() {
     let mut link = link(
         r#"{ "rate": "1 Mbit/s", "delay": "1 s", "loss": "100 %", "queue": "2 packets",
              "cross": { "rate": "1 Mbit/s", "size": "1250 B", "arrivals": "even", "from": "5 ms" } }"#,
+        11,
     );
     let at = |ms| Instant::ZERO + Span::from_millis(ms);
     link.handle_packet(at(7), Packet::of_size(1, Bytes::new(125)));
@@ -115,6 +105,7 @@ fn traffic_ends_in_time_and_with_the_world() {
     // One that comes at the end of time, as it were, does not.
     let mut rare = link(
         r#"{ "rate": "1 bit/s", "cross": { "rate": "1 bit/s", "size": "65535 B", "arrivals": "even" } }"#,
+        11,
     );
     let mut polls = 0;
     while let Some(now) = rare.poll_at().filter(|_| polls < 100) {

@@ -1,16 +1,12 @@
 #![expect(clippy::float_cmp, reason = "these results are exact, or were rounded")]
 
 use super::*;
-use crate::{Direction, ElementPlan, Link, LinkPlan, Packet, PathSpec, Step};
+use crate::testing::{link_of, ms, path};
+use crate::{Direction, ElementPlan, Link, LinkPlan, Packet, Step};
 use tcplab_units::{Bytes, Probability};
 
-fn ms(n: u64) -> Instant {
-    Instant::from_nanos(n * 1_000_000)
-}
-
 fn link(plan: DelayPlan) -> Link {
-    let plan = LinkPlan { elements: vec![ElementPlan::Delay(plan)] };
-    Link::new(&plan, 1, Direction::Forward)
+    link_of(ElementPlan::Delay(plan))
 }
 
 /// A packet at each of these milliseconds, numbered from 0: in order of leaving, each with the
@@ -126,8 +122,7 @@ fn the_probability_of_a_delay_is_that_of_its_jitter_or_a_step() {
 
 #[test]
 fn a_table_is_read_once_and_by_its_name() {
-    let json = r#"{ "jitter": { "table": "x.dist", "scale": "8192 ns" } }"#;
-    let mut path: PathSpec = serde_json::from_str(json).unwrap();
+    let mut path = path(r#"{ "jitter": { "table": "x.dist", "scale": "8192 ns" } }"#);
     let Some(JitterSpec::Table(table)) = &mut path.jitter else { panic!("a table") };
 
     let missing = table.load(&mut |name| Err(format!("`{name}`: no such file")));

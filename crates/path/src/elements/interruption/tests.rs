@@ -1,9 +1,6 @@
 use super::*;
-use crate::{Direction, LinkPlan, PathSpec};
-
-fn ms(n: u64) -> Instant {
-    Instant::from_nanos(n * 1_000_000)
-}
+use crate::Direction;
+use crate::testing::{distance, link, ms, path};
 
 fn spans(list: &[u64]) -> Vec<Span> {
     list.iter().map(|n| Span::from_millis(*n)).collect()
@@ -24,11 +21,6 @@ fn periodic() -> InterruptionPlan {
 fn random(up: Span, lasting: Span, offset: Option<Span>) -> InterruptionPlan {
     let stream = "interruption/1".into();
     InterruptionPlan { times: InterruptionTimes::Random { up, offset, stream }, lasting }
-}
-
-fn link(json: &str, direction: Direction) -> LinkPlan {
-    let path: PathSpec = serde_json::from_str(json).unwrap_or_else(|e| panic!("{json}: {e}"));
-    path.link(direction).unwrap()
 }
 
 #[test]
@@ -122,7 +114,8 @@ fn random_ones_are_the_same_however_they_are_asked() {
 #[test]
 fn directions_share_what_the_path_has_and_not_what_is_their_own() {
     let windows = |json: &str| {
-        Direction::BOTH.map(|direction| link(json, direction).interruptions(ms(60_000), 7))
+        Direction::BOTH
+            .map(|direction| path(json).link(direction).unwrap().interruptions(ms(60_000), 7))
     };
     let one = r#"{ "up": "1 s", "lasting": "100 ms" }"#;
     let [forward, reverse] = windows(&format!(r#"{{ "interruption": {one} }}"#));
@@ -141,19 +134,6 @@ fn directions_share_what_the_path_has_and_not_what_is_their_own() {
     let staged = |table: &str| format!(r#"{{ {table} "stages": [{{ "interruption": {one} }}] }}"#);
     let [stage, same] = windows(&staged(""));
     assert!(stage == same && stage != forward);
-}
-
-/// The law of Kolmogorov and Smirnov: the largest distance between the share of times up to t and
-/// 1 − exp(−t / mean), times √n, exceeds 2.7 once in a million times.
-fn distance(mut times: Vec<f64>, mean: f64) -> f64 {
-    times.sort_by(f64::total_cmp);
-    let n = times.len() as f64;
-    let off = times.iter().zip(0_u32..).map(|(time, index)| {
-        let law = 1.0 - (-time / mean).exp();
-        let below = f64::from(index) / n;
-        (law - below).abs().max((law - below - 1.0 / n).abs())
-    });
-    off.fold(0.0, f64::max) * n.sqrt()
 }
 
 #[test]
@@ -179,7 +159,8 @@ fn times_up_and_times_down_are_exponential() {
         let sigma = down * (1.0 - down) * (2.0 / ROUNDS as f64).sqrt();
         assert!((seen - down).abs() < 5.0 * sigma, "{seen} of the time, not {down}");
 
-        let (ups, downs) = (distance(ups, up), distance(downs, lasting));
+        let exponential = |mean: f64| move |time: f64| 1.0 - (-time / mean).exp();
+        let (ups, downs) = (distance(ups, exponential(up)), distance(downs, exponential(lasting)));
         assert!(ups < 2.7 && downs < 2.7, "{ups} {downs}");
     }
 }
@@ -197,37 +178,11 @@ fn a_black_hole_has_a_beginning_and_an_end() {
             [false, false, false, false, false],
         ),
     ] {
-        let mut link = crate::Link::new(&link(json, Direction::Forward), 1, Direction::Forward);
+        let mut link = link(json, 1);
         for (now, is_dropped) in [ms(0), ms(2999), ms(3000), ms(4000), ms(9000)].iter().zip(fates) {
             link.handle_packet(*now, crate::Packet::new(0, vec![0; 40]));
             let cause = link.poll(*now).unwrap().verdict.fate.cause();
             assert_eq!(cause, is_dropped.then_some(Cause::Blackhole), "{json} at {now:?}");
         }
-    }
-}
-
-#[test]
-fn each_form_in_words() {
-    for (json, words) in [
-        (
-            r#"{ "interruption": { "at": ["1 s", "3.5 s", "7 s"], "lasting": "200 ms" } }"#,
-            "All packets are dropped for 200 ms at 1 s, 3.5 s and 7 s.",
-        ),
-        (
-            r#"{ "interruption": { "at": ["1 s"], "lasting": "200 ms" } }"#,
-            "All packets are dropped for 200 ms at 1 s.",
-        ),
-        (
-            r#"{ "interruption": { "up": "5 s", "lasting": "200 ms" } }"#,
-            "All packets are dropped at random times: mean length 200 ms, mean time between 5 s.",
-        ),
-        (
-            r#"{ "interruption": { "up": "5 s", "lasting": "200 ms", "offset": "1 s" } }"#,
-            "All packets are dropped at random times, first at 1 s: mean length 200 ms, mean time \
-             between 5 s.",
-        ),
-        (r#"{ "blackhole": "3 s" }"#, "All packets are dropped from 3 s on."),
-    ] {
-        assert_eq!(link(json, Direction::Reverse).describe(), [words]);
     }
 }

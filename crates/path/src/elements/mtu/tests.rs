@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr, checksum};
 
 use super::*;
-use crate::{Departure, Direction, ElementPlan, FIRST_MADE_ID, Fate, Link, LinkPlan};
+use crate::testing::link_of;
+use crate::{Departure, Direction, ElementPlan, FIRST_MADE_ID, Fate};
 
 const DONT_FRAGMENT: u8 = 0x40;
 
@@ -31,8 +32,7 @@ fn ipv6(data: usize) -> Vec<u8> {
 
 /// What comes out when `packet`, with id 5, goes in.
 fn through(size: u64, answer: bool, packet: &[u8]) -> Vec<Departure> {
-    let elements = vec![ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer })];
-    let mut link = Link::new(&LinkPlan { elements }, 1, Direction::Forward);
+    let mut link = link_of(ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }));
     let now = Instant::from_nanos(9);
     link.handle_packet(now, Packet::new(5, packet.to_vec()));
     std::iter::from_fn(|| link.poll(now)).collect()
@@ -134,8 +134,7 @@ fn not_everything_is_answered() {
         assert_eq!(out.len(), 1 + usize::from(answered), "{what}");
         assert_eq!(out.last().unwrap().verdict.fate, TOO_BIG, "{what}");
     }
-    let elements = vec![ElementPlan::Mtu(MtuPlan { size: Bytes::new(1400), answer: true })];
-    let mut link = Link::new(&LinkPlan { elements }, 1, Direction::Forward);
+    let mut link = link_of(ElementPlan::Mtu(MtuPlan { size: Bytes::new(1400), answer: true }));
     link.handle_packet(Instant::ZERO, Packet::of_size(1, Bytes::new(1401)));
     assert_eq!(link.poll(Instant::ZERO).unwrap().verdict.fate, TOO_BIG, "of size alone");
     assert_eq!(link.poll(Instant::ZERO), None);
@@ -261,23 +260,5 @@ proptest! {
         let made = out.iter().filter(|it| it.verdict.is_made());
         prop_assert!(made.clone().all(|it| it.verdict.origin == Some(5)));
         prop_assert_eq!(1 + made.count(), out.len());
-    }
-}
-
-#[test]
-fn a_limit_in_words() {
-    for (json, words) in [
-        (
-            r#""1400 B""#,
-            "MTU 1400 B: larger packets are fragmented if allowed, otherwise dropped with an ICMP \
-             error.",
-        ),
-        (
-            r#"{ "size": "1280 B", "answer": false }"#,
-            "MTU 1280 B: larger packets are fragmented if allowed, otherwise dropped silently.",
-        ),
-    ] {
-        let spec: MtuSpec = serde_json::from_str(json).unwrap();
-        assert_eq!(spec.plan().unwrap().describe(), words);
     }
 }

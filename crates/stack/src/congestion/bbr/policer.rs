@@ -168,8 +168,8 @@ mod tests {
                 window.delivery.delivered += delivered;
                 lost += losses;
                 window.delivery.lost += losses;
-                let told = if i % 4 == 3 { std::mem::take(&mut lost) } else { 0 };
-                let rate = RateSample { losses: told as u32, ..RateSample::default() };
+                let found = if i % 4 == 3 { std::mem::take(&mut lost) } else { 0 };
+                let rate = RateSample { losses: found as u32, ..RateSample::default() };
                 policer.sample(now, window, &rate, true, true)
             })
             .collect()
@@ -179,7 +179,7 @@ mod tests {
         (Policer::default(), Window::new(1_000, 10))
     }
 
-    /// The fourth round tells of the first loss; two intervals of four rounds follow, with 10
+    /// The fourth round shows the first loss; two intervals of four rounds follow, with 10
     /// delivered and 3 lost in each round: more than 20 %, and 1 segment a millisecond both times.
     #[test]
     fn policer_two_lossy_intervals_of_one_rate_is_detected() {

@@ -79,7 +79,7 @@ fn bbr_in_steady_state_fills_path_with_short_queue() {
     assert!((6..=8).contains(&probes), "{probes}");
 }
 
-/// Ten seconds after the shortest round trip was seen, four segments are in flight for 200 ms and
+/// Ten seconds after the shortest round trip, four segments are in flight for 200 ms and
 /// a round trip; the window comes back afterwards.
 #[test]
 fn bbr_after_ten_seconds_probes_rtt() {

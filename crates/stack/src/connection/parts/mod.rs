@@ -91,7 +91,7 @@ pub(super) struct Fast {
 pub(super) struct Numbers {
     /// The own.
     pub(super) own: SeqUnwrapper,
-    /// The peer's, once its SYN was seen.
+    /// The peer's, once its SYN arrived.
     pub(super) peer: Option<SeqUnwrapper>,
 }
 

@@ -203,8 +203,8 @@ fn window_of_fast_reader_grows() {
 }
 
 /// Of a buffer tuned to 724,992 bytes the window becomes 160 of 256, since a full segment of 1448
-/// bytes is charged 2304, less the segment that it grows with (`tcp_grow_window`). Linux 6.18 was
-/// seen to offer 453,120, so without that.
+/// bytes is charged 2304, less the segment that it grows with (`tcp_grow_window`). Linux 6.18
+/// offers 453,120, so without that.
 #[test]
 fn window_is_bounded_by_buffer() {
     let config = changed(|config| config.receiving.buffer[1] = Bytes::new(724_992));
@@ -222,7 +222,7 @@ fn window_is_bounded_by_buffer() {
         bench.wait(20);
     }
     assert_eq!(bench.connection.receive_buffer(), Bytes::new(724_992));
-    // Scaled by 7, for `net.core.rmem_max`; Linux 6.18 was seen to offer that shift.
+    // Scaled by 7, for `net.core.rmem_max`; Linux 6.18 offers that shift.
     let window: u64 = (724_992 - 2_304) * 160 / 256;
     assert_eq!(bench.connection.info(bench.now).rcv_wnd, window.next_multiple_of(128));
 }

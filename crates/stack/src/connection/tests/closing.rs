@@ -75,7 +75,7 @@ fn fin_lost_is_retransmitted() {
     assert_eq!((pair.client.state(), pair.server().state()), (State::TimeWait, State::Closed));
 }
 
-/// RFC 2525 section 2.17: unread data is lost, and a RST tells the peer.
+/// RFC 2525 section 2.17: unread data is lost, and the peer gets a RST.
 #[test]
 fn close_with_unread_data_resets() {
     let mut pair = established();
@@ -90,7 +90,7 @@ fn close_with_unread_data_resets() {
     assert_eq!(pair.causes.last(), Some(&(Endpoint::Client, SendCause::Reset)));
 }
 
-/// SO_LINGER: 0 breaks off and throws away what was not sent; another time waits for it.
+/// SO_LINGER: 0 aborts and discards what was not sent; another time waits for it.
 #[test]
 fn close_with_zero_linger_resets() {
     for (linger, error) in

@@ -146,7 +146,7 @@ fn max_pacing_rate_limits_rate() {
     assert!(gaps.iter().all(|gap| (22_000..=25_000).contains(gap)), "{gaps:?}");
 }
 
-/// SO_RCVLOWAT: `poll` tells of data when there is as much, or no more will come for the window is
+/// SO_RCVLOWAT: `poll` reports data when there is as much, or no more will come for the window is
 /// closed (`tcp_epollin_ready`); never more than half the buffer (`tcp_set_rcvlowat`).
 #[test]
 fn receive_low_water_mark_delays_readiness() {

@@ -7,7 +7,7 @@ use crate::config;
 pub(crate) struct Reordering {
     /// Segments by which one is expected to be displaced (`tp->reordering`).
     pub(crate) segments: u32,
-    /// How often reordering was seen.
+    /// How often segments were reordered.
     pub(crate) events: u64,
     /// The duplicate threshold at the start, segments.
     least: u32,

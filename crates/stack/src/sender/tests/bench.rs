@@ -143,6 +143,18 @@ impl Bench {
         self.hear(&ack)
     }
 
+    /// What leaves on such an acknowledgement.
+    pub(super) fn ack_sends(&mut self, next: u64, sacked: &[(u64, u64)]) -> Vec<(u64, SendCause)> {
+        self.ack(next, sacked);
+        self.sent()
+    }
+
+    /// The numbers of the segments that leave on such an acknowledgement.
+    pub(super) fn ack_numbers(&mut self, next: u64, sacked: &[(u64, u64)]) -> Vec<u64> {
+        self.ack(next, sacked);
+        self.numbers()
+    }
+
     pub(super) fn hear(&mut self, ack: &Ack<'_>) -> AckOutcome {
         let heard = self.sender.handle_ack(self.now, ack, &self.stream);
         self.sender.audit();
@@ -166,6 +178,12 @@ impl Bench {
         self.sender.handle_timeout(self.now, &self.stream)?;
         self.sender.audit();
         Ok(())
+    }
+
+    /// What leaves when the next timer runs out.
+    pub(super) fn ring_sends(&mut self) -> Vec<(u64, SendCause)> {
+        self.ring().expect("the connection goes on");
+        self.sent()
     }
 
     /// One timer after the other runs out until the connection is given up: how many segments left
@@ -194,7 +212,7 @@ impl Bench {
 }
 
 impl Sender {
-    /// Whether all counters tell what the records say.
+    /// Whether all counters agree with the records.
     pub(super) fn audit(&self) {
         self.scoreboard.audit(self.agreed.sack);
         assert!(self.window.cwnd >= 1);

@@ -80,7 +80,7 @@ fn fin_leaves_with_last_data() {
     b.stream.fin = true;
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].len, sent[0].fin), (1, 0, true));
-    // Sent again as it is.
+    // Retransmitted as it is.
     b.at(100).ack(3, &[]);
     b.ring().unwrap();
     let sent = b.leaving();

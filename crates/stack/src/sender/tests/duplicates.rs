@@ -14,16 +14,12 @@ fn plain() -> Negotiated {
 fn newreno_third_duplicate_and_partial_acks_repair_one_each() {
     let mut b = Bench::new(&exact(), &plain(), 30).full();
     // The first and the fourth are lost.
-    b.at(100).ack(1, &[]);
-    assert_eq!(b.sent(), [(11, LimitedTransmit)]);
-    b.ack(1, &[]);
-    assert_eq!(b.sent(), [(12, LimitedTransmit)]);
-    b.ack(1, &[]);
-    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!(b.at(100).ack_sends(1, &[]), [(11, LimitedTransmit)]);
+    assert_eq!(b.ack_sends(1, &[]), [(12, LimitedTransmit)]);
+    assert_eq!(b.ack_sends(1, &[]), [(1, FastRetransmit)]);
     assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
     for _ in 0..6 {
-        b.ack(1, &[]);
-        b.leaving();
+        b.ack_sends(1, &[]);
     }
     b.at(200).ack(4, &[]);
     assert_eq!(b.sent()[0], (4, FastRetransmit));
@@ -43,10 +39,8 @@ fn duplicates_without_limited_transmit_send_nothing() {
         Bench::new(&changed(|config| config.recovery.limited_transmit = false), &plain(), 30)
             .full();
     b.at(100).ack(1, &[]);
-    b.ack(1, &[]);
-    assert_eq!(b.numbers(), NOTHING);
-    b.ack(1, &[]);
-    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!(b.ack_numbers(1, &[]), NOTHING);
+    assert_eq!(b.ack_sends(1, &[]), [(1, FastRetransmit)]);
 }
 
 #[test]
@@ -94,13 +88,10 @@ fn tahoe_restarts_with_one_segment() {
     config.recovery.reduction = Reduction::OneSegment;
     let mut b = Bench::new(&config, &plain(), 20).full();
     b.at(100).ack(1, &[]);
-    b.ack(1, &[]);
-    b.leaving();
-    b.ack(1, &[]);
-    assert_eq!(b.sent(), [(1, AfterTimeout)]);
+    b.ack_sends(1, &[]);
+    assert_eq!(b.ack_sends(1, &[]), [(1, AfterTimeout)]);
     assert_eq!((b.cwnd(), b.ssthresh()), (1, 5));
-    b.at(200).ack(2, &[]);
-    assert_eq!(b.numbers(), [2, 3]);
+    assert_eq!(b.at(200).ack_numbers(2, &[]), [2, 3]);
 }
 
 #[test]
@@ -112,8 +103,7 @@ fn timer_only_ignores_duplicates() {
     )
     .full();
     for n in 0..9 {
-        b.at(100 + n).ack(1, &[(2, 3 + n)]);
-        assert_eq!(b.numbers(), NOTHING);
+        assert_eq!(b.at(100 + n).ack_numbers(1, &[(2, 3 + n)]), NOTHING);
     }
     assert_eq!(b.alarm(), Some(300));
 }

@@ -1,4 +1,4 @@
-//! What Linux 6.18 was seen to do with the same packets at the same times (packetdrill, Reno,
+//! What Linux 6.18 does with the same packets at the same times (packetdrill, Reno,
 //! segments of 1000 bytes, a round trip of 100 ms), worked here with exact timers.
 
 use super::super::Negotiated;
@@ -21,17 +21,13 @@ fn delay_longer_than_probe_and_timeout_is_undone() {
     let mut b = kernel(true, false, 40);
     let sent: Vec<u32> = b.leaving().iter().map(|s| s.len).collect();
     assert_eq!(sent, [5_000, 5_000], "half the window at once");
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(11, TailLossProbe)]);
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(11, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(1))]);
     assert_eq!((b.sender.info().lost, b.cwnd(), b.ssthresh()), (11, 1, 5));
-    b.at(552).ack(2, &[]);
-    assert_eq!(b.sent(), [(12, New), (13, New)]);
+    assert_eq!(b.at(552).ack_sends(2, &[]), [(12, New), (13, New)]);
     b.at(553).ack(3, &[]);
     assert_eq!((b.state(), b.cwnd(), b.sender.info().lost), (State::Open, 11, 0));
-    b.at(563).ack(4, &[]);
-    assert_eq!(b.sent(), [(14, New)]);
+    assert_eq!(b.at(563).ack_sends(4, &[]), [(14, New)]);
     assert_eq!((b.sender.sent(), b.cwnd()), (start(16), 12));
 }
 
@@ -39,12 +35,9 @@ fn delay_longer_than_probe_and_timeout_is_undone() {
 fn no_sack_partial_ack_waits_for_window() {
     let mut b = kernel(false, false, 30);
     b.leaving();
-    b.at(100).ack(1, &[]);
-    assert_eq!(b.sent(), [(11, LimitedTransmit)]);
-    b.at(102).ack(1, &[]);
-    assert_eq!(b.sent(), [(12, LimitedTransmit)]);
-    b.at(104).ack(1, &[]);
-    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!(b.at(100).ack_sends(1, &[]), [(11, LimitedTransmit)]);
+    assert_eq!(b.at(102).ack_sends(1, &[]), [(12, LimitedTransmit)]);
+    assert_eq!(b.at(104).ack_sends(1, &[]), [(1, FastRetransmit)]);
     assert_eq!(b.cwnd(), 9);
     let more: Vec<Vec<u64>> = (0..4)
         .map(|n| {
@@ -55,10 +48,8 @@ fn no_sack_partial_ack_waits_for_window() {
     assert_eq!(more, [vec![], vec![13], vec![], vec![14]]);
     // Six are in flight and the threshold is five: in proportion, nothing is due. The hole waits
     // for the timeout.
-    b.at(202).ack(5, &[]);
-    assert_eq!(b.numbers(), NOTHING);
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(5, Timeout(1))]);
+    assert_eq!(b.at(202).ack_numbers(5, &[]), NOTHING);
+    assert_eq!(b.ring_sends(), [(5, Timeout(1))]);
     assert_eq!(b.now.as_nanos() / 1_000_000, 502);
 }
 
@@ -66,18 +57,12 @@ fn no_sack_partial_ack_waits_for_window() {
 fn no_sack_second_duplicate_leads_to_timeout() {
     let mut b = kernel(false, false, 40);
     b.leaving();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(1))]);
-    b.at(400).ack(2, &[]);
-    assert_eq!(b.sent(), [(11, New), (12, New)]);
-    b.at(500).ack(2, &[]);
-    assert_eq!(b.sent(), [(2, AfterTimeout)]);
-    b.at(502).ack(2, &[]);
-    assert_eq!(b.sent(), [(3, AfterTimeout)]);
-    b.at(602).ack(3, &[]);
-    assert_eq!(b.numbers(), NOTHING);
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(3, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(1))]);
+    assert_eq!(b.at(400).ack_sends(2, &[]), [(11, New), (12, New)]);
+    assert_eq!(b.at(500).ack_sends(2, &[]), [(2, AfterTimeout)]);
+    assert_eq!(b.at(502).ack_sends(2, &[]), [(3, AfterTimeout)]);
+    assert_eq!(b.at(602).ack_numbers(3, &[]), NOTHING);
+    assert_eq!(b.ring_sends(), [(3, Timeout(1))]);
     assert_eq!(b.now.as_nanos() / 1_000_000, 1_202);
 }
 
@@ -92,8 +77,7 @@ fn probe_waits_no_longer_than_first_timeout() {
     // The tenth left at 0 and its timer was set anew at 100; the probe is due at its time.
     b.ring().unwrap();
     assert_eq!((b.now.as_nanos() / 1_000_000, b.sent()), (300, vec![(11, TailLossProbe)]));
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(10, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(10, Timeout(1))]);
     assert_eq!((b.sender.info().lost, b.ssthresh()), (2, 9));
 }
 
@@ -102,8 +86,7 @@ fn eifel_ack_of_retransmission_undoes() {
     let mut b = kernel(true, true, 20);
     b.leaving();
     b.echo = Some(0);
-    b.at(100).ack(1, &[(2, 4)]);
-    assert_eq!(b.sent(), [(1, Rack), (11, New)]);
+    assert_eq!(b.at(100).ack_sends(1, &[(2, 4)]), [(1, Rack), (11, New)]);
     assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
     b.at(110).ack(5, &[]);
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Open, 11, NO_THRESHOLD));
@@ -115,10 +98,8 @@ fn burst_waits_for_due_ack() {
     // come soon; nothing else comes, so the probe brings it.
     let mut b = kernel(true, false, 40);
     b.leaving();
-    b.at(100).ack(1, &[(2, 2)]);
-    assert_eq!(b.numbers(), [11]);
-    b.ack(1, &[(2, 3)]);
-    assert_eq!(b.numbers(), NOTHING);
+    assert_eq!(b.at(100).ack_numbers(1, &[(2, 2)]), [11]);
+    assert_eq!(b.ack_numbers(1, &[(2, 3)]), NOTHING);
     b.at(103).ack(1, &[(2, 3), (5, 5)]);
     assert_eq!(b.sent()[0], (1, Rack));
 }

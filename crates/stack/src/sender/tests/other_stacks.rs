@@ -30,13 +30,12 @@ fn xnu() -> Config {
     config
 }
 
-/// Ten segments out that an interruption swallowed; the first timeout has sent the first again.
+/// Ten segments out that an interruption swallowed; the first timeout has retransmitted the first.
 fn interrupted() -> Bench {
     let mut b = Bench::new(&xnu(), &agreed(), 40).full();
     // 200 + 100 + 4·50.
     assert_eq!(b.alarm(), Some(500));
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(1))]);
     assert_eq!((b.cwnd(), b.ssthresh()), (1, 5));
     b
 }
@@ -56,8 +55,7 @@ fn bad_retransmit_answer_within_rtt_is_spurious() {
         let new = 9 + lost;
         assert_eq!(b.sent(), [(new, New)]);
         // ...and brings one duplicate, less than the two that it takes.
-        b.at(time + 40).ack(lost, &[(11, new)]);
-        assert_eq!(b.numbers(), NOTHING);
+        assert_eq!(b.at(time + 40).ack_numbers(lost, &[(11, new)]), NOTHING);
         b.ring().unwrap();
         time = b.now.as_nanos() / 1_000_000;
         assert_eq!(b.sent(), [(lost, Timeout(1))]);
@@ -72,8 +70,7 @@ fn bad_retransmit_late_answer_slow_starts() {
     assert_eq!(b.state(), State::Loss);
     assert_eq!(b.sent(), [(2, AfterTimeout), (3, AfterTimeout)]);
     b.at(702).ack(3, &[]);
-    b.ack(4, &[]);
-    assert_eq!(b.numbers(), [4, 5, 6, 7]);
+    assert_eq!(b.ack_numbers(4, &[]), [4, 5, 6, 7]);
     assert_eq!(b.cwnd(), 4);
     // Go-back-N ignores what the peer holds: everything is retransmitted.
     b.at(803).ack(5, &[(7, 9)]);
@@ -85,8 +82,7 @@ fn bad_retransmit_late_answer_slow_starts() {
 #[test]
 fn bad_retransmit_only_first_timeout_counts() {
     let mut b = interrupted();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(2))]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(2))]);
     let at = b.now.as_nanos() / 1_000_000;
     // Backed off by the second factor.
     assert_eq!(at, 500 + 1_000);
@@ -99,18 +95,14 @@ fn bad_retransmit_only_first_timeout_counts() {
 fn xnu_two_duplicates_start_recovery() {
     let mut b = Bench::new(&xnu(), &agreed(), 40).full();
     // 1 and 3 are lost.
-    b.at(100).ack(1, &[(2, 2)]);
-    assert_eq!(b.numbers(), NOTHING);
-    b.ack(1, &[(4, 4), (2, 2)]);
-    assert_eq!(b.sent(), [(1, FastRetransmit)]);
+    assert_eq!(b.at(100).ack_numbers(1, &[(2, 2)]), NOTHING);
+    assert_eq!(b.ack_sends(1, &[(4, 4), (2, 2)]), [(1, FastRetransmit)]);
     assert_eq!((b.state(), b.ssthresh()), (State::Recovery, 5));
     // Less than the threshold must be in flight before a duplicate brings another.
     b.ack(1, &[(4, 5), (2, 2)]);
-    b.ack(1, &[(4, 6), (2, 2)]);
-    b.leaving();
+    b.ack_sends(1, &[(4, 6), (2, 2)]);
     b.ack(1, &[(4, 8), (2, 2)]);
-    b.ack(1, &[(4, 10), (2, 2)]);
-    b.leaving();
+    b.ack_sends(1, &[(4, 10), (2, 2)]);
     assert_eq!(b.sender.info().total_retrans, 2);
     b.at(200).ack(11, &[]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 5));
@@ -132,7 +124,6 @@ fn old_haiku_without_timestamps_waits_two_seconds() {
     b.leaving();
     // 100 + 2·50, the least 200.
     assert_eq!(b.alarm(), Some(200));
-    b.at(100).ack(2, &[]);
-    b.leaving();
+    b.at(100).ack_sends(2, &[]);
     assert_eq!(b.alarm(), Some(2_100));
 }

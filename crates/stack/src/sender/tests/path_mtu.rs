@@ -32,7 +32,7 @@ fn path_mtu_smaller_retransmits_in_pieces() {
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, cwnd, ssthresh));
 }
 
-/// As Linux 6.18 was seen to do it: bursts of two segments of 1448 B became 1348, 1348 and 200 B.
+/// As Linux 6.18 does it: bursts of two segments of 1448 B became 1348, 1348 and 200 B.
 #[test]
 fn path_mtu_burst_is_cut_as_one() {
     let mut config = exact();

@@ -10,13 +10,11 @@ fn loss_probe_leaves_after_two_rtts() {
     let mut b = Bench::linux(3);
     assert_eq!(b.numbers(), [1, 2, 3]);
     assert_eq!(b.alarm(), Some(202));
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(3, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(3, TailLossProbe)]);
     assert_eq!((b.state(), b.cwnd()), (State::Open, 10));
     // One probe; then the timeout, from the probe on.
     assert_eq!(b.alarm(), Some(502));
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(1))]);
 }
 
 #[test]
@@ -25,16 +23,14 @@ fn loss_probe_of_single_segment_waits_for_delayed_ack() {
     b.leaving();
     // 200 + 200 ms, but never after the timeout.
     assert_eq!(b.alarm(), Some(300));
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(1, TailLossProbe)]);
     assert_eq!(b.alarm(), Some(600));
 }
 
 #[test]
 fn loss_probe_prefers_new_data() {
     let mut b = Bench::linux(20).full();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(11, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(11, TailLossProbe)]);
     assert_eq!(b.alarm(), Some(502));
 }
 
@@ -44,8 +40,7 @@ fn loss_probe_that_repairs_reduces_window() {
     b.leaving();
     b.at(100).ack(3, &[]);
     let probe = b.alarm().unwrap();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(3, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(3, TailLossProbe)]);
     b.at(probe + 100).ack(4, &[]);
     assert_eq!(b.ssthresh(), crate::congestion::NO_THRESHOLD, "the original may have arrived");
     b.stream.end = start(5);
@@ -58,8 +53,7 @@ fn loss_probe_that_repairs_reduces_window() {
 fn loss_probe_with_dsack_is_spurious() {
     let mut b = Bench::linux(3);
     b.leaving();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(3, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(3, TailLossProbe)]);
     b.at(210).ack(4, &[]);
     b.at(302).ack(4, &[(3, 3)]);
     b.stream.end = start(5);
@@ -75,22 +69,19 @@ fn loss_probe_sack_starts_recovery() {
     b.at(100).ack(8, &[]);
     let at = b.alarm().unwrap();
     assert_eq!(at, 302);
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(10, TailLossProbe)]);
+    assert_eq!(b.ring_sends(), [(10, TailLossProbe)]);
     b.at(at + 100).ack(8, &[(10, 10)]);
     // One delivered, one leaves; then in slow start.
     assert_eq!(b.sent(), [(8, Rack)]);
     assert_eq!(b.sender.info().lost, 2);
-    b.at(at + 200).ack(9, &[(10, 10)]);
-    assert_eq!(b.sent(), [(9, Rack)]);
+    assert_eq!(b.at(at + 200).ack_sends(9, &[(10, 10)]), [(9, Rack)]);
 }
 
 #[test]
 fn window_probe_interval_doubles() {
     let mut b = Bench::linux(20).full();
     b.window = 0;
-    b.at(100).ack(11, &[]);
-    assert_eq!(b.numbers(), NOTHING);
+    assert_eq!(b.at(100).ack_numbers(11, &[]), NOTHING);
     let mut times = Vec::new();
     for _ in 0..11 {
         b.ring().unwrap();
@@ -99,8 +90,7 @@ fn window_probe_interval_doubles() {
         assert_eq!(probe[0].start, start(11) - 1);
         times.push(b.now.as_nanos() / 1_000_000);
         // It is answered, still closed.
-        b.ack(11, &[]);
-        assert_eq!(b.numbers(), NOTHING);
+        assert_eq!(b.ack_numbers(11, &[]), NOTHING);
     }
     // From 300 ms on, doubled up to 120 s.
     let spans: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();
@@ -116,8 +106,7 @@ fn window_probe_without_answer_gives_up() {
     let mut b = Bench::linux(20);
     b.leaving();
     b.window = 0;
-    b.at(100).ack(11, &[]);
-    b.leaving();
+    b.at(100).ack_sends(11, &[]);
     assert_eq!(b.ring_until_given_up(), (15, GivenUp::Probes(15)));
 }
 
@@ -126,8 +115,7 @@ fn window_probe_fills_small_window() {
     let mut b = Bench::linux(20);
     b.leaving();
     b.window = 700;
-    b.at(100).ack(11, &[]);
-    assert_eq!(b.numbers(), NOTHING, "silly windows are not filled at once");
+    assert_eq!(b.at(100).ack_numbers(11, &[]), NOTHING, "silly windows are not filled at once");
     b.ring().unwrap();
     let sent = b.leaving();
     assert_eq!((sent.len(), sent[0].len, sent[0].start), (1, 700, start(11)));
@@ -138,8 +126,7 @@ fn window_shrunk_to_zero_turns_retransmissions_into_probes() {
     let mut b = Bench::linux(10);
     b.leaving();
     b.window = 0;
-    b.at(100).ack(2, &[]);
-    b.leaving();
+    b.at(100).ack_sends(2, &[]);
     for _ in 0..30 {
         b.ring().unwrap();
         let sent = b.sent();

@@ -96,8 +96,7 @@ fn rto_deviation_decays_by_quarter_per_round() {
 fn rtt_of_retransmission_is_not_measured() {
     let mut b = Bench::new(&without_probe(), &agreed(), 1);
     assert_eq!(b.numbers(), [1]);
-    b.ring().unwrap();
-    b.leaving();
+    b.ring_sends();
     b.at(400).ack(2, &[]);
     assert_eq!(b.sender.rto(), millis(600), "backed off until something is measured (Karn)");
     b.stream.end = start(3);
@@ -111,8 +110,7 @@ fn rtt_of_retransmission_with_timestamps_is_measured() {
     let agreed = Negotiated { timestamps: true, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 1);
     assert_eq!(b.numbers(), [1]);
-    b.ring().unwrap();
-    b.leaving();
+    b.ring_sends();
     b.echo = Some(300);
     b.at(400).ack(2, &[]);
     assert_eq!(b.sender.rto(), millis(300));
@@ -129,20 +127,15 @@ fn rto_after_unmeasured_handshake_is_three_seconds() {
 #[test]
 fn timeout_is_followed_by_slow_start() {
     let mut b = Bench::new(&without_probe(), &agreed(), 20).full();
-    b.ring().unwrap();
-    assert_eq!(b.sent(), [(1, Timeout(1))]);
+    assert_eq!(b.ring_sends(), [(1, Timeout(1))]);
     assert_eq!((b.state(), b.cwnd(), b.ssthresh()), (State::Loss, 1, 5));
     assert_eq!(b.sender.info().lost, 10);
     // F-RTO: an acknowledgement of progress brings new data first...
-    b.at(400).ack(2, &[]);
-    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    assert_eq!(b.at(400).ack_sends(2, &[]), [(11, New), (12, New)]);
     // ...a SACK of it shows that the loss was real.
-    b.at(500).ack(2, &[(11, 11)]);
-    assert_eq!(b.sent(), [(2, AfterTimeout)]);
-    b.at(510).ack(2, &[(11, 12)]);
-    assert_eq!(b.sent(), [(3, AfterTimeout)]);
-    b.at(600).ack(3, &[(11, 12)]);
-    assert_eq!(b.sent(), [(4, AfterTimeout), (5, AfterTimeout)]);
+    assert_eq!(b.at(500).ack_sends(2, &[(11, 11)]), [(2, AfterTimeout)]);
+    assert_eq!(b.at(510).ack_sends(2, &[(11, 12)]), [(3, AfterTimeout)]);
+    assert_eq!(b.at(600).ack_sends(3, &[(11, 12)]), [(4, AfterTimeout), (5, AfterTimeout)]);
     b.at(700).ack(13, &[]);
     assert_eq!(b.state(), State::Open);
 }
@@ -155,8 +148,7 @@ fn timeout_originals_arriving_undo_it() {
         let mut b = Bench::new(&without_probe(), &agreed, 40).full();
         b.ring().unwrap();
         assert_eq!(b.numbers(), [1], "SACK {sack}");
-        b.at(350).ack(2, &[]);
-        assert_eq!(b.sent(), [(11, New), (12, New)], "SACK {sack}");
+        assert_eq!(b.at(350).ack_sends(2, &[]), [(11, New), (12, New)], "SACK {sack}");
         b.at(351).ack(3, &[]);
         assert_eq!((b.state(), b.cwnd()), (State::Open, 11), "SACK {sack}");
         assert_eq!((b.sender.info().lost, b.sender.undo.count), (0, 1), "SACK {sack}");
@@ -168,23 +160,18 @@ fn timeout_originals_arriving_undo_it() {
 fn timeout_no_sack_duplicate_confirms_it() {
     let agreed = Negotiated { sack: false, ..agreed() };
     let mut b = Bench::new(&without_probe(), &agreed, 40).full();
-    b.ring().unwrap();
-    b.leaving();
-    b.at(400).ack(2, &[]);
-    assert_eq!(b.sent(), [(11, New), (12, New)]);
+    b.ring_sends();
+    assert_eq!(b.at(400).ack_sends(2, &[]), [(11, New), (12, New)]);
     // The new data arrived, the second did not.
-    b.at(500).ack(2, &[]);
-    assert_eq!(b.sent(), [(2, AfterTimeout)]);
+    assert_eq!(b.at(500).ack_sends(2, &[]), [(2, AfterTimeout)]);
     assert_eq!(b.state(), State::Loss);
 }
 
 #[test]
 fn frto_without_new_data_repairs_at_once() {
     let mut b = Bench::new(&without_probe(), &agreed(), 10).full();
-    b.ring().unwrap();
-    b.leaving();
-    b.at(400).ack(2, &[]);
-    assert_eq!(b.sent(), [(2, AfterTimeout), (3, AfterTimeout)]);
+    b.ring_sends();
+    assert_eq!(b.at(400).ack_sends(2, &[]), [(2, AfterTimeout), (3, AfterTimeout)]);
 }
 
 #[test]
@@ -193,24 +180,20 @@ fn timeout_all_unsacked_marks_all_lost() {
     config.timeout.action = TimeoutAction::AllUnsacked;
     config.recovery.frto = false;
     let mut b = Bench::new(&config, &agreed(), 10).full();
-    b.at(100).ack(1, &[(9, 10)]);
-    b.leaving();
+    b.at(100).ack_sends(1, &[(9, 10)]);
     while b.state() != State::Loss {
-        b.ring().unwrap();
-        b.leaving();
+        b.ring_sends();
     }
     assert_eq!(b.sender.info().lost, 8);
     assert_eq!(b.sender.info().sacked, 2);
     let at = b.now.as_nanos() / 1_000_000;
-    b.at(at + 100).ack(2, &[(9, 10)]);
-    assert_eq!(b.numbers(), [2, 3]);
+    assert_eq!(b.at(at + 100).ack_numbers(2, &[(9, 10)]), [2, 3]);
 }
 
 #[test]
 fn timeout_rack_spares_recent_segments() {
     let mut b = Bench::new(&without_probe(), &agreed(), 11).full();
-    b.at(100).ack(10, &[]);
-    assert_eq!(b.numbers(), [11]);
+    assert_eq!(b.at(100).ack_numbers(10, &[]), [11]);
     assert_eq!(b.alarm(), Some(400));
     b.stream.end = start(13);
     // One that leaves 50 ms before the timeout may well be under way.

@@ -40,8 +40,7 @@ fn undo_newer_timestamp_keeps_recovery() {
 fn undo_dsack_undoes_recovery() {
     // RFC 3708.
     let mut b = hasty(false);
-    b.at(110).ack(5, &[]);
-    b.leaving();
+    b.at(110).ack_sends(5, &[]);
     assert_eq!(b.state(), State::Recovery);
     let heard = b.at(205).ack(5, &[(1, 1)]);
     assert!(heard.dsack);
@@ -58,8 +57,7 @@ fn undo_disabled_keeps_recovery() {
     let mut b = Bench::new(&config, &agreed, 40);
     b.leaving();
     b.echo = Some(0);
-    b.at(100).ack(1, &[(2, 4)]);
-    b.leaving();
+    b.at(100).ack_sends(1, &[(2, 4)]);
     b.at(110).ack(12, &[(1, 1)]);
     assert_eq!((b.sender.undo.count, b.ssthresh()), (0, 5));
 }

@@ -69,8 +69,7 @@ fn cwnd_idle_time_ends_when_data_can_leave() {
     b.stream.end += 20 * MSS;
     assert_eq!(b.numbers(), NOTHING);
     for _ in 0..3 {
-        b.ring().unwrap();
-        b.leaving();
+        b.ring_sends();
         assert_eq!(b.cwnd(), 36);
     }
     b.window = 1_000_000;
@@ -133,6 +132,5 @@ fn peer_window_of_old_segment_is_ignored() {
 fn unacked_limit_bounds_segments() {
     let mut b = Bench::new(&changed(|config| config.sending.unacked = Some(3)), &agreed(), 20);
     assert_eq!(b.numbers(), [1, 2, 3]);
-    b.at(100).ack(2, &[]);
-    assert_eq!(b.numbers(), [4]);
+    assert_eq!(b.at(100).ack_numbers(2, &[]), [4]);
 }

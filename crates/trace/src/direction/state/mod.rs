@@ -12,16 +12,16 @@ use crate::bounds::REPETITIONS;
 use crate::direction::causes::CauseCounts;
 use crate::direction::episodes::AckMark;
 use crate::direction::recovery::RecoveryTracker;
-use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry};
+use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
 use crate::direction::sender_model::{Classification, SenderModel};
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
-use crate::direction::transmissions::{Arrival, Transmission};
+use crate::direction::transmissions::Transmission;
 use crate::fast_path;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Spurious, Totals};
+use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals};
 use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
@@ -129,7 +129,7 @@ impl DirectionState {
                 self.classifier.probe_without_data(packet, start, closed, &self.board)
             else {
                 let copy = self.classifier.send_order.repeats(packet);
-                if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.seen() {
+                if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
                     self.classifier.announce(offset(start), high, packet);
                 }
                 self.classifier.passed(packet, None, SegmentKind::New);
@@ -158,21 +158,9 @@ impl DirectionState {
         range: Range,
         payload: u64,
         high: Offset,
-        Classification { kind, timer, proof }: Classification,
+        classification: Classification,
     ) -> Option<Box<Segment>> {
-        let in_flight = self.count(payload);
-        let sent = SendEvent {
-            packet,
-            range,
-            payload,
-            kind,
-            timer,
-            proof,
-            high,
-            una: self.board.una,
-            in_flight,
-            window_edge: self.window_edge,
-        };
+        let sent = self.count(packet, range, payload, high, classification);
         self.causes.sent(&sent, || pieces(payload, self.full_segment));
         self.observers.on_send(&sent);
         packet.wanted.then(|| {
@@ -184,24 +172,32 @@ impl DirectionState {
                 syn: packet.syn(),
                 fin: packet.fin(),
                 psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
-                kind,
-                timer,
-                proof,
-                in_flight: Bytes::new(in_flight),
+                kind: sent.kind,
+                timer: sent.timer,
+                proof: sent.proof,
+                in_flight: Bytes::new(sent.in_flight),
                 comment: None,
                 dropped: false,
             })
         })
     }
 
-    /// Counts a transmission; returns the bytes in flight with it.
+    /// Counts a transmission.
     #[inline]
-    fn count(&mut self, payload: u64) -> u64 {
+    fn count<'a>(
+        &mut self,
+        packet: &'a Packet,
+        range: Range,
+        payload: u64,
+        high: Offset,
+        Classification { kind, timer, proof }: Classification,
+    ) -> SendEvent<'a> {
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let in_flight = self.board.in_flight();
         self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
-        in_flight
+        let (una, window_edge) = (self.board.una, self.window_edge);
+        SendEvent { packet, range, payload, kind, timer, proof, high, una, in_flight, window_edge }
     }
 
     /// Analyses the ACK in a packet of the opposite direction; `copy`: the packet is a duplicate.
@@ -221,7 +217,7 @@ impl DirectionState {
         }
         let ack = offset(ack);
         self.settled = None;
-        if fast_path::is_enabled() && self.says_again(packet, ack, window) {
+        if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
             return AckOutcome::default();
         }
@@ -286,7 +282,7 @@ impl DirectionState {
     ) -> u32 {
         let gaps = &mut self.classifier.gaps;
         let count = gaps.count_before(self.board.una) + u32::from(self.board.una > high);
-        if advanced && (ack > high || !gaps.is_empty()) && self.classifier.seen() {
+        if advanced && (ack > high || !gaps.is_empty()) && self.classifier.has_data() {
             self.classifier.gaps.acknowledged(ack, high, packet.at, packet.frame);
         }
         count
@@ -294,7 +290,7 @@ impl DirectionState {
 
     /// Whether a packet with data repeats the previous ACK with nothing outstanding.
     #[inline]
-    fn says_again(&self, packet: &Packet, ack: Offset, window: Option<Bytes>) -> bool {
+    fn is_repeated(&self, packet: &Packet, ack: Offset, window: Option<Bytes>) -> bool {
         let board = &self.board;
         let plain = packet.payload > 0
             && !packet.is_control()
@@ -310,10 +306,10 @@ impl DirectionState {
             && self.spurious_detector.is_empty()
             && self.classifier.gaps.is_empty();
         let edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
-        let stands = packet.window > 0
+        let is_open = packet.window > 0
             && self.last_window == Some(packet.window)
             && self.window_edge == edge;
-        plain && calm && stands && self.observers.ignore_repeated_ack(ack, window)
+        plain && calm && is_open && self.observers.ignore_repeated_ack(ack, window)
     }
 
     /// [`DirectionState::answered`] for an ACK without news.
@@ -381,7 +377,7 @@ impl DirectionState {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
-                Classifier::probe_beyond()
+                probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
                 self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
             };
@@ -433,18 +429,7 @@ impl DirectionState {
         if timer.is_some() || repeat {
             self.start_recovery(packet);
         }
-        self.board.sent(Transmission {
-            range,
-            at: packet.at,
-            frame: packet.frame,
-            payload,
-            syn: packet.syn(),
-            repeat,
-            timer,
-            clock: packet.timestamps.map(|(value, _)| value),
-            arrival: Arrival::Unknown,
-            spurious: false,
-        });
+        self.board.sent(Transmission { repeat, timer, ..Transmission::of(packet, range, payload) });
         self.gave_up |= take(&mut self.board.log.gave_up);
         if let Some(recovery) = &mut self.recovery
             && (timer.is_some() || repeat)

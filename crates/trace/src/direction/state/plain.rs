@@ -7,14 +7,14 @@ use tcplab_units::{Bytes, Offset};
 
 use super::DirectionState;
 use crate::direction::sender_model::Classification;
-use crate::direction::transmissions::{Arrival, Transmission};
-use crate::observers::{AckEvent, SendEvent};
+use crate::direction::transmissions::Transmission;
+use crate::observers::AckEvent;
 use crate::packet::Packet;
 use crate::{Range, SegmentKind};
 
 /// The acknowledgement in a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Says {
+pub(crate) enum PlainAck {
     /// The same as several before: no effect at all.
     Still,
     /// The same as the previous one.
@@ -63,45 +63,23 @@ impl DirectionState {
         let payload = u64::from(packet.payload);
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
-        let Classification { kind, timer, proof } =
-            self.sender_model.sends(packet.at, packet.frame);
+        let classification = self.sender_model.sends(packet.at, packet.frame);
+        let Classification { kind, timer, .. } = classification;
         self.board.high = range.end;
-        self.board.log.push(Transmission {
-            range,
-            at: packet.at,
-            frame: packet.frame,
-            payload,
-            syn: false,
-            repeat: false,
-            timer,
-            clock: packet.timestamps.map(|(value, _)| value),
-            arrival: Arrival::Unknown,
-            spurious: false,
-        });
+        self.board.log.push(Transmission { timer, ..Transmission::of(packet, range, payload) });
         self.classifier.passed(packet, Some(range), kind);
         self.totals.unique += Bytes::new(payload);
-        let in_flight = self.count(payload);
-        self.observers.on_send_plain(&SendEvent {
-            packet,
-            range,
-            payload,
-            kind,
-            timer,
-            proof,
-            high: start,
-            una: self.board.una,
-            in_flight,
-            window_edge: self.window_edge,
-        });
+        let sent = self.count(packet, range, payload, start, classification);
+        self.observers.on_send_plain(&sent);
     }
 
     /// The acknowledgement in a plain packet of the opposite direction, if the fast path handles
-    /// it: [`DirectionState::hear`] then equals [`DirectionState::answered`].
+    /// it: [`DirectionState::on_plain_ack`] then equals [`DirectionState::answered`].
     #[inline]
-    pub(crate) fn says(&self, packet: &Packet, window: Option<Bytes>) -> Option<Says> {
+    pub(crate) fn plain_ack(&self, packet: &Packet, window: Option<Bytes>) -> Option<PlainAck> {
         let (positions, number) = (self.positions.as_ref()?, packet.ack?);
         if self.settled == Some((number, packet.window)) && packet.payload > 0 {
-            return Some(Says::Still);
+            return Some(PlainAck::Still);
         }
         let ack = positions.position(number);
         let board = &self.board;
@@ -112,22 +90,22 @@ impl DirectionState {
                 && self.recovery.is_none()
                 && self.spurious_detector.are_below(board.una, packet.at)
                 && self.classifier.gaps.is_empty();
-            return calm.then_some(Says::Arrived(Offset::new(ack as u64)));
+            return calm.then_some(PlainAck::Arrived(Offset::new(ack as u64)));
         }
-        let again = ack == una && self.says_again(packet, board.una, window);
-        again.then_some(Says::Again)
+        let again = ack == una && self.is_repeated(packet, board.una, window);
+        again.then_some(PlainAck::Again)
     }
 
     /// Follows such an acknowledgement.
     #[inline]
-    pub(crate) fn hear(&mut self, says: Says, packet: &Packet, window: Option<Bytes>) {
-        match says {
-            Says::Still => {
+    pub(crate) fn on_plain_ack(&mut self, ack: PlainAck, packet: &Packet, window: Option<Bytes>) {
+        match ack {
+            PlainAck::Still => {
                 self.observers.windows.on_repeated_ack(packet);
                 self.sender_model.hears(packet.at, packet.frame);
             }
-            Says::Again => self.heard_again(packet, window),
-            Says::Arrived(ack) => self.arrived(ack, packet, window),
+            PlainAck::Again => self.heard_again(packet, window),
+            PlainAck::Arrived(ack) => self.arrived(ack, packet, window),
         }
     }
 

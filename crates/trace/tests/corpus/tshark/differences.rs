@@ -32,7 +32,7 @@ pub(super) struct Differences {
     /// Segments and acknowledgements that both call the same.
     alike: [u64; 2],
     /// Each host of each capture: retransmissions by its kernel, by us and by tshark.
-    sent_again: Vec<(String, [u64; 3])>,
+    retransmissions: Vec<(String, [u64; 3])>,
 }
 
 impl Differences {
@@ -69,7 +69,7 @@ impl Differences {
         }
         let sums = [host.retransmitted(), ours_again, theirs_again];
         if sums.iter().any(|sum| *sum > 0) {
-            self.sent_again.push((format!("{} | {}", host.capture, host.role), sums));
+            self.retransmissions.push((format!("{} | {}", host.capture, host.role), sums));
         }
     }
 
@@ -112,7 +112,7 @@ impl Differences {
             kernel counted\n(`TcpRetransSegs`, of both hosts), what tcplab calls a retransmission \
             (any kind), and what tshark does.\n\n\
             | capture | kernel | tcplab | tshark |\n|---|---:|---:|---:|\n";
-        for (name, [kernel, ours, theirs]) in &self.sent_again {
+        for (name, [kernel, ours, theirs]) in &self.retransmissions {
             let _ = writeln!(page, "| {name} | {kernel} | {ours} | {theirs} |");
         }
         page

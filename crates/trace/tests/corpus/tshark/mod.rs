@@ -36,7 +36,7 @@ fn trace(capture: &Path) -> Trace {
 #[test]
 fn tshark_fields_equal_and_differences_listed() {
     let Some(version) = oracle::version() else {
-        eprintln!("skipped: tshark is not installed, so nothing was held against it");
+        eprintln!("skipped: tshark is not installed, nothing was compared");
         return;
     };
     let mut differences = Differences::default();

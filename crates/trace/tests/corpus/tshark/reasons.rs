@@ -4,55 +4,54 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
     (
         "fast retransmission",
         "out of order",
-        "tshark asks only how soon it comes: within the first round trip (3 ms if unknown) of the \
-         highest segment it is out of order. It asks neither where the tap is (beside the sender \
-         nothing can be overtaken) nor for SACK blocks, IP identification or timestamps",
+        "tshark goes by time alone: within the first round trip (3 ms if unknown) of the highest \
+         segment it is out of order. It ignores the capture point (nothing is out of order beside \
+         the sender), SACK blocks, IP identification and timestamps",
     ),
     (
         "fast retransmission",
         "retransmission",
-        "to tshark it is fast only if it begins at the acknowledged number, after two duplicates \
-         and within 20 ms; later ones of the same recovery, prompted by SACK, are not",
+        "tshark calls it fast only if it begins at the acknowledged number, after two duplicates \
+         and within 20 ms; later ones of the same recovery, triggered by SACK, are not",
     ),
     (
         "fast retransmission",
         "spurious retransmission",
-        "the data had been acknowledged at this tap when it came: tshark says only that; here what \
-         made the sender send it is the kind, and that it was needless is told beside it",
+        "the data were already acknowledged at this capture point, which is a kind of its own in \
+         tshark; here the kind is the sender's trigger, and spurious a mark beside it",
     ),
     (
         "timeout retransmission",
         "keep-alive",
-        "a segment of one byte just below the next number: to tshark a keep-alive, whatever was \
-         outstanding; here a probe, for the byte had not been acknowledged",
+        "one byte just below the next number: a keep-alive in tshark, whatever was outstanding; \
+         here a probe, as the byte was not acknowledged",
     ),
     (
         "timeout retransmission",
         "nothing special",
-        "all transmissions before it were lost ahead of this tap, so tshark sees new data; that the \
-         sender's IP identification has moved on and nothing came for a timer's time tells otherwise \
-         (the other capture shows them: frame 23 of ackloss30.snd is the fourth, frame 5757 of \
-         loss1_cubic.rcv the second)",
+        "all earlier transmissions were lost before this capture point, so tshark sees new data; \
+         the sender's IP identification and the pause show otherwise (by the other capture, frame \
+         23 of ackloss30.snd is the fourth, frame 5757 of loss1_cubic.rcv the second)",
     ),
     (
         "timeout retransmission",
         "spurious retransmission",
-        "the data had been acknowledged at this tap: tshark makes that a kind of its own; here the \
-         kind says what prompted it, and that it was needless is told beside it",
+        "the data were already acknowledged at this capture point, which is a kind of its own in \
+         tshark; here the kind is the sender's trigger, and spurious a mark beside it",
     ),
 ];
 pub(super) const DUPLICATES: &[(&str, &str, &str)] = &[
     (
         "duplicate",
         "no duplicate",
-        "its window differs from the one before, which is all that tshark asks; it has a SACK block \
-         with news, and then it is one whatever its window (RFC 6675 section 2)",
+        "its window differs from the previous one, which decides in tshark; but it has a new SACK \
+         block, which makes it a duplicate with any window (RFC 6675 section 2)",
     ),
     (
         "no duplicate",
         "duplicate",
-        "nothing is outstanding at this tap, so nothing can be missing (RFC 5681 section 2, (a)): six \
-         answer data that came twice, by D-SACK, frame 7 of ackloss30.snd answers a SYN-ACK that \
-         came again. tshark does not ask for that",
+        "nothing is outstanding at this capture point (RFC 5681 section 2, (a)), which tshark does \
+         not check: six answer duplicate data with a D-SACK, frame 7 of ackloss30.snd a duplicate \
+         SYN-ACK",
     ),
 ];

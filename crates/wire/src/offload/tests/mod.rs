@@ -29,14 +29,14 @@ fn leave_checksum_partial(packet: &mut [u8], tcp_at: usize, src: IpAddr, dst: Ip
 #[test]
 fn three_pieces_of_a_super_packet() {
     let payload: Vec<u8> = (0..3000_u32).map(|i| i as u8).collect();
-    let mut seen = Vec::new();
+    let mut found = Vec::new();
     for piece in pieces(&data().to_packet(&v4().into(), &payload), 1448) {
         let tcp = FrameView::of_packet(&piece).tcp().unwrap();
         let id = tcp.ip().id().unwrap() - v4().id;
-        seen.push((tcp.seq().as_u32(), tcp.payload_len(), id, tcp.flags().to_string()));
+        found.push((tcp.seq().as_u32(), tcp.payload_len(), id, tcp.flags().to_string()));
     }
     assert_eq!(
-        seen,
+        found,
         [
             (0, 1448, 0, "[.W]".into()),
             (1448, 1448, 1, "[.]".into()),
@@ -69,9 +69,9 @@ fn a_super_packet_beyond_64_kib_tells_no_length() {
     let mut packet = data().to_packet(&v4().into(), &[1; 1000]);
     packet[2..4].fill(0);
     packet.resize(200_000, 2);
-    let seen = pieces(&packet, 1448);
-    assert_eq!(seen.len(), (200_000 - 52_usize).div_ceil(1448));
-    assert!(seen.iter().all(|p| FrameView::of_packet(p).anomaly().is_none()));
+    let found = pieces(&packet, 1448);
+    assert_eq!(found.len(), (200_000 - 52_usize).div_ceil(1448));
+    assert!(found.iter().all(|p| FrameView::of_packet(p).anomaly().is_none()));
     let refused = Cutter::new().cut(&packet, 0, |_| panic!("no piece was to be had"));
     assert_eq!(refused, Err(OffloadError::TooLong { len: 200_000 }));
 }
@@ -108,9 +108,9 @@ fn resolves_what_the_header_says() {
     let mut partial = right.clone();
     leave_checksum_partial(&mut partial, 20, v4().src.into(), v4().dst.into());
     let completed = |header| {
-        let mut seen = Vec::new();
-        let done = Cutter::new().resolve(header, &mut partial.clone(), |p| seen.push(p.to_vec()));
-        done.map(|()| seen)
+        let mut found = Vec::new();
+        let done = Cutter::new().resolve(header, &mut partial.clone(), |p| found.push(p.to_vec()));
+        done.map(|()| found)
     };
     let needs = VnetHeader {
         needs_checksum: true,
@@ -186,13 +186,13 @@ proptest! {
         for (index, piece) in pieces.iter().enumerate() {
             let view = FrameView::of_packet(piece);
             prop_assert_eq!(view.anomaly(), None);
-            let seen = view.tcp().unwrap();
-            prop_assert_eq!(seen.checksum_state(), ChecksumState::Right);
-            prop_assert!(seen.ip().header_checksum_is_right() && seen.ip().is_whole());
-            prop_assert_eq!(seen.seq(), tcp.seq.advanced_by(again.len() as u32));
-            prop_assert!(seen.payload().len() <= usize::from(gso_size));
+            let found = view.tcp().unwrap();
+            prop_assert_eq!(found.checksum_state(), ChecksumState::Right);
+            prop_assert!(found.ip().header_checksum_is_right() && found.ip().is_whole());
+            prop_assert_eq!(found.seq(), tcp.seq.advanced_by(again.len() as u32));
+            prop_assert!(found.payload().len() <= usize::from(gso_size));
             assert_only_lengths_and_numbers_differ(&packet, piece, index, pieces.len())?;
-            again.extend_from_slice(seen.payload());
+            again.extend_from_slice(found.payload());
         }
         prop_assert_eq!(pieces.len(), payload.len().div_ceil(usize::from(gso_size)).max(1));
         prop_assert_eq!(again, payload);

@@ -4,7 +4,7 @@ use crate::socket::option::Level::Ip;
 use crate::socket::value::INT_MAX;
 use crate::socket::value::Kind::{Number, Size};
 
-super::define! {
+define! {
     /// TOS byte of the IP header (upper six bits: DSCP)
     Ip.option("IP_TOS", 1, Number("", 0, 255)).key("ip_tos")
         .adjusted("the kernel keeps the lower two bits (ECN) of a TCP socket (ip_sock_set_tos)");

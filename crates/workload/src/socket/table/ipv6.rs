@@ -4,7 +4,7 @@ use crate::socket::option::Level::Ipv6;
 use crate::socket::value::INT_MAX;
 use crate::socket::value::Kind::{Number, Size};
 
-super::define! {
+define! {
     /// Converts a socket with an IPv4 peer to IPv4
     Ipv6.count("IPV6_ADDRFORM", 1);
     /// Maximum number of hops (TTL); -1: the sysctl

@@ -14,7 +14,6 @@ macro_rules! define {
             &[$($info.with_effect(concat!($($effect),+))),*];
     };
 }
-use define;
 
 mod ip;
 mod ipv6;

@@ -15,7 +15,7 @@ const BUFFER: Kind = Kind::Size(1, INT_MAX as u64);
 const LEAST_SEND: u64 = 4_608;
 const LEAST_RECEIVE: u64 = 2_304;
 
-super::define! {
+define! {
     /// Debug flag; no effect in current TCP
     Socket.flag("SO_DEBUG", 1).privileged(ADMIN);
     /// Allows bind() to a port with connections in TIME-WAIT

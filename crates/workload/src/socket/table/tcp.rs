@@ -12,7 +12,7 @@ const MOST_PROBES: i64 = 127;
 /// `TCP_FIN_TIMEOUT_MAX`, seconds.
 const MOST_FIN_TIMEOUT: u64 = 120;
 
-super::define! {
+define! {
     /// Disables Nagle's algorithm: small segments are sent at once
     Tcp.flag("TCP_NODELAY", 1).key("nodelay");
     /// Maximum segment size, announced in the SYN and sent
