@@ -62,7 +62,7 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// What stands before a key in it, such as `forward.`.
+    /// The prefix of its keys, such as `forward.`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Table::Path => Ok(()),

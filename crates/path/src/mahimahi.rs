@@ -15,7 +15,7 @@ pub struct TraceError {
     pub what: String,
 }
 
-/// The latest time that can be told in nanoseconds, in milliseconds: 584 years.
+/// The latest time that fits into 64 bits of nanoseconds, in milliseconds: 584 years.
 const LATEST: u64 = u64::MAX / 1_000_000;
 
 /// The opportunities of a trace file, in milliseconds. Lines end with LF or CRLF; the last needs no

@@ -6,7 +6,7 @@ const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// A second of the time of day (UTC), as a session is told it, with its text.
+/// A second of the time of day (UTC), with its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     second: u64,

@@ -83,7 +83,7 @@ impl Carrier {
         (read, write): (bool, bool),
         longest: Duration,
     ) -> bool {
-        /// While the server is stopping, and when others want to be told how things stand.
+        /// While the server is stopping, and when an observer waits for a report.
         const LONGEST: Duration = Duration::from_millis(200);
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, read);

@@ -19,7 +19,7 @@ pub enum Subject {
     Chargen,
     /// A file, or the files of a folder, over HTTP/1.1.
     Http(PathBuf),
-    /// UDP only: the client tells its time, the server answers with its own.
+    /// UDP only: the client sends its time, the server answers with its own.
     Time,
     /// UDP only: the client names a user, the server says whether that user is logged in.
     Users,

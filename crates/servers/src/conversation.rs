@@ -133,7 +133,7 @@ impl Conversation {
         }
     }
 
-    /// What is to be sent, of which [`sent`](Self::sent) tells how much was.
+    /// The bytes to send; [`sent`](Self::sent) says that some were sent.
     pub(crate) fn output(&mut self) -> &mut Output {
         &mut self.output
     }
@@ -166,7 +166,7 @@ impl Conversation {
 
     /// It cannot go on.
     pub(crate) fn fail(&mut self, end: End) {
-        // A client that resets what it has been told all of has lost nothing.
+        // A client that resets after the whole answer has lost nothing.
         let is_told_all = matches!(self.stage, Stage::Lingering(_));
         self.stage = Stage::Over(if is_told_all { End::Orderly } else { end });
     }
@@ -180,7 +180,7 @@ impl Conversation {
         }
     }
 
-    /// When something has to be done about it, though nothing happens.
+    /// When it next needs attention without an event.
     pub(crate) fn deadline(&self, limits: &Limits) -> Instant {
         match (self.stage, self.arriving_since, self.last_request) {
             (Stage::Lingering(until), _, _) => until,

@@ -17,7 +17,7 @@ const FILE_PIECE: usize = 1 << 20;
 /// Rounds that one connection gets before others have their turn.
 const ROUNDS: usize = 16;
 
-/// When something happens, as the clock and the calendar tell it.
+/// The time of an event, by the clock and by the calendar.
 #[derive(Clone, Copy)]
 pub(crate) struct Now<'a> {
     pub(crate) instant: Instant,

@@ -69,7 +69,7 @@ pub(crate) struct Attachment {
 /// One end of the path.
 pub(crate) struct Device {
     fd: OwnedFd,
-    /// What stands before the IP packet in each frame sent; empty for TUN, and where each frame has
+    /// The header before the IP packet in each frame sent; empty for TUN, and where each frame has
     /// its own.
     ethernet: Vec<u8>,
     /// Whether it carries the frames of others, of which each has its own header.
@@ -363,7 +363,7 @@ fn ip_len(packet: &[u8]) -> usize {
         |at: usize| packet.get(at..at + 2).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])));
     let told = match packet.first().map(|byte| byte >> 4) {
         Some(4) => number(2).filter(|len| *len >= 20),
-        // Zero: longer than it can tell (RFC 2675).
+        // Zero: too long for the field (RFC 2675).
         Some(6) => number(4).filter(|len| *len > 0).map(|len| len + 40),
         _ => None,
     };

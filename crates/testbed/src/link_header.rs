@@ -1,4 +1,4 @@
-//! What stands before a packet in an Ethernet frame.
+//! The header before a packet in an Ethernet frame.
 
 use tcplab_path::{Direction, Verdict};
 

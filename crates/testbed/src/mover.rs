@@ -138,7 +138,7 @@ impl Mover {
         self.on_path.load(Ordering::Relaxed)
     }
 
-    /// Whether it ended by itself, which is an error that [`Mover::finish`] tells.
+    /// Whether it ended by itself, which is an error that [`Mover::finish`] returns.
     pub(crate) fn has_failed(&self) -> bool {
         let is_over = self.recorder.as_ref().is_some_and(JoinHandle::is_finished);
         self.thread.is_finished() || is_over

@@ -42,7 +42,7 @@ pub(crate) fn isolate() -> Result<Privilege, TrialError> {
     Ok(Privilege::UserNamespace)
 }
 
-/// The network namespace of the calling thread, kept.
+/// The network namespace of the calling thread, by a descriptor.
 pub(crate) fn current() -> Result<OwnedFd, TrialError> {
     fs::File::open("/proc/thread-self/ns/net")
         .map(OwnedFd::from)

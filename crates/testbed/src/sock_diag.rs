@@ -135,7 +135,7 @@ fn question(family: u8) -> [u8; HEADER + QUESTION] {
     bytes
 }
 
-/// Takes the sockets from what came in one piece; whether it was the last.
+/// Takes the sockets from one message; whether it was the last.
 fn take(mut bytes: &[u8], found: &mut Vec<TcpSocket>) -> io::Result<bool> {
     while let Some(header) = bytes.first_chunk::<HEADER>() {
         let len = u32::from_ne_bytes(part(header, 0)) as usize;

@@ -74,7 +74,7 @@ impl CorruptSpec {
     }
 }
 
-/// So many that they are kept without allocating.
+/// So few that they need no allocation.
 const MOST_BITS: usize = 64;
 
 impl CorruptionPlan {

@@ -14,7 +14,7 @@ use crate::elements::{
 ///
 /// [`PathSpec::link`](crate::PathSpec::link) makes one from the keys of a scenario, in this order:
 ///
-/// 1. what stands at the **entrance**: the limit to the size of packets, which the first router
+/// 1. the **entrance**: the limit to the size of packets, which the first router
 ///    knows, and the policer;
 /// 2. **cross traffic**, which joins here, and the **bottleneck** (queue and rate), because packets
 ///    are impaired on the line, not in front of it. So an interruption hits what the bottleneck
@@ -73,11 +73,11 @@ impl LinkPlan {
     /// How long a packet is on the idle link at least, at the start: its delays, without the time
     /// to send it.
     pub fn delay(&self) -> Span {
-        let delays = self.elements.iter().map(|element| match element {
-            ElementPlan::Delay(plan) => plan.delay.at_start().as_nanos(),
-            _ => 0,
+        let delays = self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Delay(plan) => Some(plan.delay.at_start()),
+            _ => None,
         });
-        Span::from_nanos(delays.fold(0, u64::saturating_add))
+        delays.sum()
     }
 
     /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without

@@ -71,11 +71,11 @@ impl LinkPlan {
     /// between a few and none.
     pub const TRACE_BIN: Span = Span::from_millis(100);
 
-    /// So many interruptions of a kind are told of, the first: more would not be told apart.
+    /// An outlook has so many interruptions of a kind, the first: a picture cannot show more.
     pub const MOST_OUTAGES: usize = 100_000;
 
-    /// What it will do in a trial with this `seed` until then. What changes evenly is told at about
-    /// so many `points`; jumps are told exactly where they are, unless there are more.
+    /// What it will do in a trial with this `seed` until then. What changes evenly has about
+    /// so many `points`; jumps have their exact instants, unless there are more.
     ///
     /// # Panics
     /// When there are no points.
@@ -165,7 +165,7 @@ impl LinkView<'_> {
 
     fn moment(&self, at: Instant, until: Instant) -> Moment {
         let (rate, left) = self.rates(at, until);
-        let (mut delay, mut least, mut most) = (0_u64, 0_u64, 0_u64);
+        let (mut delay, mut least, mut most) = (Span::ZERO, Span::ZERO, Span::ZERO);
         for plan in self.plan.delays() {
             let mean = match &plan.delay {
                 DelaySpec::Constant(delay) => *delay,
@@ -173,31 +173,29 @@ impl LinkView<'_> {
             };
             let [low, high] = QUANTILES.map(|u| {
                 let offset = plan.jitter.as_ref().map_or(0.0, |jitter| jitter.law.quantile(u));
-                mean.as_nanos().saturating_add_signed(offset.ceil() as i64)
+                Span::from_nanos(mean.as_nanos().saturating_add_signed(offset.ceil() as i64))
             });
-            delay = delay.saturating_add(mean.as_nanos());
-            least = least.saturating_add(low);
-            most = most.saturating_add(high);
+            delay += mean;
+            least += low;
+            most += high;
         }
-        let [delay, least, most] = [delay, least, most].map(Span::from_nanos);
         let waits = self.plan.queues().map(|(server, standing)| match standing {
             Standing::Full(limit) => server.drain(at, limit.of_full_packets()),
             Standing::Target(target) => target,
         });
-        let queue = waits
-            .reduce(|one, other| Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos())));
+        let queue = waits.reduce(|one, other| one + other);
         Moment { at, rate, left, delay, least, most, queue }
     }
 
     /// The least rate, and what others leave. Cross traffic leaves the path behind its bottleneck.
     fn rates(&self, at: Instant, until: Instant) -> (Option<Rate>, Option<Rate>) {
-        let (mut rate, mut left, mut others) = (Rates::default(), Rates::default(), 0_u64);
+        let (mut rate, mut left, mut others) = (None, None, 0_u64);
         let mut is_shared = false;
         for element in &self.plan.elements {
             match element {
                 ElementPlan::Policer(plan) => {
-                    rate.limit(Some(plan.rate));
-                    left.limit(Some(plan.rate));
+                    rate = lower(rate, Some(plan.rate));
+                    left = lower(left, Some(plan.rate));
                 }
                 ElementPlan::CrossTraffic(flow) => {
                     is_shared = true;
@@ -211,17 +209,15 @@ impl LinkView<'_> {
                         }
                         server => server.mean(at, until),
                     };
-                    rate.limit(own);
-                    left.limit(own.map(|own| {
-                        let left = own.bits_per_second().saturating_sub(others);
-                        Rate::from_bits_per_second(left)
-                    }));
+                    rate = lower(rate, own);
+                    let own = own.map(|own| own.bits_per_second().saturating_sub(others));
+                    left = lower(left, own.map(Rate::from_bits_per_second));
                     others = 0;
                 }
                 _ => {}
             }
         }
-        (rate.least, left.least.filter(|_| is_shared))
+        (rate, left.filter(|_| is_shared))
     }
 
     /// When something may be another: at jumps, and where anything changes evenly or too often, at
@@ -285,19 +281,9 @@ impl LinkView<'_> {
     }
 }
 
-/// The least of some rates.
-#[derive(Default)]
-struct Rates {
-    least: Option<Rate>,
-}
-
-impl Rates {
-    fn limit(&mut self, rate: Option<Rate>) {
-        self.least = match (self.least, rate) {
-            (Some(least), Some(rate)) => Some(least.min(rate)),
-            (least, rate) => least.or(rate),
-        };
-    }
+/// The lower of two rates; none where neither limits.
+fn lower(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
+    one.into_iter().chain(other).min()
 }
 
 /// What comes of a flow of cross traffic between two instants, in bits per second.
@@ -362,16 +348,16 @@ fn time_to_show(element: &ElementPlan) -> Span {
             time_of(schedule)
         }
         ElementPlan::Bottleneck(plan) => match &plan.server {
-            ServerPlan::Trace(plan) => twice(plan.period()),
+            ServerPlan::Trace(plan) => plan.period() * 2,
             server => server.schedule().map_or(Span::ZERO, time_of),
         },
         ElementPlan::Interruption(InterruptionPlan { times, lasting }) => match times {
-            InterruptionTimes::Periodic { every, offset } => sum(*offset, twice(*every)),
+            InterruptionTimes::Periodic { every, offset } => *offset + *every * 2,
             InterruptionTimes::Listed { at } => {
-                and_then_some(sum(at.last().copied().unwrap_or_default(), *lasting))
+                and_then_some(at.last().copied().unwrap_or_default() + *lasting)
             }
             InterruptionTimes::Random { up, offset, .. } => {
-                sum(offset.unwrap_or(*up), twice(sum(*up, *lasting)))
+                offset.unwrap_or(*up) + (*up + *lasting) * 2
             }
         },
         ElementPlan::Blackhole(plan) => and_then_some(plan.until.unwrap_or(plan.from)),
@@ -381,21 +367,13 @@ fn time_to_show(element: &ElementPlan) -> Span {
 }
 
 fn time_of<T>(schedule: &Schedule<T>) -> Span {
-    let end = schedule.steps.last().map_or(Span::ZERO, |step| sum(step.at, step.over));
-    schedule.repeat.map_or_else(|| and_then_some(end), twice)
-}
-
-fn sum(one: Span, other: Span) -> Span {
-    Span::from_nanos(one.as_nanos().saturating_add(other.as_nanos()))
-}
-
-fn twice(span: Span) -> Span {
-    sum(span, span)
+    let end = schedule.steps.last().map_or(Span::ZERO, |step| step.at + step.over);
+    schedule.repeat.map_or_else(|| and_then_some(end), |repeat| repeat * 2)
 }
 
 /// What happens once ends before the picture does: a quarter more.
 fn and_then_some(span: Span) -> Span {
-    sum(span, span / 4)
+    span + span / 4
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Fifo {
     pub(super) fn bytes(&self) -> Bytes {
         self.bytes
     }
-    /// As verdicts tell it.
+    /// As verdicts count them.
     pub(super) fn packets(&self) -> u32 {
         count(self.len())
     }
@@ -57,7 +57,7 @@ impl Fifo {
     }
 }
 
-/// A number of packets as verdicts tell it.
+/// A number of packets as verdicts have it.
 pub(super) fn count(packets: usize) -> u32 {
     u32::try_from(packets).unwrap_or(u32::MAX)
 }

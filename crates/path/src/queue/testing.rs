@@ -1,4 +1,4 @@
-//! A discipline between two hands, for tests: packets go in and come out when the test says so.
+//! A discipline under test: packets enter and leave when the test says so.
 
 use std::net::Ipv4Addr;
 

@@ -80,27 +80,16 @@ macro_rules! path_keys {
             pub(super) fn stages_of(&self, direction: Direction) -> Vec<Keys<'_>> {
                 let own = self.own(direction);
                 let first = Keys {
-                    $($key: match own.and_then(|own| own.$key.as_ref()) {
-                        Some(value) => {
-                            let table = Table::Link(direction);
-                            Some(Given { key: stringify!($key), value, table })
-                        }
-                        None => {
-                            let table = Table::Path;
-                            let key = stringify!($key);
-                            self.$key.as_ref().map(|value| Given { key, value, table })
-                        }
-                    },)*
+                    $($key: own
+                        .and_then(|own| Given::of(stringify!($key), &own.$key, Table::Link(direction)))
+                        .or_else(|| Given::of(stringify!($key), &self.$key, Table::Path)),)*
                 };
                 let (stages, link) = match own.and_then(|own| own.stages.as_ref()) {
                     Some(stages) => (stages.as_slice(), Some(direction)),
                     None => (self.stages.as_deref().unwrap_or_default(), None),
                 };
                 let others = stages.iter().enumerate().map(|(index, stage)| Keys {
-                    $($key: stage.$key.as_ref().map(|value| {
-                        let table = Table::Stage(link, index);
-                        Given { key: stringify!($key), value, table }
-                    }),)*
+                    $($key: Given::of(stringify!($key), &stage.$key, Table::Stage(link, index)),)*
                 });
                 std::iter::once(first).chain(others).collect()
             }
@@ -296,7 +285,11 @@ impl<T> Clone for Given<'_, T> {
 }
 impl<T> Copy for Given<'_, T> {}
 
-impl<T> Given<'_, T> {
+impl<'a, T> Given<'a, T> {
+    fn of(key: &'static str, value: &'a Option<T>, table: Table) -> Option<Given<'a, T>> {
+        value.as_ref().map(|value| Given { key, value, table })
+    }
+
     /// What `plan` makes of the value; a fault in it becomes an error with the full key.
     pub(super) fn planned<P>(
         self,

@@ -33,14 +33,12 @@ impl PathSpec {
     pub fn delay(&self, direction: Direction) -> Span {
         let stages = self.stages_of(direction);
         let delays = stages.iter().filter_map(|keys| keys.delay.as_ref());
-        let nanos = delays.map(|delay| delay.value.at_start().as_nanos());
-        Span::from_nanos(nanos.fold(0, u64::saturating_add))
+        delays.map(|delay| delay.value.at_start()).sum()
     }
 
     /// The delay of both directions: the least time from a packet to the answer to it.
     pub fn round_trip(&self) -> Span {
-        let [forward, reverse] = Direction::BOTH.map(|way| self.delay(way).as_nanos());
-        Span::from_nanos(forward.saturating_add(reverse))
+        self.delay(Direction::Forward) + self.delay(Direction::Reverse)
     }
 }
 

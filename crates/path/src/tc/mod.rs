@@ -47,7 +47,7 @@ impl PathSpec {
         let [forward, reverse] = Direction::BOTH.map(|direction| {
             let mut job = Job { path: self, direction, refused: Vec::new(), notes: Vec::new() };
             let link = job.link();
-            // What stands in the path's own table is wrong in both directions, and told once.
+            // A fault in the path's own table concerns both directions and is listed once.
             for error in job.refused {
                 if !refused.contains(&error) {
                     refused.push(error);
@@ -123,11 +123,7 @@ impl Job<'_> {
             self.note(key, what);
         }
         let longest = line.longest();
-        let patience = Span::from_nanos(
-            longest
-                .as_nanos()
-                .saturating_add(shaper.as_ref().map_or(0, |it| it.packet_time.as_nanos())),
-        );
+        let patience = longest + shaper.as_ref().map_or(Span::ZERO, |it| it.packet_time);
         let table = line.table.clone();
         let arrivals = shaper.as_ref().map(|shaper| (shaper.rate, shaper.burst));
         TcLink {

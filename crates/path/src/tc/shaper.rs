@@ -270,7 +270,7 @@ fn ecn(is_on: bool) -> &'static str {
 /// The size of a middling packet, as in [`RedPlan`]'s idle times.
 const AVERAGE: u32 = 1000;
 
-/// The `burst` from which tc reckons the weight 2^-exponent: the smallest, if there is one.
+/// The `burst` from which tc computes the weight 2^-exponent: the smallest, if there is one.
 fn burst_for(exponent: u32, min: u32) -> Option<u32> {
     // A longer burst never gives a larger weight, so the smallest is found by halving.
     let (mut low, mut high) = (min.div_ceil(AVERAGE).max(1), 1 << 24);
@@ -285,7 +285,7 @@ fn burst_for(exponent: u32, min: u32) -> Option<u32> {
     (exponent_of(low, min) == Some(exponent)).then_some(low)
 }
 
-/// The weight, as the exponent of a power of two, that tc reckons from a burst: the first with
+/// The weight, as the exponent of a power of two, that tc computes from a burst: the first with
 /// which so many packets of the average size in a row, on an empty queue, lead the average to `min`
 /// or not as far (`tc_red_eval_ewma` in tc/tc_red.c of iproute2).
 pub(super) fn exponent_of(burst: u32, min: u32) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! Event loops that are told which sockets are ready (epoll(7)): one thread carries thousands of
+//! Event loops on readiness (epoll(7)): one thread carries thousands of
 //! connections, as many threads as there are workers.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -83,7 +83,7 @@ impl Mailbox {
 struct Connection {
     socket: OwnedFd,
     conversation: Conversation,
-    /// What the kernel is asked to tell of it.
+    /// The events that epoll reports for it.
     watched: EventFlags,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Worker<'a> {
         while !self.is_done() {
             let timeout = self.timeout();
             let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
-            // A signal, or no memory for a moment: what is ready is told the next time.
+            // A signal, or no memory for a moment: epoll reports what is ready the next time.
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             for index in std::mem::take(&mut self.again) {
                 self.turn(index, true);
@@ -273,7 +273,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Has the kernel tell what a connection waits for.
+    /// Has epoll report what a connection waits for.
     fn watch(&mut self, index: usize, read: bool, write: bool) {
         let Some(Some(connection)) = self.connections.get_mut(index) else { return };
         let mut flags = EventFlags::empty();
@@ -317,7 +317,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether the kernel tells of those who knock: one worker of all, for each.
+    /// Whether epoll reports new connections: the kernel wakes one worker for each.
     fn watch_listener(&mut self, there: bool) {
         if there == self.is_watching_listener {
             return;

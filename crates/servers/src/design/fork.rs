@@ -83,7 +83,7 @@ fn carry<'a>(
 struct Children<'a> {
     /// By number.
     running: BTreeSet<i32>,
-    /// Each tells its number here when it is done, so that the others need not be asked.
+    /// Each writes its number here when it is done, so that the others need not be asked.
     done: UnixStream,
     tell: UnixStream,
     looked: Instant,

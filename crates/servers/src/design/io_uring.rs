@@ -1,4 +1,4 @@
-//! Event loops that are told which operations are done (io_uring(7)): what is to be accepted,
+//! Event loops on completion (io_uring(7)): what is to be accepted,
 //! received and sent is put into a queue, and one system call hands over all of it and waits for
 //! results. As many threads as there are workers.
 
@@ -207,7 +207,7 @@ impl<'a> Worker<'a> {
                     let moment = self.clock.moment();
                     conversation.sent(now, moment);
                 } else {
-                    // All was to be sent: what stopped it is an error that the next call tells.
+                    // All was to be sent: the next call reports the error that stopped it.
                     conversation.fail(End::Reset);
                 }
             }

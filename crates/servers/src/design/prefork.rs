@@ -89,7 +89,7 @@ impl Place {
         match sys::fork() {
             Ok(Forked::Parent(pid)) => self.child = Some(pid),
             Ok(Forked::Child) => {
-                // What cannot be done here is seen by the parent as a process that ended.
+                // The parent notices a failure as a process that ended.
                 let _ = one_by_one(context, listener, self.worker, &mut || ());
                 sys::leave();
             }

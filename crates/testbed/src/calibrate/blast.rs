@@ -108,7 +108,7 @@ fn drain(mut stream: TcpStream) -> io::Result<()> {
     forget(&stream)
 }
 
-/// Closing it leaves nothing that would be sent again later, in another round.
+/// Closing it leaves nothing that would be retransmitted in a later round.
 fn forget(stream: &TcpStream) -> io::Result<()> {
     Ok(sockopt::set_socket_linger(stream, Some(Duration::ZERO))?)
 }

@@ -36,7 +36,7 @@ impl CapturePoint {
     /// In the calling thread's namespace.
     pub(super) fn open() -> io::Result<CapturePoint> {
         let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // Of this protocol only: then packets that leave are not seen (packet(7)).
+        // Of this protocol only: then it captures no outgoing packets (packet(7)).
         let protocol = libc::c_int::from(ETH_P_IP.to_be());
         // SAFETY: no memory is passed.
         let raw = unsafe { libc::socket(libc::AF_PACKET, kind, protocol) };

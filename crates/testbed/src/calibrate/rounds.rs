@@ -1,4 +1,4 @@
-//! Rounds of probes: sent evenly, seen by the kernel's stamp.
+//! Rounds of probes: sent evenly, received with the kernel's timestamps.
 
 use std::io;
 use std::net::UdpSocket;
@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::device::{Device, LARGEST};
 use crate::{TrialError, Tuning, scheduling};
 
-/// What stands in front of a probe's content: IPv4 without options, UDP.
+/// The headers of a probe: IPv4 without options, UDP.
 const HEADERS: usize = 28;
 /// The part of a probe's content that says which it is, twice.
 const CONTENT: usize = 36;
@@ -250,7 +250,7 @@ fn listen(
     }
 }
 
-/// The probe that was seen; none if it is something else, or of another round.
+/// The probe in a captured packet; none if it is something else, or of another round.
 fn arrival(seen: &ArrivedPacket, round: u32, way: usize, clock: Clock) -> Option<Arrival> {
     let at = seen.stamp.checked_sub(clock.epoch_nanos())?;
     let (ip, rest) = seen.head.split_at(20);
@@ -281,7 +281,7 @@ fn mirrored(content: &[u8]) -> bool {
     content[..16].iter().zip(&content[16..32]).all(|(one, other)| *one == !other)
 }
 
-/// The number that either copy of a probe's name tells.
+/// The number of a probe, from the copies in it.
 fn name_in(found: &[u8], round: u32, way: usize) -> Option<u32> {
     let straight: [u8; 16] = found[..16].try_into().ok()?;
     let turned: [u8; 16] = std::array::from_fn(|index| !found[16 + index]);
@@ -290,7 +290,7 @@ fn name_in(found: &[u8], round: u32, way: usize) -> Option<u32> {
         (content(round, way, number)[..16] == name).then_some(number)
     };
     match (number(straight), number(turned)) {
-        // A flipped bit has made another number of one of them: the third copy tells which.
+        // A flipped bit has made another number of one of them: the third copy decides.
         (Some(one), Some(other)) if one != other => {
             let third = u32::from_be_bytes(found[32..36].try_into().ok()?);
             [one, other].into_iter().find(|number| *number == third)

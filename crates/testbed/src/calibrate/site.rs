@@ -101,7 +101,7 @@ impl Sockets {
         let other = ADDRESSES[1 - index];
         let probes = UdpSocket::bind((own, PROBE_PORT))?;
         probes.connect((other, PROBE_PORT))?;
-        // Without a checksum a probe that was damaged still arrives, and is seen to be.
+        // Without a checksum a damaged probe still arrives, and can be recognised.
         sys::set_option(probes.as_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)?;
         // ECT(0), RFC 3168 section 5: it may be marked.
         sys::set_option(probes.as_fd(), libc::IPPROTO_IP, libc::IP_TOS, 2)?;

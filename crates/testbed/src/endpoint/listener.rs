@@ -18,7 +18,7 @@ use crate::flows::Flows;
 use crate::options::OptionSheet;
 use crate::{TrialError, sys};
 
-/// The socket that a flow's server listens on. Its connections are told apart by the client's port;
+/// The socket that a flow's server listens on. The client's port distinguishes its connections;
 /// of the threads that wait for one, a single one polls, and hands over what belongs to another.
 pub(super) struct Listener {
     socket: OwnedFd,

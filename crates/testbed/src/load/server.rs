@@ -74,7 +74,7 @@ impl ServerProcess {
             }
         }
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).ok_or_else(died)?;
-        // If it has died, its last word tells.
+        // If it has died, its last message says why.
         let _ = kill_process(pid, Signal::TERM);
         match self.said.recv_timeout(STOP) {
             Ok(Said::Done(report)) => Ok(Some(report)),

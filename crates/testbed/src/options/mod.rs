@@ -187,7 +187,7 @@ fn read(socket: BorrowedFd<'_>, info: &OptionInfo) -> io::Result<OptionValue> {
         return backlog(socket);
     }
     let number = info.read_as.unwrap_or(info.number);
-    // A rate is told in full only to who has room for it.
+    // The kernel writes a rate in full only where there is room for it.
     let room = if info.kind == Kind::Rate { size_of::<usize>() } else { ROOM };
     let len = sys::option_bytes(socket, info.level.number(), number, &mut bytes[..room])?;
     OptionValue::from_bytes(info.kind, &bytes[..len])
@@ -227,7 +227,7 @@ fn refused(
     TrialError::SocketOption { socket, option, value: value.to_string(), reason }
 }
 
-/// Why the kernel refused it, as far as the error tells.
+/// Why the kernel refused it, by the error.
 fn refusal(info: &OptionInfo, error: &io::Error) -> String {
     let symbol = symbol(error);
     match Errno::from_io_error(error) {

@@ -10,7 +10,7 @@ use tcplab_workload::{Access, Kind, Level, OptionInfo, is_of_the_machine, table}
 use super::{read, symbol};
 use crate::{sys, sysctl};
 
-/// An option and how it stands on this machine.
+/// An option and its state on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionState {
     /// What it is.

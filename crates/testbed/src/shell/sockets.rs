@@ -1,4 +1,4 @@
-//! The sockets of a namespace, as `/proc/net/tcp` and its kin tell of them (proc(5)).
+//! The sockets of a namespace, from `/proc/net/tcp` and the files beside it (proc(5)).
 
 use std::fs;
 use std::net::Ipv4Addr;

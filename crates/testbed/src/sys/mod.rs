@@ -104,7 +104,7 @@ pub(crate) struct ReceivedFrame {
     pub(crate) from: libc::sockaddr_ll,
 }
 
-/// Has the kernel tell of VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
+/// Has the kernel report VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
 pub(crate) fn tell_of_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_option(socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
 }
@@ -138,7 +138,7 @@ pub(crate) fn receive_frame(
     let mut parts = [part(header), part(frame)];
     // SAFETY: an all-zero sockaddr_ll is a valid one.
     let mut from: libc::sockaddr_ll = unsafe { zeroed() };
-    // Aligned as a cmsghdr must be, with room for a timespec and what is told beside a frame.
+    // Aligned as a cmsghdr must be, with room for a timespec and the auxiliary data of a frame.
     let mut control = [0_u64; 16];
     // SAFETY: an all-zero msghdr is a valid one.
     let mut message: libc::msghdr = unsafe { zeroed() };
@@ -164,7 +164,7 @@ pub(crate) fn receive_frame(
     Ok(Some(ReceivedFrame { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
 }
 
-/// What the kernel tells beside a frame: when it passed, and the VLAN tag it took off.
+/// What the kernel reports beside a frame: when it passed, and the VLAN tag it took off.
 ///
 /// # Safety
 ///

@@ -14,7 +14,7 @@ use super::{bind_packet_socket, check, packet_drops, set_option, unbound_packet_
 const RING: usize = 64 << 20;
 /// The kernel allots it in pieces of at least this.
 const BLOCK: usize = 64 << 10;
-/// What stands before a packet in its slot: the header (`TPACKET2_HDRLEN`, aligned) and room for
+/// The bytes before a packet in its slot: the header (`TPACKET2_HDRLEN`, aligned) and room for
 /// that of the link (net/packet/af_packet.c, `tpacket_rcv`).
 const BEFORE: usize = 80;
 

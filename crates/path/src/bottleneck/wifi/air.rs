@@ -189,7 +189,7 @@ impl Air {
     /// (TXTIME: 16.3.4, 17.4.3, 18.5.3, 19.4.3, 21.4.3).
     pub(super) fn time(&self, bytes: u64) -> Span {
         match self {
-            // The header tells whole microseconds.
+            // The header counts whole microseconds.
             Air::Dsss { rate } => {
                 DSSS_PREAMBLE + Span::from_micros((bytes * 8 * 1_000_000).div_ceil(*rate))
             }

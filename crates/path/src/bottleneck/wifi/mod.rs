@@ -82,7 +82,7 @@ pub struct WifiPlan {
     pub basic_rate: Rate,
     /// For each packet, each time it is sent.
     pub error: Probability,
-    /// How often a packet is sent again.
+    /// How often a packet is retransmitted.
     pub retries: u32,
     /// How many packets share a frame at most; 1 to [`BLOCK_ACK_WINDOW`].
     pub aggregate: u32,
@@ -94,7 +94,7 @@ pub struct WifiPlan {
     pub cw_max: u32,
 }
 
-/// How many packets a Block Ack tells of (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64),
+/// How many packets a Block Ack covers (IEEE 802.11-2016, 10.24.7: a compressed bitmap of 64),
 /// and so from the oldest that is not acknowledged to the newest that may be sent.
 pub(crate) const BLOCK_ACK_WINDOW: u32 = 64;
 
@@ -180,7 +180,7 @@ impl WifiPlan {
     }
 
     /// About how long it takes until a station has had its turn and a packet of 1500 B is through:
-    /// each of the others sends one such frame meanwhile, and what fails is sent again. Packets
+    /// each of the others sends one such frame meanwhile, and what fails is retransmitted. Packets
     /// that come less often than this hardly ever wait for one another.
     pub fn turn(&self) -> Span {
         let alone = FULL_PACKET.bits() as f64 / self.saturation().bits_per_second().max(1) as f64;
@@ -228,7 +228,7 @@ impl WifiPlan {
 
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
-/// The frames of a link and how long they take, reckoned once.
+/// The frames of a link and how long they take, computed once.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
     timing: Timing,

@@ -17,7 +17,7 @@ use crate::{Cause, Transmission};
 /// frame that is not acknowledged at all, up to its largest, and falls back to its smallest with
 /// each that is, and when a packet is given up (10.3.3).
 ///
-/// Packets come out in their order: what was received waits for what is sent again (10.24.7.6). In
+/// Packets leave in order: what was received waits for retransmissions (10.24.7.6). In
 /// the ground truth, a packet is sent from the beginning of its first frame to the end of its last,
 /// and a packet is given up at the end of that.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ struct Sent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// To be sent again.
+    /// To be retransmitted.
     Failed,
     /// In the frame on the air.
     OnAir,

@@ -159,7 +159,7 @@ fn what_fails_is_sent_again_and_at_last_given_up() {
     assert!(lost.iter().all(|cause| *cause == Cause::RetriesExhausted { attempts: 3 }));
     let (mean, sigma) = (PACKETS as f64 * 0.027, (PACKETS as f64 * 0.027 * 0.973).sqrt());
     assert!((lost.len() as f64 - mean).abs() < 5.0 * sigma, "{} lost, not {mean}", lost.len());
-    // A packet sent once takes 254 µs; one sent again is as long on the way as its attempts take.
+    // A packet sent once takes 254 µs; a retransmitted one takes as long as its attempts.
     let once = verdicts.iter().filter(|it| {
         it.transmission.unwrap().ended.since(it.transmission.unwrap().began)
             == Span::from_micros(254)
@@ -187,7 +187,7 @@ fn the_window_doubles_with_each_failure() {
     assert!((mean - (15.5 + 3.0 * 31.5)).abs() < 5.0 * sigma, "{mean}");
 }
 
-/// Packets of a frame come together; what is damaged is sent again in front of later ones, which
+/// Packets of a frame come together; damaged ones are retransmitted before later ones, which
 /// wait for it, and nothing overtakes.
 #[test]
 fn aggregates_come_out_in_order_and_together() {

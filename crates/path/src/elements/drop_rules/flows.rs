@@ -27,9 +27,9 @@ type Ends = (IpAddr, u16, IpAddr, u16);
 /// What a segment carries of its stream.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Carried {
-    /// The offsets of its data, where the SYN was seen.
+    /// The offsets of its data, if the SYN has passed.
     pub(super) offsets: Option<Range<i64>>,
-    /// Whether it has data, all of which lies before the end of what was seen.
+    /// Whether it has data, all of it below the highest byte so far.
     pub(super) is_old: bool,
 }
 
@@ -38,7 +38,7 @@ struct Flow {
     positions: SeqUnwrapper,
     /// Whether position 0 is the SYN, so that the first byte stands at 1.
     knows_start: bool,
-    /// The end of the data seen.
+    /// The end of the data so far.
     end: i64,
 }
 

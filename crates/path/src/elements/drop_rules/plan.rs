@@ -106,7 +106,7 @@ impl PacketKind {
             PacketKind::Fin => has(TcpFlags::FIN),
             PacketKind::Rst => has(TcpFlags::RST),
             PacketKind::PureAck => {
-                // What else moves the sequence is told by its length; a RST does not.
+                // A SYN, FIN or data adds to the sequence length; a RST does not.
                 has(TcpFlags::ACK) && !has(TcpFlags::RST) && tcp.sequence_len() == 0
             }
             PacketKind::Data => tcp.payload_len() > 0,

@@ -45,7 +45,7 @@ fn yes() -> bool {
 /// What every link must take without further fragmentation: the longest header and eight bytes (RFC
 /// 791 section 3.2).
 const SMALLEST: Bytes = Bytes::new(68);
-/// The largest length that an IPv4 header can tell.
+/// The largest length that an IPv4 header can hold.
 const LARGEST: Bytes = Bytes::new(0xffff);
 
 impl MtuSpec {
@@ -138,7 +138,7 @@ fn readable(bytes: &[u8]) -> Option<IpPacket<'_>> {
     (has_its_length && ip.header_checksum_is_right()).then_some(ip)
 }
 
-/// Whether a router may tell the sender of it that something is wrong: not about an error, not
+/// Whether a router may send an ICMP error about it: not about an error, not
 /// about a later fragment, and neither to nor about what is not one host (RFC 1812 section 4.3.2.7,
 /// RFC 4443 section 2.4 (e); the latter would allow to answer packets to a group, in whose name
 /// nobody can speak).
