@@ -46,9 +46,9 @@ quantities! {
         "SYNs of the client that repeat the first", wireshark "tcp.analysis.retransmission";
     SYN_ACK_RETRANSMISSIONS = "syn_ack_retransmissions", None, "SYN-ACK retransmissions",
         "SYN-ACKs that repeat the first", wireshark "tcp.analysis.retransmission";
-    CLIENT_SYN_SEEN = "client_syn_seen", None, "client's SYN captured",
+    CLIENT_SYN_CAPTURED = "client_syn_captured", None, "client's SYN captured",
         "Whether the client's SYN was captured: only then an absent option was not offered";
-    SERVER_SYN_SEEN = "server_syn_seen", None, "server's SYN captured",
+    SERVER_SYN_CAPTURED = "server_syn_captured", None, "server's SYN captured",
         "Whether the server's SYN-ACK was captured: only then an absent option was not offered";
     CLIENT_SYN_CUT = "client_syn_cut", None, "client's SYN cut",
         "Whether the capture cut off options of the client's SYN";
@@ -385,8 +385,8 @@ quantities! {
     EVIDENCE_FRAME = "evidence_frame", None, "evidence", "The frame of the evidence; empty if there is none",
         wireshark "frame.number";
     WAITED_NS = "waited_ns", Nanoseconds, "waited",
-        "How long nothing was sent or received before a timer sent it, or how long after the packet \
-         that overtook it it came; empty if it did not wait",
+        "How long nothing was sent or received before a timer sent it, or how long it arrived after \
+         the packet that it should precede; empty otherwise",
         wireshark "tcp.analysis.rto";
     NTH = "nth", None, "transmission", "Which transmission of its data it is, from 1; empty if not counted";
     BYTES_IN_FLIGHT = "bytes_in_flight", Bytes, "in flight",
@@ -399,7 +399,7 @@ quantities! {
     SPURIOUS_FRAME = "spurious_frame", None, "spurious",
         "The frame that shows it; empty if no single one does", wireshark "frame.number";
     WIRESHARK_FLAG = "wireshark_flag", None, "Wireshark",
-        "Wireshark's flag that says it, or comes nearest; empty if there is none";
+        "Wireshark's flag for it, or the nearest; empty if there is none";
     COMMENT = "comment", None, "comment", "The capture's comments on the packet; empty if there are none",
         wireshark "frame.comment";
     ACK = "ack", None, "ACK", "The acknowledgement number, relative to the initial sequence number",
@@ -487,7 +487,7 @@ quantities! {
     CAUSE_SENDER = "cause_sender", None, "caused by", "Who sent that packet: client or server";
     RULE = "rule", None, "rule", "The rule that found it";
     SEVERITY = "severity", None, "severity", "good, note, harm, failure or doubt";
-    COST_NS = "cost_ns", Nanoseconds, "cost", "For how long it held the connection up";
+    COST_NS = "cost_ns", Nanoseconds, "cost", "For how long it delayed the connection";
     COST_BYTES = "cost_bytes", Bytes, "cost", "Bytes that went over the path for nothing";
     STATEMENT = "statement", None, "statement", "What was found";
     REMEDY = "remedy", None, "remedy", "What to do about it; empty if nothing can be done";

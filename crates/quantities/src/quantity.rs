@@ -11,9 +11,9 @@ pub struct Quantity {
     pub meaning: &'static str,
     /// What it is counted in.
     pub unit: Unit,
-    /// What tcptrace calls it, or what comes nearest; empty if nothing does.
+    /// tcptrace's name for it, or the nearest; empty if there is none.
     pub tcptrace: &'static str,
-    /// The field of Wireshark that says it, or comes nearest; empty if none does.
+    /// Wireshark's field for it, or the nearest; empty if there is none.
     pub wireshark: &'static str,
 }
 
@@ -41,7 +41,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What a key says of it: `ns`; empty without a unit.
+    /// Its name in keys: `ns`; empty without a unit.
     pub const fn in_keys(self) -> &'static str {
         match self {
             Unit::None => "",
@@ -79,7 +79,7 @@ impl Quantity {
         without.map_or(self.key, |name| name.trim_end_matches('_'))
     }
 
-    /// Its label with its unit, to stand above numbers: `transfer time, s`.
+    /// Its label with its unit, the head of a column: `transfer time, s`.
     pub fn heading(&self) -> String {
         match self.unit {
             Unit::None => self.label.into(),

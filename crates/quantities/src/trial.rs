@@ -7,9 +7,9 @@ quantities! {
     PATH_LIST;
     ID = "id", None, "packet", "The packet's number on the path";
     SIZE_BYTES = "size_bytes", Bytes, "size", "Length from the IP header on", wireshark "ip.len";
-    ENTERED_NS = "entered_ns", Nanoseconds, "entered", "When it came to the link, from the trial's zero";
+    ENTERED_NS = "entered_ns", Nanoseconds, "entered", "When it entered the link, from the trial's zero";
     QUEUED_NS = "queued_ns", Nanoseconds, "queued",
-        "When it came to the bottleneck's queue, from the trial's zero; empty if it never did";
+        "When it entered the bottleneck's queue, from the trial's zero; empty if it never did";
     BEGAN_NS = "began_ns", Nanoseconds, "began",
         "When the bottleneck began to send it, from the trial's zero; empty if it never did";
     ENDED_NS = "ended_ns", Nanoseconds, "ended",
@@ -119,7 +119,7 @@ quantities! {
     ENDED_SECONDS = "ended_seconds", Seconds, "end", "When it ended, from the trial's zero";
     TOOK_SECONDS = "took_seconds", Seconds, "time in the calls", "The time in these calls, in all";
     LONGEST_SECONDS = "longest_seconds", Seconds, "longest call", "The longest of these calls";
-    SCATTERED = "scattered", None, "scattered", "Whether other calls came between these";
+    SCATTERED = "scattered", None, "scattered", "Whether there were other calls between these";
     ABOUT = "about", None, "about", "What else is known of the call";
     SOCKET = "socket", None, "socket", "Which socket: client, listener or accepted";
     KEY = "key", None, "key", "The option's key in scenario files";

@@ -1,4 +1,4 @@
-//! The capture at one endpoint: frames in order, held back until their verdict is known.
+//! The capture at one endpoint: frames in order, each written once its verdict is known.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,7 +13,7 @@ use crate::output::Output;
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;
 
-/// So many buffers are kept for reuse; those of a longer queue are freed.
+/// Buffers to reuse; those of a longer queue are freed.
 const MOST_SPARE: usize = 4096;
 
 /// A packet, or its first bytes.

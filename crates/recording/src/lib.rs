@@ -6,12 +6,11 @@
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
 //! | `samples.csv` | `TCP_INFO` of both sockets, a row for each look |
 //! | `samples-NAME.csv` | `TCP_INFO` of another flow, if there are several |
-//! | `app.json` | what the applications did and saw, if they were tcplab's |
+//! | `app.json` | what the applications did, if they were tcplab's |
 //! | `result.json` | how the trial was set up and how the world behaved |
 //! | `DONE` | written last: a recording without it is incomplete |
 //!
-//! In the captures, the comment of a frame that the path dropped says why; that is for readers of
-//! captures only, programs read `path.jsonl`.
+//! In the captures, a comment explains why the path dropped a frame. Programs read `path.jsonl`.
 
 mod capture;
 mod csv;

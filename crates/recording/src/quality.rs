@@ -33,22 +33,22 @@ pub struct Measure {
     pub is_timed: bool,
     /// How long it was used.
     pub duration: Span,
-    /// How often `TCP_INFO` was looked at.
-    pub looks: u64,
+    /// How many samples of `TCP_INFO` were taken.
+    pub samples: u64,
     /// Whether the machine may set the pace. So it is in a trial: what the machine can do was
     /// measured before, or is what the trial measures.
     pub may_be_busy: bool,
 }
 
 impl Measure {
-    /// That of a path used for so long by itself: nobody looks at sockets.
+    /// That of a path used for so long by itself: no socket is sampled.
     pub fn of(path: &PathSpec, duration: Span) -> Measure {
         let links = Direction::BOTH.map(|direction| path.link(direction).unwrap_or_default());
         Measure {
             round_trip: path.round_trip(),
             is_timed: !links.iter().all(LinkPlan::is_instant),
             duration,
-            looks: 0,
+            samples: 0,
             may_be_busy: false,
         }
     }
@@ -60,7 +60,7 @@ pub fn tolerance(round_trip: Span) -> Span {
     share.clamp(LEAST_TOLERANCE, MOST_TOLERANCE)
 }
 
-/// What makes figures seen through the path doubtful, a sentence each; nothing if all is well.
+/// What makes measurements through the path doubtful, a sentence each; empty if nothing does.
 pub fn flaws(world: &WorldRecord, measure: &Measure) -> Vec<String> {
     let mut flaws = Vec::new();
     let bound = tolerance(measure.round_trip);
@@ -100,9 +100,9 @@ pub fn flaws(world: &WorldRecord, measure: &Measure) -> Vec<String> {
         1 => flaws.push("the wall clock was set once".into()),
         times => flaws.push(format!("the wall clock was set {times} times")),
     }
-    let (missed, due) = (world.samples_missed, measure.looks + world.samples_missed);
+    let (missed, due) = (world.samples_missed, measure.samples + world.samples_missed);
     if missed * 100 > due * MISSED_PER_CENT {
-        flaws.push(format!("{missed} of {due} looks at TCP_INFO were missed"));
+        flaws.push(format!("{missed} of {due} samples of TCP_INFO were missed"));
     }
     flaws
 }
@@ -133,7 +133,7 @@ mod tests {
         round_trip: Span::from_millis(40),
         is_timed: true,
         duration: Span::from_secs(10),
-        looks: 98,
+        samples: 98,
         may_be_busy: true,
     };
 
@@ -180,12 +180,12 @@ mod tests {
             (
                 WorldRecord { samples_missed: 2, ..world() },
                 WorldRecord { samples_missed: 3, ..world() },
-                "3 of 101 looks",
+                "3 of 101 samples",
             ),
         ] {
-            let told = |world| flaws(&world, &MEASURE);
-            assert_eq!(told(good), Vec::<String>::new(), "{named}");
-            let flaws = told(flawed);
+            let found = |world| flaws(&world, &MEASURE);
+            assert_eq!(found(good), Vec::<String>::new(), "{named}");
+            let flaws = found(flawed);
             assert!(flaws.len() == 1 && flaws[0].contains(named), "{named}: {flaws:?}");
         }
     }
@@ -204,7 +204,7 @@ mod tests {
     fn a_path_without_a_trial_has_the_same_bounds() {
         let path: PathSpec = serde_json::from_str(r#"{ "delay": "20 ms" }"#).unwrap();
         let measure = Measure::of(&path, Span::from_secs(10));
-        assert_eq!(measure, Measure { looks: 0, may_be_busy: false, ..MEASURE });
+        assert_eq!(measure, Measure { samples: 0, may_be_busy: false, ..MEASURE });
         assert!(!Measure::of(&PathSpec::default(), Span::from_secs(10)).is_timed);
         assert_eq!(flaws(&WorldRecord::default(), &measure), Vec::<String>::new());
         let bad = WorldRecord {

@@ -136,7 +136,7 @@ impl Recording {
         }
     }
 
-    /// What the applications did and saw.
+    /// What the applications did.
     ///
     /// # Errors
     /// As for [`Recording::truth`].
@@ -173,7 +173,7 @@ impl Recording {
 pub struct TruthRows<F = BufReader<File>> {
     path: PathBuf,
     file: F,
-    /// The line just read; kept for its memory.
+    /// The line just read, in a buffer that is reused.
     line: Vec<u8>,
     /// Its number, from 1.
     number: usize,

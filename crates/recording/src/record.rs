@@ -10,7 +10,7 @@ use tcplab_workload::{AppReport, LoadReport, Outcome};
 
 use crate::Sketch;
 
-/// `app.json`: what both applications did and saw.
+/// `app.json`: what both applications did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppLog {
     /// The end that connected.
@@ -206,7 +206,7 @@ pub struct WorldRecord {
     pub spin: Span,
     /// How late packets were handed over.
     pub lateness: Lateness,
-    /// How long packets may have waited in a device before the path saw them.
+    /// How long packets may have waited in a device before the path.
     pub ring_wait: RingWait,
     /// Frames that the world itself lost, outside the path: should be none.
     pub device_drops: u64,
@@ -255,8 +255,8 @@ impl Lateness {
     }
 }
 
-/// An upper bound of how long packets waited in a device before the path saw them: at each packet
-/// read, the time since that device was last seen empty.
+/// An upper bound of how long packets waited in a device before the path: at each packet read, the
+/// time since that device was last empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingWait {
     /// The 99th percentile.
@@ -278,9 +278,9 @@ pub struct MoverRecord {
     /// How long it was ready to run and did not get a processor, in all.
     #[serde(rename = "starved_ns", with = "tcplab_units::number")]
     pub starved: Span,
-    /// The longest time between two looks at the devices without sleep in between.
+    /// The longest time between two polls of the devices without sleep in between.
     #[serde(rename = "longest_turn_ns", with = "tcplab_units::number")]
     pub longest_turn: Span,
-    /// How often the wall clock was seen to step by more than a millisecond.
+    /// How often the wall clock stepped by more than a millisecond.
     pub clock_steps: u64,
 }

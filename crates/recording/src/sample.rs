@@ -1,4 +1,4 @@
-//! Rows of `TCP_INFO`: what the kernel (or a model stack) says of a connection at one moment.
+//! Samples of `TCP_INFO`: the state of a connection at one moment, of the kernel or of a model.
 
 use tcplab_quantities::Quantity;
 use tcplab_units::{Endpoint, Instant};
@@ -32,7 +32,7 @@ impl Column {
 
 macro_rules! samples {
     ($($field:ident = $quantity:ident $(* $scale:literal)? $(, none $none:literal)?;)+) => {
-        /// One look at one socket.
+        /// A sample of one socket.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Sample {
             /// When it was taken.

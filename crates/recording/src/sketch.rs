@@ -2,7 +2,7 @@
 
 use tcplab_units::Span;
 
-/// Spans sorted into cells of one width per power of two, 64 each: a quantile is told within 1/64
+/// Spans sorted into cells of one width per power of two, 64 each: a quantile is exact within 1/64
 /// of itself, and 29 KiB hold an hour of packets as well as a second.
 ///
 /// The idea is that of Tene's `HdrHistogram`: as many significant digits for the small as for the

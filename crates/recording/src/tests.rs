@@ -1,4 +1,4 @@
-//! A small trial, told packet by packet, and what stands in its recording.
+//! A small trial, packet by packet, and its recording.
 
 use std::path::Path;
 

@@ -15,13 +15,13 @@ use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file,
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
 ///
-/// Frames wait here, in order, for the verdict of the path, which goes into their comments.
+/// Frames wait here, in order, for the verdict of the path, which becomes their comment.
 #[derive(Debug)]
 pub struct RecordingWriter {
     directory: PathBuf,
     captures: [EndCapture; 2],
     truth: Output,
-    /// The row being made; kept for its memory.
+    /// The row being made, in a buffer that is reused.
     row: Vec<u8>,
     samples: Output,
     /// The samples of flows with files of their own, by name.
@@ -254,7 +254,7 @@ impl RecordingWriter {
     }
 }
 
-/// Writes a row of the ground truth, made in a buffer that is kept.
+/// Writes a row of the ground truth, made in a buffer that is reused.
 fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(), RecordingError> {
     line.clear();
     serde_json::to_writer(&mut *line, row).expect("plain data has a JSON form");

@@ -55,12 +55,6 @@ impl Limits {
     /// How long a client is listened to after the last answer, so that what it still sends does
     /// not reset the connection before it has read that answer (RFC 9112, section 9.6).
     pub const LINGER: Duration = Duration::from_secs(2);
-
-    /// How often an event loop looks at all its connections for those that take too long.
-    pub(crate) fn sweep_period(&self) -> Duration {
-        let shortest = self.idle.min(self.request) / 8;
-        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
-    }
 }
 
 impl Default for Limits {

@@ -27,6 +27,15 @@ impl ServerContext<'_> {
         &self.config.limits
     }
 
+    /// How often an event loop checks for connections that exceed a limit.
+    pub(crate) fn sweep_period(&self, is_stopping: bool) -> Duration {
+        if is_stopping {
+            return Duration::from_millis(10);
+        }
+        let shortest = self.limits().idle.min(self.limits().request) / 8;
+        shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
+    }
+
     /// Whether another connection may be accepted.
     pub(crate) fn has_room(&self) -> bool {
         self.counters.open() < self.limits().connections

@@ -284,9 +284,7 @@ mod tests {
     use super::*;
     use crate::service::Service;
     use crate::service::chargen::{Chargen, characters};
-    use crate::service::daytime::Daytime;
-    use crate::service::discard::Discard;
-    use crate::service::echo::Echo;
+    use crate::service::inetd::{Daytime, Discard, Echo};
 
     const LIMITS: Limits = Limits {
         connections: 1,

@@ -8,42 +8,23 @@ use tcplab_units::ServerDesign;
 
 /// Why a server cannot start or continue.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message names each field")]
 pub enum ServeError {
     /// The kernel refuses the address.
     #[error("cannot listen on {address}: {source}")]
-    Listen {
-        /// What was asked for.
-        address: SocketAddr,
-        /// What the kernel says.
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     /// The content to serve over HTTP is not available.
     #[error("cannot serve {}: {source}", path.display())]
-    Content {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: io::Error,
-    },
+    Content { path: PathBuf, source: io::Error },
     /// The configuration is contradictory.
     #[error("{0}")]
     Invalid(String),
     /// This machine refuses what the design needs.
     #[error("the design `{}` cannot run here: {source}", design.name())]
-    Design {
-        /// Which one.
-        design: ServerDesign,
-        /// What was refused.
-        source: io::Error,
-    },
+    Design { design: ServerDesign, source: io::Error },
     /// A system call failed that normally succeeds.
     #[error("cannot {what}: {source}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// What the kernel says.
-        source: io::Error,
-    },
+    System { what: &'static str, source: io::Error },
 }
 
 impl ServeError {

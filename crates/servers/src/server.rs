@@ -1,7 +1,6 @@
 //! A server as its caller sees it.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{Config, Subject, Transport};
@@ -13,10 +12,8 @@ use crate::error::{ServeError, system};
 use crate::listener::Listener;
 use crate::service::Service;
 use crate::service::chargen::Chargen;
-use crate::service::daytime::Daytime;
-use crate::service::discard::Discard;
-use crate::service::echo::Echo;
 use crate::service::http::{Disk, Http};
+use crate::service::inetd::{Daytime, Discard, Echo};
 use crate::stop::Stop;
 
 /// A server that listens.
@@ -110,11 +107,11 @@ fn service(subject: &Subject) -> Result<Arc<dyn Service>, ServeError> {
         Subject::Daytime => Arc::new(Daytime),
         Subject::Discard => Arc::new(Discard),
         Subject::Chargen => Arc::new(Chargen),
-        Subject::Http(path) => Arc::new(Http::new(Arc::new(disk(path)?))),
+        Subject::Http(path) => {
+            let disk = Disk::open(path)
+                .map_err(|source| ServeError::Content { path: path.into(), source })?;
+            Arc::new(Http::new(Arc::new(disk)))
+        }
         Subject::Time | Subject::Users => unreachable!("check() refused them over TCP"),
     })
-}
-
-fn disk(path: &Path) -> Result<Disk, ServeError> {
-    Disk::open(path).map_err(|source| ServeError::Content { path: path.into(), source })
 }

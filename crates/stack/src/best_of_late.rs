@@ -38,8 +38,8 @@ impl<V: Copy + Ord> BestOfLate<V> {
     }
 }
 
-/// Lets go of what is too old; takes the second best from the second quarter and the third best from
-/// the second half, so that they are of some use when it is their turn.
+/// Drops samples that are too old; takes the second best from the second quarter and the third best
+/// from the second half, so that they are recent when they become the best.
 fn aged<V: Copy>(
     [first, second, third]: [(u64, V); 3],
     length: u64,

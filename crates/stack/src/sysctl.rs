@@ -24,7 +24,11 @@ macro_rules! sysctls {
         ///
         /// # Errors
         /// When a model has no such setting, or not with that value.
-        pub fn set_sysctl($config: &mut Config, name: &str, $value: &str) -> Result<(), SysctlError> {
+        pub fn set_sysctl(
+            $config: &mut Config,
+            name: &str,
+            $value: &str,
+        ) -> Result<(), SysctlError> {
             match name {
                 $($name => $set,)*
                 _ => return Err(SysctlError::Unknown),

@@ -11,7 +11,7 @@ pub enum TableError<E> {
     /// Such as a full disk. What was written so far is no table.
     #[error("cannot write the table: {source}")]
     Write {
-        /// What the writer said.
+        /// The writer's error.
         #[from]
         source: io::Error,
     },

@@ -1,4 +1,4 @@
-//! What a file says of itself.
+//! Metadata of files.
 
 use crate::column::Column;
 

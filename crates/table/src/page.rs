@@ -105,7 +105,7 @@ fn tables_page() -> String {
                     [quantities.md](quantities.md) has the quantities.\n\n\
                     `tcplab trace --parquet DIR` writes the tables of a capture, `tcplab export` any \
                     table in any format. `tcplab trace --json` has the same rows with the same keys; \
-                    there the columns `forward_…` and `reverse_…` of a connection stand below \
+                    there the columns `forward_…` and `reverse_…` of a connection are below \
                     `forward` and `reverse`.\n\n\
                     Names end in their unit. Integers are signed, of 64 bits, so differences of \
                     columns do not wrap; numbers are floating point, of 64 bits; what is not known is \

@@ -58,11 +58,11 @@ impl<W: Write> Write for Lent<W> {
     }
 }
 
-/// Mostly what the disk said, which callers know how to explain.
+/// Mostly an error of the disk, which callers know how to explain.
 fn reason(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(said) => *said,
+            Ok(error) => *error,
             Err(other) => io::Error::other(other),
         },
         other => io::Error::other(other),
@@ -247,7 +247,7 @@ fn write_some<T: DataType, W: Write + Send>(
     write_column::<T, W>(group, &values, Some(&there), None)
 }
 
-/// A column of lists: definition level 0 is an empty list; repetition level 1 goes on with one.
+/// A column of lists: definition level 0 is an empty list; repetition level 1 continues one.
 fn write_lists<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     lists: impl Iterator<Item = Vec<i64>>,

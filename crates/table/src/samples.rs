@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::table::Table;
 use crate::value::{Kind, Value};
 
-/// Writes samples as a table, and says how many rows these are.
+/// Writes samples as a table; returns the number of rows.
 ///
 /// # Errors
 /// The first error of `out`, after which what was written is no table.

@@ -10,7 +10,7 @@ use crate::error::TableError;
 use crate::format::Format;
 use crate::table::Table;
 
-/// Writes the path's log as a table, in the order of `rows`, and says how many rows these were. It
+/// Writes the path's log as a table, in the order of `rows`, and returns their number. It
 /// takes the same memory for any number of rows, and asks for each when it is needed.
 ///
 /// # Errors

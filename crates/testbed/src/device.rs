@@ -16,7 +16,6 @@ use tcplab_wire::offload::{GsoType, VnetHeader};
 use crate::TrialError;
 use crate::link_header::LinkHeader;
 use crate::netlink::{LinkSettings, Netlink};
-use crate::packet_socket::{self, Frame};
 use crate::sys;
 
 /// How frames get out of an endpoint's namespace and into it.
@@ -199,20 +198,21 @@ impl Device {
 
     fn receive_frame(&mut self, buffer: &mut [u8]) -> io::Result<Option<Received>> {
         loop {
-            let Frame { header, len, tag } = match packet_socket::receive(self.fd.as_fd(), buffer) {
-                Ok(frame) => frame,
-                Err(error) => match Errno::from_io_error(&error) {
-                    Some(Errno::AGAIN | Errno::INTR | Errno::NETDOWN) => return Ok(None),
-                    // A super-packet for which `virtio_net_hdr` has no words.
-                    Some(Errno::INVAL) => {
-                        self.refused += 1;
-                        continue;
-                    }
-                    _ => return Err(error),
-                },
+            let mut header = [0; VnetHeader::LEN];
+            let received = match sys::receive_frame(self.fd.as_fd(), &mut header, buffer) {
+                Ok(Some(received)) => received,
+                Ok(None) => return Ok(None),
+                // A super-packet for which `virtio_net_hdr` has no words.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                    self.refused += 1;
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
-            let frame = &buffer[..len.min(buffer.len())];
-            let Some((link, at)) = LinkHeader::of(frame, tag) else { continue };
+            let len = received.len.saturating_sub(VnetHeader::LEN).min(buffer.len());
+            let frame = &buffer[..len];
+            let Some((link, at)) = LinkHeader::of(frame, received.tag) else { continue };
+            let header = VnetHeader::from_bytes(header);
             let header = header.of_packet(at as u16);
             let packet = &frame[at..];
             // Short frames are filled up, which is no part of the packet.

@@ -1,6 +1,5 @@
 //! What this machine can do: each ability tried, not guessed.
 
-use std::fs;
 use std::os::fd::AsFd;
 use std::sync::mpsc;
 
@@ -27,6 +26,24 @@ pub struct Ability {
     pub found: String,
     /// What would make it better.
     pub remedy: Option<String>,
+}
+
+impl Ability {
+    fn new(
+        name: &str,
+        verdict: AbilityLevel,
+        found: impl Into<String>,
+        remedy: Option<&str>,
+    ) -> Ability {
+        let remedy = remedy.map(str::to_owned);
+        Ability { name: name.into(), verdict, found: found.into(), remedy }
+    }
+
+    /// Good, or else limited with this remedy.
+    fn good_or(name: &str, is_good: bool, found: impl Into<String>, remedy: &str) -> Ability {
+        let verdict = if is_good { AbilityLevel::Good } else { AbilityLevel::Limited };
+        Ability::new(name, verdict, found, Some(remedy).filter(|_| !is_good))
+    }
 }
 
 /// How far an ability goes.
@@ -67,12 +84,11 @@ pub(crate) fn probe(watch_caller: impl Fn()) {
             say(&congestion_controls());
             say(&netem_backend());
         }
-        Err(error) => say(&Ability {
-            name: "network namespaces".into(),
-            verdict: AbilityLevel::Missing,
-            found: error.to_string(),
-            remedy: error.remedy(),
-        }),
+        Err(error) => {
+            let (found, remedy) = (error.to_string(), error.remedy());
+            let name = "network namespaces";
+            say(&Ability::new(name, AbilityLevel::Missing, found, remedy.as_deref()));
+        }
     }
     say(&timers());
     say(&processors());
@@ -80,14 +96,13 @@ pub(crate) fn probe(watch_caller: impl Fn()) {
 
 fn kernel() -> Ability {
     let system = rustix::system::uname();
-    let release = system.release().to_string_lossy().into_owned();
-    let linux = system.sysname().to_string_lossy() == "Linux";
-    Ability {
-        name: "kernel".into(),
-        verdict: if linux { AbilityLevel::Good } else { AbilityLevel::Missing },
-        found: format!("{} {release}", system.sysname().to_string_lossy()),
-        remedy: (!linux).then(|| "experiments on the kernel's TCP need Linux".into()),
+    let name = system.sysname().to_string_lossy();
+    let found = format!("{name} {}", system.release().to_string_lossy());
+    if name == "Linux" {
+        return Ability::new("kernel", AbilityLevel::Good, found, None);
     }
+    let remedy = Some("experiments on the kernel's TCP need Linux");
+    Ability::new("kernel", AbilityLevel::Missing, found, remedy)
 }
 
 fn namespaces(privilege: Privilege) -> Ability {
@@ -95,40 +110,29 @@ fn namespaces(privilege: Privilege) -> Ability {
         Privilege::Held => "allowed by privilege",
         Privilege::UserNamespace => "allowed inside a user namespace, without privilege",
     };
-    Ability {
-        name: "network namespaces".into(),
-        verdict: AbilityLevel::Good,
-        found: found.into(),
-        remedy: None,
-    }
+    Ability::new("network namespaces", AbilityLevel::Good, found, None)
 }
 
 fn device(kind: DeviceKind) -> Ability {
-    let (name, without) = match kind {
-        DeviceKind::Tun => ("TUN devices", AbilityLevel::Limited),
-        DeviceKind::PacketSocket => ("veth and packet sockets", AbilityLevel::Limited),
-    };
-    let (verdict, found, remedy) = match try_device(kind) {
-        Ok(()) => (AbilityLevel::Good, "a device was made and opened".to_owned(), None),
-        Err(error) => (without, error.to_string(), Some(device_remedy(kind).to_owned())),
-    };
-    Ability { name: name.into(), verdict, found, remedy }
-}
-
-fn device_remedy(kind: DeviceKind) -> &'static str {
-    match kind {
-        DeviceKind::Tun => {
+    let (name, remedy) = match kind {
+        DeviceKind::Tun => (
+            "TUN devices",
             "tcplab uses packet sockets instead, at half the rate; \
-             as root: `chmod 666 /dev/net/tun` (udev's default), or `modprobe tun`"
+             as root: `chmod 666 /dev/net/tun` (udev's default), or `modprobe tun`",
+        ),
+        DeviceKind::PacketSocket => {
+            ("veth and packet sockets", "tcplab uses TUN devices; as root: `modprobe veth`")
         }
-        DeviceKind::PacketSocket => "tcplab uses TUN devices; as root: `modprobe veth`",
+    };
+    match try_device(kind) {
+        Ok(()) => Ability::new(name, AbilityLevel::Good, "a device was made and opened", None),
+        Err(error) => Ability::new(name, AbilityLevel::Limited, error.to_string(), Some(remedy)),
     }
 }
 
 /// Makes a device in the namespace of a thread that lives until the other end was opened.
 fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
-    let bridge = fs::File::open("/proc/self/ns/net")
-        .map_err(TrialError::setup("look at its own network namespace"))?;
+    let bridge = namespace::current()?;
     let (device, made) = mpsc::channel();
     let (stay, until) = mpsc::channel::<()>();
     std::thread::spawn(move || {
@@ -157,26 +161,15 @@ fn congestion_controls() -> Ability {
         found += &format!("; refused: {}", refused.join(", "));
     }
     let wanted = ["reno", "cubic"].iter().all(|name| usable.iter().any(|it| it == name));
-    Ability {
-        name: "congestion controls".into(),
-        verdict: if wanted && refused.is_empty() {
-            AbilityLevel::Good
-        } else {
-            AbilityLevel::Limited
-        },
-        found,
-        remedy: (!wanted).then(|| "as root: `modprobe tcp_cubic`, and so on".into()),
-    }
+    let is_complete = wanted && refused.is_empty();
+    let level = if is_complete { AbilityLevel::Good } else { AbilityLevel::Limited };
+    let remedy = (!wanted).then_some("as root: `modprobe tcp_cubic`, and so on");
+    Ability::new("congestion controls", level, found, remedy)
 }
 
 /// Whether paths with `backend = "netem"` can be run.
 fn netem_backend() -> Ability {
-    let ability = |verdict, found: String, remedy: Option<String>| Ability {
-        name: "netem".into(),
-        verdict,
-        found,
-        remedy,
-    };
+    let ability = |verdict, found, remedy| Ability::new("netem", verdict, found, remedy);
     let (mut has, mut lacks) = (Vec::new(), Vec::new());
     for kind in ["netem", "tbf", "ifb"] {
         let tried = match kind {
@@ -189,7 +182,7 @@ fn netem_backend() -> Ability {
             Ok(()) => has.push(kind),
             Err(ToolError::Missing { program }) => {
                 let found = format!("`{program}` is not installed");
-                return ability(AbilityLevel::Limited, found, Some(MISSING_TOOLS.into()));
+                return ability(AbilityLevel::Limited, found, Some(MISSING_TOOLS));
             }
             Err(ToolError::Unknown { .. }) => lacks.push(kind),
             Err(ToolError::Failed { said }) => {
@@ -204,15 +197,13 @@ fn netem_backend() -> Ability {
     let module = |kind: &&str| if *kind == "ifb" { "ifb".into() } else { format!("sch_{kind}") };
     let modules: Vec<String> = lacks.iter().map(module).collect();
     let beside = if has.is_empty() { String::new() } else { format!(" (but {})", has.join(", ")) };
-    ability(
-        AbilityLevel::Limited,
-        format!("this kernel has no {}{beside}", lacks.join(", ")),
-        Some(format!(
-            "only paths with `backend = \"netem\"` need it; as root: `modprobe {}`, where the \
-             kernel was built with it",
-            modules.join("`, `modprobe ")
-        )),
-    )
+    let found = format!("this kernel has no {}{beside}", lacks.join(", "));
+    let remedy = format!(
+        "only paths with `backend = \"netem\"` need it; as root: `modprobe {}`, where the kernel was \
+         built with it",
+        modules.join("`, `modprobe ")
+    );
+    ability(AbilityLevel::Limited, found, Some(&remedy))
 }
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.
@@ -224,30 +215,18 @@ fn timers() -> Ability {
     late.sort_unstable();
     let (median, p99) = (late[100], late[198]);
     let good = p99 < Span::from_millis(1);
-    Ability {
-        name: "timers".into(),
-        verdict: if good { AbilityLevel::Good } else { AbilityLevel::Limited },
-        found: format!(
-            "a sleep ends {} µs late (median), {} µs (99 %), {}",
-            median.as_micros(),
-            p99.as_micros(),
-            match scheduling {
-                Scheduling::RealTime => "in real-time scheduling",
-                Scheduling::ShortSlices => "in short slices of the processor",
-                Scheduling::Ordinary => "in ordinary scheduling",
-            }
-        ),
-        remedy: (!good).then(|| "delays will be off by this much; end other work".into()),
-    }
+    let scheduling = match scheduling {
+        Scheduling::RealTime => "in real-time scheduling",
+        Scheduling::ShortSlices => "in short slices of the processor",
+        Scheduling::Ordinary => "in ordinary scheduling",
+    };
+    let (median, p99) = (median.as_micros(), p99.as_micros());
+    let found = format!("a sleep ends {median} µs late (median), {p99} µs (99 %), {scheduling}");
+    Ability::good_or("timers", good, found, "delays will be off by this much; end other work")
 }
 
 fn processors() -> Ability {
     let count = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Ability {
-        name: "processors".into(),
-        verdict: if count > 1 { AbilityLevel::Good } else { AbilityLevel::Limited },
-        found: count.to_string(),
-        remedy: (count < 2)
-            .then(|| "endpoints and path share one processor: expect late packets".into()),
-    }
+    let remedy = "endpoints and path share one processor: expect late packets";
+    Ability::good_or("processors", count > 1, count.to_string(), remedy)
 }

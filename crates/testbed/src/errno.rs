@@ -9,7 +9,7 @@ pub(crate) fn of(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
-/// The name of an error in `errno.h`, of those that calls for sockets and their options return.
+/// The name of an error in `errno.h`, of those that system calls on a socket return.
 pub(crate) fn name(errno: Errno) -> Cow<'static, str> {
     const NAMES: &[(Errno, &str)] = &[
         (Errno::ACCESS, "EACCES"),

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::thread::JoinHandle;
 
 use tcplab_recording::RecordingError;
 use tcplab_units::Span;
@@ -70,6 +71,23 @@ impl TrialError {
     pub(crate) fn setup(step: impl Into<String>) -> impl FnOnce(io::Error) -> TrialError {
         let step = step.into();
         move |source| TrialError::Setup { step, source }
+    }
+
+    /// An error in these words.
+    pub(crate) fn reported(
+        message: impl Into<String>,
+        remedy: impl Into<Option<&'static str>>,
+    ) -> TrialError {
+        let remedy = remedy.into().map(str::to_owned);
+        TrialError::Reported { message: message.into(), remedy }
+    }
+
+    /// Why a thread of an endpoint ended before it was ready.
+    pub(crate) fn of_thread(thread: JoinHandle<Result<(), TrialError>>) -> TrialError {
+        match thread.join() {
+            Ok(Err(error)) => error,
+            _ => TrialError::panicked(),
+        }
     }
 
     /// A thread of an endpoint panicked.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
 use crate::device::Device;
@@ -76,11 +75,7 @@ pub fn bridge(
     while !mover.has_failed() {
         let left = request.lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
         let span = left.map_or(LOOK, |left| left.min(LOOK));
-        let timeout = Timespec::try_from(span).expect("less than a second");
-        match poll(&mut [PollFd::new(&signals, PollFlags::IN)], Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(TrialError::setup("wait")(errno.into())),
-        }
+        signals.wait(Some(span)).map_err(TrialError::setup("wait"))?;
         let mut heard = std::iter::from_fn(|| signals.next());
         if heard.any(|heard| heard.signal != Signal::CHILD)
             || left.is_some_and(|left| left.is_zero())

@@ -1,12 +1,12 @@
 //! The caller's side: each trial runs in a process of its own, so its namespaces are fresh, and
 //! nothing of it is left when it ends, or when the caller does.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::message::line;
-use crate::{DeviceKind, Reach, TrialError, Tuning};
+use crate::{DeviceKind, Reach, TrialError, Tuning, message};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -28,7 +27,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// The process for a task that [`crate::serve`] knows, with pipes to and from it.
+    /// The command of a process with a `task`, which takes requests and gives answers.
     pub(crate) fn command(&self, task: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args([task, &std::process::id().to_string()]);
@@ -88,7 +87,7 @@ pub fn run_trial(
     stop: &AtomicBool,
     mut progress: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
-    Helper::start(launcher, "trial")?.run(request, stop, |message| match message {
+    Helper::start(launcher, "trial")?.follow(request, stop, |message| match message {
         Message::Progress(now) => {
             progress(now);
             None
@@ -136,15 +135,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(cannot("has no output".into()));
         };
-        let (sender, messages) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let Ok(message) = serde_json::from_str(&line) else { break };
-                if sender.send(message).is_err() {
-                    break;
-                }
-            }
-        });
+        let messages = message::receive(stdout);
         let complaints = thread::spawn(move || {
             let mut text = String::new();
             let _ = stderr.read_to_string(&mut text);
@@ -153,24 +144,15 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         Ok(Helper { child, program, messages, complaints })
     }
 
-    /// Gives the process its task. Its standard input stays open: its end tells the process
-    /// that its caller is gone.
-    pub(crate) fn ask(&mut self, request: &impl Serialize) -> io::Result<()> {
-        match self.child.stdin.as_mut() {
-            Some(stdin) => stdin.write_all(line(request).as_bytes()),
-            None => Ok(()),
-        }
-    }
-
-    /// Gives the process its task and hears its messages until `hear` makes a result of one; `stop`
-    /// ends it at once.
-    pub(crate) fn run<T>(
-        mut self,
+    /// Gives the process its task, and `heard` its messages until that has a result; `stop` ends the
+    /// process at once. Its standard input stays open: its end shows that the caller is gone.
+    pub(crate) fn follow<T>(
+        self,
         request: &impl Serialize,
         stop: &AtomicBool,
-        mut hear: impl FnMut(M) -> Option<Result<T, TrialError>>,
+        mut heard: impl FnMut(M) -> Option<Result<T, TrialError>>,
     ) -> Result<T, TrialError> {
-        if self.ask(request).is_err() {
+        if self.child.stdin.as_ref().is_some_and(|stdin| message::send(stdin, request).is_err()) {
             return Err(self.died());
         }
         loop {
@@ -179,7 +161,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
             }
             match self.messages.recv_timeout(PATIENCE) {
                 Ok(message) => {
-                    if let Some(result) = hear(message) {
+                    if let Some(result) = heard(message) {
                         return result;
                     }
                 }

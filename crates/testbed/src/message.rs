@@ -1,21 +1,54 @@
 //! Lines of JSON between a helper process and its caller.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::TrialError;
+
+/// Writes one line.
+pub(crate) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_string(message).expect("plain data has a JSON form");
+    line.push('\n');
+    to.write_all(line.as_bytes())?;
+    to.flush()
+}
+
+/// Reads lines in a thread of its own, until the end or one that is no such message.
+pub(crate) fn receive<M: DeserializeOwned + Send + 'static>(
+    from: impl Read + Send + 'static,
+) -> Receiver<M> {
+    let (sender, messages) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            let Ok(message) = serde_json::from_str(&line) else { break };
+            if sender.send(message).is_err() {
+                break;
+            }
+        }
+    });
+    messages
+}
+
+/// Reads the task of a helper process, one line of its standard input.
+pub(crate) fn read_task<T: DeserializeOwned>() -> Result<T, TrialError> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
+    serde_json::from_str(&line)
+        .map_err(|error| TrialError::setup("understand the request")(error.into()))
+}
 
 /// One line to the caller. If the caller is gone, so is the reason to go on.
-pub(crate) fn say(message: &impl serde::Serialize) {
-    if io::stdout().write_all(line(message).as_bytes()).and_then(|()| io::stdout().flush()).is_err()
-    {
+pub(crate) fn say(message: &impl Serialize) {
+    if send(io::stdout(), message).is_err() {
         std::process::exit(2);
     }
 }
 
-/// A message as a line.
-pub(crate) fn line(message: &impl serde::Serialize) -> String {
-    serde_json::to_string(message).expect("plain data has a JSON form") + "\n"
-}
-
 /// The name of a plain enum value as its JSON has it.
-pub(crate) fn serde_name(value: &impl serde::Serialize) -> String {
+pub(crate) fn serde_name(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -41,13 +41,10 @@ pub struct Moving {
 impl Moving {
     pub(crate) fn plans(&self) -> Result<[LinkPlan; 2], TrialError> {
         if self.path.backend == Some(Backend::Netem) {
-            return Err(TrialError::Reported {
-                message: "this path is for netem, and only trials are run through it".into(),
-                remedy: Some(
-                    "leave out `backend`, or print it for a box of your own: `tcplab path tc`"
-                        .into(),
-                ),
-            });
+            return Err(TrialError::reported(
+                "this path is for netem, and only trials are run through it",
+                "leave out `backend`, or print it for a box of your own: `tcplab path tc`",
+            ));
         }
         let link = |direction| self.path.link(direction);
         Ok([link(Direction::Forward)?, link(Direction::Reverse)?])
@@ -62,10 +59,10 @@ impl Moving {
         let mut entries =
             std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
         if entries.next().is_some() {
-            return Err(TrialError::Reported {
-                message: format!("{name} is not empty"),
-                remedy: Some("name a directory that does not exist yet for --capture".into()),
-            });
+            return Err(TrialError::reported(
+                format!("{name} is not empty"),
+                "name a directory that does not exist yet for --capture",
+            ));
         }
         Ok(())
     }

@@ -53,10 +53,10 @@ pub(crate) fn current() -> Result<OwnedFd, TrialError> {
 /// one that it leaves, as a user namespace would.
 pub(crate) fn isolate_held() -> Result<(), TrialError> {
     unshare(UnshareFlags::NEWNET).map_err(|errno| match errno {
-        Errno::PERM => TrialError::Reported {
-            message: "joining this network needs CAP_NET_ADMIN and CAP_SYS_ADMIN in it".into(),
-            remedy: Some("run tcplab as root, or leave out --join".into()),
-        },
+        Errno::PERM => TrialError::reported(
+            "joining this network needs CAP_NET_ADMIN and CAP_SYS_ADMIN in it",
+            "run tcplab as root, or leave out --join",
+        ),
         errno => refused(errno),
     })
 }

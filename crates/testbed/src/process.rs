@@ -3,13 +3,17 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+
+use crate::sys::check;
 
 /// The signals that a shell wants to hear of instead of being ended by them, and that a child
 /// ended.
@@ -46,6 +50,15 @@ impl Signals {
         Ok(Signals { fd: unsafe { OwnedFd::from_raw_fd(raw) } })
     }
 
+    /// Waits for a signal, at most `longest` or without end. Any signal ends the wait.
+    pub(crate) fn wait(&self, longest: Option<Duration>) -> io::Result<()> {
+        let timeout = longest.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&self.fd, PollFlags::IN)], timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// The next signal that came, if there is one.
     pub(crate) fn next(&self) -> Option<Heard> {
         let mut told = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
@@ -61,12 +74,6 @@ impl Signals {
         let by_process = matches!(told.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
         let sender = by_process.then(|| Pid::from_raw(told.ssi_pid.cast_signed())).flatten();
         Some(Heard { signal: Signal::from_named_raw(told.ssi_signo.cast_signed())?, sender })
-    }
-}
-
-impl AsFd for Signals {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
     }
 }
 
@@ -171,8 +178,4 @@ pub(crate) fn belongs_to_caller(command: &mut Command) {
     };
     // SAFETY: the closure allocates nothing and takes no lock.
     unsafe { command.pre_exec(wish) };
-}
-
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

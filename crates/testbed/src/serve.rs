@@ -1,6 +1,6 @@
 //! The helper process of trials, calibrations and probes: reads its task and does it.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::process::ExitCode;
 use std::thread;
 
@@ -8,7 +8,7 @@ use rustix::process::Pid;
 
 use crate::calibrate::{calibrate, measure};
 use crate::launch::{Message, TrialRequest};
-use crate::message::say;
+use crate::message::{read_task, say};
 use crate::namespace::{self, Privilege};
 use crate::process::die_with;
 use crate::{TrialError, doctor, load, sysctl, trial};
@@ -50,10 +50,7 @@ pub fn serve(arguments: &[String]) -> ExitCode {
 }
 
 fn usage() -> TrialError {
-    TrialError::Reported {
-        message: "this subcommand is for tcplab's own use".into(),
-        remedy: Some("use `tcplab run`".into()),
-    }
+    TrialError::reported("this subcommand is for tcplab's own use", "use `tcplab run`")
 }
 
 fn failed(error: &TrialError) -> Message {
@@ -62,15 +59,12 @@ fn failed(error: &TrialError) -> Message {
 }
 
 /// Does the task that is asked for on standard input, in a namespace of its own.
-fn work_for<R: for<'de> serde::Deserialize<'de>>(
+fn work_for<R: serde::de::DeserializeOwned>(
     caller: Pid,
     work: impl FnOnce(&R, Privilege) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     die_with(caller);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
-    let request: R = serde_json::from_str(&line)
-        .map_err(|error| TrialError::setup("understand the request")(error.into()))?;
+    let request: R = read_task()?;
     sysctl::look_around();
     let privilege = namespace::isolate()?;
     die_with(caller);

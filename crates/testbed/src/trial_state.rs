@@ -18,17 +18,17 @@ use crate::sampler::Sampled;
 pub(crate) struct TrialState {
     client: EndpointSpec,
     server: EndpointSpec,
-    workload: WorkloadSpec,
+    pub(crate) workload: WorkloadSpec,
     /// The TCP flows, if the applications have connections.
-    flows: Option<Flows>,
-    seed: u64,
+    pub(crate) flows: Option<Flows>,
+    pub(crate) seed: u64,
     received: AtomicU64,
     /// The clients of a load are done.
     is_load_over: AtomicBool,
     /// The client is done, and nothing is on the path any more.
     is_at_rest: AtomicBool,
     /// The trial's time limit.
-    limit: Instant,
+    pub(crate) limit: Instant,
     /// The time is over, and calls that wait are ended.
     is_over: AtomicBool,
     /// The sockets of connections, as long as they are not closed.
@@ -66,19 +66,6 @@ impl TrialState {
         }
     }
 
-    pub(crate) fn workload(&self) -> &WorkloadSpec {
-        &self.workload
-    }
-
-    /// The TCP flows, if the applications have connections.
-    pub(crate) fn flows(&self) -> Option<&Flows> {
-        self.flows.as_ref()
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
     /// Payload bytes that have arrived.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
@@ -114,11 +101,6 @@ impl TrialState {
 
     pub(crate) fn rest(&self) {
         self.is_at_rest.store(true, Ordering::Relaxed);
-    }
-
-    /// When the trial's time is over.
-    pub(crate) fn limit(&self) -> Instant {
-        self.limit
     }
 
     /// Whether calls that still wait may be ended when the time is over.

@@ -279,7 +279,7 @@ pub fn pace(socket: impl AsFd, bytes_per_second: u64) -> io::Result<()> {
 /// # Errors
 /// When the kernel refuses.
 pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> io::Result<()> {
-    sys::stamp_arrivals(socket)
+    sys::note_times(socket)
 }
 
 /// Receives a datagram and when the kernel did, in nanoseconds since the Unix epoch.
@@ -290,5 +290,5 @@ pub fn receive_stamped(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
 ) -> io::Result<(usize, Option<u64>)> {
-    sys::receive_stamped(socket, buffer)
+    sys::receive(socket, [&mut [], buffer], 0).map(|received| (received.len, received.at_nanos))
 }

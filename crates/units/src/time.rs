@@ -140,6 +140,14 @@ impl Instant {
     /// Later than anything that happens.
     pub const MAX: Instant = Instant(u64::MAX);
 
+    /// The earlier of two, where there are two.
+    #[inline]
+    pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
     /// `n` nanoseconds after zero.
     pub const fn from_nanos(n: u64) -> Instant {
         Instant(n)

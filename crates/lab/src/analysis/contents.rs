@@ -37,7 +37,7 @@ fn flaws(app: &AppLog, record: &TrialRecord, path: &PathSpec, samples: usize) ->
     }
     let measure = Measure {
         // Each look takes a sample of both sockets.
-        looks: samples as u64 / 2,
+        samples: samples as u64 / 2,
         may_be_busy: true,
         ..Measure::of(path, record.duration)
     };

@@ -26,8 +26,8 @@ impl StepMarkPlan {
     }
 }
 
-/// A drop-tail queue, or a drop-head queue as Linux's `pfifo_head_drop` (net/sched/sch_fifo.c): that
-/// drops the oldest packets, so the sender learns of the loss a queue's length sooner.
+/// A drop-tail queue, or a drop-head queue as Linux's `pfifo_head_drop` (net/sched/sch_fifo.c),
+/// which drops the oldest packet, so that the sender learns of the loss a queue's length sooner.
 #[derive(Debug)]
 pub(super) struct DropQueue {
     limit: QueueLimit,

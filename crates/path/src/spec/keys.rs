@@ -78,10 +78,10 @@ macro_rules! path_keys {
             /// What holds in a direction, stage by stage: first that of the direction's own keys
             /// and, where it has none, the path's.
             pub(super) fn stages_of(&self, direction: Direction) -> Vec<Keys<'_>> {
-                let own = self.own(direction);
+                let (own, table) = (self.own(direction), Table::Link(direction));
                 let first = Keys {
                     $($key: own
-                        .and_then(|own| Given::of(stringify!($key), &own.$key, Table::Link(direction)))
+                        .and_then(|own| Given::of(stringify!($key), &own.$key, table))
                         .or_else(|| Given::of(stringify!($key), &self.$key, Table::Path)),)*
                 };
                 let (stages, link) = match own.and_then(|own| own.stages.as_ref()) {

@@ -5,7 +5,7 @@ use tcplab_path::{Direction, PathSpec};
 use tcplab_recording::quality::LEAST_TOLERANCE;
 use tcplab_units::{Rate, Span};
 
-use super::check::{CheckRow, Outcome};
+use super::check::CheckRow;
 
 /// A path may ask for this share of what this machine can model, in per cent: what is left is for
 /// what the measurement has not: captures at both ends, segments that leave one by one, a neighbour
@@ -100,35 +100,30 @@ impl Machine {
         let (median, tail) = self.error;
         let is_good = median.unsigned_abs() <= MEDIAN_BOUND.as_nanos()
             && tail.unsigned_abs() <= TAIL_BOUND.as_nanos();
-        CheckRow {
-            quantity: "timer error".into(),
-            direction: None,
-            asked: "0 µs".into(),
-            achieved: format!(
+        CheckRow::new(
+            "timer error",
+            "0 µs".into(),
+            format!(
                 "p50 {} µs, p99 {} µs (lead {} µs)",
                 micros(median),
                 micros(tail),
                 micros(self.lead.as_nanos().cast_signed())
             ),
-            outcome: Outcome::of(is_good),
-            why: format!("|p50| ≤ {MEDIAN_BOUND}, p99 ≤ {TAIL_BOUND}"),
-        }
+            is_good,
+            format!("|p50| ≤ {MEDIAN_BOUND}, p99 ≤ {TAIL_BOUND}"),
+        )
     }
 
     /// Whether this machine can model a bottleneck of that rate, as a row.
     pub fn ceiling_row(&self, asked: Option<Rate>) -> CheckRow {
-        CheckRow {
-            quantity: "ceiling".into(),
-            direction: None,
-            asked: asked.map_or("no rate".into(), |rate| rate.to_string()),
-            achieved: format!(
-                "{:.0} Mbit/s, {} packets/s",
-                self.ceiling_rate.as_mbit_f64(),
-                self.ceiling_pps
-            ),
-            outcome: Outcome::of(asked.is_none_or(|rate| rate <= self.highest_rate())),
-            why: format!("at most {CEILING_SHARE} % of what this machine can model"),
-        }
+        let (rate, packets) = (self.ceiling_rate.as_mbit_f64(), self.ceiling_pps);
+        CheckRow::new(
+            "ceiling",
+            asked.map_or("no rate".into(), |rate| rate.to_string()),
+            format!("{rate:.0} Mbit/s, {packets} packets/s"),
+            asked.is_none_or(|rate| rate <= self.highest_rate()),
+            format!("at most {CEILING_SHARE} % of what this machine can model"),
+        )
     }
 }
 

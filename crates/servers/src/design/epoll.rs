@@ -173,18 +173,12 @@ impl<'a> Worker<'a> {
 
     /// How long nothing has to be done.
     fn timeout(&self) -> Duration {
-        if !self.again.is_empty() {
-            return Duration::ZERO;
-        }
-        self.period()
+        if self.again.is_empty() { self.period() } else { Duration::ZERO }
     }
 
-    /// How often all connections are looked at for those that take too long.
+    /// How often to check for connections that exceed a limit.
     fn period(&self) -> Duration {
-        if self.stopping.is_some() {
-            return Duration::from_millis(10);
-        }
-        self.context.limits().sweep_period()
+        self.context.sweep_period(self.stopping.is_some())
     }
 
     fn accept(&mut self) {

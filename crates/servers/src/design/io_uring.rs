@@ -115,12 +115,9 @@ impl<'a> Worker<'a> {
         self.leave();
     }
 
-    /// How often all connections are looked at for those that take too long.
+    /// How often to check for connections that exceed a limit.
     fn period(&self) -> Duration {
-        if self.stopping.is_some() {
-            return Duration::from_millis(10);
-        }
-        self.context.limits().sweep_period()
+        self.context.sweep_period(self.stopping.is_some())
     }
 
     /// Is ready to accept, if there is room.

@@ -1,10 +1,8 @@
 //! What is said on a connection, apart from how it is carried.
 
 pub(crate) mod chargen;
-pub(crate) mod daytime;
-pub(crate) mod discard;
-pub(crate) mod echo;
 pub(crate) mod http;
+pub(crate) mod inetd;
 
 use crate::calendar::Moment;
 use crate::output::{After, Output};

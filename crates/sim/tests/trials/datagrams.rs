@@ -18,8 +18,8 @@ fn requests(recording: &Recording) -> Vec<RequestReport> {
     recording.app().unwrap().client.datagrams.unwrap().requests
 }
 
-/// Without retry, a request stays without an answer exactly when the path dropped it or its answer,
-/// as the path's own log has it: distinguished by the marks in the client's and the server's capture.
+/// Without retry, a request stays unanswered exactly when the path's log says that it dropped it or
+/// its answer: the marks in the captures of client and server tell them apart.
 #[test]
 fn a_request_fails_when_the_path_drops_it_or_its_answer() {
     let text = r#"

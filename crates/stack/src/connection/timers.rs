@@ -8,17 +8,17 @@ use crate::state::State;
 impl Connection {
     /// When to call [`Connection::handle_timeout`]; `None`: only something else makes it act.
     pub fn poll_at(&self) -> Option<Instant> {
-        let handshake = self.handshake.retransmit_at;
-        let timers = match self.state {
-            State::Closed | State::TimeWait => [None; 3],
-            State::SynSent | State::SynReceived => [handshake, None, None],
-            _ if self.handshake.fast.pending => [handshake, None, None],
+        let own = match self.state {
+            State::Closed | State::TimeWait => None,
+            State::SynSent | State::SynReceived => self.handshake.retransmit_at,
+            _ if self.handshake.fast.pending => self.handshake.retransmit_at,
             _ => {
                 let sender = if self.state.is_sending() { self.sender.poll_at() } else { None };
-                [sender, self.receiver.acks.poll_at(), self.timers.keep_alive.at]
+                let receiver = self.receiver.acks.poll_at();
+                Instant::earlier(Instant::earlier(sender, receiver), self.timers.keep_alive.at)
             }
         };
-        timers.into_iter().chain([self.timers.over_at]).flatten().min()
+        Instant::earlier(own, self.timers.over_at)
     }
 
     /// A time that [`Connection::poll_at`] gave has come; earlier it does nothing. Poll for what

@@ -181,7 +181,7 @@ impl Sender {
 
     /// When [`Sender::handle_timeout`] wants to be called.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
-        [self.alarm.at(), self.pacing.at()].into_iter().flatten().min()
+        Instant::earlier(self.alarm.at(), self.pacing.at())
     }
 
     /// A time that [`Sender::poll_at`] gave has come; earlier it does nothing.

@@ -36,8 +36,8 @@ pub(super) const IDENTITY: &[Column<ConnectionRow>] = columns! {
     });
     SYN_RETRANSMISSIONS Few Whole(|row| row.connection.handshake.client_repeats);
     SYN_ACK_RETRANSMISSIONS Few Whole(|row| row.connection.handshake.server_repeats);
-    CLIENT_SYN_SEEN Few Flag(|row| row.connection.handshake.client.seen);
-    SERVER_SYN_SEEN Few Flag(|row| row.connection.handshake.server.seen);
+    CLIENT_SYN_CAPTURED Few Flag(|row| row.connection.handshake.client.seen);
+    SERVER_SYN_CAPTURED Few Flag(|row| row.connection.handshake.server.seen);
     CLIENT_SYN_CUT Few Flag(|row| row.connection.handshake.client.cut);
     SERVER_SYN_CUT Few Flag(|row| row.connection.handshake.server.cut);
     CLIENT_MSS_BYTES Few WholeIfAny(|row| row.connection.handshake.client.mss.map(u64::from));

@@ -1,6 +1,6 @@
 //! Connections as CSV, with the names of tcptrace's long output (`tcptrace -l --csv`).
 //!
-//! A column is here only if it means what tcptrace's means; the two are held against one another on
+//! A column is here only if it means what tcptrace's means; the two are compared on
 //! captures. `a` is the client, `b` the server; `a2b` is what the client sent.
 
 use std::collections::BTreeMap;
@@ -186,10 +186,10 @@ const COLUMNS: &[Pair] = &[
         let count = s.flow.totals.data_segments.max(1);
         (s.flow.totals.data.as_u64() / count).to_string()
     }),
-    pair("ttl_stream_length", "bytes from SYN to FIN; NA if either was not seen", |s| {
+    pair("ttl_stream_length", "bytes from SYN to FIN; NA if either was not captured", |s| {
         stream_length(s).map_or("NA".to_owned(), |length| length.to_string())
     }),
-    pair("missed_data", "those of these that were not seen; NA likewise", |s| {
+    pair("missed_data", "those of these that were not captured; NA likewise", |s| {
         let unique = s.flow.totals.unique.as_u64();
         stream_length(s).map_or("NA".to_owned(), |length| length.saturating_sub(unique).to_string())
     }),

@@ -9,7 +9,7 @@ use tcplab_units::Instant;
 use super::names;
 use crate::column::{Column, columns};
 
-/// What was seen some times, and where first.
+/// How often something was found, and where first.
 pub(super) struct NotableRow {
     flow: FlowId,
     quantity: &'static str,
@@ -22,11 +22,11 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
     QUANTITY Few Text(|row| row.quantity.into());
     COUNT Few Whole(|row| row.seen.count);
     FIRST_NS Near WholeIfAny(|row| row.seen.first.map(Instant::as_nanos)),
-        "When it was seen first, from the trace's zero";
+        "When it was found first, from the trace's zero";
     FRAMES Few Wholes(|row| row.seen.frames.clone()), "The first ten frames of it";
 };
 
-/// What was seen at least once in a direction.
+/// What was found at least once in a direction.
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);

@@ -1,5 +1,5 @@
-//! A row for each packet that tells the sender of data something new, and for each verdict that
-//! comes later.
+//! A row for each packet that has news for the sender of data, and for each later verdict on a
+//! segment.
 
 use tcplab_trace::{Ack, FlowId, Range, Spurious};
 use tcplab_units::{Bytes, Instant, Offset};
@@ -131,7 +131,7 @@ pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
         "For spurious, what shows it: dsack, timestamp (it echoes the original's), or \
          acknowledged (the data had been acknowledged before); else empty";
     WIRESHARK_FLAG Few TextIfAny(|row| row.wireshark_flag().map(Into::into)),
-        "Wireshark's flag that says the same, or comes nearest: tcp.analysis.duplicate_ack, \
+        "Wireshark's flag for it, or the nearest: tcp.analysis.duplicate_ack, \
          tcp.analysis.window_update, tcp.analysis.zero_window; empty if there is none";
     COMMENT Few TextIfAny(|row| row.ack()?.comment.clone().map(Into::into));
 };

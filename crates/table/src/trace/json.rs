@@ -86,7 +86,7 @@ impl ConnectionJson {
         [(of(true), &self.row.connection.forward), (of(false), &self.row.connection.reverse)]
     }
 
-    /// All but what stands in lines of its own and single packets.
+    /// All but what has lines of its own, and single packets.
     fn write_sums<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         for column in IDENTITY {
             map.serialize_entry(column.name(), &column.cells.value(&self.row))?;

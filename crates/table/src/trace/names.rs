@@ -240,7 +240,7 @@ mod tests {
                 Evidence::Timeout { frame: 1 },
                 Evidence::Probe { frame: 1 },
             ],
-            |told| evidence(told).0,
+            |it| evidence(it).0,
         );
         distinct(
             &[EpisodeKind::WithoutTimeLag, EpisodeKind::WithTimeLag, EpisodeKind::Intermittent],

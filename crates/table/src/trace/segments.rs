@@ -9,7 +9,7 @@ use crate::column::{Column, columns};
 pub(super) struct SegmentRow {
     pub(super) flow: FlowId,
     pub(super) segment: Segment,
-    /// The end of the highest byte seen before, if any was.
+    /// The end of the highest byte before, if there was any.
     pub(super) high: Option<Offset>,
     /// It reaches to the edge of the advertised window.
     pub(super) fills_window: bool,
@@ -33,12 +33,12 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
          window-probe, keep-alive";
     TIMER Few TextIfAny(|row| row.segment.timer.map(names::timer).map(Into::into));
     EVIDENCE Few TextIfAny(|row| names::sign(row.segment.proof.by).map(Into::into)),
-        "What shows that it is what kind says: duplicate-acks, sack, rack, partial-ack, packet-too-big, \
-         silence, after-timeout, ip-id, timestamp, time, at-sender, zero-window, \
+        "The evidence for its kind: duplicate-acks, sack, rack, partial-ack, packet-too-big, silence, \
+         after-timeout, ip-id, timestamp, time, at-sender, zero-window, \
          below-acknowledged; empty if it needs none";
     EVIDENCE_FRAME Near WholeIfAny(|row| row.segment.proof.frame),
-        "The frame to look at: the acknowledgement that prompted it, the packet that overtook it \
-         or that it copies, the last one before a silence; empty if there is none";
+        "The frame to look at: the acknowledgement that prompted it, the later packet that \
+         arrived before it, the original of a copy, the last packet before a silence; empty if there is none";
     WAITED_NS Near WholeIfAny(|row| {
         Some(row.segment.proof.waited).filter(|waited| !waited.is_zero()).map(Span::as_nanos)
     });
@@ -53,7 +53,7 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
          later, dsack or timestamp, is in events, and in JSON here";
     SPURIOUS_FRAME Near WholeIfAny(|row| names::spurious(row.segment.proof.spurious?).1);
     WIRESHARK_FLAG Few TextIfAny(|row| wireshark_flag(row).map(Into::into)),
-        "Wireshark's flag that says the same, or comes nearest, such as \
+        "Wireshark's flag for it, or the nearest, such as \
          tcp.analysis.fast_retransmission; empty if there is none";
     COMMENT Few TextIfAny(|row| row.segment.comment.clone().map(Into::into));
 };

@@ -118,7 +118,7 @@ tables! {
     Limits limits LimitRow MANY Cow::Borrowed(periods::LIMITS),
         "A row for each period in which one thing bounded the rate of a direction.";
     Notable notable NotableRow MANY Cow::Borrowed(details::NOTABLE),
-        "A row for each direction and quantity that was seen, with its first frames.";
+        "A row for each direction and quantity that was found, with its first frames.";
     MssChanges mss_changes MssRow MANY Cow::Borrowed(details::MSS_CHANGES),
         "A row for each time full segments became smaller for good.";
     Series series SeriesRow MANY Cow::Borrowed(details::SERIES),

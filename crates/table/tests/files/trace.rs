@@ -1,4 +1,4 @@
-//! The tables of a trace say what the analyser said; the CSV says what tcptrace says.
+//! The tables of a trace have what the analyser found; the CSV has what tcptrace counts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -57,7 +57,7 @@ fn number(row: &Row, name: &str) -> u64 {
     cell(row, name).unwrap().parse().unwrap()
 }
 
-/// Each direction with what stands in its columns `connection` and `direction`.
+/// Each direction with its columns `connection` and `direction`.
 fn flows(trace: &Trace) -> impl Iterator<Item = (u64, &'static str, &Flow)> {
     let both = |c: &'static str| c;
     trace.connections.iter().enumerate().flat_map(move |(index, connection)| {

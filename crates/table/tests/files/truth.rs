@@ -1,4 +1,4 @@
-//! What stands in the table of the path's log is what stands in the log.
+//! The table of the path's log has what the log has.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -89,7 +89,7 @@ fn reader(file: &NamedTempFile) -> SerializedFileReader<File> {
     SerializedFileReader::new(file.reopen().unwrap()).unwrap()
 }
 
-/// The rows of a table, as the Parquet library sees them.
+/// The rows of a table, as the Parquet library reads them.
 fn read(file: &NamedTempFile) -> Vec<Value> {
     let cell = |(name, field): (&String, &Field)| {
         let value = match field {
@@ -306,7 +306,7 @@ fn a_log_that_breaks_off_says_so_in_its_own_words() {
     assert!(matches!(error, TableError::Row(Torn)));
 }
 
-/// Prints what Arrow's own reader sees: columns, notes, rows.
+/// Prints what Arrow's own reader reads: columns, notes, rows.
 const PYARROW: &str = r#"
 import json, sys
 try:

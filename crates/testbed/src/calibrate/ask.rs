@@ -1,6 +1,6 @@
 //! The caller's side.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CalibrationRecord, CalibrationRequest, Ceiling, Word};
 use crate::launch::Helper;
-use crate::message::line;
+use crate::message::send;
 use crate::{DeviceKind, Launcher, TrialError, Tuning};
 
 /// Measures a path in a process of its own; `stop` ends it at once. `progress` hears how much is
@@ -22,7 +22,7 @@ pub fn run_calibration(
     stop: &AtomicBool,
     mut progress: impl FnMut(f64),
 ) -> Result<CalibrationRecord, TrialError> {
-    Helper::start(launcher, "calibrate")?.run(request, stop, |word| match word {
+    Helper::start(launcher, "calibrate")?.follow(request, stop, |word| match word {
         Word::Progress(done) => {
             progress(done);
             None
@@ -54,12 +54,12 @@ pub fn measure_ceiling(
 ) -> Result<Ceiling, TrialError> {
     let failed = || TrialError::setup("measure what this machine can model");
     let mut child = launcher.command("ceiling").stderr(Stdio::null()).spawn().map_err(failed())?;
-    let (Some(mut ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+    let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
         unreachable!("both were asked for")
     };
     // If it is gone already, so are its answers.
-    let _ = ask.write_all(line(&request).as_bytes());
-    let told = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
+    let _ = send(&ask, &request);
+    let answer = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
         match serde_json::from_str(&line) {
             Ok(Word::Ceiling(ceiling)) => Some(Ok(ceiling)),
             Ok(Word::Failed { message, remedy }) => {
@@ -71,7 +71,7 @@ pub fn measure_ceiling(
     // The end of its standard input, at the latest, is its own end.
     drop(ask);
     let status = child.wait().map_err(failed())?;
-    told.unwrap_or_else(|| {
+    answer.unwrap_or_else(|| {
         let (program, what) = (launcher.program.clone(), format!("ended early ({status})"));
         Err(TrialError::Helper { program, what })
     })

@@ -4,7 +4,10 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
 use crate::sys;
 
@@ -35,21 +38,12 @@ pub(super) struct ArrivedPacket {
 impl CapturePoint {
     /// In the calling thread's namespace.
     pub(super) fn open() -> io::Result<CapturePoint> {
-        let kind = libc::SOCK_DGRAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // Of this protocol only: then it captures no outgoing packets (packet(7)).
-        let protocol = libc::c_int::from(ETH_P_IP.to_be());
-        // SAFETY: no memory is passed.
-        let raw = unsafe { libc::socket(libc::AF_PACKET, kind, protocol) };
-        if raw < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it was just opened and belongs to nobody else.
-        let socket = unsafe { OwnedFd::from_raw_fd(raw) };
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
-        let deep = 16 << 20;
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, deep).or_else(
-            |_| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, deep),
-        )?;
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        // Of this protocol only: then packets that leave are not captured (packet(7)).
+        let protocol = NonZeroU32::new(ETH_P_IP.to_be().into()).map(Protocol::from_raw);
+        let socket = socket_with(AddressFamily::PACKET, SocketType::DGRAM, flags, protocol)?;
+        sys::note_times(socket.as_fd())?;
+        sys::set_receive_buffer(socket.as_fd(), 16 << 20)?;
         Ok(CapturePoint { socket })
     }
 
@@ -99,24 +93,12 @@ impl CapturePoint {
             };
         }
         for (message, head) in messages.iter().zip(&heads).take(count as usize) {
-            if let Some(stamp) = stamp(&message.msg_hdr) {
+            // SAFETY: the kernel filled in the control messages of these messages.
+            let (stamp, _) = unsafe { sys::control_messages(&message.msg_hdr) };
+            if let Some(stamp) = stamp {
                 see(&ArrivedPacket { stamp, head: *head, len: message.msg_len as usize });
             }
         }
         Ok(count as usize)
     }
-}
-
-/// The time in a message that the kernel has just filled in.
-fn stamp(message: &libc::msghdr) -> Option<u64> {
-    // SAFETY: the kernel filled in the control messages, and they still live.
-    let header = unsafe { libc::CMSG_FIRSTHDR(message).as_ref() }?;
-    if header.cmsg_level != libc::SOL_SOCKET || header.cmsg_type != libc::SCM_TIMESTAMPNS {
-        return None;
-    }
-    // SAFETY: a control message of this type holds a timespec, maybe unaligned.
-    let time = unsafe {
-        libc::CMSG_DATA(std::ptr::from_ref(header)).cast::<libc::timespec>().read_unaligned()
-    };
-    Some(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
 }

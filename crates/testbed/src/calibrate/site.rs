@@ -52,8 +52,7 @@ impl CalibrationEnd {
     /// The client's (0) or the server's (1), with the device's other end in the calling thread's
     /// namespace.
     pub(super) fn new(index: usize, kind: DeviceKind) -> Result<CalibrationEnd, TrialError> {
-        let bridge = std::fs::File::open("/proc/self/ns/net")
-            .map_err(TrialError::setup("look at its own network namespace"))?;
+        let bridge = namespace::current()?;
         let (device_sender, device) = mpsc::channel::<DeviceEnd>();
         let (ready, sockets) = mpsc::channel();
         let (ask_drops, asked) = mpsc::channel::<Sender<u64>>();
@@ -68,15 +67,11 @@ impl CalibrationEnd {
             answer(&asked);
             Ok(())
         });
-        let why_not = |thread: thread::JoinHandle<_>| match thread.join() {
-            Ok(Err(error)) => error,
-            _ => TrialError::panicked(),
-        };
-        let Ok(device) = device.recv() else { return Err(why_not(thread)) };
+        let Ok(device) = device.recv() else { return Err(TrialError::of_thread(thread)) };
         let device = device.open()?;
         match sockets.recv() {
             Ok(sockets) => Ok(CalibrationEnd { device, sockets, ask_drops }),
-            Err(_) => Err(why_not(thread)),
+            Err(_) => Err(TrialError::of_thread(thread)),
         }
     }
 

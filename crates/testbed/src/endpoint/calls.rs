@@ -15,10 +15,9 @@ use super::wait::{LOOK, sleep_while};
 use super::watch::SocketWatch;
 use crate::TrialError;
 use crate::clock::Clock;
-use crate::errno;
 use crate::flows::Flows;
-use crate::sys;
 use crate::trial_state::TrialState;
+use crate::{errno, sys};
 
 /// An application with its socket.
 pub(super) struct Caller<'a> {
@@ -119,7 +118,7 @@ impl Caller<'_> {
 
     /// Whether it woke before the trial's time was over.
     fn sleep(&mut self, until: Instant) -> bool {
-        let limit = self.shared.limit();
+        let limit = self.shared.limit;
         let runs_out = until > limit && self.shared.may_run_out();
         let end = if runs_out { limit } else { until };
         let slept = sleep_while(self.clock, end, || !self.shared.is_over()) && !runs_out;
@@ -135,7 +134,7 @@ impl Caller<'_> {
             sys::swallow_everything(socket.as_fd())
                 .map_err(TrialError::setup("drop what comes to a socket"))?;
         }
-        let end = self.shared.limit() + LOOK;
+        let end = self.shared.limit + LOOK;
         self.sleep(end);
         Ok(())
     }

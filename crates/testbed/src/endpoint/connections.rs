@@ -64,9 +64,11 @@ impl EndConnections<'_> {
                 main = Some(outcome);
             }
         }
-        let main = main.ok_or_else(|| TrialError::Reported {
-            message: "no connection of the main flow was opened".into(),
-            remedy: Some("check whether its calls may fail, or let it begin earlier".into()),
+        let main = main.ok_or_else(|| {
+            TrialError::reported(
+                "no connection of the main flow was opened",
+                "check whether its calls may fail, or let it begin earlier",
+            )
         })?;
         Ok((main, reports))
     }

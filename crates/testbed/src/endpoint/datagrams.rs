@@ -41,7 +41,7 @@ impl Exchange<'_> {
         socket: OwnedFd,
         options: &OptionSheet,
     ) -> Result<(AppReport, Option<OwnedFd>, Vec<OptionRecord>), TrialError> {
-        let application = DatagramApplication::new(end, datagrams, shared.seed());
+        let application = DatagramApplication::new(end, datagrams, shared.seed);
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
         let before = Clock::processor();

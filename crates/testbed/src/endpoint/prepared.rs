@@ -87,14 +87,14 @@ impl Prepared<'_> {
         addresses: [Ipv4Addr; 2],
         shared: &TrialState,
     ) -> Result<Prepared<'_>, TrialError> {
-        let workload = shared.workload();
+        let workload = &shared.workload;
         let work = if let Some(load) = &workload.load {
             load_work(end, load, server(addresses), shared)?
         } else if let Some(datagrams) = &workload.datagrams {
             let (socket, options) = datagram_socket(end, server(addresses), shared)?;
             Work::Datagrams(datagrams, socket, options)
         } else {
-            let flows = shared.flows().ok_or(TrialError::Stopped)?;
+            let flows = shared.flows.as_ref().ok_or(TrialError::Stopped)?;
             let first = flows.planned().first().filter(|it| it.start == Some(Instant::ZERO));
             match (end, first) {
                 (Endpoint::Client, None) => Work::Connections(flows, Vec::new(), None),
@@ -180,7 +180,7 @@ fn datagram_socket(
     shared: &TrialState,
 ) -> Result<(OwnedFd, OptionSheet), TrialError> {
     let (socket, mut options) = socket::open(&shared.endpoint(end).socket, end, SocketType::DGRAM)?;
-    let absent = shared.workload().absent();
+    let absent = shared.workload.absent();
     if end == Endpoint::Server && absent != Some(Absent::Closed) {
         if absent == Some(Absent::Silent) {
             sys::swallow_everything(socket.as_fd())
@@ -230,7 +230,7 @@ fn run_load(
     let sent = served.map(|it| (it.sent, it.requests));
     let (bytes, calls) = received.or(sent).unwrap_or_default();
     let finished = Some(clock.now());
-    let nothing = Application::new(end, shared.workload(), shared.seed()).report();
+    let nothing = Application::new(end, &shared.workload, shared.seed).report();
     let report = AppReport { bytes: Bytes::new(bytes), calls, started, finished, ..nothing };
     Ok(Outcome { load, served, ..Outcome::of(report, record) })
 }

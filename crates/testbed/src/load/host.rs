@@ -1,7 +1,6 @@
 //! The process of a server: it has a single thread, as some designs split it, and is in the
 //! namespace of the thread that started it.
 
-use std::io::{self, BufRead};
 use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use tcplab_servers::{Config, Limits, ServeError, Server, Stop, Subject, Tally};
 use tcplab_units::ServerDesign;
 use tcplab_workload::ServerReport;
 
-use crate::message::say;
+use crate::message::{read_task, say};
 use crate::process::die_with;
 use crate::{TrialError, process};
 
@@ -49,10 +48,7 @@ pub(super) enum Said {
 /// be called while it has a single thread.
 pub(crate) fn host(caller: Pid) -> Result<(), TrialError> {
     die_with(caller);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the order"))?;
-    let order: Order = serde_json::from_str(&line)
-        .map_err(|error| TrialError::setup("understand the order")(error.into()))?;
+    let order: Order = read_task()?;
     let stop = Stop::new().map_err(TrialError::setup("prepare for being stopped"))?;
     let asker = stop.asker().map_err(TrialError::setup("prepare for being stopped"))?;
     process::on_term(asker).map_err(TrialError::setup("prepare for being stopped"))?;
@@ -93,6 +89,8 @@ fn why_not(error: &ServeError) -> Said {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     #[test]

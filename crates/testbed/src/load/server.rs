@@ -2,12 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddrV4;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -16,7 +14,7 @@ use tcplab_workload::{LoadSpec, ServerReport};
 use super::content;
 use super::host::{Order, Said};
 use crate::trial_state::TrialState;
-use crate::{TrialError, process};
+use crate::{TrialError, message, process};
 
 /// A server that does not listen by then never does.
 const START: Duration = Duration::from_secs(10);
@@ -110,27 +108,14 @@ fn spawn(order: &Order) -> Result<(Child, Receiver<Said>), TrialError> {
         .stdout(Stdio::piped());
     process::belongs_to_caller(&mut command);
     let mut child = command.spawn().map_err(failed())?;
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+    let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(died());
     };
-    let mut line = serde_json::to_string(order).expect("plain data has a JSON form");
-    line.push('\n');
-    stdin.write_all(line.as_bytes()).map_err(failed())?;
-    let (sender, said) = mpsc::channel();
-    thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let Ok(message) = serde_json::from_str(&line) else { break };
-            if sender.send(message).is_err() {
-                break;
-            }
-        }
-    });
-    Ok((child, said))
+    message::send(stdin, order).map_err(failed())?;
+    Ok((child, message::receive(stdout)))
 }
 
 fn died() -> TrialError {
-    TrialError::Reported {
-        message: "the server's process ended early, or did not end when it was asked to".into(),
-        remedy: None,
-    }
+    let message = "the server's process ended early, or did not end when it was asked to";
+    TrialError::reported(message, None)
 }

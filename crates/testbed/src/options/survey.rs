@@ -98,7 +98,7 @@ fn reading(socket: Option<&OwnedFd>, info: &OptionInfo) -> Reading {
     };
     told.unwrap_or_else(|error| match Errno::from_io_error(&error) {
         Some(Errno::NOPROTOOPT) => Reading::Absent,
-        _ => Reading::Unreadable(symbol(&error).into_owned()),
+        _ => Reading::Unreadable(symbol(&error).into()),
     })
 }
 

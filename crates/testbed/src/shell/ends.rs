@@ -1,6 +1,6 @@
 //! The two ends of the path: a thread each, in the network namespace of that end.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -67,8 +67,7 @@ struct Made {
 impl End {
     /// Sets an end up. To be called in the namespace of the one who moves the frames.
     pub(super) fn set_up(place: EndPosition, common: Common) -> Result<End, TrialError> {
-        let bridge = File::open("/proc/thread-self/ns/net")
-            .map_err(TrialError::setup("look at its own network namespace"))?;
+        let bridge = namespace::current()?;
         let (tell, made) = mpsc::channel();
         let (tell_ready, ready) = mpsc::channel();
         let (orders, incoming) = mpsc::channel();
@@ -88,7 +87,7 @@ impl End {
             Ok(())
         });
         let Ok(Made { device, name, block, sockets }) = made.recv() else {
-            return Err(why_not(thread));
+            return Err(TrialError::of_thread(thread));
         };
         let device = Some(device.open()?);
         match ready.recv() {
@@ -96,7 +95,7 @@ impl End {
                 let (orders, thread) = (Some(orders), Some(thread));
                 Ok(End { orders, thread, device, name, block, sockets })
             }
-            Err(_) => Err(why_not(thread)),
+            Err(_) => Err(TrialError::of_thread(thread)),
         }
     }
 
@@ -127,13 +126,6 @@ fn take_away(name: &str) {
     }
 }
 
-fn why_not(thread: JoinHandle<Result<(), TrialError>>) -> TrialError {
-    match thread.join() {
-        Ok(Err(error)) => error,
-        _ => TrialError::setup("go on")(io::Error::other("an end's thread panicked")),
-    }
-}
-
 /// Starts what is asked for, from a thread that lives until nobody can ask any more: the kernel
 /// takes its end for that of the programs' parent.
 fn follow(orders: &Receiver<Order>) {
@@ -152,7 +144,11 @@ enum Routes {
     Joined,
 }
 
-fn make(place: EndPosition, common: &Common, bridge: &File) -> Result<(Made, Routes), TrialError> {
+fn make(
+    place: EndPosition,
+    common: &Common,
+    bridge: &OwnedFd,
+) -> Result<(Made, Routes), TrialError> {
     let attach = |name: String, address: Ipv4Addr| {
         let attachment = Attachment { name, address, mtu: common.mtu };
         Device::create_as(common.kind, &attachment, bridge.as_fd())
@@ -188,10 +184,10 @@ fn make(place: EndPosition, common: &Common, bridge: &File) -> Result<(Made, Rou
                     Err(error) => return Err(error),
                 }
             }
-            Err(TrialError::Reported {
-                message: "all addresses that this network has for shells are taken".into(),
-                remedy: Some("end some of the shells in it, or use --no-join".into()),
-            })
+            Err(TrialError::reported(
+                "all addresses that this network has for shells are taken",
+                "end some of the shells in it, or use --no-join",
+            ))
         }
     }
 }
@@ -204,12 +200,11 @@ fn is_taken(error: &io::Error) -> bool {
 /// What is sent from inside a shell inside this one must get through.
 fn forwards() -> Result<(), TrialError> {
     match fs::read_to_string("/proc/sys/net/ipv4/ip_forward") {
-        Ok(text) if text.trim() == "0" => Err(TrialError::Reported {
-            message: "the shell around this one does not forward packets, because it could not \
-                      write /proc/sys/net/ipv4/ip_forward"
-                .into(),
-            remedy: Some("use --no-join".into()),
-        }),
+        Ok(text) if text.trim() == "0" => Err(TrialError::reported(
+            "the shell around this one does not forward packets, because it could not write \
+             /proc/sys/net/ipv4/ip_forward",
+            "use --no-join",
+        )),
         _ => Ok(()),
     }
 }

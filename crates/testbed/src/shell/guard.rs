@@ -4,7 +4,6 @@ use std::io::{self, PipeReader, Read, pipe};
 use std::process::exit;
 use std::thread;
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::offspring;
@@ -78,10 +77,7 @@ fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<u8> {
             offspring::end_all(true, Vec::new());
             return Ok(code);
         }
-        match poll(&mut [PollFd::new(signals, PollFlags::IN)], None) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
+        signals.wait(None)?;
     }
 }
 

@@ -18,7 +18,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitStatus, kill_process, kill_process_group};
 
 use self::ends::{Common, EndPosition};
@@ -237,16 +236,19 @@ impl Session<'_> {
             }
             if let (Some(status), Some(port)) = (self.server.and_then(|it| it.ended), port) {
                 let code = offspring::exit_code(status);
-                return Err(reported(format!(
+                let message = format!(
                     "the far program ended (exit code {code}) and never listened on port {port}"
-                )));
+                );
+                return Err(TrialError::reported(message, None));
             }
         }
         match port {
-            Some(port) if !sockets.is_awaited(Some(port)) => Err(reported(format!(
-                "the far program did not listen on port {port} within {} s",
-                PATIENCE.as_secs()
-            ))),
+            Some(port) if !sockets.is_awaited(Some(port)) => {
+                let patience = PATIENCE.as_secs();
+                let message =
+                    format!("the far program did not listen on port {port} within {patience} s");
+                Err(TrialError::reported(message, None))
+            }
             _ => Ok(()),
         }
     }
@@ -293,11 +295,7 @@ impl Session<'_> {
     /// Waits until something happens, for `patience` at most, and does what there is to do.
     fn turn(&mut self, patience: Duration) -> Result<(), TrialError> {
         let span = patience.min(TELL_EVERY.saturating_sub(self.told.elapsed()));
-        let timeout = Timespec::try_from(span).expect("a second at most");
-        match poll(&mut [PollFd::new(&self.guarded.signals, PollFlags::IN)], Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(TrialError::setup("wait")(errno.into())),
-        }
+        self.guarded.signals.wait(Some(span)).map_err(TrialError::setup("wait"))?;
         while let Some(heard) = self.guarded.signals.next() {
             // Of a key on the terminal the command knows; all else comes by way of the guard.
             let is_forwarded = heard.sender == Some(self.guarded.guard);
@@ -323,8 +321,4 @@ impl Session<'_> {
         }
         if self.mover.has_failed() { Err(TrialError::Stopped) } else { Ok(()) }
     }
-}
-
-fn reported(message: String) -> TrialError {
-    TrialError::Reported { message, remedy: None }
 }

@@ -2,12 +2,11 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 use std::io;
-use std::mem::zeroed;
 use std::os::fd::AsRawFd;
 
 use rustix::net::{AddressFamily, SocketType};
 
-use super::check;
+use super::{check, interface_request};
 
 /// Takes segmentation and receive offload of an interface of the calling thread's namespace off
 /// (ethtool(8) `-K NAME tso off gso off gro off`).
@@ -19,11 +18,7 @@ pub(crate) fn without_offloads(name: &str) -> io::Result<()> {
     for command in SETTERS {
         // `struct ethtool_value`: the command, and 0 for "off".
         let mut value = [command, 0];
-        // SAFETY: an all-zero ifreq is a valid one.
-        let mut request: libc::ifreq = unsafe { zeroed() };
-        for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
-            *slot = byte.cast_signed();
-        }
+        let mut request = interface_request(name);
         request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
         // SAFETY: SIOCETHTOOL reads and writes the ifreq and the value it points to, which both
         // outlive the call.

@@ -4,25 +4,21 @@
 
 mod ethernet;
 mod packet_ring;
-mod stamp;
 
 pub(crate) use ethernet::without_offloads;
 pub(crate) use packet_ring::{PacketRing, Ringed};
-pub(crate) use stamp::{receive_stamped, stamp_arrivals};
 
 use std::ffi::CString;
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 /// Makes the descriptor of `/dev/net/tun` a layer 3 device called `name`, with `virtio_net_hdr`
 /// and TCP segmentation left to the reader.
 pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
-    // SAFETY: an all-zero ifreq is a valid one.
-    let mut request: libc::ifreq = unsafe { zeroed() };
-    for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
-        *slot = byte.cast_signed();
-    }
+    let mut request = interface_request(name);
     request.ifr_ifru.ifru_flags =
         (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes the ifreq given, which outlives the call.
@@ -35,35 +31,38 @@ pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// What ioctl(2) asks about the interface `name` (netdevice(7)).
+pub(crate) fn interface_request(name: &str) -> libc::ifreq {
+    // SAFETY: an all-zero ifreq is a valid one.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        *slot = byte.cast_signed();
+    }
+    request
+}
+
 /// A packet socket on one interface for one EtherType, non-blocking, with `virtio_net_hdr`.
 pub(crate) fn packet_socket(interface: u32, ether_type: u16) -> io::Result<OwnedFd> {
-    let socket = unbound_packet_socket()?;
+    let socket = unbound_packet_socket(SocketType::RAW)?;
     set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
     // As deep as an unprivileged process may have it: a burst must not be lost here.
     let net_core_rmem_max = 4 << 20;
-    set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, net_core_rmem_max).or_else(
-        |_| set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, net_core_rmem_max),
-    )?;
+    set_receive_buffer(socket.as_fd(), net_core_rmem_max)?;
     bind_packet_socket(socket.as_fd(), interface, ether_type)?;
     Ok(socket)
 }
 
-/// A packet socket to which nothing arrives before it is bound, non-blocking, for whole frames.
-pub(crate) fn unbound_packet_socket() -> io::Result<OwnedFd> {
-    unbound(libc::SOCK_RAW)
+/// A non-blocking packet socket that receives nothing before it is bound: `RAW` with link headers,
+/// `DGRAM` without.
+pub(crate) fn unbound_packet_socket(kind: SocketType) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    Ok(rustix::net::socket_with(AddressFamily::PACKET, kind, flags, None)?)
 }
 
-/// The same for packets without their link headers, which all interfaces have in common.
-pub(crate) fn unbound_cooked_socket() -> io::Result<OwnedFd> {
-    unbound(libc::SOCK_DGRAM)
-}
-
-fn unbound(of: libc::c_int) -> io::Result<OwnedFd> {
-    let kind = of | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is passed. The protocol is 0 so that nothing arrives before `bind`.
-    let raw = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-    // SAFETY: `raw` was just opened and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(raw) })
+/// Sets the size of the receive buffer, beyond `net.core.rmem_max` where that is allowed.
+pub(crate) fn set_receive_buffer(socket: BorrowedFd<'_>, bytes: libc::c_int) -> io::Result<()> {
+    set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
+        .or_else(|_| set_option(socket, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes))
 }
 
 /// From now on frames of one EtherType at one interface arrive.
@@ -131,14 +130,26 @@ pub(crate) fn receive_frame(
     header: &mut [u8],
     frame: &mut [u8],
 ) -> io::Result<Option<ReceivedFrame>> {
-    let part = |bytes: &mut [u8]| libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: bytes.len(),
-    };
-    let mut parts = [part(header), part(frame)];
+    match receive(socket, [header, frame], libc::MSG_DONTWAIT) {
+        Ok(received) => Ok(Some(received)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Receives a frame or datagram into the two parts, one after the other (recvmsg(2)).
+pub(crate) fn receive(
+    socket: BorrowedFd<'_>,
+    parts: [&mut [u8]; 2],
+    flags: libc::c_int,
+) -> io::Result<ReceivedFrame> {
+    let mut parts = parts
+        .map(|bytes| libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() });
     // SAFETY: an all-zero sockaddr_ll is a valid one.
     let mut from: libc::sockaddr_ll = unsafe { zeroed() };
-    // Aligned as a cmsghdr must be, with room for a timespec and the auxiliary data of a frame.
+    // Aligned as a cmsghdr must be, with room for a timespec and a tpacket_auxdata.
     let mut control = [0_u64; 16];
     // SAFETY: an all-zero msghdr is a valid one.
     let mut message: libc::msghdr = unsafe { zeroed() };
@@ -149,27 +160,20 @@ pub(crate) fn receive_frame(
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of_val(&control);
     // SAFETY: all that `message` points to outlives the call, and the lengths are right.
-    let received =
-        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
-    if received < 0 {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            Some(libc::EAGAIN | libc::EINTR | libc::ENETDOWN) => Ok(None),
-            _ => Err(error),
-        };
-    }
+    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
+    let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
     // SAFETY: `recvmsg` has filled in the control messages that `message` refers to.
     let (at_nanos, tag) = unsafe { control_messages(&message) };
     let is_sent = from.sll_pkttype == libc::PACKET_OUTGOING;
-    Ok(Some(ReceivedFrame { len: received.cast_unsigned(), is_sent, at_nanos, tag, from }))
+    Ok(ReceivedFrame { len, is_sent, at_nanos, tag, from })
 }
 
-/// What the kernel reports beside a frame: when it passed, and the VLAN tag it took off.
+/// The control messages of a frame: when it passed, and the VLAN tag that the kernel removed.
 ///
 /// # Safety
 ///
 /// `recvmsg` has filled in the control messages that `message` refers to.
-unsafe fn control_messages(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) {
+pub(crate) unsafe fn control_messages(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 4]>) {
     let (mut at_nanos, mut tag) = (None, None);
     // SAFETY: the caller promises whole control messages; what is read of one has the type that
     // its kind says, wherever it lies.
@@ -195,22 +199,11 @@ unsafe fn control_messages(message: &libc::msghdr) -> (Option<u64>, Option<[u8; 
     (at_nanos, tag)
 }
 
-/// Packets that a packet socket had to drop since the last time it was asked.
+/// Packets that a packet socket dropped since the last call: the second number of `tpacket_stats`.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    // SAFETY: all-zero statistics are valid.
-    let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
-    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-    // SAFETY: both pointers outlive the call and the length is right.
-    check(unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            (&raw mut statistics).cast(),
-            &raw mut length,
-        )
-    })?;
-    Ok(u64::from(statistics.tp_drops))
+    let mut statistics = [0; size_of::<libc::tpacket_stats>()];
+    option_bytes(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut statistics)?;
+    Ok(statistics.last_chunk().map_or(0, |drops| u32::from_ne_bytes(*drops).into()))
 }
 
 /// Puts the calling thread before all ordinary ones, if that is allowed (SCHED_FIFO, which needs
@@ -263,14 +256,18 @@ pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// Sets an integer socket option.
-pub(crate) fn set_option(
+/// Sets a socket option to a number or a structure that the kernel only reads.
+pub(crate) fn set_option<T: Copy>(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
     name: libc::c_int,
-    value: libc::c_int,
+    value: T,
 ) -> io::Result<()> {
-    set_option_bytes(socket, level, name, &value.to_ne_bytes())
+    let length = size_of::<T>() as libc::socklen_t;
+    let value = (&raw const value).cast();
+    // SAFETY: the value outlives the call and its length is right.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, length) })?;
+    Ok(())
 }
 
 /// Sets a socket option to what `value` holds.
@@ -280,16 +277,9 @@ pub(crate) fn set_option_bytes(
     name: libc::c_int,
     value: &[u8],
 ) -> io::Result<()> {
+    let (length, value) = (value.len() as libc::socklen_t, value.as_ptr().cast());
     // SAFETY: the value outlives the call and its length is right.
-    check(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            value.as_ptr().cast(),
-            value.len() as libc::socklen_t,
-        )
-    })?;
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, length) })?;
     Ok(())
 }
 
@@ -309,17 +299,7 @@ pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
     // BPF_RET | BPF_K with 0: keep no byte.
     let mut keep_nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 };
     let program = libc::sock_fprog { len: 1, filter: &raw mut keep_nothing };
-    // SAFETY: the program and its one instruction outlive the call, and the lengths are right.
-    check(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            (&raw const program).cast(),
-            size_of::<libc::sock_fprog>() as libc::socklen_t,
-        )
-    })?;
-    Ok(())
+    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, program)
 }
 
 /// Reads a socket option as the kernel writes it: at most `buffer.len()` bytes, and how many there
@@ -331,16 +311,9 @@ pub(crate) fn option_bytes(
     buffer: &mut [u8],
 ) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
+    let (socket, value) = (socket.as_raw_fd(), buffer.as_mut_ptr().cast());
     // SAFETY: the kernel writes at most `length` bytes into the buffer.
-    check(unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            buffer.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    })?;
+    check(unsafe { libc::getsockopt(socket, level, name, value, &raw mut length) })?;
     Ok(length as usize)
 }
 
@@ -349,6 +322,6 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<
     option_bytes(socket, libc::IPPROTO_TCP, libc::TCP_INFO, buffer)
 }
 
-fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+pub(crate) fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

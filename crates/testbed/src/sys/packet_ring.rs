@@ -8,7 +8,9 @@ use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{bind_packet_socket, check, packet_drops, set_option, unbound_packet_socket};
+use rustix::net::SocketType;
+
+use super::{bind_packet_socket, packet_drops, set_option, unbound_packet_socket};
 
 /// All of it. Of packets cut to 128 B it holds 262,144.
 const RING: usize = 64 << 20;
@@ -48,7 +50,7 @@ impl PacketRing {
     /// Beside an interface of the calling thread's namespace, for packets of one EtherType, of
     /// which at least the first `keep` bytes are wanted.
     pub(crate) fn open(interface: u32, ether_type: u16, keep: usize) -> io::Result<PacketRing> {
-        let socket = unbound_packet_socket()?;
+        let socket = unbound_packet_socket(SocketType::RAW)?;
         let fd = socket.as_fd();
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set_option(fd, libc::SOL_PACKET, libc::PACKET_VERSION, version)?;
@@ -60,16 +62,7 @@ impl PacketRing {
             tp_frame_size: slot as u32,
             tp_frame_nr: (RING / slot) as u32,
         };
-        // SAFETY: the request outlives the call and its length is right.
-        check(unsafe {
-            libc::setsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_RX_RING,
-                (&raw const request).cast(),
-                size_of::<libc::tpacket_req>() as libc::socklen_t,
-            )
-        })?;
+        set_option(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, request)?;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping of the ring's whole length, at a place that the kernel chooses.
         let memory = unsafe {

@@ -7,18 +7,16 @@ use tcplab_path::Direction;
 use tcplab_recording::WorldRecord;
 use tcplab_units::Endpoint;
 
-use super::endpoint_thread::{prepare, start};
-use super::recording_threads::{MoverReport, RecordingThreads};
-use super::watch::Watch;
-use crate::bridge::Bridge;
-use crate::clock::Clock;
+use super::endpoint_thread::prepare;
+use super::{Carrier, conduct};
+use crate::bridge::{Bridge, BridgeState};
 use crate::device::DeviceKind;
 use crate::interface_counters::device_drops;
 use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::trial_state::TrialState;
-use crate::{TrialError, scheduling, sysctl};
+use crate::{TrialError, sysctl};
 
 /// Runs the trial.
 pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
@@ -30,28 +28,35 @@ pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     sysctl::keep_quiet();
     let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));
     drop(sockets);
-    let (client, server) = (client?, server?);
+    conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, ends, queue| {
+        let bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
+        Bridged { bridge, kind }
+    })
+}
 
-    let clock = Clock::start();
-    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
-    let ends = [client.device, server.device];
-    let mut bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
-    start(&server.go, &client.go, clock)?;
-    let scheduling = scheduling::be_prompt(request.tuning.real_time);
-    let awake = scheduling::stay_awake();
-    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    bridge.run(|state| watch.over(state, threads.have_failed()))?;
-    let have_failed = threads.have_failed();
-    let moved = bridge.finish();
-    drop(awake);
-    let world = WorldRecord {
-        name: "kernel".into(),
-        device: serde_name(&kind),
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&scheduling),
-        device_drops: moved.device_drops + device_drops(),
-        ..moved.world()
-    };
-    let report = MoverReport { world, frames_lost: moved.frames_lost };
-    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+/// A bridge between devices of this kind.
+struct Bridged {
+    bridge: Bridge,
+    kind: DeviceKind,
+}
+
+impl Carrier for Bridged {
+    const IS_PROMPT: bool = true;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        self.bridge.run(over)
+    }
+
+    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+        let moved = self.bridge.finish();
+        let world = WorldRecord {
+            name: world.name,
+            device: serde_name(&self.kind),
+            privilege: world.privilege,
+            scheduling: world.scheduling,
+            device_drops: moved.device_drops + device_drops(),
+            ..moved.world()
+        };
+        (world, moved.frames_lost)
+    }
 }

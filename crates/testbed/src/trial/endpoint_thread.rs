@@ -1,9 +1,10 @@
 //! The threads of the endpoints.
 
+use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use tcplab_units::Endpoint;
 
@@ -22,16 +23,6 @@ pub(super) struct EndpointThread<D> {
     pub(super) go: Sender<Clock>,
     pub(super) outcome: Receiver<Result<Outcome, TrialError>>,
     pub(super) stay: Sender<()>,
-}
-
-/// Starts both endpoints at the zero of the clock, the server first.
-pub(super) fn start(
-    server: &Sender<Clock>,
-    client: &Sender<Clock>,
-    clock: Clock,
-) -> Result<(), TrialError> {
-    let started = server.send(clock).and_then(|()| client.send(clock));
-    started.map_err(|_| TrialError::panicked())
 }
 
 /// Starts the endpoint's thread in a namespace of its own and waits until it is set up.
@@ -54,36 +45,47 @@ pub(super) fn prepare_with<X: Send + 'static, D>(
     inside: fn() -> Result<X, TrialError>,
     open: impl FnOnce(DeviceEnd, X) -> Result<D, TrialError>,
 ) -> Result<EndpointThread<D>, TrialError> {
-    let bridge = std::fs::File::open("/proc/self/ns/net")
-        .map_err(TrialError::setup("look at its own network namespace"))?;
+    let bridge = namespace::current()?;
     let (device_sender, device) = mpsc::channel::<(DeviceEnd, X)>();
+    let set_up = move |shared: &TrialState| {
+        namespace::isolate_thread()?;
+        sysctl::apply(end.name(), &shared.endpoint(end).sysctl)?;
+        let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
+        let _ = device_sender.send((device, inside()?));
+        Device::await_carrier(kind)
+    };
+    let open = || device.recv().ok().map(|(device, more)| open(device, more));
+    start(end, ADDRESSES, shared, sockets, set_up, open)
+}
+
+/// Starts the endpoint's thread and waits until it has done `set_up` and opened its sockets. `open`
+/// takes the device that `set_up` makes; none where that failed.
+pub(super) fn start<D>(
+    end: Endpoint,
+    addresses: [Ipv4Addr; 2],
+    shared: &Arc<TrialState>,
+    sockets: &Sender<(Endpoint, Sampled)>,
+    set_up: impl FnOnce(&TrialState) -> Result<(), TrialError> + Send + 'static,
+    open: impl FnOnce() -> Option<Result<D, TrialError>>,
+) -> Result<EndpointThread<D>, TrialError> {
     let (ready_sender, ready) = mpsc::channel();
     let (go, start) = mpsc::channel();
     let (outcome_sender, outcome) = mpsc::channel();
     let (stay, until) = mpsc::channel::<()>();
     let (shared, sockets) = (Arc::clone(shared), sockets.clone());
-    let thread: JoinHandle<Result<(), TrialError>> = thread::spawn(move || {
-        namespace::isolate_thread()?;
-        let settings = &shared.endpoint(end).sysctl;
-        sysctl::apply(end.name(), settings)?;
-        let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
-        let _ = device_sender.send((device, inside()?));
-        Device::await_carrier(kind)?;
-        let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
+    let thread = thread::spawn(move || {
+        set_up(&shared)?;
+        let endpoint = Prepared::new(end, addresses, &shared)?;
         let _ = ready_sender.send(());
         let _ = outcome_sender.send(endpoint.run(&start, sockets));
-        // The namespace, and the rest of its connections, ends with this thread.
+        // A namespace of its own, and the rest of its connections, ends with this thread.
         let _ = until.recv();
         Ok(())
     });
-    let why_not = |thread: JoinHandle<_>| match thread.join() {
-        Ok(Err(error)) => error,
-        _ => TrialError::panicked(),
-    };
-    let Ok((device, more)) = device.recv() else { return Err(why_not(thread)) };
-    let device = open(device, more)?;
+    let Some(device) = open() else { return Err(TrialError::of_thread(thread)) };
+    let device = device?;
     match ready.recv() {
         Ok(()) => Ok(EndpointThread { device, go, outcome, stay }),
-        Err(_) => Err(why_not(thread)),
+        Err(_) => Err(TrialError::of_thread(thread)),
     }
 }

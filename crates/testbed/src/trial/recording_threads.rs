@@ -15,11 +15,8 @@ use crate::addresses::addresses;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
-use crate::message::serde_name;
-use crate::namespace::Privilege;
 use crate::recorder::{RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
-use crate::scheduling::Scheduling;
 use crate::trial_state::{TrialState, corrupted};
 use crate::{TrialError, sampler};
 
@@ -32,25 +29,6 @@ pub(crate) struct RecordingThreads {
     recorder: RecorderThread,
     /// Returns how many samples were missed.
     sampler: JoinHandle<u64>,
-}
-
-/// What the mover of the packets reports at the end.
-pub(crate) struct MoverReport {
-    /// The world, without what the endpoints, the recorder and the sampler know.
-    pub(crate) world: WorldRecord,
-    /// Frames that are not in the captures of client and server.
-    pub(crate) frames_lost: [u64; 2],
-}
-
-/// The record of a trial without a bridge, before anything is counted.
-pub(crate) fn ordinary_world(device: String, privilege: Privilege) -> WorldRecord {
-    WorldRecord {
-        name: "kernel".into(),
-        device,
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&Scheduling::Ordinary),
-        ..WorldRecord::default()
-    }
 }
 
 impl RecordingThreads {
@@ -79,7 +57,9 @@ impl RecordingThreads {
 
     /// Ends a trial whose packets have come to rest: writes the rest of its recording, and says
     /// whether what arrived is what was sent. `stays` are dropped, and the endpoints' namespaces
-    /// with them. `have_failed` is as it was before the queue was dropped.
+    /// with them. `have_failed` is as it was before the queue was dropped. `world` lacks what the
+    /// endpoints, the recorder and the sampler know; `frames_lost` are not in the captures of client
+    /// and server.
     pub(crate) fn end(
         self,
         request: &TrialRequest,
@@ -87,7 +67,7 @@ impl RecordingThreads {
         watch: Watch<'_>,
         stays: [Sender<()>; 2],
         have_failed: bool,
-        moved: MoverReport,
+        (world, frames_lost): (WorldRecord, [u64; 2]),
     ) -> Result<(), TrialError> {
         let RecordingThreads { clock, recorder, sampler } = self;
         // Until here the namespaces were needed: the last acknowledgements come from the kernel.
@@ -99,11 +79,11 @@ impl RecordingThreads {
         let [client, server] = watch.outcomes()?;
         let samples_missed = sampler.join().unwrap_or_default();
         let mut writer = recorder.join().expect("the recorder does not panic")?;
-        let capture_drops = missed_frames(&mut writer, moved.frames_lost);
-        let device_drops = moved.world.device_drops + client.device_drops + server.device_drops;
-        let world = WorldRecord { device_drops, capture_drops, samples_missed, ..moved.world };
+        let capture_drops = missed_frames(&mut writer, frames_lost);
+        let device_drops = world.device_drops + client.device_drops + server.device_drops;
+        let world = WorldRecord { device_drops, capture_drops, samples_missed, ..world };
         let connections = [&client.connections, &server.connections];
-        let flows = shared.flows().map(|flows| (flows, flows.logs(connections)));
+        let flows = shared.flows.as_ref().map(|flows| (flows, flows.logs(connections)));
         let verified = flows.as_ref().map(|(flows, logs)| flows.verify(logs).map_err(corrupted));
         let app = flows.and_then(|(_, logs)| AppLog::of_flows(logs)).zip(verified);
         let Outcome { report: by_client, record: client, load, .. } = client;

@@ -8,27 +8,24 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
-use std::thread;
+use std::sync::mpsc;
 
+use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
-use super::endpoint_thread::{EndpointThread, start};
-use super::recording_threads::{MoverReport, RecordingThreads, ordinary_world};
-use super::watch::Watch;
+use super::endpoint_thread::start;
+use super::{Carrier, conduct};
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
-use crate::endpoint::Prepared;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
-use crate::sampler::Sampled;
 use crate::sys::{PacketRing, Ringed};
 use crate::trial_state::TrialState;
-use crate::{TrialError, scheduling, sysctl};
+use crate::{TrialError, sysctl};
 
 /// How often the ring is emptied; a busy loopback needs much longer to fill it.
 const EVERY: Span = Span::from_millis(5);
@@ -56,56 +53,17 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let (sockets, new_sockets) = mpsc::channel();
     // A server that is not ready could refuse its client.
     let [server, client] = [Endpoint::Server, Endpoint::Client]
-        .map(|end| prepare(end, addresses(case), &shared, &sockets));
+        .map(|end| start(end, addresses(case), &shared, &sockets, |_| Ok(()), || Some(Ok(()))));
     drop(sockets);
-    let (client, server) = (client?, server?);
-
-    let clock = Clock::start();
-    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
-    start(&server.go, &client.go, clock)?;
-    let awake = scheduling::stay_awake();
-    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    let mut capture = LoopbackCapture::new(clock, ring, queue, addresses(case));
-    capture.run(|state| watch.over(state, threads.have_failed()));
-    let have_failed = threads.have_failed();
-    let frames_lost = capture.finish();
-    drop(awake);
-    let report = MoverReport { world: ordinary_world("loopback".into(), privilege), frames_lost };
-    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+    conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, _, queue| {
+        LoopbackCapture::new(clock, ring, queue, addresses(case))
+    })
 }
 
 fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
     let keep = snaplen.unwrap_or(HEADERS).min(1 << 16) as usize;
     PacketRing::open(interface_index("lo")?, EVERY_TYPE, keep)
         .map_err(TrialError::setup("look at the packets of the loopback"))
-}
-
-/// Starts the endpoint's thread and waits until its socket is open.
-fn prepare(
-    end: Endpoint,
-    addresses: [Ipv4Addr; 2],
-    shared: &Arc<TrialState>,
-    sockets: &Sender<(Endpoint, Sampled)>,
-) -> Result<EndpointThread<()>, TrialError> {
-    let (ready_sender, ready) = mpsc::channel();
-    let (go, start) = mpsc::channel();
-    let (outcome_sender, outcome) = mpsc::channel();
-    let (stay, until) = mpsc::channel::<()>();
-    let (shared, sockets) = (Arc::clone(shared), sockets.clone());
-    let thread = thread::spawn(move || {
-        let endpoint = Prepared::new(end, addresses, &shared)?;
-        let _ = ready_sender.send(());
-        let _ = outcome_sender.send(endpoint.run(&start, sockets));
-        let _ = until.recv();
-        Ok(())
-    });
-    match ready.recv() {
-        Ok(()) => Ok(EndpointThread { device: (), go, outcome, stay }),
-        Err(_) => match thread.join() {
-            Ok(Err(error)) => Err(error),
-            _ => Err(TrialError::panicked()),
-        },
-    }
 }
 
 /// Captures what passes the loopback.
@@ -126,18 +84,6 @@ impl LoopbackCapture {
         addresses: [Ipv4Addr; 2],
     ) -> LoopbackCapture {
         LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
-    }
-
-    /// Puts what it captures into the queue until `over` says so.
-    fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) {
-        loop {
-            self.look();
-            let now = self.clock.now();
-            if over(&BridgeState { now, on_path: 0 }) {
-                return;
-            }
-            self.clock.sleep_until(now + EVERY);
-        }
     }
 
     /// Takes what has passed, as far as there is room in the queue; the rest waits in the ring.
@@ -164,16 +110,31 @@ impl LoopbackCapture {
         queue.pass_on(|| 0);
         is_room
     }
+}
 
-    /// Frames of client and server that found no room in the queue or in the ring.
-    fn finish(mut self) -> [u64; 2] {
+impl Carrier for LoopbackCapture {
+    const IS_PROMPT: bool = false;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        loop {
+            self.look();
+            let now = self.clock.now();
+            if over(&BridgeState { now, on_path: 0 }) {
+                return Ok(());
+            }
+            self.clock.sleep_until(now + EVERY);
+        }
+    }
+
+    fn finish(mut self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
         let until = self.clock.now() + PATIENCE;
         while !self.look() && self.clock.now() < until {
             self.clock.sleep_until(self.clock.now() + EVERY);
         }
         let [client, server] = self.queue.frames_lost();
         // The ring does not say whose frames it had no room for.
-        [client + self.ring.dropped(), server]
+        let frames_lost = [client + self.ring.dropped(), server];
+        (WorldRecord { device: "loopback".into(), ..world }, frames_lost)
     }
 }
 

@@ -9,61 +9,74 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
-use tcplab_recording::EndpointRecord;
+use tcplab_recording::{EndpointRecord, WorldRecord};
 use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{
     AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
 };
 
-use super::endpoint_thread::{EndpointThread, start};
-use super::recording_threads::{MoverReport, RecordingThreads, ordinary_world};
-use super::watch::Watch;
+use super::endpoint_thread::EndpointThread;
+use super::{Carrier, conduct};
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
 use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
+use crate::recorder::RecorderQueue;
 use crate::trial_state::TrialState;
-use crate::{TrialError, scheduling, sys, sysctl};
+use crate::{TrialError, sys, sysctl};
 
 /// How often to check whether the trial is over.
 const EVERY: Span = Span::from_millis(5);
 
 /// Runs the trial.
 pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
-    let case = &request.case;
     let shared = Arc::new(TrialState::new(request));
-    let medium = case.workload.through;
-    let [client, server] =
-        match Joined::by(medium).map_err(TrialError::setup(format!("make {}", medium.name())))? {
-            Some([near, far]) => {
-                [(Endpoint::Client, near), (Endpoint::Server, far)].map(|(side, mut end)| {
-                    prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
-                })
-            }
-            None => copied(&shared),
-        };
-    let clock = Clock::start();
+    let medium = request.case.workload.through;
+    let joined =
+        Joined::by(medium).map_err(TrialError::setup(format!("make {}", medium.name())))?;
+    let ends = match joined {
+        Some([near, far]) => {
+            [(Endpoint::Client, near), (Endpoint::Server, far)].map(|(side, mut end)| {
+                prepare(&shared, move |shared, clock| end.drive(side, shared, clock))
+            })
+        }
+        None => copied(&shared),
+    };
     // No sockets are sampled.
     let (_, no_sockets) = mpsc::channel();
-    let (threads, queue) = RecordingThreads::start(request, clock, no_sockets)?;
-    start(&server.go, &client.go, clock)?;
-    let awake = scheduling::stay_awake();
-    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    loop {
-        let now = clock.now();
-        if watch.over(&BridgeState { now, on_path: 0 }, threads.have_failed()) {
-            break;
+    conduct(request, privilege, &shared, ends, no_sockets, |clock, _, queue| NoPackets {
+        clock,
+        medium,
+        _queue: queue,
+    })
+}
+
+/// Waits for the end of a trial without packets.
+struct NoPackets {
+    clock: Clock,
+    medium: Medium,
+    /// The recorder works until it is dropped.
+    _queue: RecorderQueue,
+}
+
+impl Carrier for NoPackets {
+    const IS_PROMPT: bool = false;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        loop {
+            let now = self.clock.now();
+            if over(&BridgeState { now, on_path: 0 }) {
+                return Ok(());
+            }
+            self.clock.sleep_until(now + EVERY);
         }
-        clock.sleep_until(now + EVERY);
     }
-    drop(awake);
-    let have_failed = threads.have_failed();
-    drop(queue);
-    let world = ordinary_world(serde_name(&medium), privilege);
-    let report = MoverReport { world, frames_lost: [0; 2] };
-    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
+
+    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+        (WorldRecord { device: serde_name(&self.medium), ..world }, [0; 2])
+    }
 }
 
 /// Starts the thread of an end, which does its `work` once the clock is sent to it.
@@ -135,8 +148,8 @@ impl Joined {
             let endpoint = side.name();
             move |source| TrialError::Application { endpoint, call, source }
         };
-        let workload = shared.workload();
-        let mut application = Application::new(side, workload, shared.seed());
+        let workload = &shared.workload;
+        let mut application = Application::new(side, workload, shared.seed);
         let mut buffer = Vec::new();
         loop {
             match application.want(clock.now()) {
@@ -207,7 +220,7 @@ impl Joined {
 fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
     let (tell, told) = mpsc::channel();
     let client = prepare(shared, move |shared, clock| {
-        let [client, server] = copy(shared.workload(), shared.seed(), clock);
+        let [client, server] = copy(&shared.workload, shared.seed, clock);
         shared.add_received(server.bytes.as_u64());
         let _ = tell.send(server);
         Ok(client)

@@ -71,7 +71,7 @@ impl<'a> Watch<'a> {
             self.shared.rest();
         }
         // The trial does not wait for flows in the background.
-        let farewell = self.shared.flows().and_then(Flows::farewell);
+        let farewell = self.shared.flows.as_ref().and_then(Flows::farewell);
         if farewell.is_none() && (self.outcomes.iter().any(Option::is_none) || on_path > 0) {
             self.quiet_since = None;
             return false;

@@ -37,6 +37,16 @@ enum End {
     Server(Server),
 }
 
+/// What either end does.
+macro_rules! of_end {
+    ($which:expr, $end:ident => $does:expr) => {
+        match $which {
+            End::Client($end) => $does,
+            End::Server($end) => $does,
+        }
+    };
+}
+
 impl DatagramApplication {
     /// The application at one end; `seed` makes the contents.
     pub fn new(side: Endpoint, spec: &Datagrams, seed: u64) -> DatagramApplication {
@@ -48,43 +58,28 @@ impl DatagramApplication {
 
     /// What it does next. The first call starts the operation; asking again changes nothing.
     pub fn want(&mut self, now: Instant) -> DatagramWant<'_> {
-        match &mut self.0 {
-            End::Client(client) => client.want(now),
-            End::Server(server) => server.want(now),
-        }
+        of_end!(&mut self.0, end => end.want(now))
     }
 
     /// The socket took the datagram.
     pub fn sent(&mut self, now: Instant) {
-        match &mut self.0 {
-            End::Client(client) => client.sent(now),
-            End::Server(server) => server.sent(now),
-        }
+        of_end!(&mut self.0, end => end.sent(now))
     }
 
     /// A datagram came.
     pub fn received(&mut self, datagram: &[u8], now: Instant) {
-        match &mut self.0 {
-            End::Client(client) => client.received(datagram, now),
-            End::Server(server) => server.received(datagram, now),
-        }
+        of_end!(&mut self.0, end => end.received(datagram, now))
     }
 
     /// It is connected, or closed.
     pub fn did(&mut self, now: Instant) {
-        match &mut self.0 {
-            End::Client(client) => client.did(now),
-            End::Server(server) => server.did(now),
-        }
+        of_end!(&mut self.0, end => end.did(now))
     }
 
     /// The call failed, with the name of its error as `errno.h` has it.
     pub fn failed(&mut self, errno: impl Into<Cow<'static, str>>, now: Instant) {
         let errno = errno.into();
-        match &mut self.0 {
-            End::Client(client) => client.failed(errno, now),
-            End::Server(server) => server.failed(errno, now),
-        }
+        of_end!(&mut self.0, end => end.failed(errno, now))
     }
 
     /// There are no more requests: a server, which would wait for ever, closes.
@@ -96,10 +91,7 @@ impl DatagramApplication {
 
     /// Its report so far.
     pub fn report(&self) -> AppReport {
-        match &self.0 {
-            End::Client(client) => client.report(),
-            End::Server(server) => server.report(),
-        }
+        of_end!(&self.0, end => end.report())
     }
 }
 

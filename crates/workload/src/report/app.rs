@@ -104,8 +104,8 @@ impl AppReport {
             sum.calls += one.calls;
             sum.stray += one.stray;
             sum.processor = sum.processor.zip(one.processor).map(|(sum, one)| sum + one);
-            sum.started = earlier(sum.started, one.started);
-            sum.first_byte = earlier(sum.first_byte, one.first_byte);
+            sum.started = Instant::earlier(sum.started, one.started);
+            sum.first_byte = Instant::earlier(sum.first_byte, one.first_byte);
             sum.last_byte = sum.last_byte.max(one.last_byte);
             sum.finished = sum.finished.max(one.finished);
             if let Some(back) = one.back {
@@ -126,10 +126,6 @@ impl AppReport {
         sum.log.sort_by_key(|row| (row.began, row.connection));
         Some(sum)
     }
-}
-
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    one.into_iter().chain(other).min()
 }
 
 /// What went against the main direction.

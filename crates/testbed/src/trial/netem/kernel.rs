@@ -79,10 +79,10 @@ impl<'a> Tool<'a> {
 /// Why a command of a path's could not be done, and what to do about it.
 fn explained(error: ToolError, line: &str, module: Option<&str>) -> TrialError {
     match error {
-        ToolError::Missing { program } => TrialError::Reported {
-            message: format!("`backend = \"netem\"` needs `{program}`, which is not installed"),
-            remedy: Some(MISSING_TOOLS.into()),
-        },
+        ToolError::Missing { program } => TrialError::reported(
+            format!("`backend = \"netem\"` needs `{program}`, which is not installed"),
+            MISSING_TOOLS,
+        ),
         ToolError::Unknown { said } => {
             let module = module.unwrap_or("the module for it");
             TrialError::Reported {
@@ -93,9 +93,7 @@ fn explained(error: ToolError, line: &str, module: Option<&str>) -> TrialError {
                 )),
             }
         }
-        ToolError::Failed { said } => {
-            TrialError::Reported { message: format!("`{line}` says: {said}"), remedy: None }
-        }
+        ToolError::Failed { said } => TrialError::reported(format!("`{line}` says: {said}"), None),
     }
 }
 

@@ -18,20 +18,17 @@ use capture_point::CapturePoint;
 pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 
 use super::endpoint_thread::{EndpointThread, prepare_with};
-use super::recording_threads::{MoverReport, RecordingThreads};
-use super::watch::Watch;
+use super::{Carrier, conduct};
 use crate::addresses::ADDRESSES;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{self, DeviceKind};
 use crate::launch::TrialRequest;
-use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
-use crate::scheduling::Scheduling;
 use crate::trial_state::TrialState;
-use crate::{TrialError, scheduling, sysctl};
+use crate::{TrialError, sysctl};
 
 /// How often to check whether the trial is over, and to pass on pages.
 const IDLE: Span = Span::from_millis(20);
@@ -53,35 +50,11 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let shared = Arc::new(TrialState::new(request));
     let (sockets, new_sockets) = mpsc::channel();
     sysctl::keep_quiet();
-    let [client, server] = joined(request, &plan, &shared, &sockets)?;
+    let ends = joined(request, &plan, &shared, &sockets)?;
     drop(sockets);
-
-    let clock = Clock::start();
-    let (threads, queue) = RecordingThreads::start(request, clock, new_sockets)?;
-    for go in [server.go, client.go] {
-        let _ = go.send(clock);
-    }
-    let scheduling = scheduling::be_prompt(request.tuning.real_time);
-    let mut watch = Watch::new(case.limits.trial, &shared, [client.outcome, server.outcome]);
-    let mut capture =
-        DeviceCapture::new(clock, [client.device.point, server.device.point], queue, &plan);
-    capture.run(|state| watch.over(state, threads.have_failed()))?;
-    let have_failed = threads.have_failed();
-    let report =
-        MoverReport { world: world(privilege, scheduling, &plan), frames_lost: capture.finish() };
-    threads.end(request, &shared, watch, [client.stay, server.stay], have_failed, report)
-}
-
-/// The record of the world before anything is counted.
-fn world(privilege: Privilege, scheduling: Scheduling, plan: &TcPlan) -> WorldRecord {
-    WorldRecord {
-        name: "kernel".into(),
-        device: "veth".into(),
-        privilege: serde_name(&privilege),
-        scheduling: serde_name(&scheduling),
-        notes: plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect(),
-        ..WorldRecord::default()
-    }
+    conduct(request, privilege, &shared, ends, new_sockets, |clock, devices, queue| {
+        DeviceCapture::new(clock, devices.map(|device| device.point), queue, plan)
+    })
 }
 
 /// The ends of the path, joined by it.
@@ -118,6 +91,7 @@ struct DeviceCapture {
     /// A packet that comes later than this after the last of all does not come.
     patience: Span,
     seen: Instant,
+    plan: TcPlan,
     /// The wall clock before the trial's, at the start.
     wall_offset: i64,
 }
@@ -127,7 +101,7 @@ impl DeviceCapture {
         clock: Clock,
         points: [CapturePoint; 2],
         queue: RecorderQueue,
-        plan: &TcPlan,
+        plan: TcPlan,
     ) -> DeviceCapture {
         let patience = plan.links().into_iter().map(|(_, link)| link.patience).max();
         DeviceCapture {
@@ -136,12 +110,36 @@ impl DeviceCapture {
             queue,
             patience: patience.unwrap_or_default(),
             seen: Instant::ZERO,
+            plan,
             wall_offset: Clock::wall_offset(),
         }
     }
 
-    /// Puts what it captures into the queue until `over`, asked every 20 ms, says so.
-    fn run(&mut self, mut over: impl FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+    /// Takes what waits.
+    fn look(&mut self) -> std::io::Result<()> {
+        let DeviceCapture { clock, points, queue, seen, wall_offset, .. } = self;
+        // Where the wall clock was set meanwhile, the kernel's times moved with it.
+        let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
+        let epoch = clock.epoch_nanos().saturating_add_signed(moved);
+        for (endpoint, point) in Endpoint::BOTH.into_iter().zip(points) {
+            while let Some(frame) = point.receive()? {
+                let now = clock.now();
+                let at = frame
+                    .at_nanos
+                    .map_or(now, |at| Instant::from_nanos(at.saturating_sub(epoch)).min(now));
+                *seen = now;
+                queue.seen(endpoint, at, frame.is_sent, frame.header, frame.packet);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Carrier for DeviceCapture {
+    const IS_PROMPT: bool = true;
+    const KEEPS_AWAKE: bool = false;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
         let failed = || TrialError::setup("look at the packets of an endpoint");
         let mut looked = Instant::ZERO;
         loop {
@@ -164,30 +162,12 @@ impl DeviceCapture {
         }
     }
 
-    /// Takes what waits.
-    fn look(&mut self) -> std::io::Result<()> {
-        let DeviceCapture { clock, points, queue, seen, wall_offset, .. } = self;
-        // Where the wall clock was set meanwhile, the kernel's times moved with it.
-        let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
-        let epoch = clock.epoch_nanos().saturating_add_signed(moved);
-        for (endpoint, point) in Endpoint::BOTH.into_iter().zip(points) {
-            while let Some(frame) = point.receive()? {
-                let now = clock.now();
-                let at = frame
-                    .at_nanos
-                    .map_or(now, |at| Instant::from_nanos(at.saturating_sub(epoch)).min(now));
-                *seen = now;
-                queue.seen(endpoint, at, frame.is_sent, frame.header, frame.packet);
-            }
-        }
-        Ok(())
-    }
-
-    /// Frames of client and server that found no room in the queue or in the packet sockets.
-    fn finish(mut self) -> [u64; 2] {
+    fn finish(mut self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
         self.queue.pass_on(|| 0);
         let (lost, unread) =
             (self.queue.frames_lost(), self.points.each_ref().map(CapturePoint::unread));
-        [lost[0] + unread[0], lost[1] + unread[1]]
+        let notes = self.plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
+        let world = WorldRecord { device: "veth".into(), notes, ..world };
+        (world, [lost[0] + unread[0], lost[1] + unread[1]])
     }
 }
