@@ -51,9 +51,10 @@ pub(super) fn conduct<D, C: Carrier>(
         .send(clock)
         .and_then(|()| client.go.send(clock))
         .map_err(|_| TrialError::panicked())?;
-    let scheduling = match C::IS_PROMPT {
-        true => scheduling::be_prompt(request.tuning.real_time),
-        false => Scheduling::Ordinary,
+    let scheduling = if C::IS_PROMPT {
+        scheduling::be_prompt(request.tuning.real_time)
+    } else {
+        Scheduling::Ordinary
     };
     let awake = C::KEEPS_AWAKE.then(scheduling::stay_awake);
     let mut watch = Watch::new(request.case.limits.trial, shared, [client.outcome, server.outcome]);
