@@ -88,8 +88,9 @@ macro_rules! path_keys {
                     Some(stages) => (stages.as_slice(), Some(direction)),
                     None => (self.stages.as_deref().unwrap_or_default(), None),
                 };
-                let others = stages.iter().enumerate().map(|(index, stage)| Keys {
-                    $($key: Given::of(stringify!($key), stage.$key.as_ref(), Table::Stage(link, index)),)*
+                let others = stages.iter().enumerate().map(|(index, stage)| {
+                    let table = Table::Stage(link, index);
+                    Keys { $($key: Given::of(stringify!($key), stage.$key.as_ref(), table),)* }
                 });
                 std::iter::once(first).chain(others).collect()
             }
