@@ -341,10 +341,10 @@ quantities! {
     ACKED_BYTES = "acked_bytes", Bytes, "acknowledged", "Bytes acknowledged",
         tcptrace "unique bytes sent";
     GOODPUT = "goodput_bits_per_second", BitsPerSecond, "goodput",
-        "Bytes acknowledged over the transfer time; empty if there was no time",
+        "Bytes acknowledged over the transfer time; empty if it was less than an RTT, or the bytes less than four segments",
         tcptrace "throughput";
     THROUGHPUT = "throughput_bits_per_second", BitsPerSecond, "throughput",
-        "All bytes sent over the transfer time, retransmissions counted; empty if there was no time";
+        "All bytes sent over the transfer time, retransmissions counted; empty where goodput would be";
     CAPACITY = "capacity_bits_per_second", BitsPerSecond, "path capacity",
         "The path's capacity, from the spacing of acknowledged data; empty if it does not show";
     TRANSFER_TIME_RATIO = "transfer_time_ratio", None, "transfer time ratio",

@@ -243,9 +243,10 @@ impl ConnectionState {
         connection.handshake = self.opening.finish();
         connection.life = self.life();
         connection.reuses = self.reuses;
+        let path_rtt = connection.handshake.round_trip.or(self.distances.round_trip());
         let fill = |state: &mut DirectionState, flow: &mut Flow, (tap, tap_confidence)| {
             (flow.capture_point, flow.capture_point_confidence) = (tap, tap_confidence);
-            state.finish_into(flow);
+            state.finish_into(flow, path_rtt);
         };
         fill(&mut self.forward, &mut connection.forward, forward);
         fill(&mut self.reverse, &mut connection.reverse, reverse);

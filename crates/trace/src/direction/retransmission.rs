@@ -132,9 +132,10 @@ impl Classifier {
         (classification, LogEntry::Retransmission)
     }
 
-    /// Whether a packet above everything seen retransmits data lost before it: its sender's packets
-    /// are missing, and with nothing to acknowledge they carried data; in order it can only be the
-    /// same data. With reordering, missing packets prove nothing.
+    /// Whether a packet above everything captured retransmits data lost before the capture point: its
+    /// sender's packets are [missing](SendOrder::absent), with nothing to acknowledge they carried
+    /// data, and after a silence as long as a timer's they can only have carried the same data. With
+    /// reordering, or in a capture that lacks other data, missing packets prove nothing.
     pub(crate) fn goes_on_again(
         &mut self,
         candidate: &Candidate<'_>,
@@ -160,7 +161,10 @@ impl Classifier {
         }
         self.lost_before_capture = 0;
         // No gap may exist that the missing packets can have retransmitted.
-        if absent == 0 || gap > 0 || board.una < board.high || !self.gaps.is_empty() {
+        let is_by_timer =
+            sender_model.is_silent(packet.at, context.to_sender().unwrap_or_default());
+        let is_all_there = gap == 0 && board.una == board.high && self.gaps.is_empty();
+        if absent == 0 || !is_all_there || !is_by_timer {
             return None;
         }
         self.counts.not_captured += 1;
@@ -186,8 +190,9 @@ impl Classifier {
         let later = if let Some((order, _)) = self.send_order.order(candidate.packet, &stamp) {
             order == Ordering::Greater
         } else {
-            let least = candidate.context.distances.round_trip().or(board.min_round_trip);
-            waited > least.map_or(SHORT, |whole| whole * 3 / 4)
+            // Without an RTT nothing separates it from one that was overtaken.
+            let least = candidate.context.distances.round_trip().or(board.min_round_trip)?;
+            waited > least * 3 / 4
         };
         if !later {
             return None;
@@ -229,7 +234,8 @@ impl Classifier {
     fn absent_are_data(&self, context: Context<'_>) -> bool {
         let away = context.distances.round_trip().is_some() && !self.is_beside_sender(context);
         let data = !context.owes || self.send_order.is_seldom_bare();
-        away && data && self.counts.out_of_order == 0
+        // A capture that lacks other data may lack these.
+        away && data && self.counts.out_of_order == 0 && self.gaps.lacks_nothing()
     }
 
     /// Classifies a packet that lies in a gap.

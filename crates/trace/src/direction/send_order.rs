@@ -16,6 +16,11 @@ use crate::packet::Packet;
 const NEAR: u16 = 1_024;
 /// Near steps before identifications are trusted.
 const ENOUGH: u8 = 2;
+/// So many consecutive identifications, for so many times a silence, show that a counter counts the
+/// packets of one connection only: other packets of the host fall into the silence with a
+/// probability of less than one in [`LONGER`].
+const UNBROKEN: u32 = 64;
+const LONGER: u64 = 20;
 /// Of this many steps one may be far: SYN-ACKs with zero (Linux), or a counter per host.
 const FAR_ONES: u8 = 8;
 /// Packets remembered to find copies: copies are made in a queue.
@@ -76,8 +81,11 @@ pub(crate) struct SendOrder {
     several: bool,
     near: u8,
     far: u8,
-    /// Near steps above one without missing data.
-    skips: u8,
+    /// Near steps since one that other packets of the host explain, and since when.
+    unbroken: u32,
+    unbroken_since: Instant,
+    /// When the newest packet passed.
+    last: Instant,
     packets: u64,
     /// Of these, without data, SYN and FIN.
     bare: u64,
@@ -113,13 +121,15 @@ impl SendOrder {
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
         self.packets += 1;
+        self.last = packet.at;
         if let Some(id) = packet.ip_id {
             if self.newest == Some(id.wrapping_sub(1)) && id != 0 && self.near < u8::MAX - 1 {
                 // The usual case of `count`: a step of one.
                 self.near += 1;
+                self.unbroken += 1;
                 (self.newest, self.several) = (Some(id), packet.payload > ETHERNET);
             } else {
-                self.count(id, packet.payload > ETHERNET, in_order);
+                self.count((id, packet.at), packet.payload > ETHERNET, in_order);
             }
         }
         if takes_room {
@@ -130,26 +140,30 @@ impl SendOrder {
         }
     }
 
-    fn count(&mut self, id: u16, several: bool, in_order: bool) {
+    fn count(&mut self, (id, at): (u16, Instant), several: bool, in_order: bool) {
         // Counters skip zero when they wrap.
         if id == 0 && self.newest.is_none_or(|newest| newest.wrapping_neg() > NEAR) {
             return;
         }
         let Some(newest) = self.newest else {
             (self.newest, self.several) = (Some(id), several);
+            self.unbroken_since = at;
             return;
         };
         let step = id.wrapping_sub(newest) as i16;
         if step == 0 {
             return;
         }
-        self.skips += u8::from(in_order && step > 1 && step.unsigned_abs() <= NEAR);
+        if step.unsigned_abs() > NEAR || in_order && step > 1 {
+            (self.unbroken, self.unbroken_since) = (0, at);
+        } else {
+            self.unbroken = self.unbroken.saturating_add(1);
+        }
         let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
         *counter += 1;
         if *counter == u8::MAX {
             self.near /= 2;
             self.far /= 2;
-            self.skips /= 2;
         }
         if step > 0 || step.unsigned_abs() > NEAR {
             (self.newest, self.several) = (Some(id), several);
@@ -167,12 +181,18 @@ impl SendOrder {
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
-    /// The sender's packets missing before this one; 0 if unknown, or if the previous packet may be
-    /// a piece that segmentation offload cut (`ip_select_ident_segs`).
+    /// The sender's packets missing before this one; 0 if unknown. They are known only if the sender
+    /// counts this connection's packets and no others: its identifications were consecutive for
+    /// [`UNBROKEN`] packets and for [`LONGER`] times as long as the sender was silent now. A host
+    /// that numbers all its packets is no such sender, nor one that skips. The previous packet must
+    /// not be a piece that segmentation offload cut (`ip_select_ident_segs`).
     pub(crate) fn absent(&self, packet: &Packet) -> u32 {
-        let one_by_one = !self.several && self.near >= 2 * ENOUGH && self.skips <= self.near / 4;
+        let silence = packet.at.since(self.last);
+        let is_own_count = !self.several
+            && self.unbroken >= UNBROKEN
+            && self.last.since(self.unbroken_since) >= silence * LONGER;
         match self.step(packet) {
-            Some(step) if step > 1 && one_by_one => u32::from(step.unsigned_abs()) - 1,
+            Some(step) if step > 1 && is_own_count => u32::from(step.unsigned_abs()) - 1,
             _ => 0,
         }
     }
@@ -294,16 +314,43 @@ mod tests {
         }
     }
 
+    /// Packets with these identifications, a millisecond apart.
+    fn each_millisecond(ids: impl Iterator<Item = u16>) -> (SendOrder, Instant) {
+        let (mut send_order, mut at) = (SendOrder::default(), Instant::ZERO);
+        for id in ids {
+            at += Span::from_millis(1);
+            send_order.passed(&Packet { ip_id: Some(id), at, ..packet(1) }, true, true);
+        }
+        (send_order, at)
+    }
+
+    #[test]
+    fn send_order_missing_needs_a_count_of_one_connection() {
+        let consecutive = |count: u16| 1..=count;
+        // One packet of another connection was numbered in between.
+        let shared = (1..=400_u16).filter(|id| *id != 350);
+        for (name, (send_order, at), silence_ms, missing) in [
+            ("long and consecutive", each_millisecond(consecutive(400)), 19, 2),
+            ("too long a silence", each_millisecond(consecutive(400)), 25, 0),
+            ("too few", each_millisecond(consecutive(40)), 1, 0),
+            ("shared with others", each_millisecond(shared), 1, 0),
+        ] {
+            let at = at + Span::from_millis(silence_ms);
+            let next = Packet { ip_id: Some(403), at, ..packet(1) };
+            let next = if name == "too few" { Packet { ip_id: Some(43), ..next } } else { next };
+            assert_eq!(send_order.absent(&next), missing, "{name}");
+        }
+    }
+
     #[test]
     fn send_order_offloaded_packet_hides_missing() {
-        let numbers: Vec<u16> = (1..=10).collect();
-        let mut send_order = numbered(&numbers);
-        let next = |id, payload| Packet { ip_id: Some(id), payload, ..packet(1) };
-        assert_eq!(send_order.absent(&next(13, 1)), 2);
-        send_order.passed(&next(11, 62_491), true, true);
-        assert_eq!(send_order.absent(&next(13, 1)), 0);
-        send_order.passed(&next(13, 1_448), true, true);
-        assert_eq!(send_order.absent(&next(15, 1_448)), 1);
+        let (mut send_order, at) = each_millisecond(1..=100);
+        let next = |id, payload| Packet { ip_id: Some(id), payload, at, ..packet(1) };
+        assert_eq!(send_order.absent(&next(103, 1)), 2);
+        send_order.passed(&next(101, 62_491), true, true);
+        assert_eq!(send_order.absent(&next(103, 1)), 0);
+        send_order.passed(&next(103, 1_448), true, false);
+        assert_eq!(send_order.absent(&next(105, 1_448)), 1);
     }
 
     #[test]

@@ -424,7 +424,7 @@ impl SenderModel {
     }
 
     /// Whether both sides were silent for longer than anything but a timer explains.
-    fn is_silent(&self, at: Instant, beyond: Span) -> bool {
+    pub(crate) fn is_silent(&self, at: Instant, beyond: Span) -> bool {
         let Some(last) = self.last_before(at, beyond) else { return false };
         let quiet = at.since(last.at);
         quiet > SLACK && {

@@ -106,8 +106,8 @@ impl Observers {
         self.marks.on_repeated_ack();
         self.stalls.on_repeated_ack();
     }
-    /// Writes the results. `flow` already has the capture point.
-    pub(crate) fn finish(&mut self, flow: &mut Flow) {
+    /// Writes the results. `flow` already has the capture point; `path_rtt`: of the whole path.
+    pub(crate) fn finish(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {
         self.round_trips.finish(flow);
         self.windows.finish(flow);
         self.acking.finish(flow);
@@ -115,7 +115,7 @@ impl Observers {
         flow.marks.mss_changes = self.full_size.changes();
         self.limits.finish(flow, &mut self.events);
         self.stalls.finish(flow, &mut self.events);
-        self.transfer.finish(flow, self.limits.capacity());
+        self.transfer.finish(flow, self.limits.capacity(), path_rtt);
         self.series.finish(flow);
     }
 }

@@ -64,6 +64,20 @@ fn metrics_as_worked_out_by_hand() {
 }
 
 #[test]
+fn transfer_smaller_than_a_few_segments_or_a_round_trip_has_no_rate() {
+    for (name, text, has_rate) in [
+        ("82 bytes", "0.1 > 1:83\n0.1000005 < ack 83", false),
+        ("three segments", "0.1 > 1:4345\n0.12 < ack 4345", false),
+        ("ten segments in a round trip", "0.1 > 1:14481\n0.12 < ack 14481", true),
+        ("ten at the receiver, at once", "0.1 > 1:14481\n0.10001 < ack 14481", false),
+    ] {
+        let transfer = flow(&format!("open 0.020\n{text}")).transfer;
+        assert_eq!(transfer.goodput.is_some(), has_rate, "{name}");
+        assert_eq!(transfer.throughput.is_some(), has_rate, "{name}");
+    }
+}
+
+#[test]
 fn transfer_without_data_no_metrics() {
     let flow = flow("open 0.020");
     assert_eq!(flow.transfer, crate::Transfer::default());

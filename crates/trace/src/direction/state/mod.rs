@@ -5,7 +5,7 @@ mod sack;
 
 use std::mem::take;
 
-use tcplab_units::{Bytes, Instant, Offset};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
@@ -332,12 +332,12 @@ impl DirectionState {
         self.recovery.as_ref().map(|recovery| recovery.finish(&self.board)).unwrap_or_default()
     }
 
-    /// Writes the sums and causes at the end.
-    pub(crate) fn finish_into(&mut self, flow: &mut Flow) {
+    /// Writes the sums and causes at the end; `path_rtt`: of the whole path.
+    pub(crate) fn finish_into(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {
         flow.totals = self.totals;
         self.causes.finish(flow);
         self.classifier.gaps.finish(&mut flow.causes);
-        self.observers.finish(flow);
+        self.observers.finish(flow, path_rtt);
     }
 
     /// The position of the packet. The first number seen counts as the first byte of data.
