@@ -100,7 +100,7 @@ fn time_exchange() {
     let mut room = [0; 64];
     silent.set_nonblocking(true).unwrap();
     let asked = std::iter::from_fn(|| silent.recv(&mut room).ok()).count();
-    assert_eq!(asked, 3, "as often as it was told to");
+    assert_eq!(asked, 3, "as often as configured");
 }
 
 #[test]

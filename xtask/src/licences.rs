@@ -162,8 +162,8 @@ mod tests {
             (None, None, 0),
             (Some("MIT"), Some("git+somewhere"), 1),
         ] {
-            let told = judge(&package(license, source), &allowed);
-            assert_eq!(told.len(), complaints, "{license:?} {source:?}: {told:?}");
+            let found = judge(&package(license, source), &allowed);
+            assert_eq!(found.len(), complaints, "{license:?} {source:?}: {found:?}");
         }
     }
 

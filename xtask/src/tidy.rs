@@ -109,9 +109,9 @@ mod tests {
             File { path: "crates/path/src/lib.rs".into(), text: "//! A.\n".into() },
             File { path: "crates/path/src/dead.rs".into(), text: "fn get_it() {}\n".into() },
         ];
-        let told: Vec<String> = check_files(&files).iter().map(ToString::to_string).collect();
+        let violations: Vec<String> = check_files(&files).iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            violations,
             [
                 "crates/path/src/dead.rs:1: no `mod` leads to this file: it is never compiled; \
                  declare it or delete it",

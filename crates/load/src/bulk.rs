@@ -50,7 +50,7 @@ pub struct BulkConfig {
 /// Receives the socket of each connection from time to time, and once more when all has arrived.
 pub type Watch<'w> = dyn Fn(usize, BorrowedFd<'_>) + Sync + 'w;
 
-/// What came of it.
+/// The result of a bulk test.
 #[derive(Debug, Clone, Serialize)]
 pub struct BulkOutcome {
     /// Which way.

@@ -27,7 +27,7 @@ pub enum Renewal {
     EachRequest,
 }
 
-/// How long it goes on, after the warm-up.
+/// The length of the test, after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// For a time.
@@ -58,9 +58,9 @@ pub struct Config {
     pub connections: usize,
     /// How long each is used.
     pub renewal: Renewal,
-    /// How long nothing is counted at first: caches and congestion windows fill meanwhile.
+    /// The warm-up, which is not measured: caches and congestion windows fill meanwhile.
     pub warm_up: Duration,
-    /// How long it goes on then.
+    /// The length of the test after the warm-up.
     pub length: Length,
     /// How long an answer may take.
     pub timeout: Duration,

@@ -37,7 +37,7 @@ pub(crate) struct Load<'a> {
     pub(crate) gauges: Gauges,
 }
 
-/// What is shown while it goes on.
+/// The counters that a running test shows.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     pub(crate) requests: AtomicU64,
@@ -154,7 +154,7 @@ impl<'a> Worker<'a> {
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
-                // What came before it in this round is part of how long its answer took.
+                // The latency includes the events handled before it in this round.
                 self.go_on(index, Instant::now());
             }
         }

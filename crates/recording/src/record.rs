@@ -118,7 +118,7 @@ pub struct TruthRow {
     pub verdict: Verdict,
 }
 
-/// An endpoint as it was set up.
+/// The configuration of an endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointRecord {
     /// Such as `10.98.0.1`.

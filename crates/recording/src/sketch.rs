@@ -123,9 +123,10 @@ mod tests {
             exact.sort_unstable();
             for per_mille in [0, 1, 10, 500, 900, 990, 999, 1000] {
                 let index = (exact.len() * per_mille / 1000).min(exact.len() - 1);
-                let (right, told) = (exact[index], sketch.quantile(per_mille as u64).as_nanos());
-                assert!(told >= right, "{told} < {right}");
-                assert!(told - right <= right / PER_POWER, "{told} for {right}");
+                let (right, estimated) =
+                    (exact[index], sketch.quantile(per_mille as u64).as_nanos());
+                assert!(estimated >= right, "{estimated} < {right}");
+                assert!(estimated - right <= right / PER_POWER, "{estimated} for {right}");
             }
             assert_eq!(sketch.max().as_nanos(), exact[exact.len() - 1]);
             assert_eq!(sketch.count(), count);

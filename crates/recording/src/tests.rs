@@ -137,11 +137,11 @@ fn truth_rows_have_the_frame_numbers_of_the_senders_capture() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let rows = Recording::open(directory.path()).unwrap().truth().unwrap();
-    let told: Vec<(Option<u64>, u64, &str)> =
+    let truths: Vec<(Option<u64>, u64, &str)> =
         rows.iter().map(|row| (row.frame, row.verdict.id, row.verdict.fate.name())).collect();
     // Frame 2 of the server's capture is what it sent as packet 3.
     let [first, second] = [Some(1), Some(2)];
-    assert_eq!(told, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
+    assert_eq!(truths, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
 }
 
 #[test]
@@ -238,9 +238,9 @@ fn missed_frames_are_counted_and_all_verdicts_kept() {
     assert_eq!(lines[0], ["1 ms Outbound 1", "Some(4) seen, Some(3) lost"]);
     assert_eq!(lines[1], ["10 ms Inbound 1", "12 ms Inbound 2", "Some(5) seen, Some(3) lost"]);
     let rows = recording.truth().unwrap();
-    let told: Vec<(Option<u64>, u64)> =
+    let truths: Vec<(Option<u64>, u64)> =
         rows.iter().map(|row| (row.frame, row.verdict.id)).collect();
-    assert_eq!(told, [(Some(1), 1), (None, 2), (None, made)]);
+    assert_eq!(truths, [(Some(1), 1), (None, 2), (None, made)]);
     let (_, file) = recording.capture(Endpoint::Server).unwrap();
     let first = Reader::new(file).unwrap().next_record().unwrap().unwrap().captured.len();
     assert_eq!(first, 4, "the snap length");

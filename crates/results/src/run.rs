@@ -14,7 +14,7 @@ pub struct Run {
     pub title: String,
     /// The document it comes from.
     pub reference: Option<String>,
-    /// The scenario file as it was run.
+    /// The scenario file of the run.
     pub scenario: String,
     /// Where its cases ran.
     pub world: RunWorld,

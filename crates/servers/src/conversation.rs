@@ -144,7 +144,7 @@ impl Conversation {
         self.output.take_pending()
     }
 
-    /// Some of the output was sent; when that was all, the session goes on.
+    /// Some of the output was sent; when that was all, the session continues.
     pub(crate) fn sent(&mut self, now: Instant, moment: &Moment) {
         self.moved = now;
         self.is_in_flight = false;

@@ -41,10 +41,10 @@ impl AsFd for FilePart {
     }
 }
 
-/// What comes after all that is to be sent.
+/// What follows once all output is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum After {
-    /// The conversation goes on.
+    /// The conversation continues.
     #[default]
     Continue,
     /// The connection is closed: the client has said that it sends no more.
@@ -131,7 +131,7 @@ impl Output {
         self.file.as_ref()
     }
 
-    /// What comes when all is sent.
+    /// What follows once all is sent.
     pub fn after(&self) -> After {
         self.after
     }

@@ -15,7 +15,7 @@ const AS_IT_COMES: usize = 256 << 10;
 enum Done {
     /// It has returned, and the next may be made.
     Returned,
-    /// It has queued segments, which leave before it goes on.
+    /// It has queued segments, which leave before it continues.
     Begun,
     /// It blocks: until its connection changes, or until a time at most.
     Waits(Option<Instant>),

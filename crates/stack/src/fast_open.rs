@@ -37,7 +37,7 @@ pub struct FastLesson {
     pub mss: u16,
     /// The cookie it gave.
     pub cookie: Option<Cookie>,
-    /// A cookie was asked for in vain; in the experimental option, if true.
+    /// A cookie request got no cookie; it used the experimental option, if true.
     pub refused: Option<bool>,
 }
 

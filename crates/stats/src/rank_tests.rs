@@ -30,8 +30,8 @@ pub struct RankTest {
     pub is_exact: bool,
 }
 
-/// Wilcoxon's signed-rank test (1945) of the differences of pairs. Pairs that do not differ say
-/// nothing and are put aside; if none do, `p` is 1.
+/// Wilcoxon's signed-rank test (1945) of the differences of pairs. Pairs without a difference are
+/// left out; if none differ, `p` is 1.
 ///
 /// # Panics
 /// When a value is not a number.

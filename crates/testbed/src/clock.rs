@@ -3,7 +3,7 @@
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
 
-/// Tells the time since the trial's zero. Copies agree, in every thread.
+/// The time since the trial's zero. Copies agree, in every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     zero: u64,

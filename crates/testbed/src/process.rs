@@ -61,19 +61,19 @@ impl Signals {
 
     /// The next signal that came, if there is one.
     pub(crate) fn next(&self) -> Option<Heard> {
-        let mut told = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+        let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
         // SAFETY: the kernel writes at most `size` bytes, which is the size of the value, and any
         // bytes are a valid one.
-        let told = unsafe {
-            if libc::read(self.fd.as_raw_fd(), told.as_mut_ptr().cast(), size) != size as isize {
+        let info = unsafe {
+            if libc::read(self.fd.as_raw_fd(), info.as_mut_ptr().cast(), size) != size as isize {
                 return None;
             }
-            told.assume_init()
+            info.assume_init()
         };
-        let by_process = matches!(told.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
-        let sender = by_process.then(|| Pid::from_raw(told.ssi_pid.cast_signed())).flatten();
-        Some(Heard { signal: Signal::from_named_raw(told.ssi_signo.cast_signed())?, sender })
+        let by_process = matches!(info.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
+        let sender = by_process.then(|| Pid::from_raw(info.ssi_pid.cast_signed())).flatten();
+        Some(Heard { signal: Signal::from_named_raw(info.ssi_signo.cast_signed())?, sender })
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Rng(Pcg64Mcg);
 impl Rng {
     /// The stream called `name` of `seed`.
     pub fn new(seed: u64, name: &str) -> Rng {
-        // FNV-1a (Fowler, Noll, Vo), 64 bit, tells names apart; SplitMix64 (Steele, Lea, Flood
+        // FNV-1a (Fowler, Noll, Vo), 64 bit, distinguishes names; SplitMix64 (Steele, Lea, Flood
         // 2014) spreads seeds that differ in one bit over the whole state.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {

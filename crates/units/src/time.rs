@@ -35,7 +35,7 @@ written_as!(
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
-    /// The longest span that can be told.
+    /// The longest span.
     pub const MAX: Span = Span(u64::MAX);
 
     /// `n` nanoseconds.

@@ -117,8 +117,8 @@ mod tests {
         ] {
             let json = format!(r#"{{"load": {{{load}}}}}"#);
             let spec: WorkloadSpec = serde_json::from_str(&json).unwrap();
-            let told = spec.check().map_err(|error| error.key().unwrap_or_default());
-            assert_eq!(told, expected, "{json}");
+            let found = spec.check().map_err(|error| error.key().unwrap_or_default());
+            assert_eq!(found, expected, "{json}");
         }
         let both = r#"{"load": {"design": "fork"}, "upload": "1 B"}"#;
         let both: WorkloadSpec = serde_json::from_str(both).unwrap();

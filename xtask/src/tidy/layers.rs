@@ -42,7 +42,7 @@ recording: units quantities capture path workload
 scenario: units quantities path stack workload
     a scenario describes an experiment, it does not run it
 packetdrill: units wire stack
-    a script is held against a stack, segment by segment, in no world
+    a script is run against a stack, segment by segment, in no world
 sim: units wire stack path workload scenario recording
     the virtual world joins models, and knows nothing of the real one
 testbed: units servers load wire path workload scenario recording

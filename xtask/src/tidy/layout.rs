@@ -96,7 +96,7 @@ fn last_line(path: &str, text: &str) -> Option<Violation> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(usize, String)> {
+    fn found(text: &str) -> Vec<(usize, String)> {
         let source = Source::new("crates/lab/src/lib.rs", text);
         check_rust(&source).into_iter().map(|one| (one.line, one.what)).collect()
     }
@@ -114,7 +114,7 @@ mod tests {
             (format!("// {}\n", "é ".repeat(49) + "é"), 1, "102 columns, 100 are allowed"),
         ];
         for (text, line, what) in table {
-            assert_eq!(told(&text), [(line, what.to_owned())], "{text:?}");
+            assert_eq!(found(&text), [(line, what.to_owned())], "{text:?}");
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
             format!("#[rustfmt::skip]\nconst A: [u8; 1] = [\n    {long},\n];\n"),
         ];
         for text in table {
-            assert_eq!(told(&text), [], "{text:?}");
+            assert_eq!(found(&text), [], "{text:?}");
         }
     }
 

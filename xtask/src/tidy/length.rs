@@ -60,9 +60,9 @@ mod tests {
             ("crates/path/data.toml", &long, false),
             ("CHANGELOG.md", &long, false),
         ];
-        for (path, text, told) in table {
+        for (path, text, is_too_long) in table {
             let file = File { path: path.into(), text: text.into() };
-            assert_eq!(check_file(&file).is_some(), told, "{path}");
+            assert_eq!(check_file(&file).is_some(), is_too_long, "{path}");
         }
     }
 
@@ -84,8 +84,8 @@ mod tests {
         ];
         for (text, expected) in table {
             let violations = check_functions(&Source::new("crates/path/src/lib.rs", &text));
-            let told = violations.first().map(|one| (one.line, one.what.as_str()));
-            assert_eq!(told, expected, "{text}");
+            let found = violations.first().map(|one| (one.line, one.what.as_str()));
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

@@ -277,14 +277,14 @@ mod tests {
              macro_rules! m { () => { fn $name() {} } }\n",
         );
         let functions = source.functions();
-        let told: Vec<_> = functions
+        let found: Vec<_> = functions
             .iter()
             .map(|function| {
                 let last = source.line_of(function.span.end - 1);
                 (function.name, source.line_of(function.span.start), last)
             })
             .collect();
-        assert_eq!(told, [("a", 1, 3), ("b", 5, 5), ("name", 7, 7)]);
+        assert_eq!(found, [("a", 1, 3), ("b", 5, 5), ("name", 7, 7)]);
     }
 
     #[test]

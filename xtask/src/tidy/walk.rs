@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
 mod tests {
     use super::*;
 
-    fn told(page: &str) -> Vec<String> {
+    fn found(page: &str) -> Vec<String> {
         let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
         let files = [
             file(PAGE, page),
@@ -90,7 +90,7 @@ mod tests {
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\
                     | `crates/path/src/link.rs` | `poll` |\n\
                     # Another\n| `crates/sim/src/world/mod.rs` | `run` |\n";
-        assert_eq!(told(page), [""; 0]);
+        assert_eq!(found(page), [""; 0]);
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\
                     | `crates/sim/src/gone.rs` | `f` |\n";
         assert_eq!(
-            told(page),
+            found(page),
             [
                 "1: `crates/sim/src/world/mod.rs` has no function `serves`",
                 "3: the walk comes back to the room `crates/sim/src/world`",

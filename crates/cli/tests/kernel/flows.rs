@@ -115,8 +115,8 @@ fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     }
     // The first flow's options are recorded, and its segments have the configured size.
     let record = recording.record().unwrap();
-    let told = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
-    assert_eq!(told("congestion").effective, "reno");
+    let option = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
+    assert_eq!(option("congestion").effective, "reno");
     assert!(carries_small_segments(&recording, flow(flows, "first").connections[0].ports[0]));
 }
 

@@ -240,7 +240,7 @@ fn sigint_leaves_nothing() {
     survives(Signal::INT, true);
 }
 
-/// The trial is retried; what it left is put aside with the reason.
+/// The trial is retried; the rejected attempt is stored with the reason.
 #[test]
 fn death_of_trial_process_leaves_nothing() {
     if !namespaces_allowed() {

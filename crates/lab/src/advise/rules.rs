@@ -9,9 +9,9 @@ use super::model::Law;
 use super::situation::{Goal, Situation};
 use super::words::{amount, span};
 
-/// A formula must promise so much before a setting is changed for it.
+/// The least gain that a formula must predict to recommend a setting.
 const WORTH_IT: f64 = 1.1;
-/// A limit that held for so much of the time is worth lifting.
+/// The least share of the time for which a limit must apply to be worth raising.
 const NOTABLE: f64 = 0.1;
 /// The largest window without scaling (RFC 9293 section 3.1).
 const WINDOW_MAX: u64 = 65_535;

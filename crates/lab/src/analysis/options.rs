@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn options_asked_or_changed_are_remarkable() {
-        for (told, row) in [
+        for (is_remarkable, row) in [
             (false, row("nodelay", None, ["off", "off"], Outcome::Default)),
             (true, row("nodelay", Some("off"), ["off", "off"], Outcome::AsAsked)),
             (true, row("rcvbuf", None, ["131072 B", "6291456 B"], Outcome::Default)),
             (true, row("nodelay", None, ["on", "on"], Outcome::Inherited)),
         ] {
-            assert_eq!(row.is_remarkable(), told, "{row:?}");
+            assert_eq!(row.is_remarkable(), is_remarkable, "{row:?}");
         }
     }
 

@@ -29,7 +29,7 @@ pub enum Event<'a> {
     WarmingUp {
         /// Which, from 1.
         index: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
     /// It failed.
@@ -46,11 +46,11 @@ pub enum Event<'a> {
         /// Whether it is run again; if not, it is used and flagged, or has failed.
         again: bool,
     },
-    /// It is whole and in its place.
-    Kept,
-    /// It was there already.
+    /// It is complete and stored.
+    Stored,
+    /// It was stored already.
     Skipped,
-    /// All trials are there, and are being read.
+    /// All trials are complete; they are being analysed.
     Analysing {
         /// How many are done.
         done: usize,

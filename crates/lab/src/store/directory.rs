@@ -23,7 +23,7 @@ use crate::plan::Plan;
 const CALIBRATION: &str = "calibration.json";
 /// Trials that are not counted.
 const WARM_UP: &str = "warm-up";
-/// What was wrong with a trial that was put aside.
+/// What was wrong with a rejected attempt of a trial.
 const FLAWS: &str = "flaws.json";
 
 /// An opened run directory. No other process can open it meanwhile.
@@ -119,12 +119,12 @@ impl RunDirectory {
         &self.plan
     }
 
-    /// The scenario as it was run.
+    /// The scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The environment as it was written down at the start.
+    /// The environment recorded at the start.
     pub(crate) fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
         let file = self.path.join(ENVIRONMENT);
         let text = fs::read(&file).map_err(LabError::file("read", &file))?;
@@ -208,7 +208,7 @@ impl RunDirectory {
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }
 
-    /// How often the trial was put aside.
+    /// How many attempts of the trial were rejected.
     pub(crate) fn flawed(&self, case: &str, number: u32) -> u32 {
         let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
         (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)

@@ -112,7 +112,7 @@ proptest! {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let whole = [&head[..], &bytes].concat();
         let (whole_verdict, of_pieces) = (verdict(&[&whole]), verdict(&cut(&whole, &cuts)));
-        // What comes behind a whole answer is a mistake only if it comes with it.
+        // Bytes behind a whole response are an error only in the same read.
         let is_unreadable = whole_verdict.0 == Some("malformed response");
         prop_assert!(of_pieces == whole_verdict || is_unreadable, "{:?} {:?}", whole_verdict, of_pieces);
         verdict(&cut(&bytes, &cuts));

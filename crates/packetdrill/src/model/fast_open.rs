@@ -33,7 +33,7 @@ pub(super) struct FastOpen {
 struct Memory {
     mss: Option<u16>,
     cookie: Option<Cookie>,
-    /// 1: the experimental option is tried next; 2: it was, in vain.
+    /// 1: the experimental option is tried next; 2: it was tried without success.
     experiment: u8,
 }
 

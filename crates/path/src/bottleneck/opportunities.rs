@@ -14,7 +14,7 @@ const OPPORTUNITY: u64 = 1504;
 /// Mahimahi reads it. So a full packet of 1500 B fills one opportunity here as there.
 const TUN_HEADER: u64 = 4;
 
-/// Over so long the peak is taken: what comes in bursts shorter than that waits in a queue anyway.
+/// The interval of the peak rate: a queue absorbs shorter bursts.
 const PEAK_MILLIS: u64 = 100;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;

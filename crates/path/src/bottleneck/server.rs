@@ -53,8 +53,7 @@ impl ServerPlan {
     }
 
     /// What it can send from one instant to a later one, in the mean; of a trace and of a wireless
-    /// link as with [`rate`](Self::rate). None where there are more opportunities than a number
-    /// tells.
+    /// link as with [`rate`](Self::rate). None where the number of opportunities overflows.
     pub(crate) fn mean(&self, from: Instant, until: Instant) -> Option<Rate> {
         match self {
             ServerPlan::Rate(rate) => Some(*rate),

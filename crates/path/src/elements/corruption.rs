@@ -19,10 +19,10 @@ text_or_table! {
     Table(CorruptionPlan),
 }
 
-/// Random bit errors. Checksums are left as they were, so that the receiver finds out: the checksum
-/// of an IPv4 header tells a flipped bit of it, that of TCP one of its header, its payload or the
-/// addresses. Two flipped bits may cancel in such a sum and go unnoticed. A header whose bits are
-/// flipped may lead a packet elsewhere, or nowhere, before any checksum is looked at.
+/// Random bit errors. Checksums stay unchanged, so that the receiver detects the error: the
+/// checksum of an IPv4 header covers that header, that of TCP its header, its payload and the
+/// addresses. Two flipped bits may cancel in such a sum and stay undetected. A flipped bit in a
+/// header may misroute a packet before any checksum is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Corruption")]

@@ -31,9 +31,8 @@ pub struct ReorderSpec {
     pub extra: Option<Span>,
 }
 
-/// How long a packet waits to be overtaken where the scenario does not say: the initial
-/// retransmission timeout of TCP (RFC 6298 §2), by which a sender with nothing else to send will
-/// have sent it again.
+/// The default limit of a held packet's wait: TCP's initial retransmission timeout (RFC 6298 §2),
+/// after which a sender with no other data has retransmitted it.
 pub(crate) const LONGEST_WAIT: Span = Span::from_secs(1);
 
 /// Packets that others overtake, checked.

@@ -43,7 +43,7 @@ pub struct LinkPlan {
 pub enum ElementPlan {
     /// Drops, and may answer, packets that are too large.
     Mtu(MtuPlan),
-    /// Drops what comes faster than agreed.
+    /// Drops packets above the configured rate.
     Policer(PolicerSpec),
     /// Adds packets of others.
     CrossTraffic(CrossFlow),

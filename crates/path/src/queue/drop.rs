@@ -130,10 +130,10 @@ mod tests {
         for (id, size) in [(0, 500), (1, 500), (2, 500), (3, 500), (4, 1200), (5, 2001), (6, 300)] {
             hands.push(ms(0), Packet::of_size(id, Bytes::new(size)));
         }
-        let told: Vec<_> = hands.dropped().iter().map(|it| (it.id, cause(it))).collect();
+        let found: Vec<_> = hands.dropped().iter().map(|it| (it.id, cause(it))).collect();
         let full = |packets, bytes| Cause::QueueFull { packets, bytes: Bytes::new(bytes) };
         assert_eq!(
-            told,
+            found,
             [(0, full(4, 2000)), (1, full(3, 1500)), (2, full(2, 1000)), (5, full(2, 1700))]
         );
         assert_eq!(hands.held(), [3, 4, 6]);

@@ -232,7 +232,7 @@ struct Controller {
     period: Span,
     burst: Span,
     probability: f64,
-    /// The wait as last measured, and as it was at the last update.
+    /// The last measured queue delay, and that of the last update.
     wait: Span,
     wait_before: Span,
     /// How much of the grace is left.

@@ -29,9 +29,10 @@ impl QueueSize {
     /// The limit it comes to, or why there is none.
     pub(crate) fn limit(self, rate: Rate, round_trip: Span) -> Result<QueueLimit, String> {
         let too_small = |bytes: Option<Bytes>| {
-            let told = bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
+            let in_bytes =
+                bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
             let least = SMALLEST_QUEUE.as_u64();
-            format!("a queue of {self}{told} cannot hold a packet: give at least {least} B")
+            format!("a queue of {self}{in_bytes} cannot hold a packet: give at least {least} B")
         };
         match self {
             QueueSize::Packets(0) => Err(too_small(None)),

@@ -137,7 +137,7 @@ macro_rules! path_keys {
                 own.or(self.stages.as_ref()).map_or(&[], Vec::as_slice)
             }
 
-            /// Without what comes behind the elements of its own keys.
+            /// Without its `stages`.
             pub(crate) fn without_stages(&self) -> PathSpec {
                 let mut path = PathSpec { stages: None, ..self.clone() };
                 for link in [&mut path.forward, &mut path.reverse].into_iter().flatten() {

@@ -185,7 +185,7 @@ fn all_four_parameters_count() {
         let lost = lost(LossPlan::GilbertElliott(plan));
         let (mean, variance) = moments(plan, |_, lost| lost);
         within_five_sigma("losses", count(&lost), mean, variance);
-        // How they clump tells the chain from an independent loss of the same share.
+        // Bursts distinguish the chain from independent loss of the same rate.
         let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
         let (mean, variance) = moments(plan, |before, lost| before && lost);
         within_five_sigma("pairs", pairs, mean, variance);

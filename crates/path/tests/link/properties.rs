@@ -27,15 +27,15 @@ proptest! {
         for (id, (now, size)) in packets.iter().enumerate() {
             step_until(&mut link, *now, &mut verdicts);
             link.handle_packet(*now, Packet::new(id as u64, vec![id as u8; *size]));
-            let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+            let verdict_count = sent(verdicts.iter().map(|verdict| verdict.id)).count();
             let held = sent(link.in_flight().map(|packet| packet.id)).count();
-            prop_assert!(told + held <= id + 1, "no packet is in two places");
+            prop_assert!(verdict_count + held <= id + 1, "no packet is in two places");
         }
         let end = packets.last().map_or(Instant::ZERO, |(now, _)| *now + Span::from_nanos(spare));
         step_until(&mut link, end, &mut verdicts);
-        let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+        let verdict_count = sent(verdicts.iter().map(|verdict| verdict.id)).count();
         let held = sent(link.in_flight().map(|packet| packet.id)).count();
-        prop_assert_eq!(told + held, packets.len());
+        prop_assert_eq!(verdict_count + held, packets.len());
 
         for departure in link.drain(end) {
             let verdict = departure.verdict;
@@ -116,12 +116,12 @@ proptest! {
         for (verdict, (arrived, size)) in verdicts.iter().zip(&packets) {
             let began = ready.max(u128::from(arrived.as_nanos()) * rate);
             ready = began + *size as u128 * 8 * BILLION;
-            let told = Transmission {
+            let expected = Transmission {
                 queued: *arrived,
                 began: Instant::from_nanos(began.div_ceil(rate) as u64),
                 ended: Instant::from_nanos(ready.div_ceil(rate) as u64),
             };
-            prop_assert_eq!((verdict.transmission, verdict.left), (Some(told), told.ended));
+            prop_assert_eq!((verdict.transmission, verdict.left), (Some(expected), expected.ended));
         }
         prop_assert_eq!(verdicts.len(), packets.len());
     }
@@ -260,8 +260,8 @@ fn source(verdict: &Verdict) -> u64 {
     verdict.origin.unwrap_or(verdict.id)
 }
 
-/// Bytes change only where the verdict says so; where one element alone changes any, the first
-/// that differs is exactly the one that was told (two might undo one another).
+/// Bytes change only where the verdict says so; where one element alone changes any, the first that
+/// differs is exactly the one in the verdict (two elements might undo one another).
 fn returned_as_it_came(
     before: &[u8],
     after: &[u8],
@@ -277,7 +277,9 @@ fn returned_as_it_came(
     match changing {
         0 => prop_assert_eq!((first, corrupted), (None, None)),
         1 => prop_assert_eq!(first, corrupted),
-        _ => prop_assert!(first.is_none_or(|first| corrupted.is_some_and(|told| told <= first))),
+        _ => prop_assert!(
+            first.is_none_or(|first| corrupted.is_some_and(|reported| reported <= first))
+        ),
     }
     Ok(())
 }

@@ -85,8 +85,8 @@ proptest! {
             }
             turn = turn.max(*arrived);
             let ended = verdict.left;
-            let told = Transmission { queued: *arrived, began: turn, ended };
-            prop_assert_eq!(verdict.transmission, Some(told));
+            let expected = Transmission { queued: *arrived, began: turn, ended };
+            prop_assert_eq!(verdict.transmission, Some(expected));
             left.push((ended, all));
             all += work(*size);
             // From each that left at or before it on: what left, against what may have.
@@ -164,8 +164,8 @@ proptest! {
                 }
             }
         }
-        let told: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
-        prop_assert_eq!(told, expected);
+        let transmissions: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
+        prop_assert_eq!(transmissions, expected);
         prop_assert!(verdicts.iter().all(|it| Some(it.left) == it.transmission.map(|it| it.ended)));
     }
 }

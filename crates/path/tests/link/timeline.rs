@@ -23,7 +23,7 @@ fn a_bottleneck_with_an_interruption_behind_it() {
     insta::assert_snapshot!(table(&verdicts));
 }
 
-/// 1,500 B take 1/3 ms at 36 Mbit/s: told times are rounded, the third packet is on the dot.
+/// 1,500 B take 1/3 ms at 36 Mbit/s: reported times are rounded, the third packet's is exact.
 #[test]
 fn thirds_of_a_millisecond_add_up() {
     let mut link = forward(r#"{ "rate": "36 Mbit/s" }"#);

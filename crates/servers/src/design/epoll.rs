@@ -23,9 +23,9 @@ use crate::pump::{self, Moved, Now};
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const MAILBOX: u64 = u64::MAX - 2;
-/// Told at once.
+/// Events per `epoll_wait`.
 const EVENTS: usize = 256;
-/// Accepted at once, before those who are connected have their turn.
+/// Connections accepted in a row before the connected clients get their turn.
 const ACCEPTED: usize = 64;
 /// A worker keeps what it accepts until it has so many connections more than another: handing over
 /// costs a wake-up.

@@ -127,7 +127,7 @@ fn belong_to(parent: Pid) {
     // Refused nowhere; and were it, the child would serve on until it is done.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     if rustix::process::getppid() != Some(parent) {
-        // It died before it could be told.
+        // The parent died before the call.
         leave();
     }
 }

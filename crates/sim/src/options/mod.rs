@@ -17,7 +17,7 @@ const LEAST_BUFFERS: [u64; 2] = [2_304, 4_608];
 /// `net.core.somaxconn` by default.
 const SOMAXCONN: u64 = 4_096;
 
-/// The settings of the model that stands for an endpoint, with its socket's options.
+/// The settings of the model that simulates an endpoint, with its socket options.
 ///
 /// # Errors
 /// When the model has no such settings or options.

@@ -19,7 +19,7 @@ fn requests(recording: &Recording) -> Vec<RequestReport> {
 }
 
 /// Without retry, a request stays unanswered exactly when the path's log says that it dropped it or
-/// its answer: the marks in the captures of client and server tell them apart.
+/// its answer: the marks in the captures of client and server distinguish them.
 #[test]
 fn a_request_fails_when_the_path_drops_it_or_its_answer() {
     let text = r#"

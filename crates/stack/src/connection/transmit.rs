@@ -89,7 +89,7 @@ impl<'a> Pieces<'a> {
         Pieces { current: &transmit.segment.data, taken: 0, others: transmit.rest.iter() }
     }
 
-    /// The next `len` bytes; only what lies in several blocks is copied.
+    /// The next `len` bytes; copied only when they lie in several blocks.
     fn take(&mut self, len: u32) -> Data {
         let end = self.taken + len;
         if end <= self.current.len() {

@@ -69,10 +69,10 @@ fn segments_that_stay_behind_get_the_verdicts_of_packets_that_were_cut() {
         r#"{ "rate": "300 Mbit/s", "queue": "40 kB", "delay": "3 ms", "loss": "2 %",
              "interruption": { "every": "50 ms", "lasting": "7 ms" } }"#,
     ] {
-        let told = verdicts(spec, true);
-        assert_eq!(told, verdicts(spec, false));
-        assert!(told.iter().any(|v| v.fate.cause().is_some()), "{spec}: nothing was dropped");
-        assert!(told.iter().any(|v| v.fate == Fate::Delivered), "{spec}: nothing came through");
+        let found = verdicts(spec, true);
+        assert_eq!(found, verdicts(spec, false));
+        assert!(found.iter().any(|v| v.fate.cause().is_some()), "{spec}: nothing was dropped");
+        assert!(found.iter().any(|v| v.fate == Fate::Delivered), "{spec}: nothing came through");
     }
 }
 

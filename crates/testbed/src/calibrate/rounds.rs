@@ -32,7 +32,7 @@ const NAP: Span = Span::from_micros(200);
 /// Both ends of a path that changes from round to round.
 pub(super) struct CalibrationPath {
     sites: [CalibrationEnd; 2],
-    /// Told apart by their probes: what comes late from the last round is none of this one's.
+    /// Each probe carries it: a late probe of the round before is not counted.
     round: u32,
     dropped_before: u64,
 }
@@ -213,8 +213,8 @@ fn send(
     Ok(sent)
 }
 
-/// What a probe carries: the same twice, the second time with all bits turned, so that one of the
-/// two tells which it is though a bit of the other was flipped.
+/// What a probe carries: the same twice, the second time with all bits turned, so that one copy
+/// identifies the probe when a bit of the other was flipped.
 fn content(round: u32, way: usize, number: u32) -> [u8; CONTENT] {
     let mut content = [0x5a; CONTENT];
     let mut name = [0; 16];

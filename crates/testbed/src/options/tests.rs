@@ -131,9 +131,9 @@ fn options_are_read_back_as_set() {
 fn refused_options_fail_or_are_recorded() {
     let socket = fresh();
     let text = r#"{"congestion": "no-such", "keepalive": true}"#;
-    let told = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();
+    let error = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();
     assert_eq!(
-        told.to_string(),
+        error.to_string(),
         "the client's socket does not take congestion = no-such: ENOENT: this kernel does not have \
          it loaded"
     );

@@ -23,7 +23,7 @@ pub(crate) fn reap(mut ended: impl FnMut(Pid, WaitStatus)) {
     }
 }
 
-/// The exit code of a shell's command, as shells tell it: that of the command, or 128 and the
+/// The exit code of a shell's command, as shells report it: that of the command, or 128 and the
 /// number of the signal that ended it.
 pub(crate) fn exit_code(status: WaitStatus) -> u8 {
     let code = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));

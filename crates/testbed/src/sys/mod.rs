@@ -96,15 +96,15 @@ pub(crate) struct ReceivedFrame {
     pub(crate) is_sent: bool,
     /// When, in nanoseconds since the Unix epoch, if the kernel noted it.
     pub(crate) at_nanos: Option<u64>,
-    /// Its outermost VLAN tag, where the kernel has taken that off and was
-    /// [asked](tell_of_tags) to tell.
+    /// Its outermost VLAN tag, where the kernel removed it and was [asked](report_tags) to report
+    /// it.
     pub(crate) tag: Option<[u8; 4]>,
     /// Where it came from, and what it is.
     pub(crate) from: libc::sockaddr_ll,
 }
 
 /// Has the kernel report VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
-pub(crate) fn tell_of_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn report_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_option(socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
 }
 

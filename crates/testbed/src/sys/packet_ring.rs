@@ -87,8 +87,8 @@ impl PacketRing {
         // SAFETY: slots are aligned to their size, a power of two; a word that the kernel also
         // writes is only touched atomically.
         let status = unsafe { AtomicU32::from_ptr(slot.add(at_status).cast()) };
-        let told = status.load(Ordering::Acquire);
-        if told & libc::TP_STATUS_USER == 0 {
+        let flags = status.load(Ordering::Acquire);
+        if flags & libc::TP_STATUS_USER == 0 {
             return false;
         }
         // SAFETY: as the status says, the slot is ours until it is given back below: the kernel has
@@ -107,7 +107,7 @@ impl PacketRing {
         look(Ringed {
             is_sent: address.sll_pkttype == libc::PACKET_OUTGOING,
             at_nanos: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
-            is_unsummed: told & libc::TP_STATUS_CSUMNOTREADY != 0,
+            is_unsummed: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
             len: len.saturating_sub(link),
             bytes,
         });

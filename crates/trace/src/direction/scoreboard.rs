@@ -22,8 +22,8 @@
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
 //! a superseded transmission counts as lost although it arrived. Without SACK there is no such
 //! report at all, and a sender that goes back repeats what had arrived: where the time does not
-//! tell, the repeated transmission is held to be lost. And where one of two transmissions was
-//! lost, the timing may name the wrong one; the number is right.
+//! decide, the superseded transmission counts as lost. And where one of two transmissions was lost,
+//! the timing may name the wrong one; the number is right.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -217,7 +217,8 @@ impl Scoreboard {
             }
         }
         // Where what was retransmitted is taken in as well, the rest may have waited for it (Karn's
-        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
+        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the timestamp
+        // echo gives a sample.
         effect.round_trip = if winners.blurred { effect.echoed_age } else { winners.round_trip };
         effect.acked_ages = winners.sure_ages;
         if effect.advanced {
@@ -268,7 +269,8 @@ impl Scoreboard {
     }
 
     /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
-    /// expected next, where the echoed timestamp tells who caused this acknowledgement.
+    /// expected next, where the echoed timestamp shows which transmission caused this
+    /// acknowledgement.
     fn settle(
         &mut self,
         piece: Range,

@@ -92,7 +92,7 @@ pub struct FastOpen {
 /// What the ends agreed on about explicit congestion notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum EcnAgreement {
-    /// Not all that tells was seen.
+    /// The SYNs that negotiate ECN were not both captured.
     #[default]
     Unknown,
     /// The client did not ask.

@@ -258,7 +258,7 @@ fn bounded_gaps_from_the_top() {
     assert!(says(&notes, OLDEST));
 }
 
-/// A SYN of each of many clients, while the first goes on.
+/// A SYN from each of many clients, while the first connection continues.
 fn flood(number: u64, _: &mut Rng) -> Step {
     match number % 16 {
         0 => data(number / 16),

@@ -159,7 +159,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         .collect()
 }
 
-/// The lines that `open` stands for.
+/// The lines that `open` expands to.
 fn handshake(words: &[&str]) -> [String; 3] {
     let mut times = words.iter().map_while(|word| word.parse::<f64>().ok());
     let syn_ack = times.next().expect("the SYN-ACK's time");

@@ -428,8 +428,8 @@ proptest::proptest! {
     }
 }
 
-/// A stream is compared as it comes and hashed at the end; where other bytes come, what is told is
-/// the hash of those.
+/// A stream is compared as it arrives and hashed at the end; where other bytes arrive, the report
+/// has their hash.
 #[test]
 fn differing_stream_has_own_digest() {
     let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();

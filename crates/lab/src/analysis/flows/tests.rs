@@ -15,7 +15,7 @@ fn flow(parts: &[(u64, u64, u64)]) -> Arrivals {
             (*from..*until).step_by(10).map(move |millis| (at(millis), *bytes))
         })
         .collect();
-    Arrivals::told(&segments)
+    Arrivals::of_bytes(&segments)
 }
 
 /// By hand, and the example of the paper's section 5: of 1, 2 and so on to n, and of one that has

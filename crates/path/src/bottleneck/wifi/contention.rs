@@ -12,7 +12,7 @@ use tcplab_units::{Rng, Span};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contention {
     slot: Span,
-    /// How long a slot takes in which another sends, until backoff goes on.
+    /// The length of a slot in which another station sends, until backoff resumes.
     busy_slot: Span,
     /// The probability that another sends in a slot, in 2⁻⁶⁴.
     busy: u64,

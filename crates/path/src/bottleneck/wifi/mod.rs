@@ -39,7 +39,7 @@ pub struct WifiSpec {
     /// itself. Acknowledgements never are. Default: 0 %.
     #[serde(default, skip_serializing_if = "is_default")]
     pub error: Probability,
-    /// How often a packet is sent again before it is given up and lost. Default: 6, which makes 7
+    /// How often a packet is retransmitted before it counts as lost. Default: 6, which makes 7
     /// attempts (dot11ShortRetryLimit).
     #[serde(default = "retries", skip_serializing_if = "is_usual")]
     pub retries: u32,

@@ -131,8 +131,8 @@ fn saturation_is_that_of_the_closed_formula() {
         ),
     ] {
         let by_hand = packets * 12_000.0 / cycle;
-        let told = plan(wifi).saturation().as_mbit_f64();
-        assert!((told / by_hand - 1.0).abs() < 1e-6, "{wifi}: {told}, by hand {by_hand}");
+        let planned = plan(wifi).saturation().as_mbit_f64();
+        assert!((planned / by_hand - 1.0).abs() < 1e-6, "{wifi}: {planned}, by hand {by_hand}");
         let measured = throughput(&saturated(wifi, 64 * 1000));
         assert!((measured / by_hand - 1.0).abs() < 0.005, "{wifi}: {measured}, not {by_hand}");
     }

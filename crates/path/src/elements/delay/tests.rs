@@ -148,7 +148,7 @@ fn a_table_is_read_once_and_by_its_name() {
     let mut seen = std::collections::BTreeSet::new();
     for id in 0..100 {
         link.handle_packet(ms(id), Packet::of_size(id, Bytes::new(1500)));
-        let departure = link.poll(Instant::MAX).expect("it comes out");
+        let departure = link.poll(Instant::MAX).expect("the packet leaves");
         seen.insert(departure.verdict.time_on_link().as_nanos());
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [10, 20, 30]);

@@ -109,7 +109,7 @@ impl InterruptionPlan {
     }
 }
 
-/// Drops what comes to its place while that is interrupted, and holds nothing.
+/// Drops the packets that arrive during an interruption, and holds none.
 #[derive(Debug)]
 pub(crate) struct Interruption {
     plan: InterruptionPlan,

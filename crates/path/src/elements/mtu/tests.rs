@@ -30,7 +30,7 @@ fn ipv6(data: usize) -> Vec<u8> {
         .to_packet(&ip.into(), &vec![0; data])
 }
 
-/// What comes out when `packet`, with id 5, goes in.
+/// The output for `packet`, with id 5.
 fn through(size: u64, answer: bool, packet: &[u8]) -> Vec<Departure> {
     let mut link = link_of(ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }));
     let now = Instant::from_nanos(9);
@@ -126,7 +126,7 @@ fn not_everything_is_answered() {
         (v6_with(24, &[0xff, 2]), false, "to a group of IPv6"),
         (v6_with(8, &[0; 16]), false, "from nobody in IPv6"),
         (wrong_checksum, false, "a wrong header checksum"),
-        (not_alone, false, "more bytes than the header tells"),
+        (not_alone, false, "more bytes than the header says"),
         (vec![0; 1401], false, "not IP"),
         (vec![0x45; 1401], false, "hardly IP"),
     ] {

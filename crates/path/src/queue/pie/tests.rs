@@ -102,7 +102,7 @@ fn drops_are_as_frequent_as_the_probability() {
             hands.push(ms(1), plain(100 + id));
             let hit = hands.dropped();
             if hit.is_empty() {
-                // The queue stays as long as it was, without telling PIE of it.
+                // The queue keeps its length, without PIE noticing.
                 hands.queue.waiting.pop();
             } else {
                 let (waited, packets) = (Span::ZERO, 3);

@@ -117,9 +117,9 @@ fn idle_time_begins_when_nothing_is_left_to_send() {
     assert!((hands.queue.average.value - 0.5).abs() < 1e-12, "half of it: it found nobody waiting");
 }
 
-/// An average that is still high drops what comes to an idle link, too.
+/// A high average drops arriving packets even on an idle link.
 #[test]
-fn an_idle_link_may_drop() {
+fn idle_link_with_high_average_drops() {
     let mut hands = red(plan(), 0);
     hands.queue.average.value = 20.0;
     assert!(hands.pass(ms(0), plain(1)).is_none());

@@ -215,7 +215,7 @@ impl HttpSession {
         self.is_arriving = matches!(self.state, State::Body(_));
     }
 
-    /// What came is no request: says why, and that is all.
+    /// Answers a malformed request with the reason and closes.
     fn refuse(&mut self, refusal: Refusal, now: &Moment, output: &mut Output) {
         output.count_refusal();
         refusal.write(true, Persistence { is_last: true, is_old: false }, now, output);
@@ -229,7 +229,7 @@ impl HttpSession {
 #[derive(Debug, Clone, Copy)]
 struct Persistence {
     is_last: bool,
-    /// The client speaks HTTP/1.0, and takes a connection for one that ends unless it is told.
+    /// The client speaks HTTP/1.0: without `keep-alive` the connection closes.
     is_old: bool,
 }
 

@@ -17,7 +17,7 @@ impl Files for Shelf {
     }
 }
 
-/// What is answered to these pieces, all told, and whether the server wants to end.
+/// The whole answer to these pieces, and whether the server wants to end.
 fn converse(pieces: &[&[u8]]) -> (String, After) {
     let moment = Moment::at(784_111_777);
     let mut session = Http::new(Arc::new(Shelf)).open();
@@ -43,7 +43,7 @@ fn converse(pieces: &[&[u8]]) -> (String, After) {
 }
 
 /// The first line of each answer, and how it ends.
-fn told(request: &str) -> (Vec<String>, After) {
+fn status_lines(request: &str) -> (Vec<String>, After) {
     let (answer, after) = converse(&[request.as_bytes()]);
     let lines = answer.lines().filter(|line| line.starts_with("HTTP/1.1 "));
     (lines.map(|line| line[9..].to_owned()).collect(), after)
@@ -74,7 +74,7 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
     // Who ends.
     ("GET / HTTP/1.1\r\nHost: x\r\nConnection: foo , Close\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", &["200 OK"], After::Close),
     ("GET / HTTP/1.0\r\n\r\n", &["200 OK"], After::Close),
-    // What is understood and refused, after which it goes on.
+    // Requests that are understood and refused; the connection continues.
     ("GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
     ("GET /%2e%2e/x HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
     ("GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
@@ -102,7 +102,7 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
 fn requests_are_answered() {
     for (request, answers, after) in REQUESTS {
         let expected: Vec<String> = answers.iter().map(|&line| line.to_owned()).collect();
-        assert_eq!(told(request), (expected, *after), "{request:?}");
+        assert_eq!(status_lines(request), (expected, *after), "{request:?}");
     }
 }
 
@@ -117,7 +117,7 @@ fn what_is_too_long_is_refused() {
             "431 Request Header Fields Too Large",
         ),
     ] {
-        assert_eq!(told(&request), (vec![answer.to_owned()], After::Linger));
+        assert_eq!(status_lines(&request), (vec![answer.to_owned()], After::Linger));
     }
 }
 

@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(after(20, 100).allowance(RATE), 20);
     }
 
-    /// What comes in 100 ms is the most, and the window is.
+    /// The data of 100 ms and the window are the bounds.
     #[test]
     fn aggregation_huge_burst_is_bounded() {
         assert_eq!(after(150, 20).allowance(RATE), 97);

@@ -29,7 +29,7 @@ fn westwood_rate_is_smoothed_twice() {
     hear(&mut control, &mut window, 0, 0, true);
     let mut shown = Vec::new();
     for interval in 1..=6 {
-        // What comes at the end of an interval is counted in the next.
+        // An ACK at the end of an interval counts in the next.
         hear(
             &mut control,
             &mut window,

@@ -159,7 +159,7 @@ fn window_follows_reader() {
     }
     // Less than a segment is left.
     assert!(edge > 20_001 - MSS as i32 && edge <= 20_001, "{edge}");
-    // Full: what comes is refused, and answered.
+    // Full: the segment is dropped and answered with an ACK.
     bench.hear(".", next, 1, 100);
     assert_eq!(window(&mut bench), 0);
     assert_eq!(bench.connection.unread().as_u64(), edge as u64 - 1);

@@ -153,7 +153,7 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// What left last goes on with what leaves next: both are of one burst.
+    /// Joins the last record with the next one: both belong to one burst.
     pub(crate) fn go_on(&mut self) {
         if let Some(last) = self.records.back_mut() {
             last.marks |= GOES_ON;

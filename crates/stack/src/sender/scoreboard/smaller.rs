@@ -15,9 +15,9 @@ pub(crate) struct Smaller {
     pub(crate) una: u64,
     /// The position behind the last data byte: a FIN behind it takes no room.
     pub(crate) data_end: u64,
-    /// Whether only what left as one burst is cut as one; otherwise all that lies together is.
+    /// Whether each burst is cut on its own; otherwise all adjacent data is cut as one.
     pub(crate) by_bursts: bool,
-    /// Whether what was too large is lost.
+    /// Whether the segments that were too large are lost.
     pub(crate) is_lost: bool,
 }
 

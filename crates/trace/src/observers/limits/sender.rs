@@ -53,7 +53,7 @@ pub(crate) struct Departure {
     pub(crate) payload: u64,
     /// Not new data in order.
     pub(crate) repeat: bool,
-    /// It begins or goes on with fast recovery.
+    /// It starts or continues fast recovery.
     pub(crate) fast: bool,
     pub(crate) window_probe: bool,
     pub(crate) timer: Option<Timer>,
@@ -492,7 +492,7 @@ impl Sender {
             (blurred, blurred)
         }
     }
-    /// What bounds a sender that goes on at the acknowledgements' pace.
+    /// What limits a sender clocked by ACKs.
     fn paced(&self) -> SpanKind {
         match self.recovery {
             Some(_) => SpanKind::Sure(Limit::Congestion),

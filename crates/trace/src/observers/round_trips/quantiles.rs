@@ -39,7 +39,7 @@ pub(crate) struct Quantiles {
     filled: u8,
     /// Each count represents 2^`scale` samples.
     scale: u8,
-    /// Decides which times are counted where a count stands for several.
+    /// Decides which times are counted where one count represents several.
     lot: u32,
     /// The class of the first of `counts`.
     first: u16,

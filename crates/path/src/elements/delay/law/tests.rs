@@ -86,7 +86,7 @@ fn pareto_quantiles_are_those_of_their_definitions() {
 }
 
 /// Entries of the tables that iproute2 makes and installs: `pareto.dist`, `paretonormal.dist` and
-/// `normal.dist`, 4096 entries each, of which the k-th stands for the probability k/4096. The
+/// `normal.dist`, 4096 entries each, of which the k-th belongs to the probability k/4096. The
 /// normal ones come from a grid and are those of half a 16384th more; `paretonormal` rounds the
 /// normal part, and then what it is added to towards zero.
 #[test]
