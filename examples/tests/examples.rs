@@ -228,7 +228,7 @@ fn servers_of_pages_under_load() {
 }
 
 #[test]
-fn who_is_not_there_is_counted() {
+fn absent_server_is_counted() {
     // A port of our own on which nobody listens.
     let held = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();

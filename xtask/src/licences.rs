@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_told() {
+    fn disallowed_licence_is_reported() {
         let allowed = ["MIT".to_owned(), "Apache-2.0".to_owned()];
         let registry = Some("registry+somewhere");
         for (license, source, complaints) in [

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_violation_says_where_what_why_and_what_to_do() {
+    fn violation_has_place_rule_reason_and_remedy() {
         let files = [
             File { path: "crates/path/src/lib.rs".into(), text: "//! A.\n".into() },
             File { path: "crates/path/src/dead.rs".into(), text: "fn get_it() {}\n".into() },

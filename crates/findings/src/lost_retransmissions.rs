@@ -23,7 +23,8 @@ pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction)
 /// At least so many, and one in so many retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
-/// So many times the share of losses among all segments: what chance does not explain.
+/// The loss rate of retransmissions over that of all segments from which chance does not explain
+/// it.
 const ODD: u64 = 2;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {

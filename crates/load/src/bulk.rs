@@ -35,7 +35,7 @@ pub enum Direction {
 /// The configuration of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct BulkConfig {
-    /// Who is there.
+    /// The server's address.
     pub address: SocketAddr,
     /// Which way.
     pub direction: Direction,

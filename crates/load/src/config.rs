@@ -11,7 +11,7 @@ use crate::target::Target;
 pub enum Pace {
     /// The next one as soon as the one before is answered, on each connection.
     Closed,
-    /// So many a second over all connections, evenly, whatever the server does.
+    /// A fixed rate over all connections, evenly spaced, independent of the server.
     Open {
         /// Requests a second, more than 0.
         per_second: f64,
@@ -50,7 +50,7 @@ pub enum Check {
 /// The configuration of a load.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Who is asked, and what.
+    /// The server and the request.
     pub target: Target,
     /// When.
     pub pace: Pace,

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// What is spoken, and what is asked.
+/// The protocol and the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1: GET.
@@ -13,7 +13,7 @@ pub enum Protocol {
         /// From its first `/` on.
         path: String,
     },
-    /// What is sent comes back.
+    /// Echo (RFC 862).
     Echo {
         /// Bytes of each message, at least 1.
         size: usize,

@@ -95,7 +95,7 @@ pub(crate) struct Worker<'a> {
     buffer: Vec<u8>,
 }
 
-/// What has happened, and which connections can be used.
+/// The events so far, and the connections ready for use.
 struct Ledger<'a> {
     load: &'a Load<'a>,
     counted: Counted,
@@ -159,7 +159,7 @@ impl<'a> Worker<'a> {
             }
         }
         if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
-            // Who was stopped did not have the time.
+            // A stopped test counts no unsent requests.
             let is_stopped = self.load.stop.load(Ordering::Relaxed);
             self.ledger.counted.unsent = if is_stopped { 0 } else { schedule.left(end) };
         }

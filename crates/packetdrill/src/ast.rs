@@ -55,9 +55,9 @@ pub struct Event {
 /// When something happens, or is expected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// So long after the start: `0.2`.
+    /// A time after the start: `0.2`.
     At(Span),
-    /// So long after the event before: `+.2`.
+    /// A time after the event before: `+.2`.
     After(Span),
     /// Whenever: `*`.
     Any,

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told() {
+    fn invalid_schedule_is_refused() {
         let no_steps = Schedule { steps: vec![], ..example() };
         assert_eq!(no_steps.check().unwrap_err().0, "steps");
         let mut crossing = example();

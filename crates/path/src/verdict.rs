@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_logged_in_plain_numbers() {
+    fn verdict_is_logged_in_plain_numbers() {
         let verdict = Verdict {
             id: 7,
             direction: Direction::Forward,

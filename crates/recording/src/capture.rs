@@ -144,7 +144,7 @@ impl EndCapture {
         Some(Captured { bytes, original_len: *original_len })
     }
 
-    /// So many frames are missing.
+    /// Counts missing frames.
     pub(crate) fn missed(&mut self, frames: u64) {
         self.missed += frames;
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantiles() {
+    fn empty_sketch_has_no_quantiles() {
         assert_eq!(Sketch::new().quantile(500), Span::ZERO);
         assert_eq!(Sketch::new().max(), Span::ZERO);
     }

@@ -156,7 +156,7 @@ fn dropped_frames_are_those_of_the_ground_truth() {
 }
 
 #[test]
-fn a_malformed_truth_row_is_an_error_with_its_line_and_ends_the_rows() {
+fn malformed_truth_row_is_an_error_with_line() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
@@ -192,7 +192,7 @@ fn app_record_and_samples_are_read_as_written() {
 }
 
 #[test]
-fn a_recording_without_done_is_refused() {
+fn recording_without_done_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     std::fs::remove_file(directory.path().join("DONE")).unwrap();
@@ -201,7 +201,7 @@ fn a_recording_without_done_is_refused() {
 }
 
 #[test]
-fn an_existing_recording_is_not_overwritten() {
+fn existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let error = write_small_trial(directory.path()).unwrap_err();
@@ -209,13 +209,13 @@ fn an_existing_recording_is_not_overwritten() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_is_named_in_the_error() {
+fn unwritable_directory_is_named_in_error() {
     let error = write_small_trial(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
 }
 
 #[test]
-fn missed_frames_are_counted_and_all_verdicts_kept() {
+fn missed_frames_are_counted_and_verdicts_complete() {
     let directory = tempfile::tempdir().unwrap();
     let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
     let mut writer = RecordingWriter::create(directory.path(), EPOCH, &addresses, Some(4)).unwrap();

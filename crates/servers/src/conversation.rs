@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_is_answered_before_more_is_read() {
+    fn echo_answers_before_it_reads_more() {
         let now = Instant::now();
         let mut echo = begin(&Echo, now);
         assert_eq!(echo.wish(), READ);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_have_no_end_and_what_comes_is_thrown_away() {
+    fn chargen_never_ends_and_discards_input() {
         let now = Instant::now();
         let mut chargen = begin(&Chargen, now);
         let mut stream = Vec::new();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_let_go_and_a_server_that_stops_waits_less() {
+    fn silent_client_is_closed_sooner_when_stopping() {
         let now = Instant::now();
         let mut discard = begin(&Discard, now);
         let later = now + Duration::from_secs(50);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_read_is_let_go() {
+    fn client_that_does_not_read_is_closed() {
         let now = Instant::now();
         let mut echo = begin(&Echo, now);
         echo.received(b"hello", now, &moment());

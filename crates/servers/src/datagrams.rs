@@ -108,7 +108,7 @@ fn receive(
                     take(&buffer[..length], from);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Nothing is there; or an ICMP message about an answer that nobody wanted.
+                // No datagram; or an ICMP error for an earlier answer.
                 Err(_) => break,
             }
         }

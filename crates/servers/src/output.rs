@@ -106,7 +106,7 @@ impl Output {
         self.file = Some(part).filter(|part| part.left > 0);
     }
 
-    /// Nothing comes after this.
+    /// Ends the output; `after` follows once all is sent.
     pub fn end(&mut self, after: After) {
         self.after = after;
     }

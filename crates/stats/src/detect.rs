@@ -19,10 +19,10 @@ const RANKS_NEED: f64 = std::f64::consts::PI / 3.0;
 const SIMULATED: usize = 24;
 const SIMULATIONS: usize = 1_000;
 
-/// Who is compared with whom.
+/// How the values are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Design {
-    /// So many pairs.
+    /// This many pairs.
     Pairs(usize),
     /// Samples of these sizes.
     Samples(usize, usize),
@@ -74,7 +74,7 @@ impl Design {
     }
 }
 
-/// What was observed, to be asked what it could have shown.
+/// Observed values, for computing the minimum detectable difference.
 #[derive(Debug, Clone, Copy)]
 pub enum Observed<'a> {
     /// The differences of pairs.
@@ -84,7 +84,7 @@ pub enum Observed<'a> {
 }
 
 impl Observed<'_> {
-    /// Who is compared with whom.
+    /// How the values are matched.
     pub fn design(self) -> Design {
         match self {
             Observed::Pairs(differences) => Design::Pairs(differences.len()),

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_shown_with_too_few() {
+    fn too_few_values_show_no_difference() {
         assert_eq!((least_pairs(0.05), least_pairs(0.05 / 12.0)), (6, 9));
         assert_eq!((least_values(0.05), least_values(0.05 / 12.0)), (4, 6));
         assert!(least_p_of_pairs(5) > 0.05 && signed_rank(&[1.0, 2.0, 3.0, 4.0, 5.0]).p > 0.05);

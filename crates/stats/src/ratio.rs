@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_left_out_where_the_means_are_told_apart() {
+    fn interval_of_distinct_means_excludes_one() {
         for shift in 0..40 {
             let pairs = NEAR.map(|(a, b)| (a - 0.1 * f64::from(shift), b));
             let differences = pairs.map(|(a, b)| a - b);

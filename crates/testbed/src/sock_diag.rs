@@ -34,7 +34,7 @@ pub struct TcpSocket {
 pub struct SocketTimer {
     /// Which.
     pub kind: TimerKind,
-    /// So long until it runs out.
+    /// The time until it expires.
     pub left: Span,
     /// How often it has run out in a row.
     pub tries: u8,
@@ -43,11 +43,11 @@ pub struct SocketTimer {
 /// Which timer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerKind {
-    /// What is not acknowledged is retransmitted, or probed for.
+    /// Retransmission or tail loss probe.
     Retransmission,
     /// The other end is asked whether it is there; in FIN-WAIT-2 it is given up.
     KeepAlive,
-    /// What is left of the connection is forgotten.
+    /// TIME-WAIT.
     TimeWait,
     /// The other end's zero window is probed.
     WindowProbe,
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_kernel_is_an_error() {
+    fn kernel_refusal_is_an_error() {
         let mut bytes = [0; HEADER + 4];
         bytes[..4].copy_from_slice(&20_u32.to_ne_bytes());
         bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_pinned_and_their_names_tell_them_apart() {
+    fn streams_are_pinned_and_differ_by_name() {
         let draw = |seed, name| {
             let mut rng = Rng::new(seed, name);
             [rng.next_u64(), rng.next_u64()]
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_unit_is_even_and_open() {
+    fn open_unit_is_uniform_and_open() {
         let mut rng = Rng::new(5, "unit");
         let mut seen = [0u32; 10];
         for _ in 0..100_000 {

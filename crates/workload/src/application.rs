@@ -101,7 +101,7 @@ enum What {
 struct Doing {
     /// Whether anything of it is known.
     begun: bool,
-    /// What is left of an amount.
+    /// The rest of an amount.
     left: u64,
     /// When it is over, where it is a sleep.
     until: Option<Instant>,

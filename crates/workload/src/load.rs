@@ -39,7 +39,7 @@ pub struct LoadSpec {
     /// Whether a connection is used for many requests. Default: false, a connection for each.
     #[serde(default)]
     pub keep_alive: bool,
-    /// So many requests a second over all connections, whatever the server does: an open loop,
+    /// Requests per second over all connections, independent of the server: an open loop,
     /// whose times count from when a request was due. Default: the next request of a connection
     /// begins when the one before has its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

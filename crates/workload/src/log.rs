@@ -6,10 +6,10 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use crate::report::{CallRow, Exchange};
 
-/// So many rows are kept in order. Later calls are added to the last row of the same step and
+/// The number of rows stored in order. Later calls are added to the last row of the same step and
 /// result, so that a program of endless repetitions has a finite log.
 const ROWS_MAX: usize = 4_096;
-/// So many requests are kept with their times.
+/// The number of requests stored with their times.
 const EXCHANGES_MAX: usize = 10_000;
 
 /// The log of an application.

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_let_be() {
+    fn lookalike_text_is_not_reported() {
         let table = [
             ("path", "let text = \"todo!() unsafe Instant::now\";"),
             ("path", "let text = r#\"\"HashMap\" dbg!\"#;"),

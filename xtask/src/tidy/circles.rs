@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_rooms_is_told_with_its_places() {
+    fn circle_of_rooms_is_reported_with_places() {
         let files = [
             ("lib.rs", "mod a;\nmod b;\nmod c;"),
             ("a.rs", "use crate::b::B;"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_is_a_room_and_what_it_hands_on_is_not_its_own() {
+    fn crate_root_is_a_room_and_reexports_are_transparent() {
         let own = [
             ("main.rs", "mod a;\nconst X: u8 = 0;\nfn main() { a::f() }"),
             ("a.rs", "use crate::X;"),

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn each_habit_is_told_on_its_line() {
+    fn each_habit_is_reported_with_line() {
         let table = [
             ("struct A;\nimpl A {\n  pub(crate) fn get_rate(&self) {}\n}", 3, "`fn get_rate`"),
             ("mod bytes;\nmod utils;", 2, "`mod utils`"),
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_let_be() {
+    fn lookalike_text_is_not_reported() {
         let table = [
             "fn gets() {} fn target_rate() {} fn f() { map.get_it(&1); } fn get_mut() {}",
             "mod utilisation;\n// mod utils;\nlet text = \"mod misc;\";",

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn each_blemish_is_told_on_its_line() {
+    fn each_blemish_is_reported_with_line() {
         let wide = "x".repeat(101);
         let table = [
             ("a \nb\n".to_owned(), 1, "white space at the end of the line"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_otherwise_is_let_be() {
+    fn unavoidable_long_lines_are_allowed() {
         let long = "x".repeat(101);
         let table = [
             format!("    call(\"{long}\");\n"),

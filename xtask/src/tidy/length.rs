@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_files_are_told_where_length_counts() {
+    fn long_files_are_reported_where_length_counts() {
         let long = "x\n".repeat(601);
         let table = [
             ("crates/path/src/lib.rs", long.as_str(), true),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn long_functions_are_told_and_tests_may_be_longer() {
+    fn long_functions_are_reported_with_longer_limit_for_tests() {
         let body = |lines: usize| "    x();\n".repeat(lines - 2);
         let function = |lines| format!("fn f() {{\n{}}}\n", body(lines));
         let test = |lines| format!("#[test]\nfn f() {{\n{}}}\n", body(lines));

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_is_left() {
+    fn only_code_is_unmasked() {
         let table = [
             ("a // b\nc", "a     \nc"),
             ("a /* b /* c */ d */ e", "a                   e"),

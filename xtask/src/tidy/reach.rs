@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dead_files_are_told_and_test_files_known() {
+    fn dead_files_are_reported_and_test_files_marked() {
         let mut sources: Vec<Source> = [
             (
                 "crates/path/src/lib.rs",

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_reaches_to_its_closing_brace() {
+    fn function_ends_at_its_closing_brace() {
         let source = source(
             "fn a(x: [u8; 2]) -> fn(u8) {\n  if '{' == c { \"}\" }\n}\ntrait T {\n  fn b();\n}\n\
              macro_rules! m { () => { fn $name() {} } }\n",
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn test_items_are_told_from_the_rest() {
+    fn test_items_are_distinguished() {
         let text = "fn a() {}\n#[test]\n#[expect(x)]\nfn b() {}\nfn c() {}\n\
                     #[cfg(test)]\nmod tests {\n  fn d() {}\n}\n#[cfg(not(test))]\nfn e() {}\n\
                     #[cfg(all(test, unix))]\nmod f;\nfn g() {}\n";

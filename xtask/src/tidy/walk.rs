@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_through_rooms_one_after_the_other_is_good() {
+    fn walk_through_consecutive_rooms_passes() {
         let page = "# One\n| file | function |\n|---|---|\n\
                     | `crates/sim/src/world/mod.rs` | `serve`, `run` | it sends |\n\
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_functions_and_ways_back_are_told() {
+    fn missing_functions_and_jumps_back_are_reported() {
         let page = "| `crates/sim/src/world/mod.rs` | `serves` |\n\
                     | `crates/path/src/link.rs` | `poll` |\n\
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\

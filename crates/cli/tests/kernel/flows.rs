@@ -121,7 +121,7 @@ fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
 }
 
 /// In virtual time the same seeds give the same connections.
-fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
+fn model_has_same_connections(trial: &Recorded<'_>) {
     let home = Home::with("made.toml", SCENARIO);
     home.answer("run made.toml --world sim");
     let run = home.only("runs/made");

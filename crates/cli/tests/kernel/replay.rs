@@ -35,7 +35,7 @@ loss   = "1 %"
 jitter = "500 µs"
 "#;
 
-fn the_log_is_replayed(path: &str, io: Io) {
+fn log_is_replayed(path: &str, io: Io) {
     let scenario = format!(
         "title = \"Replayed\"\n{path}\n[workload]\nupload = \"400 kB\"\n[repeat]\ntrials = 1\n"
     );

@@ -119,7 +119,7 @@ mod tests {
 
     /// A factor with a name of its own may set the path: that is no choice.
     #[test]
-    fn a_path_is_given_whatever_its_factor_is_called() {
+    fn path_factor_of_any_name_is_given_not_chosen() {
         let source = r#"title = "t"
 [path]
 [workload]

@@ -20,7 +20,7 @@ const FELT: Span = Span::from_millis(20);
 /// The most that Linux delays an acknowledgement at first (`TCP_ATO_MIN` in include/net/tcp.h).
 const DELAYED_ACK: Span = Span::from_millis(40);
 
-/// What is to be done, the most useful first. Nothing is advised without a reason in the
+/// The recommendations, the most useful first. Nothing is advised without a reason in the
 /// situation.
 pub fn advise(situation: &Situation, goal: Goal) -> Vec<Advice> {
     let mut all = all(situation, goal);

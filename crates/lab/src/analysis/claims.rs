@@ -151,11 +151,10 @@ struct Judged<'c> {
     held: bool,
 }
 
-/// So many cases are listed one by one.
+/// Up to this many cases are listed one by one.
 const LISTED_ALONE: usize = 8;
 
-/// What was found case by case; of many cases those that are not as expected, and the others as
-/// one.
+/// The values found, case by case; of many cases, the failed ones singly and the others as one.
 fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
     let alone = |one: &Judged<'_>| format!("{}: {}", one.case, words_of(&one.values, expectation));
     let (good, bad): (Vec<_>, Vec<_>) = judged.iter().partition(|one| one.held);
@@ -279,7 +278,7 @@ fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
     one.map(Value::Number).into_iter().collect()
 }
 
-/// What was found, short: counted texts, or a number, or the span of several.
+/// The values found, in short: counted texts, a number, or the range of several.
 fn words_of(values: &[Value], expectation: &Expectation) -> String {
     let metric = expectation.metric_info();
     let mut words: Vec<(&str, usize)> = Vec::new();
@@ -413,7 +412,7 @@ mod tests {
         }
     }
 
-    /// What is missing might have been what breaks it.
+    /// A missing value might have failed the claim.
     #[test]
     fn claim_with_failed_trial_fails() {
         let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];

@@ -56,7 +56,7 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
             let mut trial =
                 examine(&Contents::read(recording, case)?, case, round_trip(run, case))?;
             trial.put_aside = run.flawed(&case.name, number);
-            // Who made the trial stays who made it.
+            // The program that made the trial stays recorded.
             let identity = match known {
                 Some(known) => known.identity,
                 None => Identity { tcplab: String::new(), ..run.identity(case, number) },

@@ -47,7 +47,7 @@ pub struct Plan {
 /// What is run otherwise than the scenario says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
-    /// So many trials of each case, whatever their interval is.
+    /// A fixed number of trials per case, whatever the interval.
     pub trials: Option<u32>,
     /// The seed of all randomness.
     pub seed: Option<u64>,

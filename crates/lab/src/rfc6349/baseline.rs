@@ -10,7 +10,7 @@ use crate::analysis::{Ideal, load_trial};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
-/// What is known of the path after the first two steps.
+/// The path's properties after the first two steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Baseline {
     /// The largest packet that went through (section 3.1).

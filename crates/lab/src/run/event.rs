@@ -9,14 +9,14 @@ pub enum Event<'a> {
     Calibrating {
         /// The step, from 1.
         step: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
     /// A trial starts; trials are counted over the whole plan.
     Started {
         /// Which trial, from 1.
         index: usize,
-        /// Of so many at most.
+        /// The largest number of them.
         total: usize,
         /// The case's name.
         case: &'a str,
@@ -54,7 +54,7 @@ pub enum Event<'a> {
     Analysing {
         /// How many are done.
         done: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
 }

@@ -44,7 +44,7 @@ impl KernelTrials<'_> {
                     let error = LabError::Flawed { case: case.name.clone(), number, flaws };
                     if again || bench.strict { Err(error) } else { Ok(contents) }
                 }
-                // Who is asked to stop takes the trial's process with it, whatever that says then.
+                // A stop also ends the trial's process, whose error does not count.
                 Err(error) if self.is_over(&error) => {
                     let _ = fs::remove_dir_all(&stage);
                     return Err(error);

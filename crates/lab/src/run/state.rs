@@ -12,9 +12,9 @@ use crate::store::RunDirectory;
 pub(crate) struct RunState<'a> {
     pub(crate) run: &'a RunDirectory,
     pub(crate) stop: &'a AtomicBool,
-    /// What has failed.
+    /// The failed trials.
     pub(crate) failures: FailurePolicy,
-    /// So many trials came to an end, or are about to.
+    /// The number of trials reported so far.
     begun: usize,
 }
 

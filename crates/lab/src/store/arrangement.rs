@@ -67,7 +67,7 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// What is used again and what not, a line each.
+    /// Which trials are reused and which not, a line each.
     pub fn lines(&self) -> Vec<String> {
         let used = format!("{} existing trials reused", self.reused);
         let unused = self.unused.iter().map(|(why, count)| match count {

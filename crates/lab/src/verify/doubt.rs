@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_measured_where_nothing_is_doubted() {
+    fn slow_path_is_not_measured() {
         for json in [
             "{}",
             r#"{ "delay": "20 ms" }"#,

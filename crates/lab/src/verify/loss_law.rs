@@ -47,7 +47,7 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
     Ok((low as u64, ((count * p + half) as u64).min(n)))
 }
 
-/// So many packets in a row are practically never lost by chance (once in 10⁴ times).
+/// The longest loss run to expect by chance; a longer one has probability 10⁻⁴.
 pub(super) fn longest_run(laws: &[LossPlan]) -> f64 {
     let geometric = |p: f64| if p > 0.0 { ((1e-4_f64).ln() / p.ln()).ceil().max(1.0) } else { 0.0 };
     let of = |law: &LossPlan| match law {

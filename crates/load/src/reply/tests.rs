@@ -47,7 +47,7 @@ fn answers_are_judged() {
 }
 
 #[test]
-fn what_comes_after_the_answer_was_not_asked_for() {
+fn bytes_after_response_are_unexpected() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n";
     assert_eq!(verdict(&[text]).0, Some("malformed response"));
 }
@@ -67,7 +67,7 @@ fn connections_stay_or_end() {
 }
 
 #[test]
-fn an_echo_is_compared() {
+fn echo_is_compared() {
     let standard = Standard::Fixed(crate::Reference::of(b"0123456789").into());
     for (pieces, expected) in [
         (&[&b"01234"[..], b"56789"][..], Verdict::Good { keeps: true }),
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_judged(
+    fn arbitrary_bytes_get_a_result(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         cuts in prop::collection::vec(any::<usize>(), 0..4),
     ) {

@@ -52,7 +52,7 @@ impl ServerPlan {
         }
     }
 
-    /// What it can send from one instant to a later one, in the mean; of a trace and of a wireless
+    /// The mean rate from one instant to a later one; of a trace and of a wireless
     /// link as with [`rate`](Self::rate). None where the number of opportunities overflows.
     pub(crate) fn mean(&self, from: Instant, until: Instant) -> Option<Rate> {
         match self {

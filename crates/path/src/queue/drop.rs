@@ -97,7 +97,7 @@ mod tests {
     use crate::{Cause, Packet};
 
     #[test]
-    fn what_finds_more_than_the_threshold_is_marked_and_nothing_else_changes() {
+    fn packet_above_threshold_is_only_marked() {
         for mark in [QueueLimit::Packets(2), QueueLimit::Bytes(Bytes::new(3000))] {
             let limit = QueueLimit::Packets(5);
             let mut hands = Hands::new(DropQueue::marking(&StepMarkPlan { limit, mark }));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_gives_way() {
+    fn drop_head_drops_oldest_packet() {
         let mut hands = Hands::new(DropQueue::drop_head(QueueLimit::Packets(2)));
         for id in 0..3 {
             hands.push(ms(id), plain(id));

@@ -13,9 +13,9 @@ use tcplab_units::Bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueLimit {
-    /// So many packets of any size.
+    /// In packets of any size.
     Packets(u32),
-    /// So many bytes of IP packets.
+    /// In bytes of IP packets.
     Bytes(Bytes),
 }
 

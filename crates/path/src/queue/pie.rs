@@ -175,7 +175,7 @@ impl Pie {
         }
     }
 
-    /// What is learned from the packet that leaves: how long it waited (RFC 8033 §4.3 allows for
+    /// Measures the queue delay of the departing packet (RFC 8033 §4.3 allows for
     /// timestamps, which Linux has by default). An empty queue has no wait (`pie_process_dequeue`,
     /// net/sched/sch_pie.c).
     fn learn(&mut self, now: Instant, queued: Instant) {

@@ -17,11 +17,11 @@ pub const SMALLEST_QUEUE: Bytes = Bytes::new(1514);
 /// The size of a queue: `512 packets`, `64 kB`, or `1 bdp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueSize {
-    /// So many packets of any size.
+    /// In packets of any size.
     Packets(u32),
-    /// So many bytes of IP packets.
+    /// In bytes of IP packets.
     Bytes(Bytes),
-    /// So many times the bandwidth-delay product.
+    /// A multiple of the bandwidth-delay product.
     Bdp(BdpMultiple),
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bdp_is_rate_times_round_trip() {
+    fn bdp_is_rate_times_round_trip() {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
         for (multiple, rate, round_trip, bytes) in [
             ("1 bdp", mbit(8), Span::from_millis(20), Some(20_000)),

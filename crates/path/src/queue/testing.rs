@@ -33,7 +33,7 @@ impl<D: Discipline> Hands<D> {
     pub(super) fn pop_id(&mut self, now: Instant) -> Option<u64> {
         self.pop(now).map(|transit| transit.packet.id)
     }
-    /// What was dropped since the last time asked.
+    /// The packets dropped since the last call.
     pub(super) fn dropped(&mut self) -> Vec<Verdict> {
         self.out.departures.drain(..).map(|departure| departure.verdict).collect()
     }

@@ -164,7 +164,7 @@ fn every_bit_and_every_set_of_bits_is_as_likely() {
 
 /// How many bits change, and in what, does not shift who is hit.
 #[test]
-fn who_is_hit_depends_on_the_probability_alone() {
+fn corrupted_packets_depend_on_probability_alone() {
     let hit = |part, bits, size| {
         let plan = CorruptionPlan { probability: one_percent(), part, bits };
         let hit = corrupted(plan, size).take(10_000);

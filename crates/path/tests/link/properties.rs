@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn who_polls_late_learns_the_same(
+    fn late_poll_gives_same_verdicts(
         plan in plans(), packets in arrivals(), spare in 0..30_000_000_u64,
         late in vec(proptest::option::of(0..3_000_000_u64), 80),
     ) {
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn who_asks_learns_what_who_hands_over_does(plan in plans(), packets in arrivals()) {
+    fn judged_size_gets_same_verdict_as_packet(plan in plans(), packets in arrivals()) {
         let gates = plan.elements.into_iter().filter(|element| {
             LinkPlan { elements: vec![element.clone()] }.is_gate()
         });
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn the_rate_is_exceeded_over_no_interval(
+    fn rate_is_exceeded_over_no_interval(
         rate in rates(), limit in limits(), packets in arrivals(),
     ) {
         let verdicts = run(&mut link(&[bottleneck(rate, limit)]), &packets);
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn interruptions_drop_exactly_what_comes_during_them(
+    fn interruption_drops_exactly_packets_during_it(
         bottleneck in bottlenecks(),
         interruption in prop_oneof![interruptions(), irregular_interruptions()],
         packets in arrivals(),
@@ -235,7 +235,7 @@ fn loss_is_as_frequent_as_asked() {
 }
 
 #[test]
-fn the_seed_and_the_direction_decide_who_is_lost() {
+fn losses_depend_on_seed_and_direction() {
     use tcplab_path::{Direction, Link};
     let plan = LinkPlan { elements: vec![loss(Probability::per_million(500_000))] };
     let packets: Arrivals = vec![(Instant::ZERO, 0); 200];

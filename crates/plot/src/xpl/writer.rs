@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_lines_fit() {
+    fn longest_xpl_lines_are_written_whole() {
         let mut page = Page::new("", "", "");
         let before = page.text().len();
         let (stamp, number) = (Stamp::new(Instant::MAX, u64::MAX), Number::new(u64::MAX));

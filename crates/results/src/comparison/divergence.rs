@@ -8,7 +8,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Offset, Span};
 
-/// So many packets are shown before and after the place.
+/// The number of packets shown before and after the divergence.
 const BEFORE: usize = 8;
 const AFTER: usize = 12;
 
@@ -46,7 +46,7 @@ struct What {
 /// Where two courses part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Divergence {
-    /// So many packets were the same before.
+    /// The number of equal packets before.
     pub same: usize,
     /// Whether only packets with data were looked at.
     pub is_of_data: bool,

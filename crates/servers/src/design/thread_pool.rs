@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_bounded_and_loses_nothing() {
+    fn thread_pool_queue_is_bounded_and_loses_nothing() {
         let queue = Queue::new(3);
         let taken = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..4)

@@ -48,7 +48,7 @@ pub trait Session: Send {
 /// What a session is at, which decides how long it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing is owed: the connection may be closed.
+    /// No response is pending: the connection may be closed.
     Idle,
     /// A request is arriving.
     Request,

@@ -26,7 +26,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// So many, all zero.
+    /// `length` counters, all zero.
     pub(crate) fn new(length: usize) -> io::Result<Shared> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;

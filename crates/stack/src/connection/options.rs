@@ -152,7 +152,7 @@ fn syn_ack_timeouts() -> impl Iterator<Item = Span> {
     std::iter::successors(Some(first), move |span| Some((*span * 2).min(most)))
 }
 
-/// So many timeouts are not less than `span` (`secs_to_retrans`); 0 for none.
+/// The number of timeouts that last at least `span` (`secs_to_retrans`); 0 for none.
 fn timeouts_of(span: Span) -> u8 {
     let mut sum = Span::ZERO;
     let short = syn_ack_timeouts().take(usize::from(u8::MAX)).take_while(|timeout| {

@@ -149,7 +149,7 @@ fn only_the_tables_asked_for_are_written_and_each_explains_itself() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn full_disk_is_an_error() {
     #[derive(Debug)]
     struct Full;
     impl io::Write for Full {
@@ -207,7 +207,7 @@ fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
 }
 
 #[test]
-fn the_csv_says_what_tcptrace_says() {
+fn csv_matches_tcptrace() {
     let place = tempfile::tempdir().unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

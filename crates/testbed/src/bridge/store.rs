@@ -193,7 +193,7 @@ impl Store {
         &self.chunks[chunk].bytes[at..at + len]
     }
 
-    /// So many segments have gone.
+    /// Releases segments that have left.
     pub(crate) fn release(&mut self, serial: u64, segments: usize) {
         let kept = &mut self.kept[(serial - self.first) as usize];
         kept.needed -= segments;

@@ -77,7 +77,7 @@ fn segments_that_stay_behind_get_the_verdicts_of_packets_that_were_cut() {
 }
 
 #[test]
-fn a_path_that_reads_no_packets_gives_the_same_verdicts_without_bytes() {
+fn path_without_packet_parsing_gives_same_verdicts() {
     for (spec, is_instant) in [
         ("{}", true),
         (r#"{ "loss": "1 %", "interruption": { "every": "5 s", "lasting": "1 s" } }"#, true),
@@ -93,7 +93,7 @@ proptest! {
     /// Whatever order segments go in, the others stay findable and unharmed, and memory that is
     /// free again is used again.
     #[test]
-    fn the_store_keeps_packets_until_their_segments_are_released(
+    fn store_keeps_packet_until_segments_are_released(
         sizes in prop::collection::vec(1..60_000_usize, 1..20),
         seed: u64,
     ) {

@@ -63,8 +63,8 @@ pub struct Train {
     pub count: u32,
     /// From one to the next.
     pub gap: Span,
-    /// So many are sent at once at the beginning, before the even spacing: what then waits at a
-    /// bottleneck keeps it busy while the sender is late.
+    /// The initial burst, before the even spacing: its queue keeps a bottleneck busy while the
+    /// sender is late.
     pub ahead: u32,
 }
 

@@ -22,7 +22,7 @@ const DELAY: Span = Span::from_millis(5);
 const PROBES: u32 = 250;
 /// See above: 1 kHz.
 const GAP: Span = Span::from_millis(1);
-/// No more lead than this: what lies beyond is no constant cost of moving a packet.
+/// The largest lead: a larger error is no constant cost of moving a packet.
 const LONGEST_LEAD: Span = Span::from_micros(200);
 
 /// Measures what `request` asks for, in the namespace of this process.
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lead_is_the_median_error() {
+    fn lead_is_median_error() {
         for (errors, micros) in [
             (&[][..], 0),
             (&[-5_000, -1_000, 2_000], 0),

@@ -19,7 +19,7 @@ fn record(records: &[OptionRecord], name: &str) -> OptionRecord {
 
 /// The table writes the numbers down; the C library knows them too.
 #[test]
-fn the_numbers_are_those_of_the_c_library() {
+fn option_numbers_match_c_library() {
     let known = [
         ("SO_REUSEADDR", libc::SO_REUSEADDR),
         ("SO_SNDBUF", libc::SO_SNDBUF),

@@ -107,7 +107,7 @@ fn super_packets_are_written_down_as_their_segments() {
 }
 
 #[test]
-fn a_full_queue_counts_what_it_leaves_out_and_loses_nothing_else() {
+fn full_recorder_queue_counts_what_it_omits() {
     let directory = tempfile::tempdir().unwrap();
     let (mut queue, recorder) = recorder_queue(None);
     let (header, packet) = super_packet(60);

@@ -206,7 +206,7 @@ impl Session<'_> {
                 break status;
             }
         };
-        // What was being sent by a program that was killed is not missed.
+        // A killed program's unsent packets do not count as missing.
         if !status.signaled() {
             self.settle()?;
         }

@@ -45,7 +45,7 @@ pub(crate) fn end_all(hurry: bool, mut asked: Vec<Pid>) {
         for child in children {
             if signal == Signal::KILL || !asked.contains(&child) {
                 let _ = kill_process(child, signal);
-                // What is stopped does not hear.
+                // A stopped process does not handle the signal.
                 let _ = kill_process(child, Signal::CONT);
                 asked.push(child);
             }

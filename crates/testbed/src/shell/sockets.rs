@@ -115,7 +115,7 @@ mod tests {
 
     /// The kernel's own table, about sockets that are known.
     #[test]
-    fn the_kernel_is_understood() {
+    fn kernel_socket_list_is_parsed() {
         let here = Sockets::here();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_arrives_in_as_many_calls_as_pieces() {
+    fn copy_takes_one_call_per_piece() {
         let text = r#"{ "upload": "1001 B", "write_size": "4 B", "through": "memory" }"#;
         let workload: WorkloadSpec = serde_json::from_str(text).unwrap();
         let [client, server] = copy(&workload, 7, Clock::start());

@@ -36,7 +36,7 @@ use crate::ranges::Ranges;
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
 
-/// So far back is looked for what something that arrived had out of order.
+/// How many transmissions back the search for reordered ones goes.
 const SEARCHED: usize = 1 << 12;
 /// The most transmissions that one D-SACK may report.
 const TOLD_AGAIN: usize = 1 << 8;
@@ -73,7 +73,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing before `offset` is known of.
+    /// No state is stored for data before `offset`.
     pub(crate) fn start_at(&mut self, offset: Offset) {
         self.una = offset;
         self.high = offset;
@@ -443,7 +443,7 @@ impl Scoreboard {
             .map(|(o, _)| o)
     }
 
-    /// Something sent as `latest` arrived: what was sent before and is still missing was lost.
+    /// `latest` arrived: earlier transmissions that are still missing were lost.
     fn mark_overtaken(&mut self, latest: Option<u64>) {
         let Some(latest) = latest else { return };
         for order in self.examined.max(self.log.first())..latest {

@@ -53,7 +53,7 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Nothing is joined yet.
+    /// Starts with no packets.
     pub fn new(rough: Rough) -> Joiner {
         let epoch = match rough.epochs {
             [Some(epoch), _] => epoch,

@@ -153,7 +153,7 @@ pub struct Loss {
     pub payload: Bytes,
     /// It carries data or FIN: it will have to be retransmitted.
     pub takes_room: bool,
-    /// What it carried as number in the acknowledgement field.
+    /// The value of its acknowledgement field.
     pub acknowledges: Option<u32>,
 }
 

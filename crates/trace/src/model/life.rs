@@ -161,13 +161,13 @@ pub enum ConnectionState {
 pub struct Close {
     /// In which way.
     pub kind: CloseKind,
-    /// Who began.
+    /// The end that opened.
     pub by: Endpoint,
     /// When the first FIN or the RST passed.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
-    /// Who sent the RST, if one ended it.
+    /// The end that sent the RST, if one ended it.
     pub reset_by: Option<Endpoint>,
     /// After an RST: bytes that its sender had received and, as far as its windows and
     /// acknowledgements show, not read. An estimate; none where they do not show it.

@@ -38,7 +38,7 @@ pub struct Trace {
     pub epoch_nanos: u64,
     /// Frames read.
     pub packets: u64,
-    /// Those that are not TCP, by protocol, most frequent first.
+    /// Packets other than TCP, by protocol, most frequent first.
     pub others: Vec<OtherPackets>,
     /// TCP connections in the order of their first packet.
     pub connections: Vec<Connection>,
@@ -444,7 +444,7 @@ impl Episode {
 /// One lost transmission of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostSegment {
-    /// What it covered.
+    /// The range it covered.
     pub range: Range,
     /// When it passed the capture point.
     pub sent_at: Instant,

@@ -132,7 +132,7 @@ const HALVINGS: u32 = 7;
 /// in each. What grew with the packets would be at least twice as much in the second.
 const WINDOWS: [Range<u64>; 2] = [4_000..8_000, 16_000..20_000];
 
-/// What is remarked where a bound is met.
+/// The notes at each bound.
 const OLDEST: &str = "too much unacknowledged data to track: the oldest is dropped";
 
 #[track_caller]

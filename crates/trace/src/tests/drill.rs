@@ -70,7 +70,7 @@ pub(crate) fn connection(text: &str) -> Connection {
     trace.connections.remove(0)
 }
 
-/// What was sent by the client in what `text` describes.
+/// The segments that the client sends in the drill `text`.
 pub(crate) fn flow(text: &str) -> Flow {
     connection(text).forward
 }

@@ -206,7 +206,7 @@ fn pipelined_requests_are_under_way_at_once() {
 }
 
 #[test]
-fn every_short_form_comes_to_its_end() {
+fn every_short_form_finishes() {
     for text in [
         r#"{"download": "100 B", "write_size": "7 B", "read_size": "3 B", "think": "1 ms"}"#,
         r#"{"upload": "100 B", "pause": {"every": "30 B", "lasting": "2 s"}}"#,
@@ -245,7 +245,7 @@ fn client(steps: &str) -> Application {
 }
 
 #[test]
-fn untaken_bytes_come_first_in_next_write() {
+fn unwritten_bytes_lead_the_next_write() {
     let mut end = client(r#"["write 10 B", "write 10 B"]"#);
     let now = Instant::ZERO;
     assert_eq!(end.want(now), Want::Connect);
@@ -394,7 +394,7 @@ fn log_stays_bounded() {
 }
 
 #[test]
-fn many_connections_are_told_as_one() {
+fn many_connections_share_one_report() {
     let one = r#"{"upload": "10 B", "write_size": "4 B"}"#;
     let many = r#"{"upload": "10 B", "write_size": "4 B", "connections": {"total": 3}}"#;
     let (one, many) = (spec(one), spec(many));

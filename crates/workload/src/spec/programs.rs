@@ -105,7 +105,7 @@ fn sending(spec: &WorkloadSpec) -> Vec<Step> {
     steps
 }
 
-/// So much in pieces, with time to think between them.
+/// Writes `amount` in pieces, with think time between them.
 fn pieces(amount: Bytes, piece: Bytes, think: Option<Span>) -> Vec<Step> {
     if amount == Bytes::ZERO {
         return Vec::new();

@@ -12,12 +12,12 @@ use super::per_trial::PER_TRIAL;
 use super::trials;
 
 #[test]
-fn the_page_of_run_tables_lists_their_columns() {
+fn page_of_run_tables_lists_their_columns() {
     assert_page("run-tables.md", &page());
 }
 
 #[test]
-fn the_page_of_quantities_lists_all_of_them() {
+fn page_of_quantities_lists_all() {
     assert_page("quantities.md", &quantities_page());
 }
 

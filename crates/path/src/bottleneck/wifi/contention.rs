@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fixed_point_solves_the_equations_as_printed() {
+    fn fixed_point_solves_published_equations() {
         for stations in [1, 2, 4, 9, 19, 49] {
             let p = collision(stations, 31, 1023);
             let silent = (1.0 - tau(p, 32.0, 5)).powi(stations as i32);

@@ -102,7 +102,7 @@ fn arrivals_follow_seed_within_their_duration() {
 }
 
 #[test]
-fn a_case_without_flows_has_one_unnamed_flow() {
+fn case_without_flows_has_one_unnamed_flow() {
     let case = &parse("").cases[0];
     assert!(case.subject().is_none());
     assert!(!serde_json::to_string(case).unwrap().contains("flows"));

@@ -59,7 +59,7 @@ impl Aggregation {
         self.extra[self.current] = self.extra[self.current].max(extra);
     }
 
-    /// So many segments more in flight (`bbr_ack_aggregation_cwnd`).
+    /// The extra segments in flight (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: u64) -> u32 {
         self.extra[0].max(self.extra[1]).min(segments_in(bandwidth, LONGEST)) as u32
     }

@@ -132,7 +132,7 @@ fn class(nanos: u64) -> usize {
     (doubling - DOUBLINGS.start) as usize * PER_DOUBLING + usize::from(CLASS[bits])
 }
 
-/// What is as far, in proportion, from both bounds of a class.
+/// The harmonic mean of the bounds of a class: in proportion as far from both.
 fn middle(class: usize) -> Span {
     let shift = class / PER_DOUBLING + DOUBLINGS.start as usize - 8;
     let start = class % PER_DOUBLING;

@@ -49,7 +49,7 @@ pub(crate) struct Stalls {
     asked: bool,
     /// The receiver's window is closed.
     closed: bool,
-    /// What is left of it after the latest packet, where its scale is known.
+    /// The unused rest after the latest packet, where the scale is known.
     room: Option<u64>,
     /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,
