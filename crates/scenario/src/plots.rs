@@ -125,7 +125,11 @@ impl PlotSpec {
                 check_flow(flow, drawn(metric)?, cases)?;
             }
         }
-        Ok(Plot { flow: text(&self.flow), against_flow: text(&self.against_flow), ..plot })
+        Ok(Plot {
+            flow: text(self.flow.as_ref()),
+            against_flow: text(self.against_flow.as_ref()),
+            ..plot
+        })
     }
 
     /// A metric against another metric.
@@ -140,7 +144,7 @@ impl PlotSpec {
                 return Err(Fault::new(Problem::NoMerit(info.name.into()), written.span()));
             }
         }
-        let is_same_flow = text(&self.flow) == text(&self.against_flow);
+        let is_same_flow = text(self.flow.as_ref()) == text(self.against_flow.as_ref());
         if against.get_ref() == self.metric.get_ref() && is_same_flow {
             let problem = Problem::AgainstItself(against.get_ref().clone());
             return Err(Fault::new(problem, against.span()));
@@ -183,8 +187,8 @@ impl PlotSpec {
     }
 }
 
-fn text(written: &Option<Located<String>>) -> Option<String> {
-    written.as_ref().map(|it| it.get_ref().clone())
+fn text(written: Option<&Located<String>>) -> Option<String> {
+    written.map(|it| it.get_ref().clone())
 }
 
 /// The metric of this name, which needs one number per trial.

@@ -196,7 +196,7 @@ impl Host {
                 until => return Done::Waits(until),
             },
             Err(ReadError::Broken(_)) if calls.has_returned_error => {
-                self.application.end_of_stream(now)
+                self.application.end_of_stream(now);
             }
             Err(ReadError::Broken(error)) => return self.fail(now, error),
             Err(ReadError::NotConnected | ReadError::NoUrgent) => {

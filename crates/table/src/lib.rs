@@ -4,7 +4,7 @@
 //! function that fills its cells. CSV, JSON Lines, Parquet and Arrow IPC of a table come from that
 //! one list, and so does JSON. Rows come one by one and leave in groups, so a table of any length
 //! takes the same memory. Parquet and Arrow files explain their columns in their metadata, under
-//! `tcplab.column.<name>` and `tcplab.unit.<name>`; `tcplab.version` is the version that wrote them.
+//! `tcplab.column.<name>` and `tcplab.unit.<name>`; `tcplab.version` is that of the writer.
 
 mod arrow;
 mod column;

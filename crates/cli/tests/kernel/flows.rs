@@ -104,9 +104,11 @@ fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     let finished = each_flow_gets_what_was_forwarded(&recording, &trial.app);
     assert!(finished >= 3, "{finished}: those that the trial waits for");
     for connection in flows.iter().flat_map(|flow| &flow.connections) {
-        let worked = [&connection.client, &connection.server].map(|end| end.processor.is_some());
+        let [client, server] =
+            [&connection.client, &connection.server].map(|end| end.processor.is_some());
+        // A server that had just accepted when the trial ended has worked and not begun.
         let is_served = connection.server.started.is_some();
-        assert_eq!(worked, [true, is_served], "{:?}", connection.ports);
+        assert!(client && (server || !is_served), "{:?}", connection.ports);
     }
     let cross = &flow(flows, "cross").connections[0];
     assert_eq!(cross.client.log.last().unwrap().result, "waiting");

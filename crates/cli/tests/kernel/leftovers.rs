@@ -260,8 +260,12 @@ fn death_of_trial_process_leaves_nothing() {
             assert!(stderr.contains(part), "{name}: `{part}` is missing: {stderr}");
         }
         let directory = newest(&home.path("runs/short"), |_| true).unwrap();
-        let aside = newest(&directory.join("flawed"), |_| true).unwrap();
-        assert!(fs::read_to_string(aside.join("flaws.json")).unwrap().contains("ended early"));
+        // On a busy machine other trials may be put aside, too.
+        let aside = names(&directory.join("flawed"));
+        let flaws =
+            aside.iter().map(|it| home.text(directory.join("flawed").join(it).join("flaws.json")));
+        let flaws: Vec<String> = flaws.collect();
+        assert!(flaws.iter().any(|it| it.contains("ended early")), "{name}: {flaws:?}\n{stderr}");
         is_resumed(&home);
     }
 }

@@ -81,15 +81,16 @@ macro_rules! path_keys {
                 let (own, table) = (self.own(direction), Table::Link(direction));
                 let first = Keys {
                     $($key: own
-                        .and_then(|own| Given::of(stringify!($key), &own.$key, table))
-                        .or_else(|| Given::of(stringify!($key), &self.$key, Table::Path)),)*
+                        .and_then(|own| Given::of(stringify!($key), own.$key.as_ref(), table))
+                        .or_else(|| Given::of(stringify!($key), self.$key.as_ref(), Table::Path)),)*
                 };
                 let (stages, link) = match own.and_then(|own| own.stages.as_ref()) {
                     Some(stages) => (stages.as_slice(), Some(direction)),
                     None => (self.stages.as_deref().unwrap_or_default(), None),
                 };
-                let others = stages.iter().enumerate().map(|(index, stage)| Keys {
-                    $($key: Given::of(stringify!($key), &stage.$key, Table::Stage(link, index)),)*
+                let others = stages.iter().enumerate().map(|(index, stage)| {
+                    let table = Table::Stage(link, index);
+                    Keys { $($key: Given::of(stringify!($key), stage.$key.as_ref(), table),)* }
                 });
                 std::iter::once(first).chain(others).collect()
             }
@@ -286,8 +287,8 @@ impl<T> Clone for Given<'_, T> {
 impl<T> Copy for Given<'_, T> {}
 
 impl<'a, T> Given<'a, T> {
-    fn of(key: &'static str, value: &'a Option<T>, table: Table) -> Option<Given<'a, T>> {
-        value.as_ref().map(|value| Given { key, value, table })
+    fn of(key: &'static str, value: Option<&'a T>, table: Table) -> Option<Given<'a, T>> {
+        value.map(|value| Given { key, value, table })
     }
 
     /// What `plan` makes of the value; a fault in it becomes an error with the full key.

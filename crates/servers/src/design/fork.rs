@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, WaitOptions};
 use tcplab_units::ServerDesign;
 
-use super::kill;
+use super::kill::kill;
 use crate::acceptor::{AcceptEvent, Acceptor};
 use crate::carry::Carrier;
 use crate::context::{Drain, Observer, ServerContext, single_threaded};

@@ -6,13 +6,13 @@ mod epoll;
 mod fork;
 mod io_uring;
 mod iterative;
+mod kill;
 mod prefork;
 mod thread;
 mod thread_pool;
 
 pub(crate) use thread_pool::Queue;
 
-use rustix::process::{Pid, Signal, WaitOptions};
 use tcplab_units::ServerDesign;
 
 use crate::context::{Observer, ServerContext};
@@ -34,11 +34,4 @@ pub(crate) fn serve(
         ServerDesign::Epoll => epoll::serve(context, &listener, observer),
         ServerDesign::IoUring => io_uring::serve(context, &listener, observer),
     }
-}
-
-/// Kills a child and waits for it.
-fn kill(pid: Pid) {
-    let _ = rustix::process::kill_process(pid, Signal::KILL);
-    let wait = || rustix::process::waitpid(Some(pid), WaitOptions::empty());
-    while matches!(wait(), Err(rustix::io::Errno::INTR)) {}
 }

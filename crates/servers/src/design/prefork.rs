@@ -8,7 +8,7 @@ use rustix::process::{Pid, WaitOptions};
 use tcplab_units::ServerDesign;
 
 use super::iterative::one_by_one;
-use super::kill;
+use super::kill::kill;
 use crate::context::{Drain, Observer, ServerContext, single_threaded, wait};
 use crate::counters::Count;
 use crate::error::ServeError;

@@ -24,7 +24,7 @@ impl Connection {
         }
         self.writer.pushed_to = self.buffer.end();
         let (cookie, more) = (client.cookie, client.more);
-        self.handshake.fast = Fast { cookie, more, with_syn, ..Fast::default() };
+        self.handshake.fast = Fast { cookie, with_syn, more, ..Fast::default() };
     }
 
     /// What the SYN-ACK taught about the server, once.

@@ -7,8 +7,8 @@ use tcplab_path::Direction;
 use tcplab_recording::WorldRecord;
 use tcplab_units::Endpoint;
 
+use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::prepare;
-use super::{Carrier, conduct};
 use crate::bridge::{Bridge, BridgeState};
 use crate::device::DeviceKind;
 use crate::interface_counters::device_drops;

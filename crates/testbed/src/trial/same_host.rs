@@ -14,8 +14,8 @@ use tcplab_recording::WorldRecord;
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
+use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::start;
-use super::{Carrier, conduct};
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;

@@ -15,8 +15,8 @@ use tcplab_workload::{
     AppReport, Application, Digest, Half, Medium, Payload, Role, Want, WorkloadSpec,
 };
 
+use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::EndpointThread;
-use super::{Carrier, conduct};
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;

@@ -61,23 +61,23 @@ impl DatagramApplication {
 
     /// The socket took the datagram.
     pub fn sent(&mut self, now: Instant) {
-        of_end!(&mut self.0, end => end.sent(now))
+        of_end!(&mut self.0, end => end.sent(now));
     }
 
     /// A datagram came.
     pub fn received(&mut self, datagram: &[u8], now: Instant) {
-        of_end!(&mut self.0, end => end.received(datagram, now))
+        of_end!(&mut self.0, end => end.received(datagram, now));
     }
 
     /// It is connected, or closed.
     pub fn did(&mut self, now: Instant) {
-        of_end!(&mut self.0, end => end.did(now))
+        of_end!(&mut self.0, end => end.did(now));
     }
 
     /// The call failed, with the name of its error as `errno.h` has it.
     pub fn failed(&mut self, errno: impl Into<Cow<'static, str>>, now: Instant) {
         let errno = errno.into();
-        of_end!(&mut self.0, end => end.failed(errno, now))
+        of_end!(&mut self.0, end => end.failed(errno, now));
     }
 
     /// There are no more requests: a server, which would wait for ever, closes.

@@ -17,8 +17,8 @@ use tcplab_units::{Endpoint, Instant, Span};
 use capture_point::CapturePoint;
 pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 
+use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::{EndpointThread, prepare_with};
-use super::{Carrier, conduct};
 use crate::addresses::ADDRESSES;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
