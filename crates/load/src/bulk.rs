@@ -70,7 +70,7 @@ pub struct BulkOutcome {
     pub processor: Duration,
 }
 
-/// Sends or receives for a while. `observe` gets time and bytes so far, and can stop it.
+/// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
 /// When the server cannot be reached, or breaks the connection.
@@ -207,7 +207,7 @@ fn download(
     Ok(bytes)
 }
 
-/// Whether it is only that nothing moved for a while.
+/// Whether the error is temporary: a timeout or an interrupted call.
 fn is_passing(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -284,7 +284,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
     }))
 }
 
-/// An answer in pieces, read to its end, for those who show it foreign bytes: whether it is good,
+/// An answer in pieces, read to its end, for tests with arbitrary bytes: whether it is good,
 /// the fault's name if it is not, and the length of its body.
 pub fn verdict(pieces: &[&[u8]]) -> (Option<&'static str>, u64) {
     let mut reply = Reply::new(Kind::Http, &Standard::None);

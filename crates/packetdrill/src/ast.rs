@@ -251,7 +251,7 @@ pub struct Call {
     pub result: Expression,
     /// The error's name.
     pub errno: Option<String>,
-    /// What stands in parentheses at the end, for the reader.
+    /// The comment in parentheses at the end.
     pub note: Option<String>,
 }
 
@@ -287,7 +287,7 @@ pub enum Expression {
 pub struct Field {
     /// Its name, if given.
     pub name: Option<String>,
-    /// `msg_iov(2)`: what stands in parentheses behind its name.
+    /// `msg_iov(2)`: the number in parentheses behind its name.
     pub count: Option<Expression>,
     /// Its value.
     pub value: Expression,

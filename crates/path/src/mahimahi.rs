@@ -1,7 +1,7 @@
 //! Traces of delivery opportunities in Mahimahi's format, read and written.
 //!
 //! Each line is a whole number of milliseconds in decimal digits: a moment at which 1504 B can be
-//! sent (mahimahi(1), `mm-link`; src/frontend/link_queue.cc). Nothing else may stand in the file.
+//! sent (mahimahi(1), `mm-link`; src/frontend/link_queue.cc). The file holds nothing else.
 
 use std::fmt::Write as _;
 

@@ -62,8 +62,9 @@ impl Quantity for Span {
 }
 
 impl<T: Quantity> Schedule<T> {
-    /// A ramp is a stair: it is reckoned anew this often, so that between two such instants a value
-    /// is constant and everything that follows from it exact. Finer than anybody can steer a link.
+    /// A ramp is a staircase: its value is recomputed this often, so that between two such instants
+    /// a value is constant and everything that follows from it exact. Finer than anybody can steer
+    /// a link.
     pub const STAIR: Span = Span::from_millis(1);
 
     /// The value at `now`.

@@ -16,8 +16,7 @@ pub struct Departure {
 }
 
 /// What happened to one packet, when and why. Each packet gets exactly one verdict.
-///
-/// Instants are exact: when it happened on the link, not when somebody polled.
+/// Instants are exact: the time on the link, not that of the poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// The packet's id.

@@ -20,7 +20,7 @@ pub struct Case {
     pub world: World,
     /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
-    /// Its trials by number, but for those that failed. `run.json` gets them one by one.
+    /// Its trials by number, except those that failed. `run.json` gets them one by one.
     #[serde(skip_serializing)]
     pub trials: Vec<Trial>,
     /// The trials of which every attempt failed.

@@ -1,4 +1,4 @@
-//! A run and everything that it came to, but for the packets. `run.json` holds it.
+//! A run and all its results, except the packets. `run.json` holds it.
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;

@@ -9,7 +9,7 @@ use crate::config::Limits;
 use crate::output::{After, Output};
 use crate::service::{Phase, Session};
 
-/// A client that was heard so recently is not done yet.
+/// A client that sent data this recently is not done yet.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// One connection, without its socket and without a clock.
@@ -229,7 +229,7 @@ impl Conversation {
             self.output.end(After::Linger);
             return;
         }
-        // Where nothing is owed, nobody loses anything.
+        // Without a pending response, the client loses nothing.
         let is_orderly = !is_open || self.is_idle();
         self.stage = Stage::Over(if is_orderly { End::Orderly } else { End::TimedOut });
     }
@@ -274,7 +274,7 @@ impl Conversation {
     }
 }
 
-/// How long to wait until `deadline`, at least a little, so that nobody waits in a circle.
+/// How long to wait until `deadline`, at least a little, to avoid a busy loop.
 pub(crate) fn until(deadline: Instant, now: Instant) -> Duration {
     deadline.saturating_duration_since(now).max(Duration::from_millis(1))
 }

@@ -32,7 +32,7 @@ struct Counters {
     unsent: AtomicU64,
 }
 
-/// Buffers that somebody has taken, given back when this is dropped.
+/// Buffers taken from the pool; dropping this returns them.
 #[derive(Debug)]
 pub struct Buffers {
     pool: BufferPool,
@@ -94,7 +94,7 @@ impl BufferPool {
         free
     }
 
-    /// None of them, by somebody who will take some.
+    /// An empty set of the pool's buffers.
     pub(crate) fn buffers(&self) -> Buffers {
         Buffers { pool: self.clone(), count: 0 }
     }

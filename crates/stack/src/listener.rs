@@ -129,7 +129,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         }
     }
 
-    /// What leaves next, and to whom.
+    /// The next segment to send, and its peer.
     pub fn poll_transmit(&mut self) -> Option<(Peer, Transmit)> {
         self.outbox.pop_front()
     }

@@ -189,8 +189,8 @@ pub fn trials_needed(shift: f64, alpha: f64, is_paired: bool) -> usize {
     (count.ceil().min(1e9) as usize).max(least)
 }
 
-/// See [`Design::detectable`]: each step that `steps` gives is what a value of the rank
-/// distribution stands for; the interval begins with the last of the `rare` smallest.
+/// See [`Design::detectable`]: `steps` gives the values of the rank distribution in steps; the
+/// interval begins with the last of the `rare` smallest.
 fn simulated(
     rare: usize,
     times: usize,

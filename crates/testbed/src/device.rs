@@ -225,7 +225,7 @@ impl Device {
         }
     }
 
-    /// Frames that nobody read in time from a packet socket, since the last call. A TUN device does
+    /// Frames not read in time from a packet socket, since the last call. A TUN device does
     /// not count those; the endpoint's own counters do.
     pub(crate) fn unread_drops(&mut self) -> u64 {
         let is_tun = self.ethernet.is_empty() && !self.is_interface;

@@ -56,7 +56,7 @@ fn make_room(socket: BorrowedFd<'_>) -> io::Result<()> {
         .or_else(|_| set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, BUFFER))
 }
 
-/// From now on it takes the frames of an interface, whoever they are for.
+/// Binds it to an interface, promiscuously.
 fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
     make_room(socket)?;
     bind_packet_socket(socket, interface, ALL)?;

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 use crate::sys::check;
 
-/// The signals that a shell wants to hear of instead of being ended by them, and that a child
+/// The signals that a shell handles instead of dying from them, and that a child
 /// ended.
 const HEARD: [libc::c_int; 5] =
     [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
@@ -46,7 +46,7 @@ impl Signals {
             check(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()))?;
             check(libc::signalfd(-1, &raw const set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC))?
         };
-        // SAFETY: `raw` was just opened and belongs to nobody else.
+        // SAFETY: `raw` was just opened and has no other owner.
         Ok(Signals { fd: unsafe { OwnedFd::from_raw_fd(raw) } })
     }
 

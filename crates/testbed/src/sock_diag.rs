@@ -7,7 +7,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr as NetlinkAddr};
 use tcplab_units::Span;
 
-/// A TCP socket, or what is left of one.
+/// A TCP socket, also one in TIME-WAIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpSocket {
     /// The end here.
@@ -18,12 +18,12 @@ pub struct TcpSocket {
     pub state: u8,
     /// The timer that runs, if one does.
     pub timer: Option<SocketTimer>,
-    /// Bytes that nobody has read yet; of one that listens, connections not accepted yet.
+    /// Unread bytes; of a listener, connections not accepted yet.
     pub receive_queue: u32,
     /// Bytes sent or to be sent and not acknowledged; of one that listens, how many connections may
     /// wait to be accepted.
     pub send_queue: u32,
-    /// Whose it is; 0 also where nobody's any more.
+    /// The owner's user ID; 0 also without an owner.
     pub user: u32,
     /// Its number in the file system; 0 where no process has it open any more.
     pub inode: u32,
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(states(), [FIN_WAIT_2, CLOSE_WAIT]);
         let mut rest = Vec::new();
         std::io::Read::read_to_end(&mut { accepted }, &mut rest).unwrap();
-        // Read before it closes, or the data that nobody read would make it an RST.
+        // Read before closing, or the unread data would cause an RST.
         std::io::Read::read_exact(&mut &stream, &mut [0; 1_000]).unwrap();
         drop(stream);
         let left = between(client, Some(server)).unwrap();

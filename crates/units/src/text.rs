@@ -75,7 +75,7 @@ pub enum Written {
     Amount(BTreeMap<String, Entry>),
 }
 
-/// What stands in an amount.
+/// A part of an amount.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Entry {

@@ -1,4 +1,4 @@
-//! A server of a certain design under load: what is asked for, and the result.
+//! A server of a certain design under load: the configuration and the result.
 //!
 //! Unlike programs this cannot be done step by step: how processes, threads and event loops carry
 //! connections is what is looked at. A world that has them runs it as a whole.
@@ -62,7 +62,7 @@ impl LoadSpec {
     const WORKERS_MAX: u64 = 1024;
     const CONCURRENCY_MAX: u64 = 10_000;
     const RATE_MAX: u64 = 1_000_000;
-    /// Where nothing is said of its length.
+    /// The default length.
     const USUAL_LENGTH: Span = Span::from_secs(1);
 
     /// How long it lasts after the warm-up; none where a number of requests decides.

@@ -1,4 +1,4 @@
-//! Which crate may stand on which: the layering of ARCHITECTURE.md, checked from the manifests.
+//! Which crate may depend on which: the layering of ARCHITECTURE.md, checked from the manifests.
 //!
 //! Dev-dependencies are free: a test may join what the product keeps apart.
 

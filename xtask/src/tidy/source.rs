@@ -37,7 +37,7 @@ pub(super) struct Attribute {
 pub(super) struct Mention {
     pub(super) at: usize,
     pub(super) segments: Vec<String>,
-    /// What a `use` makes of it.
+    /// Its name after `use`.
     pub(super) import: Option<Import>,
 }
 
@@ -160,7 +160,7 @@ impl Source {
         mentions
     }
 
-    /// Where the word `wanted` stands in the code.
+    /// Where the word `wanted` occurs in the code.
     pub(super) fn words<'a>(&'a self, wanted: &'a str) -> impl Iterator<Item = usize> + 'a {
         let bytes = self.code.as_bytes();
         let is_word = move |at: usize| bytes.get(at).is_some_and(|byte| mask::is_word(*byte));

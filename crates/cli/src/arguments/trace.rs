@@ -127,7 +127,7 @@ pub(crate) struct LiveArguments {
     pub(crate) snaplen: Option<u32>,
 }
 
-/// Files to write beside what is shown.
+/// Files to write besides the output.
 #[derive(Debug, Args)]
 pub(crate) struct Outputs {
     /// Write the ladder diagram as SVG

@@ -53,7 +53,7 @@ fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
     flows_receive_what_the_path_delivered(trial);
-    the_model_has_the_same_connections(trial);
+    model_has_same_connections(trial);
 }
 
 /// A client that vanishes leaves its server's data unacknowledged, and does not delay the trial.

@@ -44,7 +44,7 @@ fn path_verify_passes() {
         return;
     }
     let home = Home::with("path.toml", PATH);
-    // A machine that stalls for a while has the rate off as well; a wrong path is wrong each time.
+    // A stalling machine also misses the rate, but only at times; a wrong path is wrong each time.
     let is_of_the_machine = |row: &CheckRow| OF_THE_MACHINE.contains(&row.quantity.as_str());
     let mut answer = verify(&home);
     for _ in 0..2 {

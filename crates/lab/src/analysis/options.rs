@@ -23,7 +23,7 @@ pub(crate) fn remarkable(record: &TrialRecord) -> Vec<OptionRow> {
         .collect()
 }
 
-/// What is said where it was refused.
+/// The warning about a refused option.
 pub(crate) fn refusal(row: &OptionRow) -> Option<String> {
     let OptionRecord { option, requested, because, .. } = &row.record;
     row.is_refused().then(|| {

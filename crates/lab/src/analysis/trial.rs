@@ -24,7 +24,7 @@ const NETEM_WARNING: &str = "netem made the path and logs no verdicts: \
                       losses are those that the capture shows; result.json (world.notes) says how \
                       the path differs from the one asked for";
 
-/// What one recording says, but for its number, seed and place.
+/// What one recording says, except its number, seed and place.
 /// `round_trip` is the measured RTT of its idle path, if there is one.
 pub(crate) fn examine(
     contents: &Contents,

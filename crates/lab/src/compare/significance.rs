@@ -1,4 +1,4 @@
-//! What is tested, and what is said of it.
+//! The tests of a comparison, and their sentences.
 
 use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
 use tcplab_results::{Case, Trial, World, median_interval};

@@ -26,7 +26,7 @@ pub struct Baseline {
     /// what was acknowledged.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Rate,
-    /// What the path was asked for: none of a path nobody asked for.
+    /// The path's configuration; none for a real path.
     pub asked: Option<Asked>,
 }
 

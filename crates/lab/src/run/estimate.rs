@@ -91,7 +91,7 @@ pub struct CaseEstimate {
     pub levels: Vec<(String, String)>,
     /// Where its trials run.
     pub world: World,
-    /// How long a trial of it takes, about, seconds of whoever waits.
+    /// The estimated time of a trial, wall-clock seconds.
     pub seconds: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use tcplab_testbed::Progress;
 
-/// What happens in a run, for whoever shows it.
+/// An event of a run, for its progress display.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// The machine and the paths are being verified.

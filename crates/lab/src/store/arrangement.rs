@@ -132,7 +132,7 @@ impl<'a> Arrangement<'a> {
 
     fn arrange(&self) -> Result<Extension, LabError> {
         let mut unused: BTreeMap<String, usize> = BTreeMap::new();
-        // Nothing stands in the place of another after this.
+        // After this, no trial occupies the place of another.
         for place in self.all(TRIALS)? {
             if !self.places(&place).is_ok_and(|places| places.contains(&place)) {
                 self.put_away(&place)?;

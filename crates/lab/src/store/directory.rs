@@ -153,7 +153,7 @@ impl RunDirectory {
     /// The recording of a trial.
     ///
     /// # Errors
-    /// When it is not there or not whole.
+    /// When it is missing or incomplete.
     pub fn recording(&self, case: &str, number: u32) -> Result<Recording, LabError> {
         Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
     }
@@ -239,7 +239,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Removes a trial; half of it never stands in its place.
+    /// Removes a trial; an interrupted removal leaves no partial trial in its place.
     pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
         let place = self.path.join(trial_directory(case, number));
         let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
@@ -274,7 +274,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Where a folder of the run is made; it is not there yet.
+    /// The path of a folder to be made.
     ///
     /// # Errors
     /// When a leftover of an earlier attempt cannot be removed.

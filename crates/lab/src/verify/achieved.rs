@@ -394,7 +394,7 @@ fn reordering(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
     }
     let (arrived, out_of_order) = (seen.first.len() as u64, seen.out_of_order.len() as u64);
     let range = match plan.held_back {
-        // The last ones have nobody behind them.
+        // No packet follows the last ones.
         HeldBack::Random(_) => {
             let (low, high) = binomial_range(arrived, p, CONFIDENCE);
             (low.saturating_sub(1), high)

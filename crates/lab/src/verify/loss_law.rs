@@ -3,7 +3,7 @@
 use tcplab_path::{GilbertElliott, LossBurst, LossPlan};
 use tcplab_stats::binomial_range;
 
-/// How surely a number that is as asked lies in its range: one right path in a thousand is blamed.
+/// The confidence that a correct number is in its range: one correct path in a thousand fails.
 pub(super) const CONFIDENCE: f64 = 0.999;
 /// The quantile of the normal distribution that belongs to it.
 const SCORE: f64 = 3.290_526_731;

@@ -245,7 +245,7 @@ impl Open {
         error
     }
 
-    /// Whether nothing more comes to be read: the peer has closed, or the application.
+    /// Whether reading has ended: the peer or the application has closed.
     pub(super) fn reads_are_over(&self) -> bool {
         let over = matches!(
             self.connection.state(),

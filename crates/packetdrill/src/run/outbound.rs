@@ -146,8 +146,8 @@ struct Joined {
 }
 
 impl Joined {
-    /// Whether `next` can stand behind. All have the same header, but for what changes at the
-    /// ends: FIN and PSH stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only
+    /// Whether `next` can stand behind. All have the same header, except for what changes at the
+    /// ends: FIN and PSH are in the last, CWR in the first (RFC 3168 section 6.1.2), and only
     /// the last may be shorter.
     fn fits(&self, next: &Packet, expected: u32) -> bool {
         let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;

@@ -1,5 +1,5 @@
 //! The model's scripts run against this machine's own kernel, where google's packetdrill is
-//! installed: the truth that the model is held to.
+//! installed: the truth for the model.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

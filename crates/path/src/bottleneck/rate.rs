@@ -1,4 +1,4 @@
-//! A rate as it is written in a scenario, and the server it comes to.
+//! The rate of a scenario, and the server made from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -40,7 +40,7 @@ impl ServerPlan {
         }
     }
 
-    /// The most it ever sends for a while: what moves its packets has to keep up with that. Of a
+    /// Its peak rate, with which whatever moves its packets has to keep up. Of a
     /// trace in the busiest 100 ms, of a wireless link as with [`rate`](Self::rate); what a token
     /// bucket lets pass at once has no rate.
     pub fn peak(&self) -> Rate {

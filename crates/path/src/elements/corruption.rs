@@ -99,8 +99,8 @@ pub(crate) struct Corruption {
     plan: CorruptionPlan,
     /// Decides which packets are hit.
     rng: Rng,
-    /// Decides which bits: a stream of its own, so that how many bits change does not shift who is
-    /// hit.
+    /// Decides which bits: a stream of its own, so that the number of bits does not change which
+    /// packets are hit.
     bits: Rng,
 }
 
@@ -135,7 +135,7 @@ impl Corruption {
 
 impl Behaviour for Corruption {
     fn accept(&mut self, _now: Instant, mut packet: Transit, out: &mut Outbox) {
-        // A draw for every packet, so that who is hit does not depend on what they carry.
+        // A draw for every packet, so that the corrupted ones do not depend on their content.
         if self.plan.probability.happens(&mut self.rng) {
             self.corrupt(&mut packet);
         }

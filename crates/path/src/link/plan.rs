@@ -49,7 +49,7 @@ pub enum ElementPlan {
     CrossTraffic(CrossFlow),
     /// Sends one packet after the other; the others wait in a queue.
     Bottleneck(BottleneckPlan),
-    /// Drops all packets for a while.
+    /// Drops all packets during interruptions.
     Interruption(InterruptionPlan),
     /// Drops all packets from some time on.
     Blackhole(BlackholePlan),
@@ -65,7 +65,7 @@ pub enum ElementPlan {
     Duplication(DuplicationPlan),
     /// Holds some packets back, so that others overtake them.
     Reordering(ReorderingPlan),
-    /// Holds each packet for a while.
+    /// Delays each packet.
     Delay(DelayPlan),
 }
 

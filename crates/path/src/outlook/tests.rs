@@ -28,7 +28,7 @@ fn empty_path_outlook_has_no_change() {
 #[test]
 fn constant_path_outlook_is_one_moment() {
     // 100 packets of 12,000 bit at 12 Mbit/s are 100 ms; uniform jitter of 10 ms lies between 9.8
-    // ms less and 9.8 ms more but for 2 %.
+    // ms less and 9.8 ms more, within 2 %.
     let json = r#"{ "rate": "12 Mbit/s", "queue": "100 packets", "delay": "20 ms",
                     "jitter": "10 ms", "loss": "0.5 %" }"#;
     let outlook = plan(json).outlook(ms(10_000), 1, 100);

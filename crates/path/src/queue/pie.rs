@@ -56,7 +56,7 @@ pub struct PiePlan {
     pub limit: QueueLimit,
     /// The wait that it aims at.
     pub target: Span,
-    /// How often the probability is set anew; above zero.
+    /// The interval between updates of the probability; above zero.
     pub update: Span,
     /// For how long nothing is dropped after an idle time.
     pub burst: Span,

@@ -26,7 +26,7 @@ pub enum QueueSize {
 }
 
 impl QueueSize {
-    /// The limit it comes to, or why there is none.
+    /// The resulting limit, or why there is none.
     pub(crate) fn limit(self, rate: Rate, round_trip: Span) -> Result<QueueLimit, String> {
         let too_small = |bytes: Option<Bytes>| {
             let in_bytes =
@@ -51,7 +51,7 @@ impl QueueSize {
     }
 }
 
-/// The limit that the size under a key below that of the queue comes to.
+/// The limit that a size under a key below that of the queue gives.
 pub(super) fn limit_below(
     key: &'static str,
     size: QueueSize,
@@ -74,7 +74,7 @@ impl BdpMultiple {
         BdpMultiple(n)
     }
 
-    /// The whole bytes that it comes to; `None` from 2⁶⁴ on.
+    /// The result in whole bytes; `None` from 2⁶⁴ on.
     pub fn of(self, rate: Rate, round_trip: Span) -> Option<Bytes> {
         let bit_nanos =
             u128::from(rate.bits_per_second()).checked_mul(u128::from(round_trip.as_nanos()))?;

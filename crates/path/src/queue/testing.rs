@@ -1,4 +1,4 @@
-//! A discipline under test: packets enter and leave when the test says so.
+//! A discipline under test: the test decides when packets enter and leave.
 
 use std::net::Ipv4Addr;
 

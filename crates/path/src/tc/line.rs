@@ -23,7 +23,7 @@ pub(super) struct Line {
     is_random: Option<&'static str>,
 }
 
-/// Some arguments, and what they stand for.
+/// Some arguments, and their meaning.
 struct Part {
     words: Vec<String>,
     stands_for: String,

@@ -39,7 +39,7 @@ fn run(queue: &str, ecn: Ecn) -> Outcome {
 
     let mut source = Source { window: 10.0, flying: 0, sent: 0, halved_at: 0 };
     let mut outcome = Outcome { waits: vec![], utilisation: 0.0, dropped: 0, marked: 0 };
-    // What the source will hear, and when: which packet, and whether it arrived well.
+    // The feedback to the source: when, which packet, and whether it arrived unmarked.
     let mut news = BTreeMap::<Instant, Vec<(u64, bool)>>::new();
     let mut now = Instant::ZERO;
     while now < end {

@@ -162,7 +162,7 @@ fn every_bit_and_every_set_of_bits_is_as_likely() {
     assert!(chi_square(&sets) < 93.2, "{}", chi_square(&sets));
 }
 
-/// How many bits change, and in what, does not shift who is hit.
+/// The number of bits and their part do not change which packets are corrupted.
 #[test]
 fn corrupted_packets_depend_on_probability_alone() {
     let hit = |part, bits, size| {

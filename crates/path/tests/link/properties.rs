@@ -250,7 +250,7 @@ fn sent(ids: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     ids.filter(|id| *id < FIRST_MADE_ID)
 }
 
-/// Whether it is cross traffic, or a copy of some, which nobody sent and nobody gets.
+/// Whether it is cross traffic, or a copy of some, without an endpoint that sent or receives it.
 fn is_background(verdict: &Verdict) -> bool {
     verdict.is_made() && source(verdict) >= FIRST_MADE_ID
 }

@@ -52,7 +52,7 @@ pub(super) fn serve(
 }
 
 /// Has a new process carry the connection; where there can be none, this one does. Gives the
-/// acceptor back: a child closes it at once, or connections could come in where nobody accepts.
+/// acceptor back: a child closes it at once, or connections could arrive that no process accepts.
 fn carry<'a>(
     context: &ServerContext<'_>,
     socket: OwnedFd,

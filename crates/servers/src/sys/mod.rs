@@ -48,7 +48,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: nobody can have a reference into it any more, and it is unmapped once.
+        // SAFETY: no reference into it remains, and it is unmapped once.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.length * size_of::<AtomicU64>()) };
     }
 }
@@ -61,7 +61,7 @@ pub(crate) enum Forked {
 
 /// Splits the process in two. Must be called while it has a single thread.
 ///
-/// The child lives no longer than its parent, and hears of the wish to stop from it alone: a signal
+/// The child dies with its parent, and only the parent asks it to stop: a signal
 /// to the whole group (a key on the terminal, a service manager) would ask once for each process,
 /// and so be urgent.
 pub(crate) fn fork() -> io::Result<Forked> {

@@ -191,7 +191,7 @@ impl Ring {
         self.in_flight += 1;
         // SAFETY: the caller promises it.
         while unsafe { self.uring.submission().push(&entry) }.is_err() {
-            // It is full: what is there is handed over. A failure passes.
+            // The queue is full: submit it. A failure is temporary.
             let _ = self.uring.submit();
         }
     }
@@ -216,7 +216,7 @@ impl Drop for Ring {
                 return;
             }
         }
-        // It never comes to this; but then memory is better lost than given to somebody else.
+        // Unreachable; but a memory leak would be better than a use after free.
         std::mem::forget(std::mem::take(&mut self.sending));
         self.buffers.is_lost = true;
     }

@@ -1,4 +1,4 @@
-//! The catalogue in virtual time: whoever runs a scenario of it gets the same packets.
+//! The catalogue in virtual time: each scenario gives the same packets on every machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -57,8 +57,8 @@ fn request_fails_when_path_drops_it_or_its_answer() {
     assert_eq!(unanswered, dropped);
 }
 
-/// A port that nobody has answers six datagrams at once with an error, which only a connected
-/// socket receives.
+/// A closed port answers the first six datagrams with an ICMP error, which only a connected socket
+/// receives.
 #[test]
 fn closed_port_fails_only_connected_socket() {
     for (connected, expected) in [(true, 6), (false, 0)] {

@@ -73,7 +73,7 @@ fn flows_in_the_background_end_with_the_trial_as_waiting() {
         let all = flow(&app, name).connections.iter();
         all.map(|it| it.server.log.last().unwrap().ended).max().unwrap()
     };
-    // The trial ended when the last of those ended that it waits for, but for their farewell.
+    // The trial ended when the last of those ended that it waits for, except their farewell.
     let end = Instant::ZERO + recording.record().unwrap().duration;
     let done = ended("first").max(ended("second"));
     assert!(end.since(done) < Span::from_secs(1), "{done:?} {end:?}");

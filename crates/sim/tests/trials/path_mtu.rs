@@ -44,7 +44,7 @@ fn messages(packets: &[Vec<u8>]) -> usize {
 const LINUX: &str = "stack = \"linux\"\nsocket = { congestion = \"reno\" }";
 
 /// What Linux 6.18 itself sends over this path: ten segments that are too large, and
-/// then the same again, each burst of two cut anew.
+/// then the same data, each burst of two segmented again.
 #[test]
 fn linux_retransmits_packets_that_were_too_big() {
     let recording = through("\"1400 B\"", 30_000, LINUX);

@@ -1,4 +1,4 @@
-//! Finding losses: what the stack's method is asked, and what duplicate ACKs stand for.
+//! Finding losses: by the stack's method, and by counting duplicate ACKs.
 
 use tcplab_units::Instant;
 

@@ -18,7 +18,7 @@ const CHUNK: usize = 4 * LARGEST;
 /// has gone; in the long run nothing is allocated.
 pub(crate) struct Store {
     chunks: Vec<Chunk>,
-    /// Chunks without anything in them, but for the current one.
+    /// Chunks without anything in them, except the current one.
     free: Vec<usize>,
     current: usize,
     /// Where the current one is free from.

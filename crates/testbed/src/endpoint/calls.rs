@@ -128,7 +128,7 @@ impl Caller<'_> {
         slept
     }
 
-    /// The socket hears nothing any more, until the trial's time is over.
+    /// Drops all input of the socket until the trial's time is over.
     fn vanish(&mut self) -> Result<(), TrialError> {
         if let Some(socket) = &self.socket {
             sys::swallow_everything(socket.as_fd())
@@ -153,7 +153,7 @@ impl Caller<'_> {
         Ok(Returned::Done)
     }
 
-    /// `None`: nobody will come.
+    /// `None`: no client will connect.
     fn accept(&mut self) -> Result<Option<OwnedFd>, Errno> {
         let Some(listener) = self.listener else { return Ok(None) };
         let (nth, planned) = self.connection;

@@ -106,7 +106,7 @@ impl<'a> SocketWatch<'a> {
         Ok(())
     }
 
-    /// It is about to be closed: nobody else may hold it then.
+    /// It is about to be closed: no other reference may remain.
     pub(super) fn closes(&mut self, socket: BorrowedFd<'_>) {
         self.records = self.options.records(socket);
         if let Some(sampled) = self.sampled.take() {

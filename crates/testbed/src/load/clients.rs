@@ -48,7 +48,7 @@ impl Clients {
         }
     }
 
-    /// Puts the load on the server. Where that cannot be had here, the report says so.
+    /// Loads the server. If that is impossible here, the report has the reason.
     pub(crate) fn run(&self, shared: &TrialState) -> Result<LoadReport, TrialError> {
         let mut counted = 0;
         let ran = tcplab_load::run(&self.config, &mut |progress| {

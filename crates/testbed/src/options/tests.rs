@@ -77,7 +77,7 @@ fn option_numbers_match_c_library() {
 }
 
 /// All that a scenario can set is taken by this kernel and read back as asked for, or as the table
-/// says; but for what needs privileges or a module.
+/// says; except what needs privileges or a module.
 #[test]
 fn options_are_read_back_as_set() {
     let socket = fresh();

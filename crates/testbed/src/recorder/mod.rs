@@ -42,7 +42,7 @@ struct Page {
     bytes: Vec<u8>,
 }
 
-/// What happened; bytes stand on the same page, from and to.
+/// An event; `bytes` is a range of the same page.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     /// The endpoint sent this; super-packets count as many ids as they have segments.

@@ -125,7 +125,7 @@ fn full_recorder_queue_counts_what_it_omits() {
     let ([sent_lost, received_lost], verdicts_lost) = (queue.frames_lost(), queue.verdicts_lost());
     assert!(sent_lost > packets / 2, "{sent_lost} of {packets}");
     assert!(verdicts_lost > 0, "even the reserve is full");
-    // Now the recorder comes to its senses.
+    // Now the recorder resumes.
     queue.pass_on(|| packets + 1);
     drop(queue);
     let (_, no_samples) = mpsc::channel();

@@ -126,7 +126,7 @@ fn take_away(name: &str) {
     }
 }
 
-/// Starts what is asked for, from a thread that lives until nobody can ask any more: the kernel
+/// Starts the ordered programs, from a thread that lives until the last order: the kernel
 /// takes its end for that of the programs' parent.
 fn follow(orders: &Receiver<Order>) {
     for (mut command, reply) in orders {

@@ -37,7 +37,7 @@ pub(crate) fn end_all(hurry: bool, mut asked: Vec<Pid>) {
     loop {
         reap(|_, _| {});
         let children = children();
-        // Of a process that belongs to somebody else now, and will not end, nothing can be done.
+        // A process that now belongs to another user cannot be ended.
         if children.is_empty() || started.elapsed() > 2 * GRACE {
             return;
         }

@@ -36,7 +36,7 @@ impl Sockets {
         Sockets { thread: rustix::thread::gettid() }
     }
 
-    /// Whether somebody listens on the TCP port, or without one, on any port at all, TCP or UDP.
+    /// Whether a socket listens on the TCP port or, without one, on any TCP or UDP port.
     pub(crate) fn is_awaited(self, port: Option<u16>) -> bool {
         let listens =
             |socket: &Socket| socket.state == LISTEN && port.is_none_or(|port| socket.port == port);

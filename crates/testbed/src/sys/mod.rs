@@ -1,4 +1,4 @@
-//! The system calls that rustix does not have. Nothing else in the house is `unsafe`, but for
+//! The system calls that rustix does not have. Nothing else in the house is `unsafe`, except
 //! `unshare` in the neighbouring room.
 #![expect(unsafe_code, reason = "system calls")]
 
@@ -293,8 +293,8 @@ pub(crate) fn at_mark(socket: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(is_at_mark != 0)
 }
 
-/// Whatever comes to a socket is dropped before it sees it (SO_ATTACH_FILTER with a program that
-/// keeps nothing): a listening one does not even refuse.
+/// Drops all input of a socket (SO_ATTACH_FILTER with a program that keeps nothing): a listening
+/// one does not even refuse.
 pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
     // BPF_RET | BPF_K with 0: keep no byte.
     let mut keep_nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 };

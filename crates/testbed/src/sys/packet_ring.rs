@@ -20,8 +20,8 @@ const BLOCK: usize = 64 << 10;
 /// that of the link (net/packet/af_packet.c, `tpacket_rcv`).
 const BEFORE: usize = 80;
 
-/// A packet socket whose packets, cut, come by way of shared memory: what it costs those who send
-/// and receive is a short copy for each, and nobody needs to be woken.
+/// A packet socket with truncated packets in shared memory: it costs sender and receiver one short
+/// copy per packet, and no wake-up.
 pub(crate) struct PacketRing {
     socket: OwnedFd,
     memory: NonNull<u8>,
@@ -130,7 +130,7 @@ impl PacketRing {
 
 impl Drop for PacketRing {
     fn drop(&mut self) {
-        // SAFETY: what was mapped when the ring was opened, and nobody looks at any more.
+        // SAFETY: mapped when the ring was opened, and no longer in use.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), RING) };
     }
 }

@@ -27,7 +27,7 @@ const ACK_LOSS: u64 = 2_000;
 pub(crate) struct Weather {
     /// One segment in so many is lost at random.
     loss: u64,
-    /// Every so often the path is gone for a while, in nanoseconds.
+    /// The interval between outages of the path, in nanoseconds.
     interrupted: (u64, u64),
     /// Segments by which the window grows in each round trip, until the queue overflows.
     growth: u64,

@@ -2,7 +2,7 @@
 
 use crate::captures::Kind;
 
-/// Whose figures are held to the goals.
+/// The program whose figures must reach the goals.
 pub(crate) const OURS: &str = "tcplab trace";
 pub(crate) const OURS_DRAWING: &str = "tcplab trace --xpl";
 

@@ -11,7 +11,7 @@
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
 //!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
-//!   retransmission arrived as well). Those between, which it does not speak of, were lost.
+//!   retransmission arrived as well). Transmissions between, which it does not cover, were lost.
 //! - A transmission is *out of order* when something sent later arrived while it had not. On a path
 //!   that keeps the order it is lost; should its range be acknowledged without a retransmission, it
 //!   was merely late.

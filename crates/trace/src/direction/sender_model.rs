@@ -374,7 +374,7 @@ impl SenderModel {
                 Sign::DuplicateAcks
             };
         }
-        // RFC 6675 section 4, `IsLost`. It never says so of what was retransmitted.
+        // RFC 6675 section 4, `IsLost`, which excludes retransmitted data.
         let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
         if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
     }

@@ -372,7 +372,7 @@ pub struct Ack {
     pub ack: Offset,
     /// Advertised window in bytes, scaled; `None` where the scale was not seen, and of a reset.
     pub window: Option<Bytes>,
-    /// SACK blocks as they stand in the option, without the D-SACK block.
+    /// SACK blocks in the order of the option, without the D-SACK block.
     pub sack: Vec<Range>,
     /// The D-SACK block (RFC 2883): received twice.
     pub dsack: Option<Range>,

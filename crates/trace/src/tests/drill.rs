@@ -236,7 +236,7 @@ impl Captured {
     }
 }
 
-/// The single acknowledgements that `acks` and `sack A-... B` stand for.
+/// The single ACKs that `acks` and `sack A-... B` expand to.
 fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
     let number = |word: &str| word.parse::<u64>().unwrap();
     let line =

@@ -1,4 +1,4 @@
-//! Numbers as they stand in headers: windows, wrapping, the handshake, duplicates, flight.
+//! Numbers from headers: windows, wrapping, the handshake, duplicates, flight.
 
 use std::net::Ipv4Addr;
 
@@ -179,7 +179,8 @@ fn fragments_noted_skipped_frames_counted() {
     for (place, packet) in packets.iter().enumerate() {
         let mut bytes = packet.bytes.clone();
         if place == 2 {
-            // Its payload is said to begin at byte 1480 of another packet's (RFC 791 section 3.1).
+            // Its fragment offset puts its payload at byte 1480 of another packet's (RFC 791
+            // section 3.1).
             bytes[6..8].copy_from_slice(&185_u16.to_be_bytes());
         }
         analyzer.packet(&Frame::whole(packet.time_ns + 7, LinkType::RawIp, &bytes));

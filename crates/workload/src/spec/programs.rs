@@ -51,7 +51,7 @@ impl WorkloadSpec {
     }
 }
 
-/// What one end of a workload does, where it does not say so itself.
+/// The default program of one end of a workload.
 fn steps(spec: &WorkloadSpec, side: Endpoint) -> Vec<Step> {
     let is_client = side == Endpoint::Client;
     if let Some(requests) = &spec.requests {

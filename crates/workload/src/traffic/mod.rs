@@ -55,9 +55,9 @@ pub struct OnOff {
     pub most: u64,
 }
 
-/// Connections that come by themselves. That exponential times between them suit what people
-/// begin, and not what their programs make of it, Paxson and Floyd found (IEEE/ACM Transactions on
-/// Networking 3(3), 1995).
+/// Randomly arriving connections. Exponential gaps suit sessions that people start, but not the
+/// connections of their programs (Paxson and Floyd, IEEE/ACM Transactions on Networking 3(3),
+/// 1995).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "FlowArrivals")]

@@ -82,7 +82,7 @@ fn every_datagram_has_verdict() {
     assert_eq!(millis, [20.0, 120.0, 20.0, 120.0, 20.0]);
 }
 
-/// Where the path has no log, both captures say the same, but for why.
+/// Where the path has no log, both captures say the same, except why.
 #[test]
 fn datagrams_without_verdicts_are_matched() {
     let (_place, recording) = recorded();

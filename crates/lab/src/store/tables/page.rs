@@ -58,7 +58,7 @@ fn section(page: &mut String, name: &str, about: &str, columns: &[(Quantity, Kin
     }
 }
 
-/// The tables that have each column; those of both directions stand for it without a prefix.
+/// The tables that have each column; columns of both directions are listed once, without prefix.
 fn places() -> BTreeMap<String, Vec<&'static str>> {
     let of_trace = tcplab_table::tables().into_iter().flat_map(|table| {
         let without = |name: String| {

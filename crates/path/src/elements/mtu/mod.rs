@@ -22,7 +22,7 @@ text_or_table! {
     Table(MtuPlan),
 }
 
-/// The largest packet that passes, and what is said of a larger one. Larger IPv4 packets that allow
+/// The largest packet that passes, and the answer to a larger one. Larger IPv4 packets that allow
 /// it (DF not set) are cut into fragments (RFC 791).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -103,7 +103,7 @@ fn one_more_drop_is_not_carried_over() {
     assert_eq!(drops(&mut hands, 301, 520), [405, 505]);
 }
 
-/// A dip below the target, however short, and the interval starts anew.
+/// A dip below the target, however short, restarts the interval.
 #[test]
 fn one_short_wait_resets_the_clock() {
     let mut hands = codel(CodelControl::DEFAULT);

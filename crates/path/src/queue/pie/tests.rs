@@ -69,7 +69,7 @@ fn without_any_wait_the_probability_decays() {
     }
 }
 
-/// Updates stand at multiples of 15 ms, however often anybody looks.
+/// Updates are at multiples of 15 ms, however often it is polled.
 #[test]
 fn updates_do_not_depend_on_who_looks_when() {
     let mut punctual = controller();

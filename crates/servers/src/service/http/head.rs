@@ -138,7 +138,7 @@ impl Fields {
                 }
                 14 if header.name.eq_ignore_ascii_case("content-length") => {
                     let length = length(header.value).ok_or(Refusal::BAD)?;
-                    // RFC 9112, section 6.3: two that differ are an attack on whoever believes one.
+                    // RFC 9112, section 6.3: two that differ are request smuggling.
                     if fields.length.is_some_and(|other| other != length) {
                         return Err(Refusal::BAD);
                     }

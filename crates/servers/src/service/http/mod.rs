@@ -38,7 +38,7 @@ impl Service for Http {
     }
 }
 
-/// Where what is served comes from.
+/// The source of the content.
 pub trait Files: Send + Sync {
     /// The file of a path that begins with `/`, is decoded, and has no query.
     ///
@@ -170,8 +170,8 @@ impl Session for HttpSession {
 }
 
 impl HttpSession {
-    /// Reads a head from its beginning each time something came: whoever sends it in single bytes
-    /// makes more work for the kernel than for this, as long as heads are short.
+    /// Parses a head from its beginning on each read. With short heads, a client that sends single
+    /// bytes costs the kernel more than this parser.
     fn head(&mut self, input: &[u8]) -> Parsed {
         let parsed = head::parse(input);
         if let Parsed::Partial { skipped } = parsed {

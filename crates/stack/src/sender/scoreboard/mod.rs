@@ -36,7 +36,7 @@ pub(super) struct Scoreboard {
     pub(super) runs: Runs,
     /// Where records to be retransmitted start, ascending; some may have been repaired since.
     to_retransmit: VecDeque<u64>,
-    /// Segments SACKed; without SACK, those that duplicate ACKs stand for.
+    /// Segments SACKed; without SACK, one per duplicate ACK.
     pub(super) sacked_out: u32,
     /// Segments marked lost.
     pub(super) lost_out: u32,
@@ -160,7 +160,7 @@ impl Scoreboard {
         }
     }
 
-    /// From here on it is no part of a burst that is cut anew as one.
+    /// Separates the record from its burst, so that resegmentation cuts it on its own.
     pub(crate) fn part(&mut self, number: u64) {
         let index = (number - self.first) as usize;
         for record in self.records.iter_mut().take(index + 1).skip(index.saturating_sub(1)) {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::record::{EVER, GOES_ON, LISTED, LOST, NONE, RETRANSMITTED, SACKED};
 use super::{Record, Scoreboard};
 
-/// How what is outstanding is cut anew.
+/// How outstanding data is resegmented.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Smaller {
     /// The most data bytes of a segment.
@@ -22,9 +22,8 @@ pub(crate) struct Smaller {
 }
 
 impl Scoreboard {
-    /// No segment that is not SACKed has more data than allowed any more. What has is cut anew
-    /// from its burst's first byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`), with all
-    /// of that burst.
+    /// Resegments each burst that has an unSACKed segment above `most`, whole and from its first
+    /// byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`).
     pub(crate) fn make_smaller(&mut self, how: &Smaller) {
         let old = std::mem::take(&mut self.records);
         let mut records = VecDeque::with_capacity(old.len());

@@ -357,7 +357,7 @@ impl Sender {
             SpanKind::Sure(Limit::ReceiveWindow)
         }
     }
-    /// Waits of two RTTs stand for themselves.
+    /// A wait of two RTTs counts by itself.
     fn long(&self) -> Span {
         self.smoothed * 2
     }
@@ -366,7 +366,7 @@ impl Sender {
         self.growing = timeout;
         self.last_rate = 0;
     }
-    /// RFC 5681 section 4.1: after a timeout's time without sending the window begins anew.
+    /// RFC 5681 section 4.1: after an idle RTO the window restarts.
     fn restart_after_idle(&mut self, quiet: Span) {
         if quiet > Span::from_millis(200) + self.smoothed {
             self.shrunk(true);

@@ -91,7 +91,7 @@ proptest! {
         prop_assert!(estimator.timeout().as_micros() as f64 >= least.min(120e6) - 20.0);
     }
 
-    /// Each of the quantiles is one of the samples, but for two per cent.
+    /// Each of the quantiles is one of the samples, within two per cent.
     #[test]
     fn quantiles_within_two_per_cent(
         samples in prop::collection::vec((0_u32..27, 1_024_u64..2_048), 1..300),
