@@ -23,8 +23,7 @@ pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction)
 /// At least so many, and one in so many retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
-/// The loss rate of retransmissions over that of all segments from which chance does not explain
-/// it.
+/// From this ratio to the loss rate of all segments, chance does not explain the losses.
 const ODD: u64 = 2;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {

@@ -164,8 +164,8 @@ proptest! {
                 }
             }
         }
-        let transmissions: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
-        prop_assert_eq!(transmissions, expected);
+        let found: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
+        prop_assert_eq!(found, expected);
         prop_assert!(verdicts.iter().all(|it| Some(it.left) == it.transmission.map(|it| it.ended)));
     }
 }

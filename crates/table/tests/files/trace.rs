@@ -186,8 +186,8 @@ fn parsed(csv: &str) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Whether both say the same, except for what tcptrace is known to do: it writes microseconds without
-/// leading zeros, cuts means off, and gives a stream without data the length of its FIN.
+/// Whether both values agree, apart from known quirks of tcptrace: it writes microseconds without
+/// leading zeros, truncates means, and gives a stream without data the length of its FIN.
 fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
     let parts = |text: &str| -> Option<(u64, u64)> {
         let (whole, part) = text.split_once('.')?;

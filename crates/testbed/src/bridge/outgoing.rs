@@ -164,8 +164,8 @@ impl Outgoing {
         self.held.push(Held { verdict, load, segments: 1 });
     }
 
-    /// Adds some segments of a super-packet, which share a verdict except for number and size. To be
-    /// called when nothing waits.
+    /// Adds segments of a super-packet, whose verdicts differ only in number and size. Call it when
+    /// nothing waits.
     pub(super) fn push_run(
         &mut self,
         store: &Store,

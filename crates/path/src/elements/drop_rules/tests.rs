@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_are_matched_without_panic(bytes: Vec<u8>, cut in 0..60_usize, flags: u16, seq: u32) {
+    fn arbitrary_bytes_are_matched(bytes: Vec<u8>, cut in 0..60_usize, flags: u16, seq: u32) {
         let plan = DropPlan { rules: vec![
             RulePlan {
                 kind: Some(PacketKind::Retransmission),
