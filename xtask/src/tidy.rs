@@ -1,4 +1,4 @@
-//! The rules of the house that neither the compiler, rustfmt nor clippy knows.
+//! The project's rules that neither the compiler, rustfmt nor clippy checks.
 //!
 //! Each rule takes text and gives [`Violation`]s; only this file touches the disk. Rust is read
 //! through [`source::Source`], which knows code from comments and literals. That is less than a

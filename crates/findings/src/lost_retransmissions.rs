@@ -20,7 +20,7 @@ use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction);
 
-/// At least so many, and one in so many retransmissions.
+/// At least `LEAST`, and one in `ONE_IN` retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
 /// From this ratio to the loss rate of all segments, chance does not explain the losses.

@@ -32,7 +32,7 @@ pub enum Renewal {
 pub enum Length {
     /// For a time.
     Time(Duration),
-    /// For so many requests.
+    /// For this many requests.
     Count(u64),
 }
 

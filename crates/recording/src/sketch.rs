@@ -37,7 +37,7 @@ impl Sketch {
         self.add_times(span, 1);
     }
 
-    /// Adds the same span so many times.
+    /// Adds a span `times` times.
     pub fn add_times(&mut self, span: Span, times: u64) {
         self.cells[cell(span.as_nanos())] += times;
         self.count += times;

@@ -21,7 +21,7 @@ pub struct KeptTrials {
 }
 
 impl KeptTrials {
-    /// Room for so many trials.
+    /// With capacity for this many trials.
     pub fn of(trials: usize) -> KeptTrials {
         KeptTrials { trials: Vec::with_capacity(trials), forgotten: Recovery::default() }
     }

@@ -31,7 +31,7 @@ pub struct Run {
     /// How many blocks came first and are not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up: u32,
-    /// Why there are so many blocks, where the scenario did not fix their number.
+    /// The reason for the number of blocks, where the scenario does not fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
     /// What is between the endpoints, a sentence per direction.

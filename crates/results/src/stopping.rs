@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why there are so many blocks, each of them one trial of every case.
+/// The reason for the number of blocks; a block has one trial of every case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopping {
     /// The metric that was looked at.

@@ -225,7 +225,7 @@ impl Conversation {
         }
         let is_open = self.stage == Stage::Open;
         if is_open && self.last_request.is_some() && self.is_idle() {
-            // Its next request may be on its way all the same, and must not reset the connection.
+            // Its next request may be in flight, and must not reset the connection.
             self.output.end(After::Linger);
             return;
         }

@@ -8,7 +8,7 @@ use tcplab_workload::{Half, Toggle, Want};
 
 use crate::host::Host;
 
-/// A read of so many bytes or more takes a received segment without copying it.
+/// A read of at least this many bytes takes a received segment without copying it.
 const AS_IT_COMES: usize = 256 << 10;
 
 /// The result of a call.

@@ -25,7 +25,7 @@ const HOSTS: usize = 2;
 /// so long, as in the kernel's world.
 const QUIET: Span = Span::from_millis(50);
 
-/// `stop` is checked once in so many events.
+/// `stop` is checked once per this many events.
 const LOOK: u64 = 4096;
 
 /// The world of one trial.

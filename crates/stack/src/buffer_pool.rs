@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A pool of packet buffers, of which a machine has so many and no more, as embedded stacks have
-/// it: "if an application has a problem which causes all buffers to be in use, the system will be
-/// unable to communicate until some are freed up" (NetBurner, "Optimizing TCP Configurations").
+/// A pool with a fixed number of packet buffers, as embedded stacks have it: "if an application has
+/// a problem which causes all buffers to be in use, the system will be unable to communicate until
+/// some are freed up" (NetBurner, "Optimizing TCP Configurations").
 ///
 /// A buffer holds one segment. One is taken by
 /// - each segment that was written, until it is acknowledged;
@@ -40,7 +40,7 @@ pub struct Buffers {
 }
 
 impl BufferPool {
-    /// A pool of so many, all free.
+    /// A pool of `size` free buffers.
     pub fn new(size: NonZeroU32) -> BufferPool {
         BufferPool(Arc::new(Counters {
             size: size.get(),
@@ -101,7 +101,7 @@ impl BufferPool {
 }
 
 impl Buffers {
-    /// From now on it is so many.
+    /// Sets the number taken.
     pub(crate) fn set(&mut self, count: u32) {
         let taken = &self.pool.0.taken;
         let others = taken.load(Ordering::Relaxed) - self.count;

@@ -1,4 +1,4 @@
-//! What a comparison could have found: the smallest difference that so many trials show.
+//! The minimum detectable difference of a comparison with a given number of trials.
 
 use tcplab_units::Rng;
 
@@ -12,10 +12,10 @@ use crate::shift::{
 /// How surely a difference that can be detected is detected.
 pub const POWER: f64 = 0.9;
 
-/// Rank tests need so many more values of a normal distribution than the best test for it does: the
+/// The ratio of the values that rank tests and the best test of a normal distribution need: the
 /// inverse of 3/π (Hodges and Lehmann 1956).
 const RANKS_NEED: f64 = std::f64::consts::PI / 3.0;
-/// Up to so many values the power is simulated.
+/// Up to this many values the power is simulated.
 const SIMULATED: usize = 24;
 const SIMULATIONS: usize = 1_000;
 

@@ -8,9 +8,9 @@
 use crate::normal::normal_probability;
 use crate::ranks::{both_tails, doubled_ranks, sums_of_any, sums_of_some, tie_term};
 
-/// Up to so many pairs the test of pairs is exact.
+/// Up to this many pairs the test of pairs is exact.
 pub(crate) const EXACT_PAIRS: usize = 50;
-/// Up to so many values on both sides together the test of two samples is exact.
+/// Up to this many values on both sides together the test of two samples is exact.
 pub(crate) const EXACT_VALUES: usize = 60;
 
 /// What a rank test says.
@@ -94,7 +94,7 @@ fn normal_p(distance: f64, variance: f64) -> f64 {
     (2.0 * normal_probability(-z)).min(1.0)
 }
 
-/// The smallest `p` that [`signed_rank`] can give for so many pairs.
+/// The smallest `p` that [`signed_rank`] can give for this many pairs.
 pub fn least_p_of_pairs(pairs: usize) -> f64 {
     0.5_f64.powi(pairs as i32 - 1).min(1.0)
 }

@@ -32,7 +32,7 @@ pub enum Want<'a> {
         /// MSG_OOB: the last of them is urgent.
         urgent: bool,
     },
-    /// Read at most so many bytes; report with `received` or `end_of_stream`.
+    /// Read at most this many bytes; report with `received` or `end_of_stream`.
     Read(usize),
     /// Wait until the urgent byte has come; report with `did`, or with `end_of_stream`.
     AwaitUrgent,
@@ -88,7 +88,7 @@ struct Operation {
 #[derive(Debug, Clone)]
 enum What {
     Step(Step),
-    /// Go back to `from` so many times, `left` of which are to come.
+    /// Jump back to `from`, `left` more times.
     Again {
         from: usize,
         times: u64,

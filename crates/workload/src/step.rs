@@ -426,7 +426,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Steps, several times. It is left as soon as a call in it fails, except for EAGAIN, or the stream
+/// Repeated steps. The repetition ends when a call in it fails, except with EAGAIN, or the stream
 /// ends.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

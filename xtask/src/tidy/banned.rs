@@ -9,7 +9,7 @@ use super::violation::Violation;
 struct Ban {
     /// Each is found wherever its segments follow one another in a path.
     paths: &'static [&'static str],
-    /// Segments that may follow all the same.
+    /// Segments that may follow nevertheless.
     except: &'static [&'static str],
     scope: Scope,
     /// Whether tests are bound by it too.

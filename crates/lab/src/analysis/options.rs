@@ -1,4 +1,4 @@
-//! Socket options of a trial: what was asked for, and what it was.
+//! Socket options of a trial: requested and effective values.
 
 use tcplab_recording::{OptionRecord, TrialRecord};
 use tcplab_results::OptionRow;

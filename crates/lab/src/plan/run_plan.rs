@@ -22,7 +22,7 @@ pub struct Plan {
     pub started: String,
     /// The seed of the run.
     pub seed: u64,
-    /// Trials of each case; at most so many, where `until` decides.
+    /// Trials of each case; with `until`, the maximum.
     pub trials: u32,
     /// The number of the first of them: 1, unless one trial is run again by itself.
     pub first: u32,

@@ -38,7 +38,7 @@ impl<'r> StoppingRule<'r> {
         (self.seen + 1, self.seen.saturating_add(more).min(until.max))
     }
 
-    /// How many blocks there are to be, now that so many are whole; none: more.
+    /// The final number of blocks, given those that are complete; none: run more.
     pub(crate) fn enough(&mut self, whole: u32) -> Result<Option<u32>, LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(Some(plan.trials)) };
@@ -57,7 +57,7 @@ impl<'r> StoppingRule<'r> {
         Ok(None)
     }
 
-    /// Writes down that there are so many blocks, and removes trials beyond them.
+    /// Records the number of blocks, and removes trials beyond them.
     pub(crate) fn settle(&self, blocks: u32) -> Result<(), LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(()) };

@@ -55,7 +55,7 @@ pub(super) fn execute(
     }
 }
 
-/// Runs the trials of some blocks; `tuning` is found out before the first on the kernel.
+/// Runs the trials of some blocks; `tuning` is measured before the first on the kernel.
 fn run_batch(
     state: &mut RunState<'_>,
     batch: &[TrialId],

@@ -6,7 +6,7 @@ use tcplab_path::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// One direction as asked for. What cannot be said comes with the reason.
+/// The expected values of one direction; a value that cannot be computed has the reason.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// Each transmitter's rate, in order.

@@ -40,7 +40,7 @@ struct Memory {
 /// A listening socket's own settings.
 #[derive(Default, Clone)]
 pub(super) struct FastSocket {
-    /// TCP_FASTOPEN: so many connections may be in this state; `None`: not asked for.
+    /// TCP_FASTOPEN: the limit of connections in this state; `None`: not set.
     pub(super) queue: Option<u32>,
     /// TCP_FASTOPEN_KEY.
     pub(super) keys: Vec<[u8; 16]>,

@@ -84,7 +84,7 @@ impl TracePlan {
         round * self.opportunities.len() as u64 + gone as u64
     }
 
-    /// When the opportunity comes that has so many before it.
+    /// The instant of the opportunity with this index.
     fn time_of(&self, turn: u64) -> Instant {
         let times = &self.opportunities;
         let (round, index) = (turn / times.len() as u64, turn % times.len() as u64);

@@ -21,8 +21,8 @@ pub struct ReorderSpec {
     /// Every n-th packet is held back, instead of `probability`: 2 or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// It is held back until so many later packets have passed, and goes right behind the last of
-    /// them; packets that are held back themselves do not count. If fewer come, it goes after
+    /// The packet waits until this many later packets have passed, and goes right behind the last
+    /// of them; packets that are held back themselves do not count. If fewer come, it goes after
     /// `extra`, or after 1 s where that is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<u32>,

@@ -371,7 +371,7 @@ pub(crate) fn forward(json: &str) -> Link {
     Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward)
 }
 
-/// A segment of so many bytes of IP.
+/// A segment of this many bytes of IP.
 pub(crate) fn tcp(id: u64, src_port: u16, size: usize, ecn: Ecn) -> Packet {
     let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
     let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn });

@@ -128,7 +128,7 @@ impl Ring {
         unsafe { self.push(&entry, POLL) };
     }
 
-    /// Hands over what was asked for, and waits until something is done, at most so long.
+    /// Submits the queue, and waits for a completion up to a time limit.
     pub(crate) fn wait(&mut self, longest: Duration) {
         let timeout = Timespec::from(longest);
         let arguments = SubmitArgs::new().timespec(&timeout);

@@ -147,7 +147,8 @@ fn stacks_with_and_without_discovery_pass_small_mtu() {
     }
 }
 
-/// What one connection found out, the next knows (as with Linux 6.18: its SYN asks for 1360 B).
+/// The next connection starts with the path MTU found by the first (Linux 6.18: its SYN's MSS is
+/// 1360 B).
 #[test]
 fn next_connection_starts_with_known_path_mtu() {
     let text = format!(

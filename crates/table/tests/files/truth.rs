@@ -253,7 +253,7 @@ impl Write for Tee<'_> {
     }
 }
 
-/// A disk with room for so many bytes. What it was given may be lost until it is flushed.
+/// A disk with limited room. Written bytes may be lost until it is flushed.
 struct Disk {
     room: usize,
     flushes: bool,

@@ -20,7 +20,7 @@ use crate::trial_state::TrialState;
 pub(super) struct SocketWatch<'a> {
     end: Endpoint,
     shared: &'a TrialState,
-    /// What is asked of an accepted socket.
+    /// The options of an accepted socket.
     accepted: &'a SocketOptions,
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
     /// sampler ends.

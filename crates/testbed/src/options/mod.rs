@@ -18,7 +18,7 @@ use crate::{TrialError, errno, sys, sysctl};
 
 pub use survey::{OptionState, Reading, Setting, survey};
 
-/// The options of one socket through a trial: what was asked for, and what they were at each time.
+/// The options of one socket through a trial: requested values, and the values at each stage.
 #[derive(Debug, Clone)]
 pub(crate) struct OptionSheet {
     role: SocketRole,

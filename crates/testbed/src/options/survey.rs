@@ -41,7 +41,7 @@ pub struct Setting {
 pub enum Reading {
     /// Its value, written out.
     Value(String),
-    /// A structure of so many bytes.
+    /// A structure of this many bytes.
     Structure(usize),
     /// It can only be set.
     SetOnly,

@@ -145,7 +145,7 @@ fn refused_options_fail_or_are_recorded() {
     assert_eq!(congestion.outcome, Outcome::Refused);
     assert_eq!(congestion.because.as_deref(), Some("ENOENT: this kernel does not have it loaded"));
     assert_eq!(Some(&congestion.effective), congestion.before.as_ref());
-    // The others are set all the same.
+    // The others are still set.
     assert_eq!(record(&records, "keepalive").effective, "on");
 }
 

@@ -202,7 +202,7 @@ impl RecorderQueue {
         }
     }
 
-    /// Whether there is room for a packet of so many bytes.
+    /// Whether there is room for a packet of this many bytes.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         self.room(1, bytes, 1).is_some()
     }

@@ -1,4 +1,4 @@
-//! The system calls that rustix does not have. Nothing else in the house is `unsafe`, except
+//! The system calls that rustix does not have. No other code is `unsafe`, except
 //! `unshare` in the neighbouring room.
 #![expect(unsafe_code, reason = "system calls")]
 

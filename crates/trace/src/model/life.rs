@@ -182,7 +182,7 @@ pub enum CloseKind {
     Graceful,
     /// Both FINs crossed each other (RFC 9293 section 3.6, figure 13).
     Simultaneous,
-    /// One end sent its FIN; the other went on, or the capture ends.
+    /// One end sent its FIN; the other continued, or the capture ends.
     HalfClosed,
     /// RST.
     Reset,

@@ -104,7 +104,7 @@ fn size(analyzer: &Analyzer<Counts>) -> usize {
     length.0 - format!("{:?}", analyzer.sink()).len()
 }
 
-/// The most that is kept in each of [`WINDOWS`], when so many packets of each kind of step come.
+/// The most entries kept in each of [`WINDOWS`], for the packets of each kind of step.
 fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> Step) -> [usize; 2] {
     let mut rng = Rng::new(1, "bounded");
     let syn = Step { flags: TcpFlags::SYN, ..Step::default() };
@@ -126,7 +126,7 @@ fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> St
     most
 }
 
-/// The bounds are halved so many times: then at most 512 transmissions are kept.
+/// How often the bounds are halved: then at most 512 transmissions are kept.
 const HALVINGS: u32 = 7;
 /// All that has a bound has reached it before the first; what goes up and down does so many times
 /// in each. What grew with the packets would be at least twice as much in the second.

@@ -41,7 +41,7 @@ impl Headers {
         take_in(&mut self.analyzer, &self.data, LARGE as u32);
     }
 
-    /// Acknowledges so many.
+    /// Acknowledges this many.
     fn answer(&mut self, isn: u32, number: u64) {
         let ack = isn.wrapping_add((1 + number * LARGE) as u32);
         self.ack.bytes[28..32].copy_from_slice(&ack.to_be_bytes());

@@ -239,7 +239,7 @@ fn slow_reader_pauses() {
     assert_eq!(world.reports()[1].bytes, Bytes::new(100));
 }
 
-/// An end that is driven by hand.
+/// An end driven call by call.
 fn client(steps: &str) -> Application {
     Application::new(Endpoint::Client, &spec(&format!(r#"{{"client": {steps}}}"#)), 7)
 }

@@ -35,7 +35,7 @@ impl Contention {
         Contention { slot, busy_slot, busy: in_units(busy), busy_time }
     }
 
-    /// How long so many slots of backoff take.
+    /// The duration of this many backoff slots.
     pub(super) fn backoff(&self, slots: u64, rng: &mut Rng) -> Span {
         if self.busy == 0 {
             return self.slot * slots;

@@ -17,8 +17,8 @@ use super::work::BILLION;
 use crate::fault::Fault;
 use crate::text_or_table::is_default;
 
-/// A wireless link as it is written. Each direction has the medium to itself, except the other
-/// stations: write what the two directions take from each other as a lower rate, or as a station.
+/// A wireless link. Each direction shares the medium only with the other stations: write what the
+/// two directions take from each other as a lower rate, or as a station.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Wifi")]

@@ -45,7 +45,7 @@ fn packet_delay_is_fixed_on_entry_and_keeps_order() {
             (0, 20),
             (1, 29),
             (2, 29), // due at 15, behind packet 1
-            (3, 29), // due at 29 all the same
+            (3, 29), // still due at 29
             (4, 30),
             (5, 35),
             (6, 41), // 3 ms up the ramp: 8 ms

@@ -55,7 +55,7 @@ impl Refusal {
 pub(super) enum Parsed {
     /// More is needed; empty lines at the beginning can be forgotten.
     Partial { skipped: usize },
-    /// A head of so many bytes.
+    /// A head of this many bytes.
     Head { head: Head, length: usize },
     /// This will never be a request that can be answered.
     Refused(Refusal),

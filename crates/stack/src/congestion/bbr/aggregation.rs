@@ -7,7 +7,7 @@ use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
-/// An epoch ends when it has seen so many segments (`bbr_ack_epoch_acked_reset_thresh`).
+/// The number of segments that ends an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const MOST_ACKED: u64 = 1 << 20;
 /// A heap counts for as much as comes in this time at most (`bbr_extra_acked_max_us`), µs.
 const LONGEST: u64 = 100_000;
