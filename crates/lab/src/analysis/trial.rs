@@ -20,9 +20,9 @@ use super::{datagrams, flows, loads};
 use crate::error::LabError;
 
 /// The warning of each trial whose path tcplab did not make.
-const NETEM_WARNING: &str = "netem made the path and logs no verdicts: \
-                      losses are those that the capture shows; result.json (world.notes) says how \
-                      the path differs from the one asked for";
+const NETEM_WARNING: &str = "netem made the path and logs no verdicts: losses are those that the \
+                             capture shows; result.json (world.notes) says how the path differs \
+                             from the one asked for";
 
 /// What one recording says, except its number, seed and place.
 /// `round_trip` is the measured RTT of its idle path, if there is one.

@@ -37,7 +37,7 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
                 sides: levels.map(|level| side(here, level.into(), run)),
                 by: Some(compare.factor.clone()),
                 metrics: compare.metrics.clone(),
-                warnings: warnings,
+                warnings,
                 family: "nothing".into(),
                 tests: 0,
                 cases: Vec::new(),

@@ -177,8 +177,8 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
     if full.is_some_and(|row| row.goodput < 0.7 * best && row.efficiency < 100.0) {
         sentences.push(
             "Windows are not all: throughput stays below what they allow, and segments are \
-             retransmitted. Loss keeps the congestion window small: `tcplab advise --path …` says what \
-             helps."
+             retransmitted. Loss keeps the congestion window small: `tcplab advise --path …` \
+             says what helps."
                 .into(),
         );
     }
