@@ -1,4 +1,4 @@
-//! Tells the crate which revision of tcplab it is built from, for the environment of each run.
+//! Gives the crate the revision of tcplab it is built from, for the environment of each run.
 
 use std::path::Path;
 use std::process::Command;

@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::process::Pid;
 
-/// Goes on as two processes: the parent is told the child's number, the child nothing.
+/// Continues as two processes: the parent receives the child's process ID, the child nothing.
 ///
 /// # Errors
 /// When there are too many processes, or too little memory.

@@ -100,7 +100,7 @@ fn time_exchange() {
     let mut room = [0; 64];
     silent.set_nonblocking(true).unwrap();
     let asked = std::iter::from_fn(|| silent.recv(&mut room).ok()).count();
-    assert_eq!(asked, 3, "as often as it was told to");
+    assert_eq!(asked, 3, "as often as configured");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn servers_of_pages_under_load() {
 }
 
 #[test]
-fn who_is_not_there_is_counted() {
+fn absent_server_is_counted() {
     // A port of our own on which nobody listens.
     let held = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = held.local_addr().unwrap().to_string();

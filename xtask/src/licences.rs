@@ -1,6 +1,6 @@
 //! What tcplab is built from: every licence allowed, every source the language's own registry,
-//! every version bounded. The list stands in `deny.toml`, which `cargo deny` reads too; that tool
-//! takes longer to build than tcplab, so it is left to those who look up advisories.
+//! every version bounded. The list is in `deny.toml`, which `cargo deny` reads too; that tool
+//! takes longer to build than tcplab, so only advisory checks use it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ struct Dependency {
     source: Option<String>,
 }
 
-/// What stands in the way, a sentence each, and how many crates were looked at.
+/// The violations, a sentence each, and the number of crates checked.
 pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
     let file = root.join("deny.toml");
     let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_told() {
+    fn disallowed_licence_is_reported() {
         let allowed = ["MIT".to_owned(), "Apache-2.0".to_owned()];
         let registry = Some("registry+somewhere");
         for (license, source, complaints) in [
@@ -162,8 +162,8 @@ mod tests {
             (None, None, 0),
             (Some("MIT"), Some("git+somewhere"), 1),
         ] {
-            let told = judge(&package(license, source), &allowed);
-            assert_eq!(told.len(), complaints, "{license:?} {source:?}: {told:?}");
+            let found = judge(&package(license, source), &allowed);
+            assert_eq!(found.len(), complaints, "{license:?} {source:?}: {found:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The rules of the house that neither the compiler, rustfmt nor clippy knows.
+//! The project's rules that neither the compiler, rustfmt nor clippy checks.
 //!
 //! Each rule takes text and gives [`Violation`]s; only this file touches the disk. Rust is read
 //! through [`source::Source`], which knows code from comments and literals. That is less than a
@@ -104,14 +104,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_violation_says_where_what_why_and_what_to_do() {
+    fn violation_has_place_rule_reason_and_remedy() {
         let files = [
             File { path: "crates/path/src/lib.rs".into(), text: "//! A.\n".into() },
             File { path: "crates/path/src/dead.rs".into(), text: "fn get_it() {}\n".into() },
         ];
-        let told: Vec<String> = check_files(&files).iter().map(ToString::to_string).collect();
+        let violations: Vec<String> = check_files(&files).iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            violations,
             [
                 "crates/path/src/dead.rs:1: no `mod` leads to this file: it is never compiled; \
                  declare it or delete it",

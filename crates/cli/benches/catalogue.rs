@@ -73,8 +73,8 @@ fn run(name: &str, world: &str, trials: u32) -> Result<Run, String> {
         .map_err(|error| error.to_string())?;
     // With failed claims it exits with 1 and prints JSON too.
     serde_json::from_slice(&ended.stdout).map_err(|_| {
-        let told = String::from_utf8_lossy(&ended.stderr);
-        let last: Vec<&str> = told.lines().rev().take(3).collect();
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        let last: Vec<&str> = stderr.lines().rev().take(3).collect();
         format!("no run: {}", last.into_iter().rev().collect::<Vec<_>>().join(" "))
     })
 }

@@ -7,7 +7,7 @@ use tcplab_testbed::{BridgeRequest, DeviceKind};
 use tcplab_units::Span;
 
 use crate::arguments::{BridgeArguments, PathChoice};
-use crate::output::tell;
+use crate::output::print_note;
 use crate::shell::moving;
 use crate::traffic::{self, Display};
 
@@ -19,7 +19,7 @@ pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
         lasting: duration.map(Span::to_std),
     };
     let mut display = Display::new(using.live);
-    let warn = |text: &str| tell(&format!("tcplab: warning: {text}"));
+    let warn = |text: &str| print_note(&format!("tcplab: warning: {text}"));
     let ended = tcplab_testbed::bridge(&request, warn, |traffic| display.show(traffic));
     Display::clear(using.live);
     let [first, second] = &request.interfaces;

@@ -13,7 +13,7 @@ use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer_or_json, in_document, tell, write_file};
+use crate::output::{answer_or_json, in_document, print_note, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{device, launcher};
@@ -38,7 +38,7 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     match both(&pairs, &bench, &stop) {
         Ok(found) => print_and_write(&found, arguments),
         Err(error) if error.is_stop() || stop.load(Ordering::Relaxed) => {
-            tell("stopped; finished trials are kept: repeat the command to resume");
+            print_note("stopped; finished trials are kept: repeat the command to resume");
             Ok(ExitCode::from(ERROR))
         }
         Err(error) => {
@@ -70,7 +70,7 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
 }
 
 fn complete(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
-    tell(&format!("{}, world: {}", run.plan().name, run.plan().world));
+    print_note(&format!("{}, world: {}", run.plan().name, run.plan().world));
     let mut display = Display::of(run);
     let completed =
         tcplab_lab::complete(run, bench, stop, |event| display.show(event), tcplab_lab::no_report);

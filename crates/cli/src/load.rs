@@ -17,7 +17,7 @@ use tcplab_units::Durations;
 
 use crate::arguments::{BulkDirection, LoadArguments};
 use crate::exit::FAILED;
-use crate::output::{answer_or_json, tell};
+use crate::output::{answer_or_json, print_note};
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 
@@ -37,7 +37,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let outcome = outcome?;
     answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || table(&outcome))?;
     for warning in &outcome.warnings {
-        tell(&format!("tcplab: warning: {warning}"));
+        print_note(&format!("tcplab: warning: {warning}"));
     }
     let is_good = outcome.failed() == 0 && outcome.requests > 0;
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
@@ -126,7 +126,7 @@ impl Display {
         if self.is_terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
         } else {
-            tell(&line);
+            print_note(&line);
         }
     }
 

@@ -68,7 +68,7 @@ pub(crate) fn write_file(place: &Path, text: &str) -> Result<()> {
 }
 
 /// Prints a line to standard error; ignores failures.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn print_note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
@@ -164,7 +164,7 @@ impl Output {
 /// If it cannot be completed.
 pub(crate) fn commit(output: Output, content: &str) -> Result<()> {
     if let Some(file) = output.commit()? {
-        tell(&format!("{}: {content}", file.display()));
+        print_note(&format!("{}: {content}", file.display()));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
-use crate::output::tell;
+use crate::output::print_note;
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -20,14 +20,14 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         let mut text = String::new();
         let handler = miette::GraphicalReportHandler::new();
         match handler.render_report(&mut text, scenario) {
-            Ok(()) => tell(text.trim_end()),
-            Err(_) => tell(&format!("error: {scenario}")),
+            Ok(()) => print_note(text.trim_end()),
+            Err(_) => print_note(&format!("error: {scenario}")),
         }
         return ExitCode::from(ERROR);
     }
-    tell(&format!("error: {}", chain(error)));
+    print_note(&format!("error: {}", chain(error)));
     if let Some(remedy) = remedy(error) {
-        tell(&format!("  try: {remedy}"));
+        print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)
 }

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_lab::{Event, RunDirectory};
 use tcplab_units::Bytes;
 
-use crate::output::tell;
+use crate::output::print_note;
 
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
@@ -89,7 +89,7 @@ impl Display {
             Event::Failed { reason, again } => {
                 let then = if again { "retrying" } else { "missing in the tables" };
                 let text = format!("  {} failed: {reason}; {then}", self.trial);
-                self.bar.suspend(|| tell(&text));
+                self.bar.suspend(|| print_note(&text));
                 self.bar.set_position(self.index * STEPS);
             }
             Event::Flawed { flaws, again } => {
@@ -97,7 +97,7 @@ impl Display {
                 self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
             Event::Analysing { done, total } => self.analysing(done, total),
-            Event::Kept => self.bar.set_position(self.index * STEPS),
+            Event::Stored => self.bar.set_position(self.index * STEPS),
             Event::Skipped => {
                 if self.total <= EACH {
                     self.line("  exists");
@@ -147,7 +147,7 @@ impl Display {
     /// Progress without a terminal.
     fn line(&self, text: &str) {
         if self.plain {
-            tell(text);
+            print_note(text);
         }
     }
 }

@@ -25,11 +25,11 @@ fn summary(replay: &Replay) -> String {
     let all = replay.packets + replay.different;
     let mut text = format!("{} of {all} packets have a different verdict:\n", replay.different);
     for Difference { recorded, replayed } in &replay.differences {
-        let tell = |verdict: &Option<_>| match verdict {
+        let text_of = |verdict: &Option<_>| match verdict {
             Some(verdict) => serde_json::to_string(verdict).expect("plain data has a JSON form"),
             None => "nothing".into(),
         };
-        text += &format!("  recorded {}\n  replayed {}\n", tell(recorded), tell(replayed));
+        text += &format!("  recorded {}\n  replayed {}\n", text_of(recorded), text_of(replayed));
     }
     text
 }

@@ -17,7 +17,7 @@ use tcplab_testbed::{DeviceKind, Launcher};
 
 use crate::arguments::{Io, RunArguments, WORLD, World};
 use crate::exit::ERROR;
-use crate::output::{answer_or_json, tell};
+use crate::output::{answer_or_json, print_note};
 use crate::print_error::print_error;
 use crate::progress::Display;
 use crate::run_summary::{RunEnd, RunSummary};
@@ -50,7 +50,7 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let directory = open(arguments)?;
     let bench = bench(arguments)?;
     let mut display = Display::of(&directory);
-    tell(&tcplab_lab::estimate(&directory, &bench, BRIEFLY).in_short());
+    print_note(&tcplab_lab::estimate(&directory, &bench, BRIEFLY).in_short());
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
@@ -80,11 +80,11 @@ fn unfinished(
     let path = Some(directory.path().to_owned());
     let is_stop = error.downcast_ref::<LabError>().is_some_and(LabError::is_stop);
     if is_stop || (stop.load(Ordering::Relaxed) && !has_trials) {
-        tell(&format!("stopped; {resume}"));
+        print_note(&format!("stopped; {resume}"));
         return RunSummary { code: ExitCode::from(ERROR), state: RunEnd::Unfinished(path) };
     }
     if has_trials {
-        tell(&format!("all trials are done; {resume}"));
+        print_note(&format!("all trials are done; {resume}"));
         return RunSummary { code: print_error(error), state: RunEnd::Unfinished(path) };
     }
     let code = print_error(error);
@@ -93,7 +93,7 @@ fn unfinished(
         let _ = directory.discard();
         return RunSummary { code, state: RunEnd::Unfinished(None) };
     }
-    tell(&format!("finished trials are kept; {resume}"));
+    print_note(&format!("finished trials are kept; {resume}"));
     RunSummary { code, state: RunEnd::Unfinished(path) }
 }
 
@@ -151,12 +151,12 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.extend {
         let (run, extension) =
             tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
-        extension.lines().iter().for_each(|line| tell(line));
+        extension.lines().iter().for_each(|line| print_note(line));
         return Ok(run);
     }
     let (scenario, plan) = planned(arguments)?;
     if let Some(fallback) = &plan.fallback {
-        tell(fallback);
+        print_note(fallback);
     }
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }

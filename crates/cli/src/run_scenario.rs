@@ -10,7 +10,7 @@ use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
-use crate::output::tell;
+use crate::output::print_note;
 use crate::progress::Display;
 use crate::report::write_report;
 use crate::run::{how_to_resume, launcher};
@@ -36,7 +36,7 @@ pub(crate) fn run_scenario(
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
     let plan = tcplab_lab::plan(&scenario, world.chosen(), refused, Overrides::default())?;
     if let Some(fallback) = &plan.fallback {
-        tell(fallback);
+        print_note(fallback);
     }
     let directory = tcplab_lab::begin(runs, scenario, plan)?;
     let mut display = Display::of(&directory);

@@ -11,7 +11,7 @@ use tcplab_scenario::catalogue;
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer, tell};
+use crate::output::{answer, print_note};
 use crate::print_error::print_error;
 use crate::run_summary::{RunEnd, RunSummary};
 use crate::scenarios;
@@ -87,7 +87,7 @@ impl Series {
                 outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
-            tell(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
+            print_note(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
             let arguments =
                 RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
             let summary = run_one(&arguments, &stop).unwrap_or_else(|error| RunSummary {
@@ -100,7 +100,7 @@ impl Series {
         // With JSON on standard output, the summary goes to standard error.
         let text = table(&outcomes);
         if arguments.shown.json.is_printed() {
-            tell(text.trim_end());
+            print_note(text.trim_end());
         } else {
             answer(&text)?;
         }

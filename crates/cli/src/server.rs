@@ -13,7 +13,7 @@ use tcplab_servers::{Config, Limits, Server, Stop, Subject, Tally, Transport};
 use tcplab_units::ServerDesign;
 
 use crate::arguments::{ServerArguments, Service};
-use crate::output::{answer, tell};
+use crate::output::{answer, print_note};
 
 pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
     let config = config(arguments);
@@ -33,7 +33,7 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
         let (since, before) = last;
         let is_due = arguments.live && since.elapsed() >= Duration::from_secs(1);
         if is_asked.swap(false, Ordering::Relaxed) || is_due {
-            tell(&line(tally, &before, since.elapsed()));
+            print_note(&line(tally, &before, since.elapsed()));
             last = (Instant::now(), *tally);
         }
     })?;

@@ -12,7 +12,7 @@ use tcplab_testbed::{
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::exit::ERROR;
-use crate::output::tell;
+use crate::output::print_note;
 use crate::path_choice;
 use crate::print_error::print_error;
 use crate::run::{device, launcher};
@@ -39,7 +39,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         congestion: arguments.congestion.clone(),
     };
     if arguments.command.is_empty() && std::io::stdin().is_terminal() {
-        tell(&format!(
+        print_note(&format!(
             "tcplab: shell behind the path {}; far end $TCPLAB_FAR; leave with `exit`",
             request.description
         ));
@@ -66,7 +66,7 @@ pub(crate) fn moving(
         Ok(measure_ceiling(&launcher, CeilingRequest { device, tuning })?.rate)
     });
     if let Some(doubt) = &doubt {
-        tell(&format!("tcplab: warning: {doubt}"));
+        print_note(&format!("tcplab: warning: {doubt}"));
     }
     Ok(Moving {
         path,
@@ -88,7 +88,7 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
         }
     };
     if let Some(failure) = &ended.failure {
-        tell(&format!("tcplab: {failure}"));
+        print_note(&format!("tcplab: {failure}"));
     }
     let printed =
         traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));

@@ -152,8 +152,8 @@ fn in_full(state: &OptionState) -> String {
     for line in wrapped(&format!("{}.", info.effect), WIDTH - 4) {
         text += &format!("    {line}\n");
     }
-    let mut fact = |name: &str, told: String| {
-        for (index, line) in wrapped(&told, WIDTH - 17).into_iter().enumerate() {
+    let mut fact = |name: &str, text_of: String| {
+        for (index, line) in wrapped(&text_of, WIDTH - 17).into_iter().enumerate() {
             let name = if index == 0 { name } else { "" };
             text += &format!("  {name:<13}{line}\n");
         }
@@ -165,14 +165,14 @@ fn in_full(state: &OptionState) -> String {
     for setting in &state.sysctls {
         fact(if setting.is_limit { "limit" } else { "default from" }, about(setting));
     }
-    for (name, told) in [
+    for (name, detail) in [
         ("needs", info.privilege),
         ("adjusted", info.adjusted),
         ("later", info.later),
         ("doubled", info.doubled.map(|_| "Linux doubles the requested value, for its bookkeeping")),
     ] {
-        if let Some(told) = told {
-            fact(name, told.into());
+        if let Some(detail) = detail {
+            fact(name, detail.into());
         }
     }
     if let Some(key) = info.key {
@@ -285,8 +285,8 @@ mod tests {
         );
         let tcp = SockoptsArguments { level: Some(OptionLevel::Tcp), ..arguments(&["keep"]) };
         assert_eq!(chosen(&states, &tcp).unwrap().len(), 3);
-        let told = chosen(&states, &arguments(&["colour"])).unwrap_err().to_string();
-        assert!(told.starts_with("no option has `colour` in its name:"), "{told}");
+        let error = chosen(&states, &arguments(&["colour"])).unwrap_err().to_string();
+        assert!(error.starts_with("no option has `colour` in its name:"), "{error}");
     }
 
     #[test]
@@ -332,9 +332,9 @@ mod tests {
         ] {
             assert!(text.contains(part), "`{part}` is missing: {text}");
         }
-        let told = as_json(state);
-        assert_eq!((&told["key"], &told["doubled"]), (&json!("rcvbuf"), &json!(true)));
-        assert_eq!(told["sysctls"][1]["role"], "limit");
-        assert!(told["tcp"]["value"].is_u64(), "{told}");
+        let json = as_json(state);
+        assert_eq!((&json["key"], &json["doubled"]), (&json!("rcvbuf"), &json!(true)));
+        assert_eq!(json["sysctls"][1]["role"], "limit");
+        assert!(json["tcp"]["value"].is_u64(), "{json}");
     }
 }

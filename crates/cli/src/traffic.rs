@@ -8,7 +8,7 @@ use tcplab_testbed::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{in_document, tell, write_file};
+use crate::output::{in_document, print_note, write_file};
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
@@ -33,7 +33,7 @@ impl Display {
         if self.is_terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
         } else {
-            tell(&line);
+            print_note(&line);
         }
     }
 
@@ -54,10 +54,10 @@ pub(crate) fn finish(
 ) -> Result<()> {
     if !arguments.quiet {
         for line in lines(names, summary) {
-            tell(&line);
+            print_note(&line);
         }
         if let Some(directory) = &arguments.capture {
-            tell(&format!("tcplab: recorded in {}", directory.display()));
+            print_note(&format!("tcplab: recorded in {}", directory.display()));
         }
     }
     if let Some(place) = &arguments.json.place {

@@ -12,7 +12,7 @@ use tcplab_results::verification::{CheckRow, Machine, Outcome, PathCheck};
 
 use crate::arguments::VerifyArguments;
 use crate::exit::FAILED;
-use crate::output::{answer_or_json, tell};
+use crate::output::{answer_or_json, print_note};
 use crate::path_choice;
 use crate::run::{device, launcher};
 use crate::signals::stop_on_signals;
@@ -37,7 +37,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let bench = Bench { device: io, ..Bench::new(launcher()?) };
     let machine = measure_machine(&bench, &stop)?;
     machine.can_model(&file.name, &file.path)?;
-    tell(&format!("measuring for {}", arguments.duration));
+    print_note(&format!("measuring for {}", arguments.duration));
     let mut found =
         measure_path(&bench, &machine, &file.path, arguments.seed, arguments.duration, &stop)?;
     found.rows.insert(0, machine.timer_row());

@@ -5,7 +5,7 @@
 //! **Why it matters.** Neither the network nor TCP is the cause, so no setting of theirs helps.
 //!
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
-//! another rule; pauses without a request harm nobody. Both are left out.
+//! another rule; pauses without a request are harmless. Both are left out.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!

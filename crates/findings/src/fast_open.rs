@@ -7,7 +7,7 @@
 //! **Evidence.** The SYN and its answer.
 //!
 //! **False positives.** The first connection to a server only requests a cookie: silent if the
-//! server sends one. A server under attack may refuse for a while.
+//! server sends one. A server under attack may refuse temporarily.
 //!
 //! **Reference.** RFC 7413 sections 3 and 4.
 

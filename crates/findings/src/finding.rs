@@ -59,7 +59,7 @@ pub struct Cost {
     /// The delay it caused; for a cause that lengthens every round trip, by how much.
     #[serde(rename = "time_ns", with = "tcplab_units::number")]
     pub time: Span,
-    /// Bytes sent in vain.
+    /// Bytes sent unnecessarily.
     #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
 }

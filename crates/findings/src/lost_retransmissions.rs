@@ -20,10 +20,10 @@ use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("lost-retransmissions", in_direction);
 
-/// At least so many, and one in so many retransmissions.
+/// At least `LEAST`, and one in `ONE_IN` retransmissions.
 const LEAST: u64 = 3;
 const ONE_IN: u64 = 10;
-/// So many times the share of losses among all segments: what chance does not explain.
+/// From this ratio to the loss rate of all segments, chance does not explain the losses.
 const ODD: u64 = 2;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {

@@ -45,7 +45,7 @@ impl Bench {
     }
 }
 
-/// How many trials run at once where nobody says: as many as there are processors.
+/// The default number of parallel trials: one per processor.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

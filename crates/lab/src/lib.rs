@@ -1,6 +1,5 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
-//!
-//! The rooms stand on one another in this order, and import only from those before them: `plan`,
+//! The modules, in layers; each imports only from those before it: `plan`,
 //! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349` and `fidelity`.
 
 pub mod advise;

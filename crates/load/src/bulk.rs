@@ -35,7 +35,7 @@ pub enum Direction {
 /// The configuration of a bulk transfer.
 #[derive(Debug, Clone)]
 pub struct BulkConfig {
-    /// Who is there.
+    /// The server's address.
     pub address: SocketAddr,
     /// Which way.
     pub direction: Direction,
@@ -50,7 +50,7 @@ pub struct BulkConfig {
 /// Receives the socket of each connection from time to time, and once more when all has arrived.
 pub type Watch<'w> = dyn Fn(usize, BorrowedFd<'_>) + Sync + 'w;
 
-/// What came of it.
+/// The result of a bulk test.
 #[derive(Debug, Clone, Serialize)]
 pub struct BulkOutcome {
     /// Which way.
@@ -70,7 +70,7 @@ pub struct BulkOutcome {
     pub processor: Duration,
 }
 
-/// Sends or receives for a while. `observe` gets time and bytes so far, and can stop it.
+/// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
 /// When the server cannot be reached, or breaks the connection.
@@ -207,7 +207,7 @@ fn download(
     Ok(bytes)
 }
 
-/// Whether it is only that nothing moved for a while.
+/// Whether the error is temporary: a timeout or an interrupted call.
 fn is_passing(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -11,7 +11,7 @@ use crate::target::Target;
 pub enum Pace {
     /// The next one as soon as the one before is answered, on each connection.
     Closed,
-    /// So many a second over all connections, evenly, whatever the server does.
+    /// A fixed rate over all connections, evenly spaced, independent of the server.
     Open {
         /// Requests a second, more than 0.
         per_second: f64,
@@ -27,12 +27,12 @@ pub enum Renewal {
     EachRequest,
 }
 
-/// How long it goes on, after the warm-up.
+/// The length of the test, after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// For a time.
     Time(Duration),
-    /// For so many requests.
+    /// For this many requests.
     Count(u64),
 }
 
@@ -50,7 +50,7 @@ pub enum Check {
 /// The configuration of a load.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Who is asked, and what.
+    /// The server and the request.
     pub target: Target,
     /// When.
     pub pace: Pace,
@@ -58,9 +58,9 @@ pub struct Config {
     pub connections: usize,
     /// How long each is used.
     pub renewal: Renewal,
-    /// How long nothing is counted at first: caches and congestion windows fill meanwhile.
+    /// The warm-up, which is not measured: caches and congestion windows fill meanwhile.
     pub warm_up: Duration,
-    /// How long it goes on then.
+    /// The length of the test after the warm-up.
     pub length: Length,
     /// How long an answer may take.
     pub timeout: Duration,

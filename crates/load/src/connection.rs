@@ -42,7 +42,7 @@ struct Exchange {
     reply: Reply,
 }
 
-/// What has happened on a connection.
+/// An event of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Event {
     /// It stands, and began to then.

@@ -85,9 +85,9 @@ pub enum Fault {
     Timeout,
     /// The answer said that something is wrong (its status is 400 or above).
     Status,
-    /// The answer was as long or as it should not be.
+    /// The response has the wrong length or content.
     Body,
-    /// What came was no answer.
+    /// The response is malformed.
     Protocol,
     /// Something else.
     Other,

@@ -1,4 +1,4 @@
-//! Load for servers, and what they make of it: connect time, latency, response time, data rate.
+//! Load tests of servers: connect time, latency, response time, data rate.
 //!
 //! Requests are either sent one after the other on each connection (closed loop), or at a constant
 //! rate whatever the server does (open loop). In the open loop each request has a time at which it

@@ -101,7 +101,7 @@ impl Standard {
 pub(crate) enum Comparing {
     /// It is not.
     Nothing,
-    /// Nothing is known yet, so it may become the standard.
+    /// There is no standard yet, so this response may become it.
     Gathering(Box<Unknown>),
     /// As many bytes were as they should be.
     Matching { at: u64 },

@@ -12,12 +12,12 @@ use chunked::Chunked;
 const LONGEST_HEAD: usize = 64 << 10;
 const MOST_FIELDS: usize = 100;
 
-/// What is read: answers of a kind, one after the other.
+/// A parser of consecutive responses of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Of HTTP/1.1, to GET.
     Http,
-    /// So many bytes.
+    /// This many bytes.
     Exactly(u64),
 }
 
@@ -43,7 +43,7 @@ enum Stage {
     Done,
 }
 
-/// What has become of an answer.
+/// The state of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It is not whole.
@@ -284,7 +284,7 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
     }))
 }
 
-/// An answer in pieces, read to its end, for those who show it foreign bytes: whether it is good,
+/// An answer in pieces, read to its end, for tests with arbitrary bytes: whether it is good,
 /// the fault's name if it is not, and the length of its body.
 pub fn verdict(pieces: &[&[u8]]) -> (Option<&'static str>, u64) {
     let mut reply = Reply::new(Kind::Http, &Standard::None);

@@ -101,7 +101,7 @@ fn check(config: &Config) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Whether somebody takes connections at all.
+/// Whether the server accepts connections.
 fn reach(config: &Config) -> Result<(), LoadError> {
     let address = config.target.address;
     let longest = config.timeout.min(Duration::from_secs(5));

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// What is spoken, and what is asked.
+/// The protocol and the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1: GET.
@@ -13,7 +13,7 @@ pub enum Protocol {
         /// From its first `/` on.
         path: String,
     },
-    /// What is sent comes back.
+    /// Echo (RFC 862).
     Echo {
         /// Bytes of each message, at least 1.
         size: usize,
@@ -81,7 +81,7 @@ impl Target {
 }
 
 fn has_port(authority: &str) -> bool {
-    // The colons of an IPv6 address stand in brackets.
+    // An IPv6 address with its colons is in brackets.
     let behind = authority.rsplit(']').next().unwrap_or(authority);
     behind.contains(':')
 }
@@ -97,7 +97,7 @@ pub(crate) fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
         .ok_or_else(|| named(io::Error::new(io::ErrorKind::NotFound, "it has no address")))
 }
 
-/// What may not stand in a request line is encoded.
+/// Percent-encodes what a request line does not allow.
 fn visible(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {

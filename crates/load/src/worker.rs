@@ -37,7 +37,7 @@ pub(crate) struct Load<'a> {
     pub(crate) gauges: Gauges,
 }
 
-/// What is shown while it goes on.
+/// The counters that a running test shows.
 #[derive(Debug, Default)]
 pub(crate) struct Gauges {
     pub(crate) requests: AtomicU64,
@@ -95,7 +95,7 @@ pub(crate) struct Worker<'a> {
     buffer: Vec<u8>,
 }
 
-/// What has happened, and which connections can be used.
+/// The events so far, and the connections ready for use.
 struct Ledger<'a> {
     load: &'a Load<'a>,
     counted: Counted,
@@ -154,12 +154,12 @@ impl<'a> Worker<'a> {
             let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
-                // What came before it in this round is part of how long its answer took.
+                // The latency includes the events handled before it in this round.
                 self.go_on(index, Instant::now());
             }
         }
         if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
-            // Who was stopped did not have the time.
+            // A stopped test counts no unsent requests.
             let is_stopped = self.load.stop.load(Ordering::Relaxed);
             self.ledger.counted.unsent = if is_stopped { 0 } else { schedule.left(end) };
         }

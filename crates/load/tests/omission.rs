@@ -37,7 +37,7 @@ fn load(pace: Pace) -> Outcome {
 }
 
 #[test]
-fn an_open_loop_sees_what_a_closed_one_omits() {
+fn open_loop_measures_what_closed_loop_omits() {
     let closed = load(Pace::Closed);
     assert_eq!((closed.requests, closed.failed()), (200, 0));
     assert!(closed.response.max >= STILL.as_nanos() as u64);

@@ -55,9 +55,9 @@ pub struct Event {
 /// When something happens, or is expected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Time {
-    /// So long after the start: `0.2`.
+    /// A time after the start: `0.2`.
     At(Span),
-    /// So long after the event before: `+.2`.
+    /// A time after the event before: `+.2`.
     After(Span),
     /// Whenever: `*`.
     Any,
@@ -251,7 +251,7 @@ pub struct Call {
     pub result: Expression,
     /// The error's name.
     pub errno: Option<String>,
-    /// What stands in parentheses at the end, for the reader.
+    /// The comment in parentheses at the end.
     pub note: Option<String>,
 }
 
@@ -287,7 +287,7 @@ pub enum Expression {
 pub struct Field {
     /// Its name, if given.
     pub name: Option<String>,
-    /// `msg_iov(2)`: what stands in parentheses behind its name.
+    /// `msg_iov(2)`: the number in parentheses behind its name.
     pub count: Option<Expression>,
     /// Its value.
     pub value: Expression,

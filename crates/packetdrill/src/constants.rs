@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The number that `name` stands for.
+/// The value of the constant `name`.
 pub fn constant(name: &str) -> Option<i64> {
     static BY_NAME: LazyLock<BTreeMap<&str, i64>> =
         LazyLock::new(|| CONSTANTS.iter().chain(ERRORS).copied().collect());

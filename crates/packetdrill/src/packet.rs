@@ -14,7 +14,7 @@ use crate::ast::OptionSpec;
 pub struct Packet {
     /// The port of the stack under test.
     pub local_port: u16,
-    /// The port of its peer, whom the script plays.
+    /// The port of its peer, the script.
     pub remote_port: u16,
     /// The ECN field of the IP header.
     pub ecn: Ecn,

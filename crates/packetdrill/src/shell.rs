@@ -160,7 +160,7 @@ fn simple_commands(text: &str) -> Vec<Vec<String>> {
             (None, '&') if rest.peek() == Some(&'>') => {}
             (None, '\n' | ';' | '&' | '|') => words.end_command(),
             (None, '>') => {
-                // `2>` and `2>&1` concern what is printed, which nobody reads here.
+                // `2>` and `2>&1` concern the output, which is not read here.
                 let of_errors = words.word.as_deref() == Some("2");
                 if of_errors {
                     words.word = None;

@@ -1,4 +1,4 @@
-//! What a stack must offer to be held against a script.
+//! What a stack must offer to be tested with a script.
 
 use tcplab_units::{Instant, Span};
 

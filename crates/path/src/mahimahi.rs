@@ -1,7 +1,7 @@
 //! Traces of delivery opportunities in Mahimahi's format, read and written.
 //!
 //! Each line is a whole number of milliseconds in decimal digits: a moment at which 1504 B can be
-//! sent (mahimahi(1), `mm-link`; src/frontend/link_queue.cc). Nothing else may stand in the file.
+//! sent (mahimahi(1), `mm-link`; src/frontend/link_queue.cc). The file holds nothing else.
 
 use std::fmt::Write as _;
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_does_not_allow_is_told_with_its_line() {
+    fn invalid_trace_is_refused_with_line() {
         for (text, error) in [
             ("", "line 1: the file is empty"),
             ("\n", "line 1: the line is empty: write a whole number of milliseconds"),
@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(mut times in prop::collection::vec(0..=LATEST, 1..50)) {
+        fn written_trace_round_trips(mut times in prop::collection::vec(0..=LATEST, 1..50)) {
             times.sort_unstable();
             prop_assume!(times.last() != Some(&0));
             prop_assert_eq!(parse_mahimahi(to_mahimahi(&times).as_bytes()), Ok(times));

@@ -62,8 +62,9 @@ impl Quantity for Span {
 }
 
 impl<T: Quantity> Schedule<T> {
-    /// A ramp is a stair: it is reckoned anew this often, so that between two such instants a value
-    /// is constant and everything that follows from it exact. Finer than anybody can steer a link.
+    /// A ramp is a staircase: its value is recomputed this often, so that between two such instants
+    /// a value is constant and everything that follows from it exact. Finer than anybody can steer
+    /// a link.
     pub const STAIR: Span = Span::from_millis(1);
 
     /// The value at `now`.
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told() {
+    fn invalid_schedule_is_refused() {
         let no_steps = Schedule { steps: vec![], ..example() };
         assert_eq!(no_steps.check().unwrap_err().0, "steps");
         let mut crossing = example();

@@ -16,8 +16,7 @@ pub struct Departure {
 }
 
 /// What happened to one packet, when and why. Each packet gets exactly one verdict.
-///
-/// Instants are exact: when it happened on the link, not when somebody polled.
+/// Instants are exact: the time on the link, not that of the poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Verdict {
     /// The packet's id.
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_logged_in_plain_numbers() {
+    fn verdict_is_logged_in_plain_numbers() {
         let verdict = Verdict {
             id: 7,
             direction: Direction::Forward,

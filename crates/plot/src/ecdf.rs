@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_climbs_by_a_step_for_each_value() {
+    fn ecdf_rises_one_step_per_value() {
         let reno = ("reno".to_owned(), vec![3.0, 1.0, 2.0, f64::NAN]);
         let cubic = ("cubic".to_owned(), vec![2.0, 2.0]);
         let drawn = ecdf("goodput", "Mbit/s", &[reno, cubic]);

@@ -6,7 +6,7 @@ use crate::svg::escape;
 /// Pixels.
 const WIDTH: f64 = 900.0;
 const NAMES: f64 = 250.0;
-const TOLD: f64 = 190.0;
+const VALUES: f64 = 190.0;
 const ROW: f64 = 22.0;
 const HEAD: f64 = 24.0;
 const MARGIN: f64 = 10.0;
@@ -86,7 +86,7 @@ fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
     }
     let at = axis.x(row.value);
     svg.push_str(&format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
-    let x = WIDTH - TOLD + 14.0;
+    let x = WIDTH - VALUES + 14.0;
     svg.push_str(&format!(r#"<text class="label" x="{x}" y="{baseline}">{label}</text></g>"#));
 }
 
@@ -114,7 +114,7 @@ impl Axis {
 
     fn x(&self, value: f64) -> f64 {
         let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
-        NAMES + share * (WIDTH - NAMES - TOLD)
+        NAMES + share * (WIDTH - NAMES - VALUES)
     }
 }
 

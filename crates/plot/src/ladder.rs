@@ -37,7 +37,7 @@ pub struct LadderScene<'a> {
     pub sender: &'a str,
     /// Name above the right lifeline.
     pub receiver: &'a str,
-    /// The TCP flow of the packets, if any, which tells retransmissions.
+    /// The TCP flow of the packets, if any, which marks retransmissions.
     pub flow: Option<&'a Flow>,
     /// The packets in order of time.
     pub lines: &'a [LadderLine],

@@ -306,7 +306,7 @@ fn overlapping_interruption_names_are_shortened() {
 }
 
 #[test]
-fn a_graph_of_seven_thousand_segments_stays_small() {
+fn graph_of_seven_thousand_segments_stays_small() {
     let flow = busy(7_000, 1);
     let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
     let size = time_sequence("", "", &flow, &view).svg.len();

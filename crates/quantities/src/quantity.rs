@@ -7,9 +7,9 @@ pub struct Quantity {
     pub key: &'static str,
     /// Its name for people: `RTT min`.
     pub label: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// What it is counted in.
+    /// Its unit.
     pub unit: Unit,
     /// tcptrace's name for it, or the nearest; empty if there is none.
     pub tcptrace: &'static str,

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::{Unit, all};
 
 #[test]
-fn each_key_is_snake_case_and_stands_for_one_quantity() {
+fn each_key_is_snake_case_and_names_one_quantity() {
     let mut keys = BTreeSet::new();
     for quantity in all() {
         let plain = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '_');
@@ -37,7 +37,7 @@ fn label_under_heading_does_not_repeat_it() {
 }
 
 #[test]
-fn a_name_is_the_key_without_its_unit() {
+fn name_is_key_without_unit() {
     assert_eq!(crate::RTT_MIN.name(), "rtt_min");
     assert_eq!(crate::BYTES_IN_FLIGHT_MAX.name(), "bytes_in_flight_max");
     assert_eq!(crate::RETRANSMISSIONS.name(), "retransmissions");

@@ -52,7 +52,7 @@ struct Frame {
     /// Of a received frame, that of the frame sent before it: so ids never fall along the queue.
     id: u64,
     state: State,
-    /// Why it was sent, if the endpoint says so.
+    /// Why it was sent, if the endpoint reports it.
     because: Option<&'static str>,
 }
 
@@ -144,7 +144,7 @@ impl EndCapture {
         Some(Captured { bytes, original_len: *original_len })
     }
 
-    /// So many frames are missing.
+    /// Counts missing frames.
     pub(crate) fn missed(&mut self, frames: u64) {
         self.missed += frames;
     }

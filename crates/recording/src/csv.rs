@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_row_is_named() {
+    fn truncated_row_is_reported() {
         let text = header() + "17,client,1,2\n";
         let error = parse(Path::new("samples.csv"), &text).unwrap_err();
         assert_eq!(error.to_string(), "samples.csv, line 2: not a sample: `17,client,1,2`");

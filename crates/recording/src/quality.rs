@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_holds_nothing_has_no_time_to_keep() {
+    fn path_without_delay_has_no_timing_bound() {
         let world = WorldRecord {
             ring_wait: RingWait { p99: Span::from_millis(50), max: Span::from_millis(60) },
             ..WorldRecord::default()
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_a_trial_has_the_same_bounds() {
+    fn path_without_trial_has_same_bounds() {
         let path: PathSpec = serde_json::from_str(r#"{ "delay": "20 ms" }"#).unwrap();
         let measure = Measure::of(&path, Span::from_secs(10));
         assert_eq!(measure, Measure { samples: 0, may_be_busy: false, ..MEASURE });

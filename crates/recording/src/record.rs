@@ -110,7 +110,7 @@ pub struct TruthRow {
     /// the path made the packet, or the capture lost it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
-    /// Why the endpoint sent it, such as `timeout`; only models of stacks say so.
+    /// Why the endpoint sent it, such as `timeout`; only stack models report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<Cow<'static, str>>,
     /// What became of it.
@@ -118,7 +118,7 @@ pub struct TruthRow {
     pub verdict: Verdict,
 }
 
-/// An endpoint as it was set up.
+/// The configuration of an endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointRecord {
     /// Such as `10.98.0.1`.

@@ -37,7 +37,7 @@ impl Sketch {
         self.add_times(span, 1);
     }
 
-    /// Adds the same span so many times.
+    /// Adds a span `times` times.
     pub fn add_times(&mut self, span: Span, times: u64) {
         self.cells[cell(span.as_nanos())] += times;
         self.count += times;
@@ -123,9 +123,10 @@ mod tests {
             exact.sort_unstable();
             for per_mille in [0, 1, 10, 500, 900, 990, 999, 1000] {
                 let index = (exact.len() * per_mille / 1000).min(exact.len() - 1);
-                let (right, told) = (exact[index], sketch.quantile(per_mille as u64).as_nanos());
-                assert!(told >= right, "{told} < {right}");
-                assert!(told - right <= right / PER_POWER, "{told} for {right}");
+                let (right, estimated) =
+                    (exact[index], sketch.quantile(per_mille as u64).as_nanos());
+                assert!(estimated >= right, "{estimated} < {right}");
+                assert!(estimated - right <= right / PER_POWER, "{estimated} for {right}");
             }
             assert_eq!(sketch.max().as_nanos(), exact[exact.len() - 1]);
             assert_eq!(sketch.count(), count);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantiles() {
+    fn empty_sketch_has_no_quantiles() {
         assert_eq!(Sketch::new().quantile(500), Span::ZERO);
         assert_eq!(Sketch::new().max(), Span::ZERO);
     }

@@ -137,11 +137,11 @@ fn truth_rows_have_the_frame_numbers_of_the_senders_capture() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let rows = Recording::open(directory.path()).unwrap().truth().unwrap();
-    let told: Vec<(Option<u64>, u64, &str)> =
+    let truths: Vec<(Option<u64>, u64, &str)> =
         rows.iter().map(|row| (row.frame, row.verdict.id, row.verdict.fate.name())).collect();
     // Frame 2 of the server's capture is what it sent as packet 3.
     let [first, second] = [Some(1), Some(2)];
-    assert_eq!(told, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
+    assert_eq!(truths, [(first, 1, "delivered"), (second, 3, "delivered"), (second, 2, "dropped")]);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn dropped_frames_are_those_of_the_ground_truth() {
 }
 
 #[test]
-fn a_malformed_truth_row_is_an_error_with_its_line_and_ends_the_rows() {
+fn malformed_truth_row_is_an_error_with_line() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let recording = Recording::open(directory.path()).unwrap();
@@ -192,7 +192,7 @@ fn app_record_and_samples_are_read_as_written() {
 }
 
 #[test]
-fn a_recording_without_done_is_refused() {
+fn recording_without_done_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     std::fs::remove_file(directory.path().join("DONE")).unwrap();
@@ -201,7 +201,7 @@ fn a_recording_without_done_is_refused() {
 }
 
 #[test]
-fn an_existing_recording_is_not_overwritten() {
+fn existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();
     let error = write_small_trial(directory.path()).unwrap_err();
@@ -209,13 +209,13 @@ fn an_existing_recording_is_not_overwritten() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_written_is_named_in_the_error() {
+fn unwritable_directory_is_named_in_error() {
     let error = write_small_trial(Path::new("/dev/null/nowhere")).unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/nowhere/samples.csv: "), "{error}");
 }
 
 #[test]
-fn missed_frames_are_counted_and_all_verdicts_kept() {
+fn missed_frames_are_counted_and_verdicts_complete() {
     let directory = tempfile::tempdir().unwrap();
     let addresses = ["10.98.0.1", "10.98.0.2"].map(str::to_owned);
     let mut writer = RecordingWriter::create(directory.path(), EPOCH, &addresses, Some(4)).unwrap();
@@ -238,9 +238,9 @@ fn missed_frames_are_counted_and_all_verdicts_kept() {
     assert_eq!(lines[0], ["1 ms Outbound 1", "Some(4) seen, Some(3) lost"]);
     assert_eq!(lines[1], ["10 ms Inbound 1", "12 ms Inbound 2", "Some(5) seen, Some(3) lost"]);
     let rows = recording.truth().unwrap();
-    let told: Vec<(Option<u64>, u64)> =
+    let truths: Vec<(Option<u64>, u64)> =
         rows.iter().map(|row| (row.frame, row.verdict.id)).collect();
-    assert_eq!(told, [(Some(1), 1), (None, 2), (None, made)]);
+    assert_eq!(truths, [(Some(1), 1), (None, 2), (None, made)]);
     let (_, file) = recording.capture(Endpoint::Server).unwrap();
     let first = Reader::new(file).unwrap().next_record().unwrap().unwrap().captured.len();
     assert_eq!(first, 4, "the snap length");

@@ -153,7 +153,7 @@ impl RecordingWriter {
         self.settle(endpoint)
     }
 
-    /// So many frames passed `endpoint` and are missing in its capture.
+    /// Counts frames that passed `endpoint` and are missing in its capture.
     pub fn missed(&mut self, endpoint: Endpoint, frames: u64) {
         self.captures[endpoint.index()].missed(frames);
     }

@@ -20,10 +20,10 @@ pub struct Case {
     pub world: World,
     /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
-    /// Its trials by number, but for those that failed. `run.json` gets them one by one.
+    /// Its trials by number, except those that failed. `run.json` gets them one by one.
     #[serde(skip_serializing)]
     pub trials: Vec<Trial>,
-    /// Those that failed, as often as they were run.
+    /// The trials of which every attempt failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
     /// Each metric over the trials.

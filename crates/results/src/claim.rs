@@ -11,7 +11,7 @@ pub struct Claim {
     pub check: String,
     /// Whether it held of all trials together.
     pub held: bool,
-    /// In how many of the trials it holds taken by themselves: for what is said of a mean, or of
+    /// In how many single trials it passes: for a claim about a mean, or about
     /// something that some trials only have, that may be fewer than all.
     #[serde(default)]
     pub held_alone: u32,

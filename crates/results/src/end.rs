@@ -26,6 +26,6 @@ pub struct EndRow {
 pub struct Ending {
     /// In the words of the metric `connection.end`.
     pub how: String,
-    /// Who sent the first FIN, or the RST.
+    /// The end that sent the first FIN, or the RST.
     pub by: Option<Endpoint>,
 }

@@ -13,7 +13,7 @@ pub struct Fidelity {
     pub cases: Vec<Compared>,
     /// Each quantity over all cases.
     pub summary: Vec<Overall>,
-    /// What is asked of the model, and whether it holds.
+    /// The requirements of the model, and whether they are met.
     pub goals: Vec<Goal>,
 }
 
@@ -38,7 +38,7 @@ pub struct Compared {
     pub case: String,
     /// The factors and their levels.
     pub levels: Vec<(String, String)>,
-    /// Trials of the kernel whose path misbehaved, and which count all the same.
+    /// Trials of the kernel whose path misbehaved, and which count nevertheless.
     pub flawed: usize,
     /// What was measured, in one order for all cases.
     pub quantities: Vec<Quantity>,
@@ -93,7 +93,7 @@ pub struct Overall {
     pub noise_most: Option<f64>,
 }
 
-/// What is asked of the model.
+/// A requirement of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     /// The quantity.

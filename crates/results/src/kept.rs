@@ -21,7 +21,7 @@ pub struct KeptTrials {
 }
 
 impl KeptTrials {
-    /// Room for so many trials.
+    /// With capacity for this many trials.
     pub fn of(trials: usize) -> KeptTrials {
         KeptTrials { trials: Vec::with_capacity(trials), forgotten: Recovery::default() }
     }
@@ -91,7 +91,7 @@ mod tests {
             lost_segments: 2,
             repaired: number != 1,
             truth_lost: Some(2),
-            story: "Two segments were lost and sent again.".into(),
+            story: "Two segments were lost and retransmitted.".into(),
             ..EpisodeRow::default()
         };
         let interruption = |number| InterruptionRow {

@@ -1,4 +1,4 @@
-//! A run and everything that it came to, but for the packets. `run.json` holds it.
+//! A run and all its results, except the packets. `run.json` holds it.
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Plot;
@@ -14,7 +14,7 @@ pub struct Run {
     pub title: String,
     /// The document it comes from.
     pub reference: Option<String>,
-    /// The scenario file as it was run.
+    /// The scenario file of the run.
     pub scenario: String,
     /// Where its cases ran.
     pub world: RunWorld,
@@ -31,7 +31,7 @@ pub struct Run {
     /// How many blocks came first and are not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warm_up: u32,
-    /// Why there are so many blocks, where the scenario did not fix their number.
+    /// The reason for the number of blocks, where the scenario does not fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
     /// What is between the endpoints, a sentence per direction.

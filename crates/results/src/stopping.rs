@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why there are so many blocks, each of them one trial of every case.
+/// The reason for the number of blocks; a block has one trial of every case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stopping {
     /// The metric that was looked at.
@@ -22,9 +22,9 @@ pub struct Stopping {
 pub struct Width {
     /// The case's name.
     pub case: String,
-    /// Half the 95 % interval over the mean; none where there are fewer than two values, or their
-    /// mean is nothing.
+    /// Half the 95 % interval over the mean; none with fewer than two values, or with a mean of
+    /// zero.
     pub share: Option<f64>,
-    /// Whether that is as narrow as it was to be.
+    /// Whether the interval is as narrow as requested.
     pub reached: bool,
 }

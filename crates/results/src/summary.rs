@@ -48,7 +48,7 @@ impl Summary {
 
 /// The interval of the median of a metric's values; `stream` names what is drawn for it.
 pub fn median_interval(values: &[f64], stream: &str) -> Option<(f64, f64)> {
-    /// So many values are drawn for one interval, and so many samples at least and at most.
+    /// The values drawn for one interval, and the least and largest number of samples.
     const DRAWS: usize = 2_000_000;
     const SAMPLES: (usize, usize) = (200, 2_000);
     let resamples = (DRAWS / values.len().max(1)).clamp(SAMPLES.0, SAMPLES.1);

@@ -33,7 +33,7 @@ pub struct Trial {
     pub options: Vec<OptionRow>,
     /// How its path misbehaved beyond the stated bounds; nothing if it is good.
     pub flaws: Vec<String>,
-    /// How often it was run before and put aside as flawed.
+    /// How many attempts before it were rejected as flawed.
     pub put_aside: u32,
     /// What else made the trial less than perfect.
     pub warnings: Vec<String>,

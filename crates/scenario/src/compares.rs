@@ -343,9 +343,9 @@ mod tests {
             ("factor = \"stack\"\nthreshold = { transfer_time = 3 }", 2, "3"),
             ("factor = \"stack\"\nsome = \"1 %\"", 2, "unknown key `some`"),
         ] {
-            let (told, found) = read(section).unwrap_err();
-            assert!(told.contains(why), "{section}: {told}");
-            assert!(line == 0 || found == AT + line, "{section}: line {found}, {told}");
+            let (error, found) = read(section).unwrap_err();
+            assert!(error.contains(why), "{section}: {error}");
+            assert!(line == 0 || found == AT + line, "{section}: line {found}, {error}");
         }
     }
 

@@ -93,7 +93,7 @@ impl DesignSpec {
             }
             space.exclusions.push(excluded);
         }
-        let (chosen, told) = match &self.sample {
+        let (chosen, summary) = match &self.sample {
             None => space.all(matrix.span())?,
             Some(sample) => sample.get_ref().draw(&space).map_err(|problem| {
                 let span = sample.span();
@@ -106,7 +106,7 @@ impl DesignSpec {
         }
         let cells = chosen.iter().map(|row| space.levels(row)).collect();
         matrix.choose(cells, space.groups);
-        Ok(told)
+        Ok(summary)
     }
 
     /// Indices of the factors that advance together; a single factor is a group too.
@@ -234,12 +234,12 @@ impl Space {
         let Some(left) = left else {
             return Err(Fault::new(Problem::TooManyCases { most: CASES_MAX }, span));
         };
-        let told = match (self.total(), left.len()) {
+        let summary = match (self.total(), left.len()) {
             (1, _) => "one case".into(),
             (total, left) if total == left as u128 => format!("all {total} combinations"),
             (total, left) => format!("{left} of {total} combinations, the rest excluded"),
         };
-        Ok((left, told))
+        Ok((left, summary))
     }
 }
 
@@ -271,8 +271,8 @@ impl SampleSpec {
         };
         let mut rows = rows.ok_or(Problem::NoSample { wanted })?;
         rows.sort_unstable();
-        let told = format!("{name} of {wanted} of {there} combinations, seed {}", self.seed);
-        Ok((rows, told))
+        let summary = format!("{name} of {wanted} of {there} combinations, seed {}", self.seed);
+        Ok((rows, summary))
     }
 }
 

@@ -104,7 +104,7 @@ pub(crate) struct PlotSpec {
     against_flow: Option<Located<String>>,
 }
 
-/// Metrics that can be plotted against another, for the schema. Null stands for a missing key.
+/// Metrics that can be plotted against another, for the schema. Null means a missing key.
 fn compared_names() -> Vec<Option<&'static str>> {
     let compared =
         METRICS.iter().filter(|it| it.is_number_of_trial() && it.better != Better::Neither);
@@ -339,9 +339,9 @@ mod tests {
         let keys = "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"median_response\"\n\
                     against_flow = \"keys\"";
         let plot = read(&format!("{flows}[[plot]]\n{keys}")).unwrap().remove(0);
-        let told =
+        let measures =
             [Some(plot.measure()), plot.other_measure()].map(|it| it.map(|it| it.to_string()));
-        assert_eq!(told.map(Option::unwrap), ["goodput of bulk", "median_response of keys"]);
+        assert_eq!(measures.map(Option::unwrap), ["goodput of bulk", "median_response of keys"]);
         let both =
             "metric = \"goodput\"\nflow = \"bulk\"\nagainst = \"goodput\"\nagainst_flow = \"keys\"";
         assert!(read(&format!("{flows}[[plot]]\n{both}")).is_ok(), "one flow against the other");
@@ -355,11 +355,14 @@ mod tests {
                 "`goodput` cannot be plotted against itself",
             ),
         ] {
-            let told = read(&format!("{flows}[[plot]]\nmetric = \"goodput\"\n{section}"));
-            assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
+            let result = read(&format!("{flows}[[plot]]\nmetric = \"goodput\"\n{section}"));
+            assert!(
+                result.as_ref().is_err_and(|result| result.contains(why)),
+                "{section}: {result:?}"
+            );
         }
-        let told = read("[[plot]]\nmetric = \"goodput\"\nflow = \"bulk\"");
-        assert!(told.is_err_and(|told| told.contains("unknown flow `bulk`")));
+        let result = read("[[plot]]\nmetric = \"goodput\"\nflow = \"bulk\"");
+        assert!(result.is_err_and(|result| result.contains("unknown flow `bulk`")));
     }
 
     #[test]
@@ -383,8 +386,11 @@ mod tests {
                 "`goodput` cannot be plotted against itself",
             ),
         ] {
-            let told = read(&format!("[[plot]]\n{section}"));
-            assert!(told.as_ref().is_err_and(|told| told.contains(why)), "{section}: {told:?}");
+            let result = read(&format!("[[plot]]\n{section}"));
+            assert!(
+                result.as_ref().is_err_and(|result| result.contains(why)),
+                "{section}: {result:?}"
+            );
         }
     }
 

@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn unknown_profile_is_refused_with_known_ones() {
-        let told = Profile::named("windows-95").unwrap_err().to_string();
-        assert!(told.starts_with("unknown stack model `windows-95`: use one of haiku-2017-after"));
+        let error = Profile::named("windows-95").unwrap_err().to_string();
+        assert!(error.starts_with("unknown stack model `windows-95`: use one of haiku-2017-after"));
     }
 }

@@ -278,7 +278,7 @@ spoils! {
     }
 }
 
-/// The keys are those of a scenario's `[path]`, and so is what is said of them.
+/// The keys and their errors are those of a scenario's `[path]`.
 #[test]
 fn path_files() {
     let files = [

@@ -108,7 +108,7 @@ fn row(page: &mut String, key: &str, property: &Value, parent: &Value) {
     let _ = writeln!(page, "| `{key}` | {} | {meaning} |", kind(property));
 }
 
-/// What a value can be, as links to the sections that tell.
+/// The kinds of a value, as links to their sections.
 fn kind(property: &Value) -> String {
     if let Some(reference) = property["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default();

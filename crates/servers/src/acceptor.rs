@@ -25,7 +25,7 @@ pub(crate) struct Acceptor<'a> {
 pub(crate) enum AcceptEvent {
     /// A connection was accepted.
     Connection(OwnedFd),
-    /// None came for a while.
+    /// No connection within the time limit.
     Idle,
     /// The server is asked to stop.
     Stop,
@@ -44,7 +44,7 @@ impl<'a> Acceptor<'a> {
         Ok(Acceptor { context, listener, slot, epoll, pause: Pause::default() })
     }
 
-    /// Waits for a connection, for a while.
+    /// Waits for a connection, up to a time limit.
     pub(crate) fn next(&mut self) -> AcceptEvent {
         /// Until a connection has ended.
         const FULL: Duration = Duration::from_millis(5);

@@ -68,7 +68,7 @@ impl Default for Limits {
     }
 }
 
-/// All that a server is told.
+/// The configuration of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// How connections are carried.

@@ -9,7 +9,7 @@ use crate::config::Limits;
 use crate::output::{After, Output};
 use crate::service::{Phase, Session};
 
-/// A client that was heard so recently is not done yet.
+/// A client that sent data this recently is not done yet.
 const QUIET: Duration = Duration::from_millis(100);
 
 /// One connection, without its socket and without a clock.
@@ -144,7 +144,7 @@ impl Conversation {
         self.output.take_pending()
     }
 
-    /// Some of the output was sent; when that was all, the session goes on.
+    /// Some of the output was sent; when that was all, the session continues.
     pub(crate) fn sent(&mut self, now: Instant, moment: &Moment) {
         self.moved = now;
         self.is_in_flight = false;
@@ -225,11 +225,11 @@ impl Conversation {
         }
         let is_open = self.stage == Stage::Open;
         if is_open && self.last_request.is_some() && self.is_idle() {
-            // Its next request may be on its way all the same, and must not reset the connection.
+            // Its next request may be in flight, and must not reset the connection.
             self.output.end(After::Linger);
             return;
         }
-        // Where nothing is owed, nobody loses anything.
+        // Without a pending response, the client loses nothing.
         let is_orderly = !is_open || self.is_idle();
         self.stage = Stage::Over(if is_orderly { End::Orderly } else { End::TimedOut });
     }
@@ -274,7 +274,7 @@ impl Conversation {
     }
 }
 
-/// How long to wait until `deadline`, at least a little, so that nobody waits in a circle.
+/// How long to wait until `deadline`, at least a little, to avoid a busy loop.
 pub(crate) fn until(deadline: Instant, now: Instant) -> Duration {
     deadline.saturating_duration_since(now).max(Duration::from_millis(1))
 }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_echo_is_answered_before_more_is_read() {
+    fn echo_answers_before_it_reads_more() {
         let now = Instant::now();
         let mut echo = begin(&Echo, now);
         assert_eq!(echo.wish(), READ);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_have_no_end_and_what_comes_is_thrown_away() {
+    fn chargen_never_ends_and_discards_input() {
         let now = Instant::now();
         let mut chargen = begin(&Chargen, now);
         let mut stream = Vec::new();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_let_go_and_a_server_that_stops_waits_less() {
+    fn silent_client_is_closed_sooner_when_stopping() {
         let now = Instant::now();
         let mut discard = begin(&Discard, now);
         let later = now + Duration::from_secs(50);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_read_is_let_go() {
+    fn client_that_does_not_read_is_closed() {
         let now = Instant::now();
         let mut echo = begin(&Echo, now);
         echo.received(b"hello", now, &moment());

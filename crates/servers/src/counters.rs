@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_in_one_slot_may_be_closed_in_another() {
+    fn connection_may_open_and_close_in_different_slots() {
         let counters = Counters::new(1).unwrap();
         counters.slot(1).accepted();
         counters.slot(2).accepted();

@@ -88,7 +88,7 @@ pub(crate) fn serve(
     })
 }
 
-/// Takes what comes until asked to stop and nothing more is there.
+/// Answers datagrams until asked to stop and none is left.
 fn receive(
     socket: &UdpSocket,
     stop: &Stop,
@@ -108,7 +108,7 @@ fn receive(
                     take(&buffer[..length], from);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Nothing is there; or an ICMP message about an answer that nobody wanted.
+                // No datagram; or an ICMP error for an earlier answer.
                 Err(_) => break,
             }
         }
@@ -187,23 +187,23 @@ mod tests {
     fn datagrams_are_answered() {
         let now = Duration::new(784_111_777, 250_000_000);
         let from: SocketAddr = "192.0.2.1:40000".parse().unwrap();
-        let told = |subject: &Subject, datagram: &[u8]| {
+        let answered = |subject: &Subject, datagram: &[u8]| {
             answer(subject, datagram, from, now).map(|it| String::from_utf8(it).unwrap())
         };
-        assert_eq!(told(&Subject::Echo, b"hello").as_deref(), Some("hello"));
-        assert_eq!(told(&Subject::Echo, b"").as_deref(), Some(""));
-        assert_eq!(told(&Subject::Discard, b"hello"), None);
+        assert_eq!(answered(&Subject::Echo, b"hello").as_deref(), Some("hello"));
+        assert_eq!(answered(&Subject::Echo, b"").as_deref(), Some(""));
+        assert_eq!(answered(&Subject::Discard, b"hello"), None);
         let daytime = "Sun Nov  6 08:49:37 1994\r\n";
-        assert_eq!(told(&Subject::Daytime, b"").as_deref(), Some(daytime));
+        assert_eq!(answered(&Subject::Daytime, b"").as_deref(), Some(daytime));
         let time = format!("784111777.250000 {daytime}");
-        assert_eq!(told(&Subject::Time, b"784111777.1").unwrap(), time);
-        assert_eq!(told(&Subject::Chargen, b"1234").as_deref(), Some(" !\"#"));
-        assert_eq!(told(&Subject::Chargen, &[0; 9999]).unwrap().len(), 512);
+        assert_eq!(answered(&Subject::Time, b"784111777.1").unwrap(), time);
+        assert_eq!(answered(&Subject::Chargen, b"1234").as_deref(), Some(" !\"#"));
+        assert_eq!(answered(&Subject::Chargen, &[0; 9999]).unwrap().len(), 512);
         for strange in [&b""[..], b"a b", b"\x1b[2J", &[b'x'; 33]] {
-            assert!(told(&Subject::Users, strange).unwrap().starts_with("error: "));
+            assert!(answered(&Subject::Users, strange).unwrap().starts_with("error: "));
         }
-        let told = told(&Subject::Users, b"nobody-of-that-name\n").unwrap();
-        assert!(told.starts_with("no: ") || told.starts_with("unknown: "), "{told}");
+        let users = answered(&Subject::Users, b"nobody-of-that-name\n").unwrap();
+        assert!(users.starts_with("no: ") || users.starts_with("unknown: "), "{users}");
     }
 
     #[test]

@@ -41,17 +41,16 @@ impl AsFd for FilePart {
     }
 }
 
-/// What comes after all that is to be sent.
+/// What follows once all output is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum After {
-    /// The conversation goes on.
+    /// The conversation continues.
     #[default]
     Continue,
     /// The connection is closed: the client has said that it sends no more.
     Close,
-    /// The connection is closed in one direction, and what the client still sends is thrown away
-    /// for a while: closing it whole would reset it, which takes back what the client has not read
-    /// yet (RFC 9112, section 9.6).
+    /// The connection is closed in one direction, and later input is discarded until a timeout: a
+    /// full close would send an RST, and the client could lose unread data (RFC 9112, section 9.6).
     Linger,
 }
 
@@ -87,7 +86,7 @@ impl Output {
         self.bytes.to_mut().extend_from_slice(bytes);
     }
 
-    /// Adds bytes that are there for good, which are not copied if nothing else is to be sent.
+    /// Adds static bytes, which are not copied if no other output is pending.
     pub fn push_lasting(&mut self, bytes: &'static [u8]) {
         if self.pending().is_empty() {
             (self.bytes, self.sent) = (Cow::Borrowed(bytes), 0);
@@ -106,7 +105,7 @@ impl Output {
         self.file = Some(part).filter(|part| part.left > 0);
     }
 
-    /// Nothing comes after this.
+    /// Ends the output; `after` follows once all is sent.
     pub fn end(&mut self, after: After) {
         self.after = after;
     }
@@ -131,7 +130,7 @@ impl Output {
         self.file.as_ref()
     }
 
-    /// What comes when all is sent.
+    /// What follows once all is sent.
     pub fn after(&self) -> After {
         self.after
     }
@@ -159,7 +158,7 @@ impl Output {
         self.file = self.file.take().filter(|file| file.left > 0);
     }
 
-    /// All pending bytes, to be sent by whoever takes them; they are as good as sent.
+    /// Takes all pending bytes; they count as sent.
     pub(crate) fn take_pending(&mut self) -> Cow<'static, [u8]> {
         let sent = std::mem::take(&mut self.sent);
         match std::mem::take(&mut self.bytes) {

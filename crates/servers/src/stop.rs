@@ -1,4 +1,4 @@
-//! Being asked to stop, in a way that wakes whoever waits.
+//! A stop request that wakes waiting threads.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,7 +17,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// One that nobody has asked for yet.
+    /// A stop that is not requested yet.
     ///
     /// # Errors
     /// When descriptors are used up.

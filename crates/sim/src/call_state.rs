@@ -7,7 +7,7 @@ use tcplab_units::{Instant, Span};
 pub(crate) struct CallState {
     /// SO_RCVTIMEO and SO_SNDTIMEO; none: no timeout.
     pub(crate) timeouts: [Option<Span>; 2],
-    /// When the application goes on even if nothing happens.
+    /// When the application continues even if nothing happens.
     pub(crate) wake: Option<Instant>,
     /// The application has nothing to do any more.
     pub(crate) is_over: bool,

@@ -8,14 +8,14 @@ use tcplab_workload::{Half, Toggle, Want};
 
 use crate::host::Host;
 
-/// A read of so many bytes or more takes a received segment without copying it.
+/// A read of at least this many bytes takes a received segment without copying it.
 const AS_IT_COMES: usize = 256 << 10;
 
 /// The result of a call.
 enum Done {
     /// It has returned, and the next may be made.
     Returned,
-    /// It has queued segments, which leave before it goes on.
+    /// It has queued segments, which leave before it continues.
     Begun,
     /// It blocks: until its connection changes, or until a time at most.
     Waits(Option<Instant>),

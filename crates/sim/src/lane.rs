@@ -18,17 +18,17 @@ pub(crate) struct Lane {
     kept: VecDeque<(u64, Option<(u16, Segment)>)>,
 }
 
-/// What came out of a link.
+/// A packet that left a link, with its verdict.
 #[derive(Debug)]
 pub(crate) struct Out {
     pub(crate) verdict: Verdict,
     pub(crate) what: Carried,
 }
 
-/// What came out of a link, delivered or not.
+/// A packet that left a link, delivered or not.
 #[derive(Debug)]
 pub(crate) enum Carried {
-    /// The segment as it was sent, of the connection of a client's port.
+    /// The unchanged segment, of the connection with this client port.
     Untouched(u16, Segment),
     /// A packet that the link saw, and may have changed or made.
     Bytes(Vec<u8>),

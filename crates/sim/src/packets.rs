@@ -9,7 +9,7 @@ use tcplab_wire::{
     ChecksumState, FrameView, Ipv4Repr, QuotedSegment, SeqNumber, TcpFlags, TcpOption, TcpRepr,
 };
 
-/// The addresses of client and server; nobody else is there.
+/// The addresses of client and server, the only hosts.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 
@@ -60,14 +60,14 @@ pub(crate) fn write(segment: &Segment, ends: [Address; 2], marking: Marking, out
 /// An ICMP error: a segment was too large for the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooBig {
-    /// From whom to whom the segment went.
+    /// The endpoints of the segment.
     pub(crate) ends: [Address; 2],
     pub(crate) sequence: SeqNumber,
     /// What the path takes, bytes of IP.
     pub(crate) mtu: u32,
 }
 
-/// The error in a packet, if it is one to the host `to`.
+/// The ICMP error in a packet to the host `to`, if it is one.
 pub(crate) fn too_big(packet: &[u8], to: Ipv4Addr) -> Option<TooBig> {
     let ip = FrameView::of_packet(packet).ip()?;
     let (mtu, quoted) = tcplab_wire::too_big(&ip)?;

@@ -19,8 +19,7 @@ impl EventQueue {
         EventQueue { due: vec![None; sources] }
     }
 
-    /// So many more sources, of which the first is `at`; those that were there from `at` on have
-    /// numbers greater by as many.
+    /// Inserts sources at `at`; the numbers of the sources from `at` on grow by as many.
     pub(crate) fn insert(&mut self, at: usize, sources: usize) {
         self.due.splice(at..at, std::iter::repeat_n(None, sources));
     }
@@ -70,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_sets_its_wake_up_again_has_only_the_last() {
+    fn source_rescheduled_keeps_only_last_wake_up() {
         let mut queue = EventQueue::new(2);
         queue.set(0, Some(at(5)));
         queue.set(0, Some(at(8)));

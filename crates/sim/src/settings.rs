@@ -5,7 +5,7 @@ use tcplab_stack::{Config, SYSCTLS, SysctlError, set_sysctl};
 
 use crate::error::SettingsError;
 
-/// The settings of the model that stands for an endpoint, without its socket options.
+/// The settings of the model that simulates an endpoint, without its socket options.
 ///
 /// # Errors
 /// When the model has no such settings.

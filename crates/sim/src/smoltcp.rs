@@ -446,7 +446,7 @@ const CLEAN: Trial = Trial {
 };
 
 #[test]
-fn the_model_and_smoltcp_exchange_streams_whichever_opens() {
+fn model_and_smoltcp_exchange_streams_from_either_side() {
     for (model_opens, model_closes) in [(true, true), (true, false), (false, true), (false, false)]
     {
         for profile in Profile::names() {

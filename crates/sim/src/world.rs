@@ -25,7 +25,7 @@ const HOSTS: usize = 2;
 /// so long, as in the kernel's world.
 const QUIET: Span = Span::from_millis(50);
 
-/// `stop` is checked once in so many events.
+/// `stop` is checked once per this many events.
 const LOOK: u64 = 4096;
 
 /// The world of one trial.
@@ -169,8 +169,8 @@ impl World {
         self.serve(2 * place + 1)
     }
 
-    /// Whether all connections that the trial waits for are over, and, unless something goes on in
-    /// the background, nothing is on the links. After a failure nothing more needs to be done.
+    /// Whether all connections that the trial waits for are over and, without background flows, the
+    /// links are empty. After a failure the trial is over at once.
     fn is_over(&mut self) -> bool {
         let hosts = || self.pairs.iter().flatten();
         let awaited = || hosts().filter(|host| !host.is_background);
@@ -363,7 +363,7 @@ impl World {
             if sent {
                 self.queue.set(LINKS[end], self.lanes[end].poll_at());
             }
-            // An application that waits for room goes on once all that can has left.
+            // An application that waits for room continues once all that can has left.
             if !host.drive(self.now) {
                 break;
             }

@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A pool of packet buffers, of which a machine has so many and no more, as embedded stacks have
-/// it: "if an application has a problem which causes all buffers to be in use, the system will be
-/// unable to communicate until some are freed up" (NetBurner, "Optimizing TCP Configurations").
+/// A pool with a fixed number of packet buffers, as embedded stacks have it: "if an application has
+/// a problem which causes all buffers to be in use, the system will be unable to communicate until
+/// some are freed up" (NetBurner, "Optimizing TCP Configurations").
 ///
 /// A buffer holds one segment. One is taken by
 /// - each segment that was written, until it is acknowledged;
@@ -32,7 +32,7 @@ struct Counters {
     unsent: AtomicU64,
 }
 
-/// Buffers that somebody has taken, given back when this is dropped.
+/// Buffers taken from the pool; dropping this returns them.
 #[derive(Debug)]
 pub struct Buffers {
     pool: BufferPool,
@@ -40,7 +40,7 @@ pub struct Buffers {
 }
 
 impl BufferPool {
-    /// A pool of so many, all free.
+    /// A pool of `size` free buffers.
     pub fn new(size: NonZeroU32) -> BufferPool {
         BufferPool(Arc::new(Counters {
             size: size.get(),
@@ -94,14 +94,14 @@ impl BufferPool {
         free
     }
 
-    /// None of them, by somebody who will take some.
+    /// An empty set of the pool's buffers.
     pub(crate) fn buffers(&self) -> Buffers {
         Buffers { pool: self.clone(), count: 0 }
     }
 }
 
 impl Buffers {
-    /// From now on it is so many.
+    /// Sets the number taken.
     pub(crate) fn set(&mut self, count: u32) {
         let taken = &self.pool.0.taken;
         let others = taken.load(Ordering::Relaxed) - self.count;

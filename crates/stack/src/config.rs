@@ -307,7 +307,7 @@ pub struct Acks {
     pub delayed: bool,
     /// The least and the most delay (`TCP_DELACK_MIN`, `TCP_DELACK_MAX`).
     pub delay: [Span; 2],
-    /// An acknowledgement is due after so many full segments (RFC 5681: 2).
+    /// An ACK is due after this many full segments (RFC 5681: 2).
     pub every: u32,
     /// How many first acknowledgements are not delayed (`TCP_MAX_QUICKACKS`).
     pub quick: u32,

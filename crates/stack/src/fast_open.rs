@@ -1,4 +1,4 @@
-//! TCP Fast Open (RFC 7413): data with the SYN, for those who show a cookie.
+//! TCP Fast Open (RFC 7413): data with the SYN, for clients with a cookie.
 
 use tcplab_wire::Cookie;
 
@@ -7,7 +7,7 @@ use crate::{Data, Segment};
 /// How a client begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FastClient {
-    /// What stands in the SYN: a cookie, an empty one to ask for one, or nothing.
+    /// The SYN's cookie: a value, an empty one as a request, or none.
     pub cookie: Option<Cookie>,
     /// Data that goes with the SYN.
     pub data: Data,
@@ -37,16 +37,16 @@ pub struct FastLesson {
     pub mss: u16,
     /// The cookie it gave.
     pub cookie: Option<Cookie>,
-    /// A cookie was asked for in vain; in the experimental option, if true.
+    /// A cookie request got no cookie; it used the experimental option, if true.
     pub refused: Option<bool>,
 }
 
-/// What a server knows: its key, and whom it trusts.
+/// A server's configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FastServer {
     /// Keys of cookies: the first makes new ones, all are recognized.
     pub keys: Vec<[u8; 16]>,
-    /// Whether data is taken only from those who show a cookie.
+    /// Whether it accepts SYN data only with a valid cookie.
     pub asks_for_cookies: bool,
 }
 
@@ -156,7 +156,7 @@ mod tests {
             let other = siphash(&key, &[0; 8]).to_le_bytes();
             FastAnswer::Give(Cookie::new(&other, false).unwrap())
         });
-        // The key is changed: the old one is known for a while, and the new cookie given.
+        // The key is changed: the old one stays valid, and the client gets a new cookie.
         server.keys.insert(0, [0; 16]);
         assert!(matches!(judge(&server, syn(cookie, 100)), FastAnswer::Take(Some(_))));
         server.asks_for_cookies = false;

@@ -6,7 +6,7 @@ use crate::congestion;
 use crate::state::State;
 
 /// The fields of Linux's `struct tcp_info` that are in use, by their names there without
-/// `tcpi_`. Times are spans, amounts are bytes; counts are segments where nothing else is said.
+/// `tcpi_`. Times are spans, amounts are bytes; counts are segments unless stated otherwise.
 ///
 /// Left out are fields that Linux has not filled for years (`fackets`), and those of features that
 /// are not modelled: rehashing, and why Fast Open failed.

@@ -129,7 +129,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         }
     }
 
-    /// What leaves next, and to whom.
+    /// The next segment to send, and its peer.
     pub fn poll_transmit(&mut self) -> Option<(Peer, Transmit)> {
         self.outbox.pop_front()
     }
@@ -177,8 +177,8 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         self.connections.remove_entry(&peer)
     }
 
-    /// Stops listening: those that nobody accepted are broken off (`inet_csk_listen_stop`); their
-    /// RSTs are to be polled for.
+    /// Stops listening: connections not yet accepted are reset (`inet_csk_listen_stop`); poll for
+    /// their RSTs.
     pub fn close(&mut self, now: Instant) {
         for (peer, mut connection) in std::mem::take(&mut self.connections) {
             if connection.state().is_synchronized() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tcplab_wire::{Ecn, TcpRepr};
 
-/// A segment as a stack sends or receives it. Bytes are made of it only where somebody looks at
+/// A segment as a stack sends or receives it. It is serialised only where something looks at
 /// them (a capture, a link that reads packets).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {

@@ -15,7 +15,7 @@ const CHUNK_OVERHEAD: u64 = 832;
 /// The bytes of a stream from the first unacknowledged one on, in the blocks in which the
 /// application gave them. Segments share these blocks.
 ///
-/// Positions are those of the connection: the first byte of data stands at 1.
+/// Positions are those of the connection: the first byte of data is at 1.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
     /// Each block and the position of its first byte.
@@ -131,7 +131,7 @@ impl SendBuffer {
         self.is_starved = self.is_pool_empty() && self.own_free_segments() > 0;
     }
 
-    /// Whether the last write waits for a buffer of the pool, whoever frees it.
+    /// Whether the last write waits for a buffer of the pool.
     pub(crate) fn awaits_pool(&self) -> bool {
         self.full && self.is_starved
     }
@@ -368,7 +368,7 @@ impl SendBuffer {
         self.chunks.get(index).is_some_and(|chunk| chunk.end == end && chunk.push)
     }
 
-    /// Nothing is appended to what is there, nor sent together with what follows (MSG_EOR).
+    /// Ends the record (MSG_EOR): later data is neither appended to it nor sent in its segments.
     pub(crate) fn seal(&mut self) {
         if let Some(tail) = self.chunks.back_mut().filter(|tail| !tail.sealed) {
             tail.sealed = true;

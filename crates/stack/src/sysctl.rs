@@ -8,9 +8,9 @@ use crate::config::{BlackHole, Detection, Ecn};
 /// Why a sysctl cannot change a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SysctlError {
-    /// No setting of a model stands for it; see [`SYSCTLS`].
+    /// No model has this sysctl; see [`SYSCTLS`].
     Unknown,
-    /// It cannot have this value: the ones that it can have.
+    /// An invalid value; holds the valid ones.
     Value(&'static str),
 }
 
@@ -20,7 +20,7 @@ macro_rules! sysctls {
         /// The names of the sysctls that models know.
         pub const SYSCTLS: &[&str] = &[$($name),*];
 
-        /// Sets what the sysctl `name` stands for.
+        /// Sets the sysctl `name`.
         ///
         /// # Errors
         /// When a model has no such setting, or not with that value.

@@ -79,7 +79,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_is_symmetric(n in 1_u64..2000, p in 0.001..0.999_f64) {
+        fn binomial_is_symmetric(n in 1_u64..2000, p in 0.001..0.999_f64) {
             let (low, high) = binomial_range(n, p, 0.99);
             let (other_low, other_high) = binomial_range(n, 1.0 - p, 0.99);
             proptest::prop_assert!(low <= high && high <= n);

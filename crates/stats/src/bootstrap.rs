@@ -9,17 +9,17 @@ use crate::{Interval, median};
 /// How values of several samples belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resampling {
-    /// Not at all: each sample is drawn from by itself.
+    /// Unpaired: each sample is resampled separately.
     Independent,
-    /// Value by value: what stands at the same place is drawn together.
+    /// Paired: values with the same index are drawn together.
     Paired,
 }
 
 /// How a bootstrap is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Bootstrap {
-    /// How often the statistic is made of a sample drawn anew; 10,000 leave the ends of a 95 %
-    /// interval uncertain by about a hundredth of its width.
+    /// The number of resamples; 10,000 leave the ends of a 95 % interval uncertain by about a
+    /// hundredth of its width.
     pub resamples: usize,
     /// How often the interval is to hold the truth, between 0 and 1.
     pub confidence: f64,

@@ -1,4 +1,4 @@
-//! What a comparison could have found: the smallest difference that so many trials show.
+//! The minimum detectable difference of a comparison with a given number of trials.
 
 use tcplab_units::Rng;
 
@@ -12,17 +12,17 @@ use crate::shift::{
 /// How surely a difference that can be detected is detected.
 pub const POWER: f64 = 0.9;
 
-/// Rank tests need so many more values of a normal distribution than the best test for it does: the
+/// The ratio of the values that rank tests and the best test of a normal distribution need: the
 /// inverse of 3/π (Hodges and Lehmann 1956).
 const RANKS_NEED: f64 = std::f64::consts::PI / 3.0;
-/// Up to so many values the power is simulated.
+/// Up to this many values the power is simulated.
 const SIMULATED: usize = 24;
 const SIMULATIONS: usize = 1_000;
 
-/// Who is compared with whom.
+/// How the values are matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Design {
-    /// So many pairs.
+    /// This many pairs.
     Pairs(usize),
     /// Samples of these sizes.
     Samples(usize, usize),
@@ -74,7 +74,7 @@ impl Design {
     }
 }
 
-/// What was observed, to be asked what it could have shown.
+/// Observed values, for computing the minimum detectable difference.
 #[derive(Debug, Clone, Copy)]
 pub enum Observed<'a> {
     /// The differences of pairs.
@@ -84,7 +84,7 @@ pub enum Observed<'a> {
 }
 
 impl Observed<'_> {
-    /// Who is compared with whom.
+    /// How the values are matched.
     pub fn design(self) -> Design {
         match self {
             Observed::Pairs(differences) => Design::Pairs(differences.len()),
@@ -189,8 +189,8 @@ pub fn trials_needed(shift: f64, alpha: f64, is_paired: bool) -> usize {
     (count.ceil().min(1e9) as usize).max(least)
 }
 
-/// See [`Design::detectable`]: each step that `steps` gives is what a value of the rank
-/// distribution stands for; the interval begins with the last of the `rare` smallest.
+/// See [`Design::detectable`]: `steps` gives the values of the rank distribution in steps; the
+/// interval begins with the last of the `rare` smallest.
 fn simulated(
     rare: usize,
     times: usize,

@@ -56,8 +56,9 @@ pub fn variance_shares(
         ((one, other), share(unexplained - layout.unexplained(&terms)))
     });
     let (mains, pairs): (Vec<f64>, Vec<_>) = (mains.collect(), pairs.collect());
-    let told: f64 = mains.iter().sum::<f64>() + pairs.iter().map(|(_, share)| share).sum::<f64>();
-    Some(VarianceShares { mains, pairs, rest: (1.0 - told).max(0.0) })
+    let explained: f64 =
+        mains.iter().sum::<f64>() + pairs.iter().map(|(_, share)| share).sum::<f64>();
+    Some(VarianceShares { mains, pairs, rest: (1.0 - explained).max(0.0) })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -153,8 +154,8 @@ mod tests {
     fn sums_of_squares_are_the_classical_ones() {
         let values = [[1.0, 3.0], [2.0, 2.0], [6.0, 1.0]];
         let shares = variance_shares(&[3, 2], &observed(|a, b| values[a][b], &[])).unwrap();
-        let told = [(shares.mains[0], 3.0), (shares.mains[1], 1.5), (shares.pairs[0].1, 13.0)];
-        assert!(told.iter().all(|(share, squares)| near(*share, squares / 17.5)), "{shares:?}");
+        let expected = [(shares.mains[0], 3.0), (shares.mains[1], 1.5), (shares.pairs[0].1, 13.0)];
+        assert!(expected.iter().all(|(share, squares)| near(*share, squares / 17.5)), "{shares:?}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl KolmogorovSmirnov {
     /// itself. None of an empty sample.
     ///
     /// For a law with such values, `p` is too large rather than too small: the test then finds
-    /// less than it could, and accuses nobody wrongly.
+    /// less than it could, and gives no false positives.
     ///
     /// # Panics
     /// When a value is not a number.

@@ -2,7 +2,7 @@
 
 use crate::median;
 
-/// A value whose distance from the median is more than so many median absolute deviations is called
+/// A value more than this many median absolute deviations from the median is called
 /// an outlier: ten standard deviations of a normal distribution, as hyperfine has it. Iglewicz and
 /// Hoaglin (1993) propose three and a half; a network has long tails, and a warning that comes with
 /// every run warns of nothing.

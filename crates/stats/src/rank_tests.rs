@@ -8,9 +8,9 @@
 use crate::normal::normal_probability;
 use crate::ranks::{both_tails, doubled_ranks, sums_of_any, sums_of_some, tie_term};
 
-/// Up to so many pairs the test of pairs is exact.
+/// Up to this many pairs the test of pairs is exact.
 pub(crate) const EXACT_PAIRS: usize = 50;
-/// Up to so many values on both sides together the test of two samples is exact.
+/// Up to this many values on both sides together the test of two samples is exact.
 pub(crate) const EXACT_VALUES: usize = 60;
 
 /// What a rank test says.
@@ -30,8 +30,8 @@ pub struct RankTest {
     pub is_exact: bool,
 }
 
-/// Wilcoxon's signed-rank test (1945) of the differences of pairs. Pairs that do not differ say
-/// nothing and are put aside; if none do, `p` is 1.
+/// Wilcoxon's signed-rank test (1945) of the differences of pairs. Pairs without a difference are
+/// left out; if none differ, `p` is 1.
 ///
 /// # Panics
 /// When a value is not a number.
@@ -94,7 +94,7 @@ fn normal_p(distance: f64, variance: f64) -> f64 {
     (2.0 * normal_probability(-z)).min(1.0)
 }
 
-/// The smallest `p` that [`signed_rank`] can give for so many pairs.
+/// The smallest `p` that [`signed_rank`] can give for this many pairs.
 pub fn least_p_of_pairs(pairs: usize) -> f64 {
     0.5_f64.powi(pairs as i32 - 1).min(1.0)
 }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_be_shown_with_too_few() {
+    fn too_few_values_show_no_difference() {
         assert_eq!((least_pairs(0.05), least_pairs(0.05 / 12.0)), (6, 9));
         assert_eq!((least_values(0.05), least_values(0.05 / 12.0)), (4, 6));
         assert!(least_p_of_pairs(5) > 0.05 && signed_rank(&[1.0, 2.0, 3.0, 4.0, 5.0]).p > 0.05);

@@ -62,14 +62,14 @@ mod tests {
                 "{found:?}"
             );
         }
-        let told = |comparisons| ratio_of_means(&FAR, 0.95, comparisons);
-        assert_eq!(told(5), None, "at 99 % no ratio is too large");
+        let with_comparisons = |comparisons| ratio_of_means(&FAR, 0.95, comparisons);
+        assert_eq!(with_comparisons(5), None, "at 99 % no ratio is too large");
         assert_eq!(ratio_of_means(&FAR[..1], 0.95, 1), None);
         assert_eq!(ratio_of_means(&[(1.0, 2.0); 3], 0.95, 1).map(|it| it.low), Some(0.5));
     }
 
     #[test]
-    fn one_is_left_out_where_the_means_are_told_apart() {
+    fn interval_of_distinct_means_excludes_one() {
         for shift in 0..40 {
             let pairs = NEAR.map(|(a, b)| (a - 0.1 * f64::from(shift), b));
             let differences = pairs.map(|(a, b)| a - b);

@@ -141,7 +141,7 @@ mod tests {
             pairs in proptest::collection::vec(-1.0..1.5_f64, 6..30),
             other in proptest::collection::vec(-1.3..1.0_f64, 6..25),
         ) {
-            // Pairs that are equal are put aside by the test, and count in the interval.
+            // The test leaves out equal pairs; the interval counts them.
             proptest::prop_assume!(pairs.iter().chain(&other).all(|value| *value != 0.0));
             let excludes = |shift: Shift| {
                 shift.interval.is_none_or(|range| range.low > 0.0 || range.high < 0.0)

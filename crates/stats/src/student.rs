@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_degree_of_freedom_is_the_cauchy_distribution() {
+    fn student_with_one_degree_of_freedom_is_cauchy() {
         for level in LEVELS {
             let exact = (PI * (level - 0.5)).tan();
             let ours = student_t_quantile(level, 1.0);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_symmetric_about_zero() {
+    fn student_is_symmetric_about_zero() {
         for df in [1.0, 4.0, 30.0] {
             assert!(student_t_quantile(0.5, df).abs() < 1e-15);
             for level in LEVELS {
@@ -139,7 +139,7 @@ mod tests {
         }
 
         #[test]
-        fn more_degrees_of_freedom_narrow_it(p in 0.6..0.999f64, df in 1.0..500.0f64) {
+        fn student_narrows_with_degrees_of_freedom(p in 0.6..0.999f64, df in 1.0..500.0f64) {
             proptest::prop_assert!(student_t_quantile(p, df) > student_t_quantile(p, df + 1.0));
         }
     }

@@ -3,7 +3,7 @@
 use crate::median;
 use crate::normal::normal_probability;
 
-/// Up to so many values the test is exact, if they all differ.
+/// Up to this many values the test is exact, if they all differ.
 const EXACT: usize = 40;
 
 /// What values do in the order they are in.

@@ -33,7 +33,7 @@ pub(crate) enum Cells<R> {
     FlagIfAny(fn(&R) -> Option<bool>),
     Whole(fn(&R) -> u64),
     WholeIfAny(fn(&R) -> Option<u64>),
-    /// Identifiers of 64 bits, which nobody subtracts.
+    /// Identifiers of 64 bits, not for arithmetic.
     Wide(fn(&R) -> u64),
     WideIfAny(fn(&R) -> Option<u64>),
     NumberIfAny(fn(&R) -> Option<f64>),

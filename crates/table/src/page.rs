@@ -11,7 +11,7 @@ use crate::tables;
 use crate::trace::{TraceTable, explained};
 
 #[test]
-fn the_page_of_tables_lists_their_columns() {
+fn page_of_tables_lists_their_columns() {
     assert_page("tables.md", &tables_page());
 }
 

@@ -3,7 +3,7 @@
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
 
-/// Tells the time since the trial's zero. Copies agree, in every thread.
+/// The time since the trial's zero. Copies agree, in every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     zero: u64,
@@ -37,7 +37,7 @@ impl Clock {
         Span::from_nanos(read(ClockId::ThreadCPUTime))
     }
 
-    /// The wall clock minus this one, in nanoseconds: it changes where somebody sets the clock.
+    /// The wall clock minus this one, in nanoseconds: it changes when the clock is set.
     pub(crate) fn wall_offset() -> i64 {
         let (steady, wall) = (read(ClockId::Monotonic), read(ClockId::Realtime));
         wall.wrapping_sub(steady).cast_signed()

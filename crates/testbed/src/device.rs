@@ -225,8 +225,8 @@ impl Device {
         }
     }
 
-    /// Frames that nobody read in time from a packet socket, since the last call. A TUN device does
-    /// not tell its reader of those; the endpoint's own counters do.
+    /// Frames not read in time from a packet socket, since the last call. A TUN device does
+    /// not count those; the endpoint's own counters do.
     pub(crate) fn unread_drops(&mut self) -> u64 {
         let is_tun = self.ethernet.is_empty() && !self.is_interface;
         let refused = std::mem::take(&mut self.refused);
@@ -361,13 +361,13 @@ pub(crate) fn await_carrier(name: &str) -> Result<(), TrialError> {
 fn ip_len(packet: &[u8]) -> usize {
     let number =
         |at: usize| packet.get(at..at + 2).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])));
-    let told = match packet.first().map(|byte| byte >> 4) {
+    let total_len = match packet.first().map(|byte| byte >> 4) {
         Some(4) => number(2).filter(|len| *len >= 20),
         // Zero: too long for the field (RFC 2675).
         Some(6) => number(4).filter(|len| *len > 0).map(|len| len + 40),
         _ => None,
     };
-    told.unwrap_or(usize::MAX)
+    total_len.unwrap_or(usize::MAX)
 }
 
 /// Takes the loopback of the calling thread's namespace up.

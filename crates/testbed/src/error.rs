@@ -138,7 +138,7 @@ impl TrialError {
             ),
             TrialError::SocketOption { option, .. } => Some(format!(
                 "see `tcplab sockopts {option}`; with `if_refused = \"record\"` beside it \
-                 the trial goes on without"
+                 the trial continues without"
             )),
             TrialError::TimeLimit { .. } => Some(
                 "raise `[limits] trial` in the scenario if the transfer really needs longer".into(),

@@ -32,8 +32,8 @@ pub(crate) struct Flows {
     servers: AtomicU64,
     /// A connection failed that must not.
     has_failed: AtomicBool,
-    /// So long after the last awaited connection is done, those in the background are ended: the
-    /// rest of its close crosses the path twice.
+    /// The time between the end of the last awaited connection and that of the background flows:
+    /// the rest of its close crosses the path twice.
     farewell: Span,
 }
 

@@ -16,14 +16,14 @@ use crate::{DeviceKind, TrialError, packet_socket, sys};
 pub struct BridgeRequest {
     /// The path and its recording.
     pub moving: Moving,
-    /// What comes in at the first goes forward.
+    /// Packets from the first go forward.
     pub interfaces: [String; 2],
     /// When to end by itself.
     pub lasting: Option<Duration>,
 }
 
 /// How often traffic is reported to the caller.
-const TELL_EVERY: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often to look whether the path still works.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -71,7 +71,7 @@ pub fn bridge(
     request.moving.prepare()?;
     let mover = Mover::start(&request.moving, ends)?;
     let started = Instant::now();
-    let mut told = started;
+    let mut reported = started;
     while !mover.has_failed() {
         let left = request.lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
         let span = left.map_or(LOOK, |left| left.min(LOOK));
@@ -82,8 +82,8 @@ pub fn bridge(
         {
             break;
         }
-        if told.elapsed() >= TELL_EVERY {
-            told = Instant::now();
+        if reported.elapsed() >= REPORT_INTERVAL {
+            reported = Instant::now();
             watch(&mover.traffic());
         }
     }

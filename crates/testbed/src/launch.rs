@@ -144,8 +144,9 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         Ok(Helper { child, program, messages, complaints })
     }
 
-    /// Gives the process its task, and `heard` its messages until that has a result; `stop` ends
-    /// the process at once. Its standard input stays open: its end shows that the caller is gone.
+    /// Gives the process its task, and `heard` each of its messages until one has the result;
+    /// `stop` ends the process at once. Its standard input stays open: its end shows that the
+    /// caller is gone.
     pub(crate) fn follow<T>(
         self,
         request: &impl Serialize,

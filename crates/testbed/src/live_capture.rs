@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_was_taken_off_is_put_back() {
+    fn removed_vlan_tag_is_restored() {
         let header = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 8, 0];
         let mut buffer = buffer(&header);
         let start = put_back(&mut buffer, [0x81, 0, 0, 42]);

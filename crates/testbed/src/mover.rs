@@ -151,7 +151,7 @@ impl Mover {
         self.stop.store(true, Ordering::Relaxed);
         let moved = self.thread.join().map_err(|_| panicked())?;
         let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
-        // Without its recorder the mover goes on, so the recorder's error is the first.
+        // Without its recorder the mover continues, so the recorder's error is the first.
         let mut writer = writer.transpose()?.transpose()?;
         let (moved, scheduling) = moved?;
         let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };

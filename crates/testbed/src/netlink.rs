@@ -33,7 +33,7 @@ pub(crate) struct Netlink {
 pub(crate) struct LinkSettings {
     pub(crate) mtu: Option<u32>,
     pub(crate) queue_len: Option<u32>,
-    /// Never ask who has an address: the other end of the wire is always the same.
+    /// No ARP: the other end of the wire is always the same.
     pub(crate) no_arp: bool,
     /// The hardware address.
     pub(crate) mac: Option<[u8; 6]>,

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::net::SocketType;
 
 use crate::sys::{
-    bind_packet_socket, check, interface_request, note_times, set_option, set_receive_buffer,
-    tell_of_tags, unbound_packet_socket,
+    bind_packet_socket, check, interface_request, note_times, report_tags, set_option,
+    set_receive_buffer, unbound_packet_socket,
 };
 
 /// EtherType of everything.
@@ -17,13 +17,13 @@ const ALL: u16 = libc::ETH_P_ALL as u16;
 /// A burst must not be lost here, nor what a network card has not sent yet.
 const BUFFER: libc::c_int = 16 << 20;
 
-/// Opens it: non-blocking, with `virtio_net_hdr`, for what comes in from others only, whoever it is
-/// for. The interface hears everything for as long as the socket is open.
+/// Opens it: non-blocking, with `virtio_net_hdr`, for incoming packets only, whatever their
+/// destination. The interface is promiscuous while the socket is open.
 pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
     let socket = unbound_packet_socket(SocketType::RAW)?;
     let fd = socket.as_fd();
     set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
-    tell_of_tags(fd)?;
+    report_tags(fd)?;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
     bind_to_all_of(fd, interface)?;
     Ok(socket)
@@ -33,7 +33,7 @@ pub(crate) fn open(interface: u32) -> io::Result<OwnedFd> {
 pub(crate) fn listen(interface: u32) -> io::Result<OwnedFd> {
     let socket = unbound_packet_socket(SocketType::RAW)?;
     note_times(socket.as_fd())?;
-    tell_of_tags(socket.as_fd())?;
+    report_tags(socket.as_fd())?;
     bind_to_all_of(socket.as_fd(), interface)?;
     Ok(socket)
 }
@@ -44,7 +44,7 @@ pub(crate) fn listen_to_all() -> io::Result<OwnedFd> {
     const EVERY: u32 = 0;
     let socket = unbound_packet_socket(SocketType::DGRAM)?;
     note_times(socket.as_fd())?;
-    tell_of_tags(socket.as_fd())?;
+    report_tags(socket.as_fd())?;
     make_room(socket.as_fd())?;
     bind_packet_socket(socket.as_fd(), EVERY, ALL)?;
     Ok(socket)
@@ -56,7 +56,7 @@ fn make_room(socket: BorrowedFd<'_>) -> io::Result<()> {
         .or_else(|_| set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, BUFFER))
 }
 
-/// From now on it takes the frames of an interface, whoever they are for.
+/// Binds it to an interface, promiscuously.
 fn bind_to_all_of(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
     make_room(socket)?;
     bind_packet_socket(socket, interface, ALL)?;

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 
 use crate::sys::check;
 
-/// The signals that a shell wants to hear of instead of being ended by them, and that a child
+/// The signals that a shell handles instead of dying from them, and that a child
 /// ended.
 const HEARD: [libc::c_int; 5] =
     [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGCHLD];
@@ -46,7 +46,7 @@ impl Signals {
             check(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()))?;
             check(libc::signalfd(-1, &raw const set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC))?
         };
-        // SAFETY: `raw` was just opened and belongs to nobody else.
+        // SAFETY: `raw` was just opened and has no other owner.
         Ok(Signals { fd: unsafe { OwnedFd::from_raw_fd(raw) } })
     }
 
@@ -61,19 +61,19 @@ impl Signals {
 
     /// The next signal that came, if there is one.
     pub(crate) fn next(&self) -> Option<Heard> {
-        let mut told = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
+        let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
         // SAFETY: the kernel writes at most `size` bytes, which is the size of the value, and any
         // bytes are a valid one.
-        let told = unsafe {
-            if libc::read(self.fd.as_raw_fd(), told.as_mut_ptr().cast(), size) != size as isize {
+        let info = unsafe {
+            if libc::read(self.fd.as_raw_fd(), info.as_mut_ptr().cast(), size) != size as isize {
                 return None;
             }
-            told.assume_init()
+            info.assume_init()
         };
-        let by_process = matches!(told.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
-        let sender = by_process.then(|| Pid::from_raw(told.ssi_pid.cast_signed())).flatten();
-        Some(Heard { signal: Signal::from_named_raw(told.ssi_signo.cast_signed())?, sender })
+        let by_process = matches!(info.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
+        let sender = by_process.then(|| Pid::from_raw(info.ssi_pid.cast_signed())).flatten();
+        Some(Heard { signal: Signal::from_named_raw(info.ssi_signo.cast_signed())?, sender })
     }
 }
 

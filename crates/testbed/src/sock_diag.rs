@@ -7,7 +7,7 @@ use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 use netlink_sys::{Socket, SocketAddr as NetlinkAddr};
 use tcplab_units::Span;
 
-/// A TCP socket, or what is left of one.
+/// A TCP socket, also one in TIME-WAIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpSocket {
     /// The end here.
@@ -18,12 +18,12 @@ pub struct TcpSocket {
     pub state: u8,
     /// The timer that runs, if one does.
     pub timer: Option<SocketTimer>,
-    /// Bytes that nobody has read yet; of one that listens, connections not accepted yet.
+    /// Unread bytes; of a listener, connections not accepted yet.
     pub receive_queue: u32,
     /// Bytes sent or to be sent and not acknowledged; of one that listens, how many connections may
     /// wait to be accepted.
     pub send_queue: u32,
-    /// Whose it is; 0 also where nobody's any more.
+    /// The owner's user ID; 0 also without an owner.
     pub user: u32,
     /// Its number in the file system; 0 where no process has it open any more.
     pub inode: u32,
@@ -34,7 +34,7 @@ pub struct TcpSocket {
 pub struct SocketTimer {
     /// Which.
     pub kind: TimerKind,
-    /// So long until it runs out.
+    /// The time until it expires.
     pub left: Span,
     /// How often it has run out in a row.
     pub tries: u8,
@@ -43,11 +43,11 @@ pub struct SocketTimer {
 /// Which timer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerKind {
-    /// What is not acknowledged is retransmitted, or probed for.
+    /// Retransmission or tail loss probe.
     Retransmission,
     /// The other end is asked whether it is there; in FIN-WAIT-2 it is given up.
     KeepAlive,
-    /// What is left of the connection is forgotten.
+    /// TIME-WAIT.
     TimeWait,
     /// The other end's zero window is probed.
     WindowProbe,
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(states(), [FIN_WAIT_2, CLOSE_WAIT]);
         let mut rest = Vec::new();
         std::io::Read::read_to_end(&mut { accepted }, &mut rest).unwrap();
-        // Read before it closes, or the data that nobody read would make it an RST.
+        // Read before closing, or the unread data would cause an RST.
         std::io::Read::read_exact(&mut &stream, &mut [0; 1_000]).unwrap();
         drop(stream);
         let left = between(client, Some(server)).unwrap();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_the_kernel_is_an_error() {
+    fn kernel_refusal_is_an_error() {
         let mut bytes = [0; HEADER + 4];
         bytes[..4].copy_from_slice(&20_u32.to_ne_bytes());
         bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());

@@ -17,7 +17,7 @@ pub struct Tuning {
     /// came.
     pub coalesce: Span,
     /// Packets are handed over so much before they are due: what reading, writing, and waking up
-    /// cost each time is so taken back.
+    /// always cost is compensated this way.
     pub lead: Span,
     /// Whether to run before all ordinary threads where that is allowed (`SCHED_FIFO`).
     pub real_time: bool,

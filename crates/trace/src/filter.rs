@@ -308,7 +308,7 @@ mod tests {
             assert_eq!((admits(web), admits(six)), (of_web, of_six), "{text}");
             assert_eq!(filter.to_string(), text);
         }
-        // What is no TCP has no ends.
+        // Packets other than TCP have no ends.
         let udp = |text: &str| Filter::parse(text).unwrap().admits(None, Span::ZERO);
         assert!(!udp("port 53") && udp("not port 53") && udp("time 0s..1s"));
         assert!(Filter::parse("time ..1s or not time 3s..").unwrap().is_of_time_only());

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sinks_receive_what_each_alone_receives() {
+    fn paired_sinks_each_receive_everything() {
         let alone = analyzed(recorder(true)).results;
         assert_eq!(alone[0].0, "begins");
         let count = |kind: &str| alone.iter().filter(|result| result.0 == kind).count();
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sink_gets_one_connection() {
+    fn single_connection_sink_gets_one_connection() {
         let of = |connection| {
             let only = analyzed(Only::new(connection, Some(recorder(true))));
             only.into_inner().unwrap().results

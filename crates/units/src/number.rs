@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn quantities_are_plain_numbers_and_come_back() {
+    fn quantities_serialise_as_plain_numbers() {
         let measured = Measured {
             time_ns: Span::from_millis(200),
             size_bytes: None,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Why a quantity could not be read; the text names what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "each field is told in the message above it")]
+#[expect(missing_docs, reason = "the message above each field explains it")]
 pub enum UnitError {
     /// There is no number at the start.
     #[error("`{text}` is not {what}: give a number and a unit, such as `{example}`")]

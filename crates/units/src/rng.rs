@@ -13,7 +13,7 @@ pub struct Rng(Pcg64Mcg);
 impl Rng {
     /// The stream called `name` of `seed`.
     pub fn new(seed: u64, name: &str) -> Rng {
-        // FNV-1a (Fowler, Noll, Vo), 64 bit, tells names apart; SplitMix64 (Steele, Lea, Flood
+        // FNV-1a (Fowler, Noll, Vo), 64 bit, distinguishes names; SplitMix64 (Steele, Lea, Flood
         // 2014) spreads seeds that differ in one bit over the whole state.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in name.bytes() {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_pinned_and_their_names_tell_them_apart() {
+    fn streams_are_pinned_and_differ_by_name() {
         let draw = |seed, name| {
             let mut rng = Rng::new(seed, name);
             [rng.next_u64(), rng.next_u64()]
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_unit_is_even_and_open() {
+    fn open_unit_is_uniform_and_open() {
         let mut rng = Rng::new(5, "unit");
         let mut seen = [0u32; 10];
         for _ in 0..100_000 {

@@ -58,7 +58,7 @@ pub fn span(span: Span) -> String {
     format!("{short} {unit}")
 }
 
-/// `value` with about three digits, as a sentence tells it.
+/// `value` with about three digits, for a sentence.
 pub fn brief(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 100.0 => 0,

@@ -75,7 +75,7 @@ pub enum Written {
     Amount(BTreeMap<String, Entry>),
 }
 
-/// What stands in an amount.
+/// A part of an amount.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Entry {
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_texts_are_written_as_numbers_and_come_back() {
+    fn numbers_in_texts_round_trip() {
         let table = [
             ("1", "1"),
             ("16384 B", r#"{"bytes":16384}"#),

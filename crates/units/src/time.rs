@@ -35,7 +35,7 @@ written_as!(
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
-    /// The longest span that can be told.
+    /// The longest span.
     pub const MAX: Span = Span(u64::MAX);
 
     /// `n` nanoseconds.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_and_multiples_are_never_longer_than_can_be_told() {
+    fn sums_and_multiples_saturate() {
         let half = Span::from_nanos(u64::MAX / 2 + 1);
         assert_eq!(half + half, Span::MAX);
         assert_eq!(half * 2, Span::MAX);
@@ -238,7 +238,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_can_be_read_back(nanos: u64) {
+        fn span_text_round_trips(nanos: u64) {
             let span = Span::from_nanos(nanos);
             proptest::prop_assert_eq!(span.to_string().parse::<Span>().unwrap(), span);
         }

@@ -45,7 +45,7 @@ impl<'a> UdpPacket<'a> {
         self.word(6)
     }
 
-    /// Its data, as far as it was kept.
+    /// Its data, as far as it was captured.
     pub fn payload(&self) -> &'a [u8] {
         let end = usize::from(self.length()).clamp(HEADER, self.bytes.len());
         &self.bytes[HEADER..end]

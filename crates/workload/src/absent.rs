@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a server is not there.
+/// How a server is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Absent {
-    /// Nobody listens on the port: its host answers with a RST.
+    /// No listener on the port: the host answers with a RST.
     Closed,
-    /// Nobody answers at all: packets vanish in a black hole.
+    /// No answer at all: a black hole.
     Silent,
 }

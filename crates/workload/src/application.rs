@@ -32,7 +32,7 @@ pub enum Want<'a> {
         /// MSG_OOB: the last of them is urgent.
         urgent: bool,
     },
-    /// Read at most so many bytes; report with `received` or `end_of_stream`.
+    /// Read at most this many bytes; report with `received` or `end_of_stream`.
     Read(usize),
     /// Wait until the urgent byte has come; report with `did`, or with `end_of_stream`.
     AwaitUrgent,
@@ -88,7 +88,7 @@ struct Operation {
 #[derive(Debug, Clone)]
 enum What {
     Step(Step),
-    /// Go back to `from` so many times, `left` of which are to come.
+    /// Jump back to `from`, `left` more times.
     Again {
         from: usize,
         times: u64,
@@ -101,7 +101,7 @@ enum What {
 struct Doing {
     /// Whether anything of it is known.
     begun: bool,
-    /// What is left of an amount.
+    /// The rest of an amount.
     left: u64,
     /// When it is over, where it is a sleep.
     until: Option<Instant>,
@@ -338,7 +338,7 @@ impl Application {
 
     /// A write returned although the socket has not taken all that it was given.
     pub fn returned(&mut self, now: Instant) {
-        self.told(OK.into(), now);
+        self.record_result(OK.into(), now);
     }
 
     /// A read gave `bytes`, at least one.
@@ -347,7 +347,7 @@ impl Application {
         let count = bytes.len() as u64;
         self.doing.moved += count;
         self.doing.left = self.doing.left.saturating_sub(count);
-        self.told(OK.into(), now);
+        self.record_result(OK.into(), now);
         if let What::Step(Step::Read(Read { until: Until::Once, .. })) =
             &self.operations[self.at].what
         {
@@ -358,7 +358,7 @@ impl Application {
     /// A read gave nothing: the other end has closed its sending half.
     pub fn end_of_stream(&mut self, now: Instant) {
         self.finished.get_or_insert(now);
-        self.told(END.into(), now);
+        self.record_result(END.into(), now);
         self.leave();
     }
 
@@ -371,14 +371,14 @@ impl Application {
 
     /// Whether the next byte is the urgent one.
     pub fn marked(&mut self, is_at_mark: bool, now: Instant) {
-        self.told(if is_at_mark { AT_MARK } else { NOT_AT_MARK }.into(), now);
+        self.record_result(if is_at_mark { AT_MARK } else { NOT_AT_MARK }.into(), now);
         self.next();
     }
 
     /// What [`Want`] asked for was done, and there is nothing else to report.
     pub fn did(&mut self, now: Instant) {
         self.started.get_or_insert(now);
-        self.told(OK.into(), now);
+        self.record_result(OK.into(), now);
         self.next();
     }
 
@@ -389,7 +389,7 @@ impl Application {
             What::Step(step) => (matches!(step, Step::Connect | Step::Accept), errno == "EAGAIN"),
             What::Again { .. } => (false, false),
         };
-        self.told(errno, now);
+        self.record_result(errno, now);
         self.output.give_up();
         if connects {
             // There is nothing to do anything with.
@@ -404,7 +404,7 @@ impl Application {
         }
     }
 
-    /// The trial's time is over: what is waited for will not be known, and nothing else is done.
+    /// The trial's time is over: the pending call gets no result, and no step follows.
     pub fn ran_out(&mut self, now: Instant) {
         if self.settle(now).is_none() {
             return;
@@ -414,11 +414,11 @@ impl Application {
         {
             self.doing.call = Some(Instant::from_nanos(until.as_nanos() - span.as_nanos()));
         }
-        self.told(WAITING.into(), now);
+        self.record_result(WAITING.into(), now);
         self.go_to(self.operations.len());
     }
 
-    /// On behind this step, and behind all repetitions that it is in.
+    /// Continues behind this step, and behind all repetitions that enclose it.
     fn leave(&mut self) {
         match self.operations[self.at].way_out {
             Some(out) => self.go_to(out),
@@ -427,7 +427,7 @@ impl Application {
     }
 
     /// The call at hand has returned.
-    fn told(&mut self, result: Cow<'static, str>, now: Instant) {
+    fn record_result(&mut self, result: Cow<'static, str>, now: Instant) {
         let began = self.doing.call.take().unwrap_or(now);
         let bytes = std::mem::take(&mut self.doing.moved);
         let What::Step(step) = &self.operations[self.at].what else { return };
@@ -458,7 +458,7 @@ impl Application {
     }
 }
 
-/// Puts steps one behind the other, with a way back at the end of each repetition.
+/// Flattens steps into one list, with a jump back at the end of each repetition.
 fn lay_out(steps: &[Step], operations: &mut Vec<Operation>) {
     let push = |operations: &mut Vec<Operation>, what| {
         operations.push(Operation { what, way_out: None });

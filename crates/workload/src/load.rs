@@ -1,4 +1,4 @@
-//! A server of a certain design under load: what is asked for, and the result.
+//! A server of a certain design under load: the configuration and the result.
 //!
 //! Unlike programs this cannot be done step by step: how processes, threads and event loops carry
 //! connections is what is looked at. A world that has them runs it as a whole.
@@ -39,7 +39,7 @@ pub struct LoadSpec {
     /// Whether a connection is used for many requests. Default: false, a connection for each.
     #[serde(default)]
     pub keep_alive: bool,
-    /// So many requests a second over all connections, whatever the server does: an open loop,
+    /// Requests per second over all connections, independent of the server: an open loop,
     /// whose times count from when a request was due. Default: the next request of a connection
     /// begins when the one before has its answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ impl LoadSpec {
     const WORKERS_MAX: u64 = 1024;
     const CONCURRENCY_MAX: u64 = 10_000;
     const RATE_MAX: u64 = 1_000_000;
-    /// Where nothing is said of its length.
+    /// The default length.
     const USUAL_LENGTH: Span = Span::from_secs(1);
 
     /// How long it lasts after the warm-up; none where a number of requests decides.
@@ -117,8 +117,8 @@ mod tests {
         ] {
             let json = format!(r#"{{"load": {{{load}}}}}"#);
             let spec: WorkloadSpec = serde_json::from_str(&json).unwrap();
-            let told = spec.check().map_err(|error| error.key().unwrap_or_default());
-            assert_eq!(told, expected, "{json}");
+            let found = spec.check().map_err(|error| error.key().unwrap_or_default());
+            assert_eq!(found, expected, "{json}");
         }
         let both = r#"{"load": {"design": "fork"}, "upload": "1 B"}"#;
         let both: WorkloadSpec = serde_json::from_str(both).unwrap();

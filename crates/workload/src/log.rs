@@ -6,10 +6,10 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use crate::report::{CallRow, Exchange};
 
-/// So many rows are kept in order. Later calls are added to the last row of the same step and
+/// The number of rows stored in order. Later calls are added to the last row of the same step and
 /// result, so that a program of endless repetitions has a finite log.
 const ROWS_MAX: usize = 4_096;
-/// So many requests are kept with their times.
+/// The number of requests stored with their times.
 const EXCHANGES_MAX: usize = 10_000;
 
 /// The log of an application.
@@ -26,7 +26,7 @@ pub(crate) struct Log {
 #[derive(Debug, Clone)]
 struct Row {
     step: usize,
-    told: CallRow,
+    calls: CallRow,
 }
 
 /// A call that has returned.
@@ -70,12 +70,12 @@ impl Log {
         if self.rows.len() >= ROWS_MAX
             && let Some(like) = self.rows.iter_mut().rev().find(|row| row.is_of(&returned))
         {
-            like.told.scattered = true;
+            like.calls.scattered = true;
             return like.take(&returned);
         }
         let Returned { step, call, result, bytes, began, ended } = returned;
         let took = ended.since(began);
-        let told = CallRow {
+        let calls = CallRow {
             call: call.into(),
             asked: asked(),
             about,
@@ -89,7 +89,7 @@ impl Log {
             connection: 0,
             scattered: false,
         };
-        self.rows.push(Row { step, told });
+        self.rows.push(Row { step, calls });
     }
 
     /// A request begins.
@@ -110,24 +110,24 @@ impl Log {
     }
 
     pub(crate) fn rows(&self) -> Vec<CallRow> {
-        self.rows.iter().map(|row| row.told.clone()).collect()
+        self.rows.iter().map(|row| row.calls.clone()).collect()
     }
 }
 
 impl Row {
     fn is_of(&self, returned: &Returned) -> bool {
-        self.step == returned.step && self.told.result == returned.result
+        self.step == returned.step && self.calls.result == returned.result
     }
 
     fn take(&mut self, returned: &Returned) {
         let took: Span = returned.ended.since(returned.began);
-        let told = &mut self.told;
-        told.count += 1;
-        told.bytes += Bytes::new(returned.bytes);
-        told.ended = returned.ended;
-        told.took += took;
-        told.longest = told.longest.max(took);
+        let calls = &mut self.calls;
+        calls.count += 1;
+        calls.bytes += Bytes::new(returned.bytes);
+        calls.ended = returned.ended;
+        calls.took += took;
+        calls.longest = calls.longest.max(took);
         // It was of the first.
-        told.about.clear();
+        calls.about.clear();
     }
 }

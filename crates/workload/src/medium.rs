@@ -18,7 +18,7 @@ pub enum Medium {
     /// A pipe for each direction (pipe(2)).
     Pipe,
     /// Nothing: one thread copies the bytes from one place in memory to another, `write_size` at a
-    /// time, each with a call of `memcpy`. No system call is made, and nobody waits for anybody.
+    /// time, each with a call of `memcpy`. There are no system calls and no waits.
     Memory,
 }
 

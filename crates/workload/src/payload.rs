@@ -41,7 +41,7 @@ impl Payload {
         }
     }
 
-    /// Whether these are the next bytes of the stream, which goes on behind them either way: as
+    /// Whether these are the next bytes of the stream, which continues behind them either way: as
     /// sure as a hash of them, and several times as fast.
     pub fn goes_on_with(&mut self, bytes: &[u8]) -> bool {
         let left = &self.draw[self.used..];

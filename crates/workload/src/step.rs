@@ -10,7 +10,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tcplab_units::{Bytes, Span, UnitError};
 
-/// What one read asks for at most where nothing else is said.
+/// The default maximum of one read.
 pub(crate) const READ_SIZE: Bytes = Bytes::new(256 << 10);
 
 /// The largest piece handed to the socket at once; a sender holds one in memory.
@@ -426,7 +426,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Steps, several times. It is left as soon as a call in it fails, but for EAGAIN, or the stream
+/// Repeated steps. The repetition ends when a call in it fails, except with EAGAIN, or the stream
 /// ends.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -27,7 +27,7 @@ pub(crate) enum Check {
     /// They are the beginning of this payload, from which they were drawn. Hashing them takes
     /// longer than a fast path does, and can wait.
     Drawn(Payload),
-    /// They are so as far as they have come; what follows is compared with the second.
+    /// Equal so far; later bytes are compared with the second.
     Compared(Payload, Payload),
 }
 

@@ -34,13 +34,13 @@ pub fn verify(
         Role::Sender => (client, server),
         Role::Receiver => (server, client),
     };
-    let told = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
+    let mismatch = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
     let is_right = if spec.may_fail() {
         is_beginning(seed, sender, receiver, spec.connections.is_some())
     } else {
         sender.bytes == spec.amount() && receiver.has_all_of(sender)
     };
-    if is_right { Ok(()) } else { Err(told) }
+    if is_right { Ok(()) } else { Err(mismatch) }
 }
 
 /// As [`verify`], for one of several flows; a stopped flow may have sent less than planned.
@@ -62,8 +62,8 @@ pub fn verify_flow(
     } else {
         (is_stopped || sender.bytes == spec.amount()) && receiver.has_all_of(sender)
     };
-    let told = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
-    if is_right { Ok(()) } else { Err(told) }
+    let mismatch = PayloadMismatch { sent: sender.bytes, received: receiver.bytes };
+    if is_right { Ok(()) } else { Err(mismatch) }
 }
 
 /// Datagrams may be lost, but what arrives is what was sent.
@@ -76,8 +76,8 @@ fn datagrams_are_right(client: &AppReport, server: &AppReport) -> Result<(), Pay
 }
 
 fn is_beginning(seed: u64, sender: &AppReport, receiver: &AppReport, many: bool) -> bool {
-    // With a byte taken out of the stream, or several streams, only the whole can be told from
-    // something else.
+    // With a byte taken out of the stream, or several streams, only the whole stream can be
+    // compared.
     if many {
         return receiver.bytes <= sender.bytes;
     }

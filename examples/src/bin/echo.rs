@@ -29,7 +29,7 @@ fn main() -> io::Result<()> {
         let (stream, from) = listener.accept()?;
         let serve = move || {
             if let Err(error) = echo(&stream) {
-                // A client that breaks off is its own affair.
+                // A broken connection concerns only that client.
                 eprintln!("{from}: {error}");
             }
         };
@@ -53,7 +53,7 @@ fn echo(mut stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// Sends what is on standard input, and prints what comes back.
+/// Sends what is on standard input, and prints the echo.
 fn client(server: &str) -> io::Result<()> {
     let stream = TcpStream::connect(server)?;
     let mut back = stream.try_clone()?;

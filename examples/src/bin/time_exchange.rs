@@ -1,4 +1,4 @@
-//! Example 2: datagrams. Client and server tell one another the time.
+//! Example 2: datagrams. Client and server exchange the time.
 //!
 //! It teaches: `sendto` and `recvfrom`, no connection anywhere; that each datagram says who sent
 //! it; and with `--timeout` what it takes to live with datagrams that are lost: wait for so long
@@ -40,7 +40,7 @@ fn client(server: &str) -> io::Result<()> {
     let timeout = option("--timeout")?.map(Duration::from_millis);
     let tries: u32 = option("--tries")?.unwrap_or(3);
     let socket = UdpSocket::bind("0.0.0.0:0")?;
-    // From now on, only what this server sends is received.
+    // From now on, only datagrams from this server are received.
     socket.connect(server)?;
     socket.set_read_timeout(timeout)?;
     for number in 1..=count {
@@ -71,8 +71,8 @@ fn ask(socket: &UdpSocket, number: u64, tries: u32) -> io::Result<Option<String>
             };
             let answer = String::from_utf8_lossy(&room[..len]).into_owned();
             // Another number is a late answer to an earlier question.
-            if let Some((told, time)) = answer.split_once(' ')
-                && told == number.to_string()
+            if let Some((echoed, time)) = answer.split_once(' ')
+                && echoed == number.to_string()
             {
                 return Ok(Some(time.to_owned()));
             }

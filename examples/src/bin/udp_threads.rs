@@ -31,7 +31,7 @@ fn server(address: &str) -> io::Result<()> {
         let socket = Arc::clone(&socket);
         thread::spawn(move || {
             let work = question.split_once(' ').and_then(|(_, work)| work.parse().ok());
-            // Who sends nonsense is told so; who asks for years of work gets ten seconds.
+            // An invalid request gets an error; a request for years of work gets ten seconds.
             let answer = match work {
                 Some(work) => {
                     thread::sleep(Duration::from_millis(u64::min(work, 10_000)));

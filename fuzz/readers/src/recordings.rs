@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tcplab_recording::{AppLog, Sample, TrialRecord, TruthRow, TruthRows, parse_samples};
 
-/// The files of a recording but for its captures: the first byte says which of them the others are.
+/// The files of a recording except its captures: the first byte says which of them the others are.
 pub(crate) fn recording(bytes: &[u8]) {
     let [which, file @ ..] = bytes else { return };
     match which {

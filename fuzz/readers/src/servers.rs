@@ -28,7 +28,7 @@ pub(crate) fn http(bytes: &[u8]) {
     let (from, to) = (from.min(to), from.max(to));
     let pieces = [&bytes[..from], &bytes[from..to], &bytes[to..]];
     assert_eq!(serve(&pieces), serve(&[bytes]), "a request cut is another");
-    // What comes behind a whole answer is a mistake only if it comes with it.
+    // Bytes behind a whole response are an error only in the same read.
     let (whole, cut) = (verdict(&[bytes]), verdict(&pieces));
     let is_unreadable = whole.0 == Some("malformed response");
     assert!(cut == whole || is_unreadable, "an answer cut is another: {whole:?}, {cut:?}");

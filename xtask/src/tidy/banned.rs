@@ -9,7 +9,7 @@ use super::violation::Violation;
 struct Ban {
     /// Each is found wherever its segments follow one another in a path.
     paths: &'static [&'static str],
-    /// Segments that may follow all the same.
+    /// Segments that may follow nevertheless.
     except: &'static [&'static str],
     scope: Scope,
     /// Whether tests are bound by it too.
@@ -36,7 +36,7 @@ const BANS: &[Ban] = &[
     ),
     pure(
         &["thread::sleep"],
-        "this crate never waits, it tells when it wants to be called again",
+        "this crate never waits, it returns when it wants to be called again",
         "return the time of the next wake-up",
     ),
     Ban {
@@ -115,14 +115,14 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
     // A build script talks to cargo by printing, and runs on the developer's machine.
     let build_script = !source.path.contains("/src/") && !source.test_file;
     let bans: Vec<&Ban> = BANS.iter().filter(|ban| ban.scope.binds(crate_name)).collect();
-    let mut told = BTreeSet::new();
+    let mut violations = BTreeSet::new();
     for mention in source.mentions() {
         for ban in &bans {
             let exempt = build_script || source.is_test(mention.at);
             if let Some(path) = ban.named_in(&mention.segments)
                 && (ban.in_tests || !exempt)
             {
-                told.insert(Violation {
+                violations.insert(Violation {
                     path: source.path.clone(),
                     line: source.line_of(mention.at),
                     what: format!("`{path}` in `{crate_name}`"),
@@ -132,7 +132,7 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
             }
         }
     }
-    told.into_iter().collect()
+    violations.into_iter().collect()
 }
 
 impl Scope {
@@ -164,7 +164,7 @@ impl Ban {
 mod tests {
     use super::*;
 
-    fn told(path: &str, text: &str) -> Vec<(usize, String)> {
+    fn found_in(path: &str, text: &str) -> Vec<(usize, String)> {
         check(&Source::new(path, text)).into_iter().map(|one| (one.line, one.what)).collect()
     }
 
@@ -189,13 +189,13 @@ mod tests {
             ("wire", "macro_rules! m {\n  () => { eprintln!() }\n}", 2, "`eprintln!` in `wire`"),
         ];
         for (crate_name, text, line, what) in table {
-            let found = told(&format!("crates/{crate_name}/src/lib.rs"), text);
+            let found = found_in(&format!("crates/{crate_name}/src/lib.rs"), text);
             assert!(found.contains(&(line, what.to_owned())), "{text}: {found:?}");
         }
     }
 
     #[test]
-    fn what_only_looks_like_it_is_let_be() {
+    fn lookalike_text_is_not_reported() {
         let table = [
             ("path", "let text = \"todo!() unsafe Instant::now\";"),
             ("path", "let text = r#\"\"HashMap\" dbg!\"#;"),
@@ -212,10 +212,10 @@ mod tests {
             ("path", "#[test]\nfn f() { eprintln!(\"skipped\"); }"),
         ];
         for (crate_name, text) in table {
-            assert_eq!(told(&format!("crates/{crate_name}/src/lib.rs"), text), [], "{text}");
+            assert_eq!(found_in(&format!("crates/{crate_name}/src/lib.rs"), text), [], "{text}");
         }
-        assert_eq!(told("crates/cli/build.rs", "fn main() { print!(\"cargo::\") }"), []);
-        assert_eq!(told("crates/path/tests/pair.rs", "use std::fs;"), []);
+        assert_eq!(found_in("crates/cli/build.rs", "fn main() { print!(\"cargo::\") }"), []);
+        assert_eq!(found_in("crates/path/tests/pair.rs", "use std::fs;"), []);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let text =
             "#[cfg(test)]\nmod tests {\n  fn f() { todo!() }\n  fn g() { unsafe { h() } }\n}";
         let lines: Vec<usize> =
-            told("crates/path/src/lib.rs", text).iter().map(|one| one.0).collect();
+            found_in("crates/path/src/lib.rs", text).iter().map(|one| one.0).collect();
         assert_eq!(lines, [3, 4]);
     }
 }

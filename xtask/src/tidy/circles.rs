@@ -20,16 +20,16 @@ pub(super) fn check(sources: &[Source]) -> Vec<Violation> {
 fn check_crate(imports: &Imports<'_>) -> Vec<Violation> {
     let rooms = between_rooms(&imports.edges);
     let mut violations: Vec<Violation> =
-        circles(&rooms).iter().map(|circle| tell("rooms", circle, &rooms)).collect();
+        circles(&rooms).iter().map(|circle| violation("rooms", circle, &rooms)).collect();
     let files = &imports.edges;
     if WITHOUT_ANY.contains(&imports.crate_name) {
-        violations.extend(circles(files).iter().map(|circle| tell("files", circle, files)));
+        violations.extend(circles(files).iter().map(|circle| violation("files", circle, files)));
     } else {
         let pairs = files.iter().flat_map(|(from, to)| to.keys().map(move |to| (from, to)));
         violations.extend(
             pairs
                 .filter(|(from, to)| from < to && imports_from(files, to, from))
-                .map(|(from, to)| tell("files", &[from.clone(), to.clone()], files)),
+                .map(|(from, to)| violation("files", &[from.clone(), to.clone()], files)),
         );
     }
     violations
@@ -54,14 +54,14 @@ fn between_rooms(files: &Edges) -> Edges {
 /// A shortest circle through each module that is on one, each circle once; of two that share a
 /// module, the one that was met first.
 fn circles(edges: &Edges) -> Vec<Vec<ModulePath>> {
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut found = Vec::new();
     for from in edges.keys() {
-        if told.contains(from) {
+        if reported.contains(from) {
             continue;
         }
         if let Some(circle) = shortest_from(from, edges) {
-            told.extend(circle.iter().cloned());
+            reported.extend(circle.iter().cloned());
             found.push(circle);
         }
     }
@@ -88,7 +88,7 @@ fn shortest_from(from: &ModulePath, edges: &Edges) -> Option<Vec<ModulePath>> {
     None
 }
 
-fn tell(what: &str, circle: &[ModulePath], edges: &Edges) -> Violation {
+fn violation(what: &str, circle: &[ModulePath], edges: &Edges) -> Violation {
     let next = |index: usize| &circle[(index + 1) % circle.len()];
     let places: Vec<&Place> =
         (0..circle.len()).map(|index| &edges[&circle[index]][next(index)]).collect();
@@ -115,7 +115,7 @@ fn name(path: &ModulePath) -> String {
 mod tests {
     use super::*;
 
-    fn told(crate_name: &str, files: &[(&str, &str)]) -> Vec<String> {
+    fn found(crate_name: &str, files: &[(&str, &str)]) -> Vec<String> {
         let source = |(path, text): &(&str, &str)| {
             Source::new(&format!("crates/{crate_name}/src/{path}"), text)
         };
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_rooms_is_told_with_its_places() {
+    fn circle_of_rooms_is_reported_with_places() {
         let files = [
             ("lib.rs", "mod a;\nmod b;\nmod c;"),
             ("a.rs", "use crate::b::B;"),
@@ -132,7 +132,7 @@ mod tests {
             ("c.rs", "fn f() { crate::a::g() }"),
         ];
         assert_eq!(
-            told("path", &files),
+            found("path", &files),
             ["rooms import each other: `a` from `b` (crates/path/src/a.rs:1), `b` from `c` \
               (crates/path/src/b.rs:2), `c` from `a` (crates/path/src/c.rs:1)"]
         );
@@ -147,29 +147,29 @@ mod tests {
             ("a/c.rs", "use super::d::D;"),
             ("a/d.rs", "use super::b::B;"),
         ];
-        assert_eq!(told("path", &three), [""; 0]);
-        assert_eq!(told("lab", &three).len(), 1);
+        assert_eq!(found("path", &three), [""; 0]);
+        assert_eq!(found("lab", &three).len(), 1);
         let two = [
             ("lib.rs", "mod a;"),
             ("a/mod.rs", "mod b;\nuse b::B;\npub struct A;"),
             ("a/b.rs", "use super::A;"),
         ];
-        assert_eq!(told("path", &two).len(), 1);
+        assert_eq!(found("path", &two).len(), 1);
     }
 
     #[test]
-    fn the_root_is_a_room_and_what_it_hands_on_is_not_its_own() {
+    fn crate_root_is_a_room_and_reexports_are_transparent() {
         let own = [
             ("main.rs", "mod a;\nconst X: u8 = 0;\nfn main() { a::f() }"),
             ("a.rs", "use crate::X;"),
         ];
         // As rooms, and as files.
-        assert_eq!(told("cli", &own).len(), 2);
+        assert_eq!(found("cli", &own).len(), 2);
         let handed_on = [
             ("lib.rs", "mod a;\nmod b;\npub use a::A;"),
             ("a.rs", "pub struct A;"),
             ("b.rs", "use crate::A;"),
         ];
-        assert_eq!(told("path", &handed_on), [""; 0]);
+        assert_eq!(found("path", &handed_on), [""; 0]);
     }
 }

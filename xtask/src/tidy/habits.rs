@@ -12,7 +12,7 @@ const ESTABLISHED: [&str; 3] = ["get_mut", "get_or_insert", "get_or_insert_with"
 
 pub(super) fn check(source: &Source) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let mut tell = |at: usize, what: String, why: &str, remedy: &str| {
+    let mut report = |at: usize, what: String, why: &str, remedy: &str| {
         violations.push(Violation {
             path: source.path.clone(),
             line: source.line_of(at),
@@ -24,7 +24,7 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
     for function in source.functions() {
         if function.name.starts_with("get_") && !ESTABLISHED.contains(&function.name) {
             let what = format!("`fn {}`", function.name);
-            tell(
+            report(
                 function.span.start,
                 what,
                 "a getter is named after what it gives",
@@ -37,7 +37,7 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
             && SAYS_NOTHING.contains(&name)
         {
             let what = format!("`mod {name}`");
-            tell(at, what, "the name does not say what is inside", "name it by its noun");
+            report(at, what, "the name does not say what is inside", "name it by its noun");
         }
     }
     for attribute in source.attributes() {
@@ -45,8 +45,8 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
         let lifts = content.starts_with("allow(") || content.starts_with("expect(");
         if lifts && !content.contains("reason=") {
             let what = format!("`#[{content}` without a reason");
-            let why = "the next reader cannot tell whether it still holds";
-            tell(attribute.span.start, what, why, "write `#[expect(lint, reason = \"…\")]`");
+            let why = "the next reader cannot know whether it still holds";
+            report(attribute.span.start, what, why, "write `#[expect(lint, reason = \"…\")]`");
         }
     }
     violations
@@ -56,13 +56,13 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(usize, String)> {
+    fn found(text: &str) -> Vec<(usize, String)> {
         let source = Source::new("crates/lab/src/lib.rs", text);
         check(&source).into_iter().map(|one| (one.line, one.what)).collect()
     }
 
     #[test]
-    fn each_habit_is_told_on_its_line() {
+    fn each_habit_is_reported_with_line() {
         let table = [
             ("struct A;\nimpl A {\n  pub(crate) fn get_rate(&self) {}\n}", 3, "`fn get_rate`"),
             ("mod bytes;\nmod utils;", 2, "`mod utils`"),
@@ -72,12 +72,12 @@ mod tests {
             ("#[expect(dead_code)]\nfn f() {}", 1, "`#[expect(dead_code)]` without a reason"),
         ];
         for (text, line, what) in table {
-            assert_eq!(told(text), [(line, what.to_owned())], "{text}");
+            assert_eq!(found(text), [(line, what.to_owned())], "{text}");
         }
     }
 
     #[test]
-    fn what_only_looks_like_it_is_let_be() {
+    fn lookalike_text_is_not_reported() {
         let table = [
             "fn gets() {} fn target_rate() {} fn f() { map.get_it(&1); } fn get_mut() {}",
             "mod utilisation;\n// mod utils;\nlet text = \"mod misc;\";",
@@ -86,7 +86,7 @@ mod tests {
             "// #[allow(dead_code)]\nlet expect = 1;",
         ];
         for text in table {
-            assert_eq!(told(text), [], "{text}");
+            assert_eq!(found(text), [], "{text}");
         }
     }
 }

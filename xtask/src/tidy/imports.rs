@@ -1,7 +1,7 @@
 //! Which file of a crate takes what from which other.
 //!
 //! An import is a `use`, or a path in the code that begins in this crate. What a module only hands
-//! on (`pub use`) is not one: whoever takes it imports from the file that defines it.
+//! on (`pub use`) is not one: its user imports from the file that defines it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::source::{Mention, Source};
 /// From the crate's root, which is empty: `["queue", "codel"]`.
 pub(super) type ModulePath = Vec<String>;
 
-/// Who imports from whom: the first place at which one module of a crate names another.
+/// The imports between modules: the first place at which one module of a crate names another.
 pub(super) type Edges = BTreeMap<ModulePath, BTreeMap<ModulePath, Place>>;
 
 /// The imports between the files of a crate.

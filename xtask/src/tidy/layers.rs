@@ -1,4 +1,4 @@
-//! Which crate may stand on which: the layering of ARCHITECTURE.md, checked from the manifests.
+//! Which crate may depend on which: the layering of ARCHITECTURE.md, checked from the manifests.
 //!
 //! Dev-dependencies are free: a test may join what the product keeps apart.
 
@@ -42,7 +42,7 @@ recording: units quantities capture path workload
 scenario: units quantities path stack workload
     a scenario describes an experiment, it does not run it
 packetdrill: units wire stack
-    a script is held against a stack, segment by segment, in no world
+    a script is run against a stack, segment by segment, in no world
 sim: units wire stack path workload scenario recording
     the virtual world joins models, and knows nothing of the real one
 testbed: units servers load wire path workload scenario recording
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_results_reaches_neither_the_laboratory_nor_a_world() {
+    fn report_crates_depend_on_neither_lab_nor_world() {
         for shows in ["report", "table", "plot", "results"] {
             let mut reached = vec![shows];
             let mut at = 0;
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_outside_its_row_is_reported_with_its_reason() {
+    fn dependency_outside_its_row_is_reported_with_reason() {
         let text = "[package]\nname = \"tcplab-trace\"\n\n[dependencies]\n\
                     tcplab-wire.workspace = true\ntcplab-path.workspace = true\n";
         assert_eq!(
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rows_allow_is_not_reported() {
+    fn allowed_dependencies_are_not_reported() {
         let table = [
             ("sim", "[dependencies]\ntcplab-stack.workspace = true\ntcplab-units.workspace = true"),
             ("trace", "[dev-dependencies]\ntcplab-path.workspace = true\nanyhow = \"1\""),

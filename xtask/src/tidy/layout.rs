@@ -96,13 +96,13 @@ fn last_line(path: &str, text: &str) -> Option<Violation> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(usize, String)> {
+    fn found(text: &str) -> Vec<(usize, String)> {
         let source = Source::new("crates/lab/src/lib.rs", text);
         check_rust(&source).into_iter().map(|one| (one.line, one.what)).collect()
     }
 
     #[test]
-    fn each_blemish_is_told_on_its_line() {
+    fn each_blemish_is_reported_with_line() {
         let wide = "x".repeat(101);
         let table = [
             ("a \nb\n".to_owned(), 1, "white space at the end of the line"),
@@ -114,12 +114,12 @@ mod tests {
             (format!("// {}\n", "é ".repeat(49) + "é"), 1, "102 columns, 100 are allowed"),
         ];
         for (text, line, what) in table {
-            assert_eq!(told(&text), [(line, what.to_owned())], "{text:?}");
+            assert_eq!(found(&text), [(line, what.to_owned())], "{text:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_otherwise_is_let_be() {
+    fn unavoidable_long_lines_are_allowed() {
         let long = "x".repeat(101);
         let table = [
             format!("    call(\"{long}\");\n"),
@@ -129,7 +129,7 @@ mod tests {
             format!("#[rustfmt::skip]\nconst A: [u8; 1] = [\n    {long},\n];\n"),
         ];
         for text in table {
-            assert_eq!(told(&text), [], "{text:?}");
+            assert_eq!(found(&text), [], "{text:?}");
         }
     }
 

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_files_are_told_where_length_counts() {
+    fn long_files_are_reported_where_length_counts() {
         let long = "x\n".repeat(601);
         let table = [
             ("crates/path/src/lib.rs", long.as_str(), true),
@@ -60,14 +60,14 @@ mod tests {
             ("crates/path/data.toml", &long, false),
             ("CHANGELOG.md", &long, false),
         ];
-        for (path, text, told) in table {
+        for (path, text, is_too_long) in table {
             let file = File { path: path.into(), text: text.into() };
-            assert_eq!(check_file(&file).is_some(), told, "{path}");
+            assert_eq!(check_file(&file).is_some(), is_too_long, "{path}");
         }
     }
 
     #[test]
-    fn long_functions_are_told_and_tests_may_be_longer() {
+    fn long_functions_are_reported_with_longer_limit_for_tests() {
         let body = |lines: usize| "    x();\n".repeat(lines - 2);
         let function = |lines| format!("fn f() {{\n{}}}\n", body(lines));
         let test = |lines| format!("#[test]\nfn f() {{\n{}}}\n", body(lines));
@@ -84,8 +84,8 @@ mod tests {
         ];
         for (text, expected) in table {
             let violations = check_functions(&Source::new("crates/path/src/lib.rs", &text));
-            let told = violations.first().map(|one| (one.line, one.what.as_str()));
-            assert_eq!(told, expected, "{text}");
+            let found = violations.first().map(|one| (one.line, one.what.as_str()));
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) enum Class {
 
 /// The class of every byte of `text` (Rust Reference, "Tokens" and "Comments").
 ///
-/// Text that does not compile gives some answer too; the compiler will tell of it.
+/// Text that does not compile gives some classes too; the compiler reports it.
 pub(super) fn classify(text: &str) -> Vec<Class> {
     let bytes = text.as_bytes();
     let mut classes = vec![Class::Code; bytes.len()];
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_code_is_left() {
+    fn only_code_is_unmasked() {
         let table = [
             ("a // b\nc", "a     \nc"),
             ("a /* b /* c */ d */ e", "a                   e"),

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 
-/// Where cargo begins without being told (The Cargo Book, "Package Layout").
+/// Where cargo begins by default (The Cargo Book, "Package Layout").
 pub(super) fn is_root(path: &str) -> bool {
     let Some((_, inside)) = path.split_once("/src/") else { return false };
     match inside.strip_prefix("bin/") {

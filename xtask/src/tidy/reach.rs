@@ -6,7 +6,7 @@ use super::modules::{is_root, modules};
 use super::source::Source;
 use super::violation::Violation;
 
-/// Tells the files under a crate's `src` that nothing leads to; on the way, marks those that only
+/// Reports the files under a crate's `src` that nothing leads to; on the way, marks those that only
 /// `#[cfg(test)]` leads to as tests.
 pub(super) fn check(sources: &mut [Source]) -> Vec<Violation> {
     let reached = reached_from_roots(sources);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dead_files_are_told_and_test_files_known() {
+    fn dead_files_are_reported_and_test_files_marked() {
         let mut sources: Vec<Source> = [
             (
                 "crates/path/src/lib.rs",

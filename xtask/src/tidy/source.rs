@@ -37,7 +37,7 @@ pub(super) struct Attribute {
 pub(super) struct Mention {
     pub(super) at: usize,
     pub(super) segments: Vec<String>,
-    /// What a `use` makes of it.
+    /// Its name after `use`.
     pub(super) import: Option<Import>,
 }
 
@@ -160,7 +160,7 @@ impl Source {
         mentions
     }
 
-    /// Where the word `wanted` stands in the code.
+    /// Where the word `wanted` occurs in the code.
     pub(super) fn words<'a>(&'a self, wanted: &'a str) -> impl Iterator<Item = usize> + 'a {
         let bytes = self.code.as_bytes();
         let is_word = move |at: usize| bytes.get(at).is_some_and(|byte| mask::is_word(*byte));
@@ -271,24 +271,24 @@ mod tests {
     }
 
     #[test]
-    fn a_function_reaches_to_its_closing_brace() {
+    fn function_ends_at_its_closing_brace() {
         let source = source(
             "fn a(x: [u8; 2]) -> fn(u8) {\n  if '{' == c { \"}\" }\n}\ntrait T {\n  fn b();\n}\n\
              macro_rules! m { () => { fn $name() {} } }\n",
         );
         let functions = source.functions();
-        let told: Vec<_> = functions
+        let found: Vec<_> = functions
             .iter()
             .map(|function| {
                 let last = source.line_of(function.span.end - 1);
                 (function.name, source.line_of(function.span.start), last)
             })
             .collect();
-        assert_eq!(told, [("a", 1, 3), ("b", 5, 5), ("name", 7, 7)]);
+        assert_eq!(found, [("a", 1, 3), ("b", 5, 5), ("name", 7, 7)]);
     }
 
     #[test]
-    fn test_items_are_told_from_the_rest() {
+    fn test_items_are_distinguished() {
         let text = "fn a() {}\n#[test]\n#[expect(x)]\nfn b() {}\nfn c() {}\n\
                     #[cfg(test)]\nmod tests {\n  fn d() {}\n}\n#[cfg(not(test))]\nfn e() {}\n\
                     #[cfg(all(test, unix))]\nmod f;\nfn g() {}\n";

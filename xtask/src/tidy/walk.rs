@@ -72,7 +72,7 @@ impl<'a> Step<'a> {
 mod tests {
     use super::*;
 
-    fn told(page: &str) -> Vec<String> {
+    fn found(page: &str) -> Vec<String> {
         let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
         let files = [
             file(PAGE, page),
@@ -84,23 +84,23 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_through_rooms_one_after_the_other_is_good() {
+    fn walk_through_consecutive_rooms_passes() {
         let page = "# One\n| file | function |\n|---|---|\n\
                     | `crates/sim/src/world/mod.rs` | `serve`, `run` | it sends |\n\
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\
                     | `crates/path/src/link.rs` | `poll` |\n\
                     # Another\n| `crates/sim/src/world/mod.rs` | `run` |\n";
-        assert_eq!(told(page), [""; 0]);
+        assert_eq!(found(page), [""; 0]);
     }
 
     #[test]
-    fn missing_functions_and_ways_back_are_told() {
+    fn missing_functions_and_jumps_back_are_reported() {
         let page = "| `crates/sim/src/world/mod.rs` | `serves` |\n\
                     | `crates/path/src/link.rs` | `poll` |\n\
                     | `crates/sim/src/world/links.rs` | `deliver` |\n\
                     | `crates/sim/src/gone.rs` | `f` |\n";
         assert_eq!(
-            told(page),
+            found(page),
             [
                 "1: `crates/sim/src/world/mod.rs` has no function `serves`",
                 "3: the walk comes back to the room `crates/sim/src/world`",

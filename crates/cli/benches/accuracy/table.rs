@@ -208,9 +208,9 @@ impl Table {
         let share = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
         let right = self.judged - self.wrong.min(self.judged);
         println!(
-            "\nfound {} of {} retransmissions ({:.2} %, goal 99.5), made up {} (goal 0); cause right \
-             in {right} of {} ({:.2} %, goal 97)\novertaken {} of {}, copies {} of {} (goal: all); \
-             off the kernels' sums of retransmissions, timeouts and probes by {} (goal 0); {} frames wrongly held lost; \
+            "\nfound {} of {} retransmissions ({:.2} %, goal 99.5), false positives {} (goal 0); cause right \
+             in {right} of {} ({:.2} %, goal 97)\nout of order {} of {}, copies {} of {} (goal: all); \
+             off the kernels' sums of retransmissions, timeouts and probes by {} (goal 0); {} frames wrongly marked lost; \
              {} shares of limits more than {APART} points apart (goal 0); {} skipped",
             self.found,
             self.again,

@@ -37,14 +37,14 @@ fn spin_outside_range_is_refused() {
             &["tcplab", "shell", "--spin", value],
             &["tcplab", "bridge", "-", "a", "b", "--spin", value],
         ];
-        let told = lines.map(|line| match Cli::try_parse_from(line).map(|cli| cli.command) {
+        let parsed = lines.map(|line| match Cli::try_parse_from(line).map(|cli| cli.command) {
             Ok(Command::Run(arguments)) => Ok(arguments.tuning.tuning().spin),
             Ok(Command::Shell(arguments)) => Ok(arguments.using.tuning.tuning().spin),
             Ok(Command::Bridge(arguments)) => Ok(arguments.using.tuning.tuning().spin),
             Ok(other) => panic!("{other:?}"),
             Err(error) => Err(error.to_string()),
         });
-        let [run, shell, bridge] = told;
+        let [run, shell, bridge] = parsed;
         // Errors end with each command's own usage.
         assert_eq!((run.is_ok(), run.clone().ok()), (shell.is_ok(), shell.ok()), "{value}");
         assert_eq!(run.clone().ok(), bridge.ok(), "{value}");
@@ -59,8 +59,8 @@ fn spin_outside_range_is_refused() {
         ("60", "60"),
         ("60 Mbit/s", "60 Mbit/s"),
     ] {
-        let told = spin(value).unwrap_err();
-        assert!(told.contains(why) && told.contains("--spin"), "{value}: {told}");
+        let error = spin(value).unwrap_err();
+        assert!(error.contains(why) && error.contains("--spin"), "{value}: {error}");
     }
 }
 

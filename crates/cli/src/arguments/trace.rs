@@ -127,7 +127,7 @@ pub(crate) struct LiveArguments {
     pub(crate) snaplen: Option<u32>,
 }
 
-/// Files to write beside what is shown.
+/// Files to write besides the output.
 #[derive(Debug, Args)]
 pub(crate) struct Outputs {
     /// Write the ladder diagram as SVG
@@ -168,7 +168,7 @@ fn graphs() -> impl TypedValueParser<Value = XplGraph> {
 /// Where a listing begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// So long after the first packet.
+    /// A time after the first packet.
     Time(Span),
     /// The frame of that number, counted from 1.
     Frame(u64),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::arguments::CompareArguments;
-use crate::output::{Output, answer, tell, write_file};
+use crate::output::{Output, answer, print_note, write_file};
 
 /// The outputs beside, or instead of, the table on standard output.
 pub(super) struct Outputs<'a> {
@@ -37,7 +37,7 @@ impl<'a> Outputs<'a> {
             return answer(&text()?);
         }
         write_file(place, &text()?)?;
-        tell(&format!("written: {}", place.display()));
+        print_note(&format!("written: {}", place.display()));
         Ok(())
     }
 

@@ -47,10 +47,10 @@ impl Outcome {
 pub(super) fn sum(results: &[Outcome]) -> String {
     let counted = |kind: Kind| results.iter().filter(|result| result.kind() == kind).count();
     let counts = Kind::ALL.map(|kind| (kind, counted(kind)));
-    let told: Vec<String> = counts
+    let parts: Vec<String> = counts
         .into_iter()
         .filter(|(kind, count)| *count > 0 || *kind != Kind::Unreadable)
         .map(|(kind, count)| format!("{count} {}", kind.name()))
         .collect();
-    told.join(", ") + "\n"
+    parts.join(", ") + "\n"
 }

@@ -11,8 +11,8 @@ const BAR: usize = 30;
 /// Steps one to three.
 pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
     let asked = |text: String| format!("   (configured: {text})");
-    let of = |told: &dyn Fn(&tcplab_lab::rfc6349::Asked) -> Option<String>| {
-        baseline.asked.as_ref().and_then(told).map(asked).unwrap_or_default()
+    let of = |field: &dyn Fn(&tcplab_lab::rfc6349::Asked) -> Option<String>| {
+        baseline.asked.as_ref().and_then(field).map(asked).unwrap_or_default()
     };
     let bdp = baseline.bdp();
     let scale = (0..14).find(|shift| 65_535_u64 << shift >= bdp.as_u64()).unwrap_or(14);

@@ -15,7 +15,7 @@ use tcplab_testbed::{SocketState, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::Rfc6349Arguments;
-use crate::output::tell;
+use crate::output::print_note;
 use crate::progress::unless_stopped;
 
 /// Connections opened for the baseline RTT.
@@ -46,15 +46,15 @@ pub(super) fn baseline(
     }
     let rtt = least.unwrap_or_default().max(Span::from_micros(1));
     let transfer = Transfer { address, arguments, stop };
-    tell("measuring the bottleneck");
-    let (told, looks) = transfer.run(1, None)?;
+    print_note("measuring the bottleneck");
+    let (measured, looks) = transfer.run(1, None)?;
     let Some(last) = looks.last() else { bail!("no data reached {address}") };
     // The delivery rate is that of the bottleneck; a burst may exceed it, so take the median.
     let rates: Vec<f64> = looks
         .iter()
         .filter_map(|look| Some(look.delivery_rate?.bits_per_second() as f64))
         .collect();
-    let payload = median(rates).unwrap_or(told.goodput * 1e6).max(told.goodput * 1e6);
+    let payload = median(rates).unwrap_or(measured.goodput * 1e6).max(measured.goodput * 1e6);
     let headers = if last.path_mtu > last.segment { last.path_mtu } else { last.segment };
     let whole = headers.as_u64() as f64 / last.segment.as_u64().max(1) as f64;
     Ok(Baseline {
@@ -85,11 +85,11 @@ pub(super) fn rows(
     let several = several.map(|count| (count, baseline.shared_window(count)));
     let mut rows = Vec::new();
     for (connections, window) in single.chain(several) {
-        tell(&format!("{connections} × window {window}"));
-        let (told, _) = transfer.run(connections, Some(window))?;
+        print_note(&format!("{connections} × window {window}"));
+        let (measured, _) = transfer.run(connections, Some(window))?;
         // A small send buffer holds a few segments more than requested.
-        let window = told.offered.unwrap_or(window).max(baseline.segment);
-        rows.push(row(baseline, connections, window, &told));
+        let window = measured.offered.unwrap_or(window).max(baseline.segment);
+        rows.push(row(baseline, connections, window, &measured));
     }
     Ok(rows)
 }
@@ -127,12 +127,12 @@ impl Transfer<'_> {
         });
         let all: Vec<SocketState> = looks.into_values().flatten().collect();
         let round_trips: Vec<f64> = all.iter().map(|look| look.rtt.as_millis_f64()).collect();
-        let told = Throughput {
+        let measured = Throughput {
             goodput: outcome.bits_per_second / 1e6,
             efficiency: (sent - again.min(sent)) as f64 / sent.max(1) as f64 * 100.0,
             rtt: round_trips.iter().sum::<f64>() / round_trips.len().max(1) as f64,
             offered: all.iter().map(|look| look.in_flight).max(),
         };
-        Ok((told, all))
+        Ok((measured, all))
     }
 }

@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn remark_each_state_names_what_it_waits_for() {
-        for (row, told) in [
+        for (row, remark) in [
             (row(10, (3, 128), None), "3 of 128 waiting for accept()"),
             (row(1, (0, 0), None), ""),
             (
@@ -211,7 +211,7 @@ mod tests {
             (row(8, (7, 0), None), "the local program has not closed; 7 B unread"),
             (row(9, (0, 1), None), "1 B unacknowledged, FIN included"),
         ] {
-            assert_eq!(row.remark(), told);
+            assert_eq!(row.remark(), remark);
         }
         assert!(Row::of(TcpSocket { state: 200, ..row(1, (0, 0), None).socket }).is_none());
     }

@@ -17,7 +17,7 @@ use tcplab_wire::LinkType;
 
 use super::frames::{is_admitted, name_of_link};
 use crate::arguments::LiveArguments;
-use crate::output::tell;
+use crate::output::print_note;
 use tcplab_units::rounded::grouped;
 
 /// How often progress is shown.
@@ -156,7 +156,7 @@ impl Progress {
                 (None, Some(most)) => format!("until {most} packets or Ctrl-C"),
                 (None, None) => "until Ctrl-C".to_owned(),
             };
-            tell(&format!("capturing on {interface} {until}"));
+            print_note(&format!("capturing on {interface} {until}"));
         }
         Progress { is_terminal, started: Instant::now(), shown: None, bytes: 0 }
     }

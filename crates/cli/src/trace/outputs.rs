@@ -13,10 +13,10 @@ const WIDTHS: [usize; 2] = [60, 160];
 /// NO_COLOR.
 pub(super) fn look() -> Look {
     let usual = Look::default().width;
-    let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let configured = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || terminal_size::terminal_size_of(io::stdout()).map(|(Width(w), _)| w.into());
     let [least, most] = WIDTHS;
-    let width = told.or_else(seen).unwrap_or(usual).clamp(least, most);
+    let width = configured.or_else(seen).unwrap_or(usual).clamp(least, most);
     let plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     Look { width, colours: io::stdout().is_terminal() && !plain }
 }

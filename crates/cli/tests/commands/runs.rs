@@ -362,7 +362,7 @@ fn extended_run_equals_run_of_final_scenario() {
     }
     home.answer("run tiny.toml --runs other");
     extended.equals(&Finished(home.only("other/tiny")), "other levels");
-    // And back: the trials put aside are still there.
+    // And back: the unused trials are still there.
     home.write("tiny.toml", format!("{TINY}{small}"));
     let Ended { stderr, .. } = extend("tiny.toml", "--trials 5");
     assert!(stderr.contains("10 existing trials reused\n"), "{stderr}");

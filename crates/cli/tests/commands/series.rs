@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::errors::everything;
 use crate::home::{Ended, Home, names};
 
-/// Claims a goodput of at least so many Mbit/s.
+/// Claims a minimum goodput in Mbit/s.
 fn experiment(least: u32) -> String {
     format!(
         r#"title = "Small"

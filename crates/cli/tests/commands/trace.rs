@@ -408,8 +408,8 @@ fn two_captures_are_joined() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth");
     let there = Path::new(corpus).join("nots_loss1.rcv.pcap.zst");
     fs::copy(there, home.path("b.pcap.zst")).unwrap();
-    let told = answer(&home, "--client a.pcap.zst --server b.pcap.zst");
-    insta::assert_snapshot!("two_captures_joined", told);
+    let text = answer(&home, "--client a.pcap.zst --server b.pcap.zst");
+    insta::assert_snapshot!("two_captures_joined", text);
     let json = json(&home, "--client a.pcap --server b.pcap.zst --json");
     let lost = |index: usize| json["connections"][index]["forward"]["lost"].as_u64().unwrap();
     assert_eq!(lost(0) + lost(1), 26);

@@ -32,7 +32,7 @@ endpoint = "client"
 call     = "recv"
 equals   = "ECONNREFUSED"
 [[expect]]
-claim    = "Requests are lost, and sent again"
+claim    = "Requests are lost and retried"
 where    = { channel = "lossy" }
 metric   = "request_retries"
 at_least = 2

@@ -53,7 +53,7 @@ fn flows_share_kernel_path_and_plan_equals_virtual_time() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let trial = &experiment.trials()[0];
     flows_receive_what_the_path_delivered(trial);
-    the_model_has_the_same_connections(trial);
+    model_has_same_connections(trial);
 }
 
 /// A client that vanishes leaves its server's data unacknowledged, and does not delay the trial.
@@ -117,13 +117,13 @@ fn flows_receive_what_the_path_delivered(trial: &Recorded<'_>) {
     }
     // The first flow's options are recorded, and its segments have the configured size.
     let record = recording.record().unwrap();
-    let told = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
-    assert_eq!(told("congestion").effective, "reno");
+    let option = |name: &str| record.client.options.iter().find(|it| it.name == name).unwrap();
+    assert_eq!(option("congestion").effective, "reno");
     assert!(carries_small_segments(&recording, flow(flows, "first").connections[0].ports[0]));
 }
 
 /// In virtual time the same seeds give the same connections.
-fn the_model_has_the_same_connections(trial: &Recorded<'_>) {
+fn model_has_same_connections(trial: &Recorded<'_>) {
     let home = Home::with("made.toml", SCENARIO);
     home.answer("run made.toml --world sim");
     let run = home.only("runs/made");

@@ -92,7 +92,7 @@ fn passes(home: &Home, mut bridged: Command) {
     let sent: Vec<u8> = (0..1_000_000_u32).map(|n| (n % 251) as u8).collect();
     home.write("sent", sent);
     let text = ended(&mut bridged).answer("the bridge");
-    // Both delays, and those of ARP before; the interface is as it was.
+    // Both delays, and those of ARP before; the interface is restored.
     let (_, times) = text.split_once("rtt min/avg/max/mdev = ").unwrap();
     let shortest: f64 = times.split_once('/').unwrap().0.parse().unwrap();
     assert!((40.0..60.0).contains(&shortest), "{text}");

@@ -240,7 +240,7 @@ fn sigint_leaves_nothing() {
     survives(Signal::INT, true);
 }
 
-/// The trial is retried; what it left is put aside with the reason.
+/// The trial is retried; the rejected attempt is stored with the reason.
 #[test]
 fn death_of_trial_process_leaves_nothing() {
     if !namespaces_allowed() {
@@ -260,7 +260,7 @@ fn death_of_trial_process_leaves_nothing() {
             assert!(stderr.contains(part), "{name}: `{part}` is missing: {stderr}");
         }
         let directory = newest(&home.path("runs/short"), |_| true).unwrap();
-        // On a busy machine other trials may be put aside, too.
+        // On a busy machine other attempts may be rejected, too.
         let aside = names(&directory.join("flawed"));
         let flaws =
             aside.iter().map(|it| home.text(directory.join("flawed").join(it).join("flaws.json")));

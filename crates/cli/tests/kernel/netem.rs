@@ -86,7 +86,7 @@ fn tbf_keeps_the_rate() {
     assert!(trial.row.metrics.find(tcplab_scenario::metrics::LOST).is_none());
     assert!(trial.row.episodes.iter().all(|episode| episode.truth_lost.is_none()));
     let warnings = trial.row.warnings.join("\n");
-    let warning = "netem made the path and tells nothing of what it did";
+    let warning = "netem made the path and logs no verdicts";
     assert!(warnings.contains(warning), "{warnings}");
     assert!(trial.record.world.notes.iter().any(|note| note.starts_with("rate: tbf sends")));
     assert!((trial.metric("payload_intact") - 1.0).abs() < f64::EPSILON);
@@ -176,13 +176,18 @@ fn kernel_accepts_every_queue() {
         ),
     ] {
         let [setup, undo] = commands(&[r#"forward.rate="20 Mbit/s""#, &format!("forward.{queue}")]);
-        let told = in_namespace(&format!("{}\ntc -j qdisc show dev eth2", setup.join("\n")));
-        if told.code != Some(0) {
-            assert!(told.stderr.contains("Specified qdisc kind is unknown"), "{}", told.stderr);
+        let shown_qdiscs =
+            in_namespace(&format!("{}\ntc -j qdisc show dev eth2", setup.join("\n")));
+        if shown_qdiscs.code != Some(0) {
+            assert!(
+                shown_qdiscs.stderr.contains("Specified qdisc kind is unknown"),
+                "{}",
+                shown_qdiscs.stderr
+            );
             skipped(&format!("this kernel has no {kind}; tc understood: {}", setup.join("; ")));
             continue;
         }
-        let shown: Vec<Value> = serde_json::from_str(&told.stdout).unwrap();
+        let shown: Vec<Value> = serde_json::from_str(&shown_qdiscs.stdout).unwrap();
         let [root, child] = &shown[..] else { panic!("{shown:?}") };
         assert_eq!((&root["kind"], &root["options"]["rate"]), (&"tbf".into(), &2_500_000.into()));
         assert_eq!((&child["kind"], &child["parent"]), (&kind.into(), &"1:1".into()));
@@ -198,8 +203,9 @@ fn kernel_accepts_every_queue() {
 }
 
 /// The qdiscs and devices in the output of `tc` and `ip`.
-fn kinds(told: &str) -> Vec<String> {
-    told.lines()
+fn kinds(output: &str) -> Vec<String> {
+    output
+        .lines()
         .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap_or_default())
         .map(|one| format!("{} {} {}", one["kind"], one["dev"], one["ifname"]))
         .collect()
@@ -224,12 +230,12 @@ fn netem_settings_are_read_back() {
         &[r#"rate="10 Mbit/s""#, r#"delay="5 ms""#],
     ] {
         let [setup, _] = commands(keys);
-        let told = in_namespace(&setup.join("\n"));
+        let output = in_namespace(&setup.join("\n"));
         if has_netem {
-            assert_eq!(told.code, Some(0), "{keys:?}: {}", told.stderr);
+            assert_eq!(output.code, Some(0), "{keys:?}: {}", output.stderr);
         } else {
             let only = "Error: Specified qdisc kind is unknown.";
-            assert_eq!(told.stderr.trim(), only, "{setup:#?}");
+            assert_eq!(output.stderr.trim(), only, "{setup:#?}");
         }
     }
     if !has_netem {

@@ -22,7 +22,7 @@ socket = { congestion = "reno" }
 [client.sysctl]
 "net.ipv4.tcp_mtu_probing" = 1
 [matrix.router]
-told  = { "path.forward.mtu" = "1400 B" }
+small = { "path.forward.mtu" = "1400 B" }
 least = { "path.forward.mtu" = "500 B" }
 hole  = { "path.forward.mtu" = { size = "1400 B", answer = false } }
 "#;
@@ -52,10 +52,10 @@ fn both_worlds_retransmit_equally() {
 /// messages about too large packets.
 fn look(capture: &Path) -> (Vec<(u32, usize, bool)>, usize) {
     let mut reader = Reader::open(capture).unwrap();
-    let (mut sent, mut told, mut first) = (Vec::new(), 0, None);
+    let (mut sent, mut answers, mut first) = (Vec::new(), 0, None);
     while let Some(record) = reader.next_record().unwrap() {
         let view = FrameView::of_packet(record.captured);
-        told += usize::from(view.ip().is_some_and(|ip| too_big(&ip).is_some()));
+        answers += usize::from(view.ip().is_some_and(|ip| too_big(&ip).is_some()));
         let Some(tcp) = view.tcp().filter(|tcp| tcp.dst_port() == 5_001) else { continue };
         if !tcp.payload().is_empty() && sent.len() < COMPARED {
             let seq = tcp.seq().as_u32();
@@ -64,5 +64,5 @@ fn look(capture: &Path) -> (Vec<(u32, usize, bool)>, usize) {
         }
     }
     assert_eq!(sent.len(), COMPARED, "{}", capture.display());
-    (sent, told)
+    (sent, answers)
 }

@@ -30,9 +30,7 @@ pub(crate) fn namespaces_allowed() -> bool {
     };
     let allowed = match unshare(&["--net"]) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            skipped(
-                "unshare(1) is not installed, so nobody can tell whether namespaces are allowed",
-            );
+            skipped("unshare(1) is not installed, so it is unknown whether namespaces are allowed");
             return false;
         }
         status => status.is_ok_and(|status| status.success()),

@@ -35,7 +35,7 @@ loss   = "1 %"
 jitter = "500 µs"
 "#;
 
-fn the_log_is_replayed(path: &str, io: Io) {
+fn log_is_replayed(path: &str, io: Io) {
     let scenario = format!(
         "title = \"Replayed\"\n{path}\n[workload]\nupload = \"400 kB\"\n[repeat]\ntrials = 1\n"
     );
@@ -59,15 +59,15 @@ fn the_log_is_replayed(path: &str, io: Io) {
 
 #[test]
 fn replay_of_tun_recording_matches() {
-    the_log_is_replayed(LIVELY_PATH, Io::Tun);
+    log_is_replayed(LIVELY_PATH, Io::Tun);
 }
 
 #[test]
 fn replay_of_packet_socket_recording_matches() {
-    the_log_is_replayed(LIVELY_PATH, Io::PacketSocket);
+    log_is_replayed(LIVELY_PATH, Io::PacketSocket);
 }
 
 #[test]
 fn replay_of_size_only_path_matches() {
-    the_log_is_replayed(BLIND_PATH, Io::Tun);
+    log_is_replayed(BLIND_PATH, Io::Tun);
 }

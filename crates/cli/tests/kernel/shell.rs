@@ -70,13 +70,14 @@ fn congestion_control_applies_to_both_ends() {
         return;
     }
     let home = Home::new();
-    let told = "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), file=sys.stderr)";
+    let print_congestion =
+        "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), file=sys.stderr)";
     let far = format!(
-        "python3 -c 'import socket, sys; s = socket.create_server((\"\", 7)).accept()[0]; {told}'"
+        "python3 -c 'import socket, sys; s = socket.create_server((\"\", 7)).accept()[0]; {print_congestion}'"
     );
     let near = format!(
         "import os, socket, sys; s = socket.create_connection((os.environ['TCPLAB_FAR'], 7)); \
-         {told}; s.recv(1)"
+         {print_congestion}; s.recv(1)"
     );
     for name in ["reno", "cubic"] {
         let mut shell = home.command(&format!("shell -q -s 'delay=1 ms' --congestion {name}"));
@@ -182,12 +183,12 @@ fn recording_of_shell_is_readable() {
         }
         home.answer("replay seen");
         // The summary equals the recording.
-        let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
-        check(&TRAFFIC_DOCUMENT, &told, "shell");
-        let count = |way: &str, what: &str| told["traffic"][way][what].as_u64().unwrap();
-        assert_eq!(told["exit_code"], 4);
+        let summary: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        check(&TRAFFIC_DOCUMENT, &summary, "shell");
+        let count = |way: &str, what: &str| summary["traffic"][way][what].as_u64().unwrap();
+        assert_eq!(summary["exit_code"], 4);
         assert_eq!(count("forward", "dropped"), lost as u64);
-        assert_eq!(told["traffic"]["forward"]["dropped_for"]["loss"], lost as u64);
+        assert_eq!(summary["traffic"]["forward"]["dropped_for"]["loss"], lost as u64);
         assert_eq!(
             count("forward", "packets_in") + count("reverse", "packets_in"),
             truth.len() as u64
@@ -210,8 +211,8 @@ fn unprivileged_shell() {
         ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));
     assert_eq!((run.code, &*run.stdout), (Some(0), "0\n"), "{}", run.stderr);
     assert_eq!(home.bytes("got"), vec![7; 1_000_000]);
-    let told = home.text("end.json");
-    assert!(told.contains("\"user-namespace\""), "{told}");
+    let summary = home.text("end.json");
+    assert!(summary.contains("\"user-namespace\""), "{summary}");
     // Networks of other users are not joined.
     let mut join = as_nobody(&home, "./tcplab");
     let run = ended(join.args(["shell", "--join", "--", "true"]));

@@ -99,16 +99,16 @@ fn println(text: &str) {
 
 /// Otherwise the test would prove nothing.
 fn is_impaired(home: &Home, path: &[&str]) {
-    let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
-    let forward = &told["traffic"]["forward"];
-    let reverse = &told["traffic"]["reverse"];
+    let summary: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+    let forward = &summary["traffic"]["forward"];
+    let reverse = &summary["traffic"]["reverse"];
     let count = |what: &str| forward[what].as_u64().unwrap() + reverse[what].as_u64().unwrap();
     let lost = [forward, reverse].map(|way| way["dropped_for"]["loss"].as_u64().unwrap_or(0));
-    assert!(lost[0] + lost[1] > 0, "{told}");
+    assert!(lost[0] + lost[1] > 0, "{summary}");
     if path == ROUGH {
         // Copies count as packets out only.
         let through = count("packets_out") + count("dropped");
-        assert!(through > count("packets_in"), "{told}");
+        assert!(through > count("packets_in"), "{summary}");
     }
 }
 

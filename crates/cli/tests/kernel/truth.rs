@@ -57,7 +57,7 @@ pub(crate) fn losses_are_found(trial: &Recorded<'_>) {
     assert_eq!(found, lost, "{}: segments lost", trial.name());
     assert_eq!(trial.metric("lost") as usize, lost, "{}: the metric", trial.name());
     let again = trial.metric("retransmissions") as usize;
-    assert!(again >= lost, "{}: {lost} lost, {again} sent again", trial.name());
+    assert!(again >= lost, "{}: {lost} lost, {again} retransmitted", trial.name());
 }
 
 /// Without losses the test would prove nothing.

@@ -125,8 +125,8 @@ fn refused_namespaces_are_explained() {
     let Ended { code, stdout, stderr: said } =
         within("run tiny.toml --quick --json").expect("it succeeds");
     assert_eq!(code, Some(0), "{said}");
-    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    let fallback = told["fallback"].as_str().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let fallback = json["fallback"].as_str().unwrap();
     for part in [
         "Simulated with the linux-6.18 model, not on the kernel: this user may not make network \
          namespaces",
@@ -134,11 +134,11 @@ fn refused_namespaces_are_explained() {
     ] {
         assert!(fallback.contains(part) && said.contains(part), "{fallback}\n{said}");
     }
-    let case = &told["cases"][0];
-    assert_eq!((&told["world"], &case["world"]), (&"sim".into(), &"sim".into()));
+    let case = &json["cases"][0];
+    assert_eq!((&json["world"], &case["world"]), (&"sim".into(), &"sim".into()));
     assert_eq!(case["stacks"][0]["name"], "linux-6.18");
     assert_eq!(case["stacks"][0]["for_kernel"], true);
-    let told = within("run tiny.toml --quick").expect("it succeeds").stdout;
-    assert!(told.contains("simulated: linux-6.18 model at both ends"), "{told}");
-    assert!(told.contains("! Simulated with the linux-6.18 model, not on the kernel"), "{told}");
+    let text = within("run tiny.toml --quick").expect("it succeeds").stdout;
+    assert!(text.contains("simulated: linux-6.18 model at both ends"), "{text}");
+    assert!(text.contains("! Simulated with the linux-6.18 model, not on the kernel"), "{text}");
 }

@@ -44,7 +44,7 @@ fn path_verify_passes() {
         return;
     }
     let home = Home::with("path.toml", PATH);
-    // A machine that stalls for a while has the rate off as well; a wrong path is wrong each time.
+    // A stalling machine also misses the rate, but only at times; a wrong path is wrong each time.
     let is_of_the_machine = |row: &CheckRow| OF_THE_MACHINE.contains(&row.quantity.as_str());
     let mut answer = verify(&home);
     for _ in 0..2 {
@@ -148,8 +148,11 @@ fn shell_above_ceiling_is_warned() {
         let warning = "warning: the path asks for ";
         assert!(before.contains(warning) && before.contains("this machine models"), "{before}");
         assert_eq!(after.contains(warning), index > 0, "{after}");
-        let told: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
-        assert!(told["warnings"][0].as_str().unwrap().starts_with("the path asks for"), "{told}");
+        let summary: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        assert!(
+            summary["warnings"][0].as_str().unwrap().starts_with("the path asks for"),
+            "{summary}"
+        );
         let record = Recording::open(&home.path("seen")).unwrap().record().unwrap();
         assert!(record.world.notes[0].starts_with("the path asks for"), "{:?}", record.world);
         assert_eq!(record.world.spin, Span::ZERO);

@@ -1,4 +1,4 @@
-//! JSON Schemas made from examples, and values held against schemas: types, properties, items.
+//! JSON Schemas made from examples, and values checked against schemas: types, properties, items.
 
 use std::fs;
 use std::path::Path;

@@ -90,7 +90,7 @@ fn flow() -> Flow {
     flow
 }
 
-/// Shares the time out anew, in milliseconds.
+/// Redistributes the time, in milliseconds.
 pub(super) fn limited(flow: &mut Flow, times: &[(Limit, u64)]) {
     flow.shares.spans = [Span::ZERO; 7];
     for &(limit, time) in times {

@@ -1,4 +1,4 @@
-//! Which settings for a path and a purpose: what is known, what follows from it, and how to find
+//! Settings for a path and a purpose: what is known, what follows from it, and how to find
 //! out whether it holds.
 
 mod advice;

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_long_run_windows_are_those_of_the_formulas() {
+    fn long_run_windows_match_formulas() {
         for law in [Law::Reno, Law::Cubic] {
             for p in [1e-2, 1e-3, 1e-4] {
                 let long = Situation {

@@ -119,7 +119,7 @@ mod tests {
 
     /// A factor with a name of its own may set the path: that is no choice.
     #[test]
-    fn a_path_is_given_whatever_its_factor_is_called() {
+    fn path_factor_of_any_name_is_given_not_chosen() {
         let source = r#"title = "t"
 [path]
 [workload]
@@ -147,11 +147,11 @@ network = { near = { "path.delay" = "1 ms" }, far = { "path.delay" = "90 ms" } }
         }))
         .unwrap();
         let choices = choose(&run, &scenario, Goal::Throughput);
-        let told: Vec<(&str, &str, f64)> = choices
+        let medians: Vec<(&str, &str, f64)> = choices
             .iter()
             .map(|it| (it.given[0].1.as_str(), it.levels[0].1.as_str(), it.median))
             .collect();
-        assert_eq!(told, [("near", "cubic", 100.0), ("far", "cubic", 10.0)]);
+        assert_eq!(medians, [("near", "cubic", 100.0), ("far", "cubic", 10.0)]);
         assert!(choices.iter().all(|it| it.levels.len() == 2), "how to write is a choice");
     }
 }

@@ -9,9 +9,9 @@ use super::model::Law;
 use super::situation::{Goal, Situation};
 use super::words::{amount, span};
 
-/// A formula must promise so much before a setting is changed for it.
+/// The least gain that a formula must predict to recommend a setting.
 const WORTH_IT: f64 = 1.1;
-/// A limit that held for so much of the time is worth lifting.
+/// The least share of the time for which a limit must apply to be worth raising.
 const NOTABLE: f64 = 0.1;
 /// The largest window without scaling (RFC 9293 section 3.1).
 const WINDOW_MAX: u64 = 65_535;
@@ -20,7 +20,7 @@ const FELT: Span = Span::from_millis(20);
 /// The most that Linux delays an acknowledgement at first (`TCP_ATO_MIN` in include/net/tcp.h).
 const DELAYED_ACK: Span = Span::from_millis(40);
 
-/// What is to be done, the most useful first. Nothing is advised without a reason in the
+/// The recommendations, the most useful first. Nothing is advised without a reason in the
 /// situation.
 pub fn advise(situation: &Situation, goal: Goal) -> Vec<Advice> {
     let mut all = all(situation, goal);

@@ -42,8 +42,8 @@ impl Observed {
         let flow = busier(connection);
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         let both = |offers: &dyn Fn(&SynOptions) -> bool| {
-            let told = |syn: &SynOptions| syn.seen && !syn.cut;
-            (told(client) && told(server)).then(|| offers(client) && offers(server))
+            let is_known = |syn: &SynOptions| syn.seen && !syn.cut;
+            (is_known(client) && is_known(server)).then(|| offers(client) && offers(server))
         };
         Observed {
             goodput: flow.transfer.goodput,

@@ -1,4 +1,4 @@
-//! What is known of a path, of what is to be sent over it, and of who sends.
+//! A path, the data to send over it, and its sender, as far as they are known.
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, PathSpec};
@@ -33,7 +33,7 @@ impl Goal {
     }
 }
 
-/// What is known of a path, of what is to be sent over it, and of who sends.
+/// A path, the data to send over it, and its sender, as far as they are known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Situation {
     /// The round trip time of the idle path, above zero.
@@ -67,7 +67,7 @@ const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
 /// A transfer that is tried takes so long where the path carries all it can: slow start is over by
 /// then, and trials with less than that do not take for ever.
 const WORTHWHILE: Span = Span::from_secs(4);
-/// Linux's own default (net.ipv4.tcp_congestion_control), where nobody chose another.
+/// Linux's own default (net.ipv4.tcp_congestion_control), unless another is set.
 const USUAL_CONGESTION: &str = "cubic";
 
 impl Situation {
@@ -142,13 +142,13 @@ impl Situation {
     /// What a connection shows of its path; none where no round trip was seen.
     ///
     /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
-    /// data. Needed repetitions stand for losses: those of a queue that ran over too.
+    /// data. Necessary retransmissions count as losses, also those of a full queue.
     pub fn of_connection(connection: &Connection) -> Option<Situation> {
         let flow = busier(connection);
         let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
         let causes = &flow.causes;
-        let needless = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
-        let lost = flow.totals.retransmissions.saturating_sub(needless);
+        let spurious = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
+        let lost = flow.totals.retransmissions.saturating_sub(spurious);
         let loss = lost as f64 / flow.totals.data_segments.max(1) as f64;
         let largest = flow.marks.largest.as_u64();
         // Of payload a second, bits of packets.

@@ -90,7 +90,7 @@ impl<'e> ClaimValues<'e> {
             let missing: Vec<String> = missing.filter_map(|it| missing_of(it, number)).collect();
             let held = missing.is_empty() && expectation.checks.iter().all(|it| it.holds(&values));
             failed.extend(
-                missing.into_iter().filter(|told| !failed.contains(told)).collect::<Vec<_>>(),
+                missing.into_iter().filter(|trial| !failed.contains(trial)).collect::<Vec<_>>(),
             );
             judged.push(Judged { case: &case.name, values, held });
         }
@@ -151,20 +151,19 @@ struct Judged<'c> {
     held: bool,
 }
 
-/// So many cases are listed one by one.
-const TOLD_ALONE: usize = 8;
+/// Up to this many cases are listed one by one.
+const LISTED_ALONE: usize = 8;
 
-/// What was found case by case; of many cases those that are not as expected, and the others as
-/// one.
+/// The values found, case by case; of many cases, the failed ones singly and the others as one.
 fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
-    let alone = |one: &Judged<'_>| format!("{}: {}", one.case, told(&one.values, expectation));
+    let alone = |one: &Judged<'_>| format!("{}: {}", one.case, words_of(&one.values, expectation));
     let (good, bad): (Vec<_>, Vec<_>) = judged.iter().partition(|one| one.held);
-    if judged.len() <= TOLD_ALONE || good.len() < 2 {
+    if judged.len() <= LISTED_ALONE || good.len() < 2 {
         return judged.iter().map(alone).collect();
     }
     let values: Vec<Value> = good.iter().flat_map(|one| one.values.iter().cloned()).collect();
     let others = if bad.is_empty() { "all" } else { "the other" };
-    let rest = format!("{others} {}: {}", good.len(), told(&values, expectation));
+    let rest = format!("{others} {}: {}", good.len(), words_of(&values, expectation));
     bad.into_iter().map(alone).chain([rest]).collect()
 }
 
@@ -279,8 +278,8 @@ fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
     one.map(Value::Number).into_iter().collect()
 }
 
-/// What was found, short: counted texts, or a number, or the span of several.
-fn told(values: &[Value], expectation: &Expectation) -> String {
+/// The values found, in short: counted texts, a number, or the range of several.
+fn words_of(values: &[Value], expectation: &Expectation) -> String {
     let metric = expectation.metric_info();
     let mut words: Vec<(&str, usize)> = Vec::new();
     let mut numbers: Vec<f64> = Vec::new();
@@ -301,7 +300,7 @@ fn told(values: &[Value], expectation: &Expectation) -> String {
             None => words.push((word, 1)),
         }
     }
-    let mut told: Vec<String> =
+    let mut parts: Vec<String> =
         words.iter().map(|(word, count)| format!("{count} × {word}")).collect();
     let low = numbers.iter().copied().reduce(f64::min);
     let high = numbers.iter().copied().reduce(f64::max);
@@ -309,9 +308,9 @@ fn told(values: &[Value], expectation: &Expectation) -> String {
         let (low, high) = (short(low), short(high));
         let range = if low == high { low } else { format!("{low} to {high}") };
         let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
-        told.push(format!("{range} {unit}").trim_end().to_owned());
+        parts.push(format!("{range} {unit}").trim_end().to_owned());
     }
-    if told.is_empty() { "nothing".into() } else { told.join(", ") }
+    if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
 }
 
 /// A number with as many decimals as it needs, at most three.
@@ -376,8 +375,8 @@ mod tests {
             ("at_most = \"9 s\"", true, "all 9: 1 to 9 s"),
             ("at_most = \"8 s\"", false, "9ms: 9 s; the other 8: 1 to 8 s"),
         ] {
-            let told = &judge(&scenario(claim).expects, &cases)[0];
-            assert_eq!((told.held, told.found.as_str()), (held, found));
+            let claim = &judge(&scenario(claim).expects, &cases)[0];
+            assert_eq!((claim.held, claim.found.as_str()), (held, found));
         }
     }
 
@@ -413,7 +412,7 @@ mod tests {
         }
     }
 
-    /// What is missing might have been what breaks it.
+    /// A missing value might have failed the claim.
     #[test]
     fn claim_with_failed_trial_fails() {
         let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
@@ -426,10 +425,10 @@ mod tests {
         });
         let claim = |of| expectation("transfer_time", of, Check::AtMost(30.0));
         for of in [Statistic::All, Statistic::Mean] {
-            let told = &judge(&[claim(of)], &cases)[0];
+            let claim = &judge(&[claim(of)], &cases)[0];
             let found = "reno: 17 s; cubic: 18 s; cubic: 1 of 2 trials failed";
-            assert_eq!((told.held, told.found.as_str()), (false, found));
-            assert_eq!((told.held_alone, told.trials), (1, 2), "in the first it held");
+            assert_eq!((claim.held, claim.found.as_str()), (false, found));
+            assert_eq!((claim.held_alone, claim.trials), (1, 2), "in the first it held");
         }
         let other = Expectation { cases: vec![0], ..claim(Statistic::All) };
         assert!(judge(&[other], &cases)[0].held, "of the other case it is proved");

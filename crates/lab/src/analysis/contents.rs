@@ -14,7 +14,7 @@ pub(crate) struct Contents {
     pub(super) record: TrialRecord,
     pub(crate) app: AppLog,
     pub(crate) samples: Vec<Sample>,
-    /// What is wrong with the trial, so that it is worth running again; a sentence each.
+    /// The flaws that justify a retry, a sentence each.
     pub(crate) flaws: Vec<String>,
 }
 

@@ -19,8 +19,8 @@ pub(super) fn episode_rows(
         episode_row(index + 1, episode, connection, flow, drops.map(|_| own.as_slice()))
     };
     let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
-    let told = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
-    (rows, told.unwrap_or_default())
+    let found = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
+    (rows, found.unwrap_or_default())
 }
 
 /// A packet of the stream that the path dropped.
@@ -71,7 +71,7 @@ fn shared_out<'d>(drops: &'d [Dropped], episodes: &[Episode]) -> Vec<Vec<&'d Dro
 /// Data counts, not frames: when a segment was sent twice and one of the two was lost, the sender
 /// cannot always know which.
 fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut contradictions = Vec::new();
     for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
         let (found, truth) = (episode.lost.len(), own.len());
         let real = |range: Range| own.iter().any(|dropped| dropped.range.overlaps(range));
@@ -79,7 +79,7 @@ fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize)
         let wrong = episode.lost.iter().filter(|lost| !real(lost.range)).count();
         let missed = own.iter().filter(|dropped| !known(dropped.range)).count();
         if found != truth || wrong + missed > 0 {
-            told.push(format!(
+            contradictions.push(format!(
                 "episode {}: the analyser finds {found} lost segments, the path dropped {truth} \
                  ({wrong} not dropped, {missed} not found)",
                 index + 1
@@ -88,9 +88,9 @@ fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize)
     }
     let outside = dropped - owned.iter().map(Vec::len).sum::<usize>();
     if outside > 0 {
-        told.push(format!("the path dropped {outside} segments that are in no episode"));
+        contradictions.push(format!("the path dropped {outside} segments that are in no episode"));
     }
-    told
+    contradictions
 }
 
 fn episode_row(

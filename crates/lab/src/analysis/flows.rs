@@ -20,7 +20,7 @@ use super::metrics::{Sources, named};
 use super::sender::{flow_of, sending_end};
 use sharing::Arrivals;
 
-/// A trial is divided into at most so many intervals.
+/// The largest number of intervals of a trial.
 const INTERVALS: u64 = 240;
 /// None is shorter: a few packets at a Mbit/s.
 const SHORTEST: Span = Span::from_millis(100);

@@ -96,7 +96,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    /// 1,000 bytes are acknowledged each 10 ms from 10 ms to 4 s, but for the silences.
+    /// 1,000 bytes are acknowledged each 10 ms from 10 ms to 4 s, except for the silences.
     fn flow(silences: &[(u64, u64)]) -> Flow {
         let ack = |millis: u64, bytes: u64| Ack {
             at: at(millis),

@@ -12,7 +12,7 @@ use super::findings::findings_of;
 use super::metrics::named;
 use crate::error::LabError;
 
-/// What the recording of a load says, but for its number, seed and place.
+/// What the recording of a load says, except its number, seed and place.
 pub(super) fn examine(
     contents: &Contents,
     [client, server]: [&Trace; 2],

@@ -1,4 +1,4 @@
-//! Socket options of a trial: what was asked for, and what it was.
+//! Socket options of a trial: requested and effective values.
 
 use tcplab_recording::{OptionRecord, TrialRecord};
 use tcplab_results::OptionRow;
@@ -23,7 +23,7 @@ pub(crate) fn remarkable(record: &TrialRecord) -> Vec<OptionRow> {
         .collect()
 }
 
-/// What is said where it was refused.
+/// The warning about a refused option.
 pub(crate) fn refusal(row: &OptionRow) -> Option<String> {
     let OptionRecord { option, requested, because, .. } = &row.record;
     row.is_refused().then(|| {
@@ -71,13 +71,13 @@ mod tests {
 
     #[test]
     fn options_asked_or_changed_are_remarkable() {
-        for (told, row) in [
+        for (is_remarkable, row) in [
             (false, row("nodelay", None, ["off", "off"], Outcome::Default)),
             (true, row("nodelay", Some("off"), ["off", "off"], Outcome::AsAsked)),
             (true, row("rcvbuf", None, ["131072 B", "6291456 B"], Outcome::Default)),
             (true, row("nodelay", None, ["on", "on"], Outcome::Inherited)),
         ] {
-            assert_eq!(row.is_remarkable(), told, "{row:?}");
+            assert_eq!(row.is_remarkable(), is_remarkable, "{row:?}");
         }
     }
 

@@ -76,9 +76,9 @@ mod tests {
             (&both, &["1 ms, forward", "1 ms, reverse", "2 ms, forward", "2 ms, reverse"]),
         ] {
             let scenario = Scenario::parse(&source(matrix), "t").unwrap();
-            let told = describe(&scenario.cases);
-            let told: Vec<&str> = told.iter().filter_map(|line| line.split(':').next()).collect();
-            assert_eq!(told, names);
+            let lines = describe(&scenario.cases);
+            let heads: Vec<&str> = lines.iter().filter_map(|line| line.split(':').next()).collect();
+            assert_eq!(heads, names);
         }
     }
 }

@@ -12,11 +12,11 @@ use crate::error::LabError;
 use crate::plan::{stacks, world_of};
 use crate::store::RunDirectory;
 
-/// Reads the results of every trial of a finished run, and sums them up. `tell` hears of each
-/// trial, and may break off.
+/// Reads the results of every trial of a finished run, and sums them up. `on_trial` is called after
+/// each trial and may stop the analysis.
 pub(crate) fn analyse(
     run: &RunDirectory,
-    mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+    mut on_trial: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
     let (plan, scenario, numbers) = (run.plan(), run.scenario(), run.numbers());
     let total = scenario.cases.len() * numbers.clone().count();
@@ -44,7 +44,7 @@ pub(crate) fn analyse(
                 kept.add(trial, &mut names);
             }
             analysed += 1;
-            if tell(analysed, total).is_break() {
+            if on_trial(analysed, total).is_break() {
                 return Err(LabError::Stopped);
             }
         }

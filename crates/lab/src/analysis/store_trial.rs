@@ -14,7 +14,7 @@ use crate::error::LabError;
 use crate::plan::{is_simulated, tcplab};
 use crate::store::{Identity, RunDirectory, StoredTrial};
 
-/// The round trip of the idle path of a case as it was measured, if it was.
+/// The measured RTT of the idle path of a case, if there is one.
 fn round_trip(run: &RunDirectory, case: &Case) -> Option<Span> {
     if is_simulated(run.plan().world, case) {
         return None;
@@ -56,7 +56,7 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
             let mut trial =
                 examine(&Contents::read(recording, case)?, case, round_trip(run, case))?;
             trial.put_aside = run.flawed(&case.name, number);
-            // Who made the trial stays who made it.
+            // The program that made the trial stays recorded.
             let identity = match known {
                 Some(known) => known.identity,
                 None => Identity { tcplab: String::new(), ..run.identity(case, number) },
@@ -69,8 +69,8 @@ pub(crate) fn trial(run: &RunDirectory, case: &Case, number: u32) -> Result<Tria
     Ok(run.placed(&case.name, number, analysed.trial))
 }
 
-/// This very program: tcplab's revision, and when it was built, which tells apart what was changed
-/// since that revision.
+/// This very program: tcplab's revision, and when it was built, so that builds with uncommitted
+/// changes differ.
 fn program() -> String {
     let built = std::env::current_exe().and_then(fs::metadata).and_then(|it| it.modified());
     let built = built.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

@@ -19,13 +19,13 @@ use super::sender::{flow_of, sending_end};
 use super::{datagrams, flows, loads};
 use crate::error::LabError;
 
-/// The warning of each trial whose path was another's.
-const UNTOLD: &str = "netem made the path and tells nothing of what it did: losses are those that \
-                      the capture shows; how the path differs from the one asked for is in \
-                      result.json (world.notes)";
+/// The warning of each trial whose path tcplab did not make.
+const NETEM_WARNING: &str = "netem made the path and logs no verdicts: losses are those that the \
+                             capture shows; result.json (world.notes) says how the path differs \
+                             from the one asked for";
 
-/// What one recording says, but for its number, seed and place.
-/// `round_trip` is that of its idle path as it was measured, if it was.
+/// What one recording says, except its number, seed and place.
+/// `round_trip` is the measured RTT of its idle path, if there is one.
 pub(crate) fn examine(
     contents: &Contents,
     case: &tcplab_scenario::Case,
@@ -61,7 +61,7 @@ pub(crate) fn examine(
     let options = remarkable(record);
     let mut warnings = warnings(&trace, sending_end, app, &options);
     if !has_truth && !path.same_host {
-        warnings.push(UNTOLD.into());
+        warnings.push(NETEM_WARNING.into());
     }
     if let Some(all) = captures::correspondence(recording, record, Some(app))? {
         let metrics = datagrams::metrics(app, &all).into();

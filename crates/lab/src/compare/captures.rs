@@ -71,8 +71,8 @@ type FactList = Vec<(Key, Option<Value>)>;
 
 /// What one connection is like.
 fn facts_of(connection: &Connection) -> FactList {
-    let mut told = Vec::new();
-    let mut all = Facts { about: "connection".into(), told: &mut told };
+    let mut facts = Vec::new();
+    let mut all = Facts { about: "connection".into(), facts: &mut facts };
     all.time(q::DURATION_NS.label, Better::Lower, Some(connection.last.since(connection.first)));
     all.time(q::HANDSHAKE_RTT_NS.label, Better::Lower, connection.handshake.round_trip);
     all.count(q::PACKETS.label, Better::Neither, connection.packets);
@@ -80,27 +80,27 @@ fn facts_of(connection: &Connection) -> FactList {
     for (end, options) in
         [("client", &connection.handshake.client), ("server", &connection.handshake.server)]
     {
-        Facts { about: format!("SYN of the {end}"), told: &mut told }.options(options);
+        Facts { about: format!("SYN of the {end}"), facts: &mut facts }.options(options);
     }
     for (about, flow) in
         [("data to the server", &connection.forward), ("data to the client", &connection.reverse)]
     {
         if flow.totals.unique.as_u64() > 0 {
-            Facts { about: about.into(), told: &mut told }.flow(flow);
+            Facts { about: about.into(), facts: &mut facts }.flow(flow);
         }
     }
-    told
+    facts
 }
 
 struct Facts<'a> {
     about: String,
-    told: &'a mut FactList,
+    facts: &'a mut FactList,
 }
 
 impl Facts<'_> {
     fn add(&mut self, name: &str, unit: &'static str, better: Better, value: Option<Value>) {
         let key = Key { about: self.about.clone(), name: name.into(), unit, better };
-        self.told.push((key, value));
+        self.facts.push((key, value));
     }
 
     fn count(&mut self, name: &str, better: Better, count: u64) {

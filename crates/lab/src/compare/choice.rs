@@ -8,7 +8,7 @@ use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric, me
 
 use super::error::CompareError;
 
-/// What is asked of a comparison.
+/// The options of a comparison.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
     /// Which metrics.

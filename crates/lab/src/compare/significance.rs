@@ -1,4 +1,4 @@
-//! What is tested, and what is said of it.
+//! The tests of a comparison, and their sentences.
 
 use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
 use tcplab_results::{Case, Trial, World, median_interval};
@@ -71,8 +71,8 @@ fn compared(case: &Matched<'_>) -> ComparedCase {
 /// A trial's number and its value.
 type Numbered = (u32, f64);
 
-/// The values of a metric on both sides, in pairs where there are any; and what is to be told of
-/// trials that lack it.
+/// The values of a metric on both sides, in pairs where there are any; and a warning about trials
+/// that lack it.
 fn values(
     case: &Matched<'_>,
     compared: &ComparedCase,
@@ -84,13 +84,13 @@ fn values(
         let lacking = case.trials.iter().filter(|trial| value(trial).is_none()).count();
         (side, lacking, case.trials.len())
     });
-    let told = |(side, lacking, all): &(&str, usize, usize)| match lacking {
+    let missing_of = |(side, lacking, all): &(&str, usize, usize)| match lacking {
         0 => None,
         all_of_them if all_of_them == all => Some(format!("{side} has none")),
         some => Some(format!("{some} of {all} trials of {side} have none")),
     };
     let has_any = |(_, lacking, all): &(&str, usize, usize)| lacking < all;
-    let missing: Vec<String> = lacking.iter().filter_map(told).collect();
+    let missing: Vec<String> = lacking.iter().filter_map(missing_of).collect();
     // What neither side has is not missed.
     let missing = (lacking.iter().any(has_any) && !missing.is_empty()).then(|| {
         let (name, metric) = (&compared.name, info.name);

@@ -13,24 +13,24 @@ const FLEETING: [&str; 1] = ["load at the start"];
 
 /// What two runs do not have in common, a sentence each.
 pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     let mut differ = |what: &str, a: &str, b: &str| {
         if a != b {
-            told.push(format!("{what} differs: A {a}, B {b}"));
+            differences.push(format!("{what} differs: A {a}, B {b}"));
         }
     };
     differ("the scenario's name", &a.name, &b.name);
     differ("the world", a.world.name(), b.world.name());
     if a.seed != b.seed {
-        told.push(format!(
+        differences.push(format!(
             "the seeds differ (A {}, B {}): trials are compared as independent samples, which takes \
              more of them than pairs of the same seed",
             a.seed, b.seed
         ));
     }
-    told.extend(scenario_lines(a, b));
+    differences.extend(scenario_lines(a, b));
     if a.path != b.path {
-        told.push("the paths differ: see the scenarios".into());
+        differences.push("the paths differ: see the scenarios".into());
     }
     let value = |run: &Run, name: &str| -> Option<String> {
         run.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
@@ -47,10 +47,10 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
         seen.push(name);
         let [x, y] = [a, b].map(|run| value(run, name).unwrap_or_else(|| "nothing".into()));
         if x != y {
-            told.push(format!("{name} differs: A {x}, B {y}"));
+            differences.push(format!("{name} differs: A {x}, B {y}"));
         }
     }
-    told
+    differences
 }
 
 /// The lines that only one of two scenarios has.
@@ -84,23 +84,25 @@ pub(super) fn of_case(
     metrics: &[&tcplab_scenario::MetricInfo],
     is_of_levels: bool,
 ) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut warnings = Vec::new();
     let Matched { name, a, b } = matched;
     if a.world != b.world {
-        told.push(format!("{name}: A ran in the world of {}, B in that of {}", a.world, b.world));
+        warnings
+            .push(format!("{name}: A ran in the world of {}, B in that of {}", a.world, b.world));
     }
     let stacks = |case: &Case| -> Vec<String> {
         case.stacks.iter().map(|stack| format!("{} {stack}", stack.end)).collect()
     };
     if !is_of_levels && stacks(a) != stacks(b) {
         let [x, y] = [a, b].map(|case| stacks(case).join(", "));
-        told.push(format!("{name}: the stacks differ: A {x}; B {y}"));
+        warnings.push(format!("{name}: the stacks differ: A {x}; B {y}"));
     }
     for (side, case) in [("A", a), ("B", b)] {
         let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
         if flawed > 0 {
             let all = case.trials.len();
-            told.push(format!("{name}: the path misbehaved in {flawed} of {all} trials of {side}"));
+            warnings
+                .push(format!("{name}: the path misbehaved in {flawed} of {all} trials of {side}"));
         }
         // What virtual time draws is what the path is like; there is nothing beside it to blame.
         if case.world == World::Simulated {
@@ -108,10 +110,10 @@ pub(super) fn of_case(
         }
         for info in metrics.iter().filter(|info| is_measured(info)) {
             let values = values(case, info);
-            told.extend(disturbed(&format!("{name}, {side}: {}", info.name), &values));
+            warnings.extend(disturbed(&format!("{name}, {side}: {}", info.name), &values));
         }
     }
-    told
+    warnings
 }
 
 /// Whether a metric is a measured amount, and not a count.

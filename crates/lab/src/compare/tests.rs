@@ -162,21 +162,24 @@ fn cases_match_by_levels() {
     let found = held(&a, &b);
     let names: Vec<_> = found.rows.iter().map(|row| (&*row.case, row.outcome.name())).collect();
     assert_eq!(names, [("reno-fast", "worse"), ("cubic-fast", "equivalent")]);
-    assert!(found.warnings.iter().any(|told| told.contains("only A has reno-slow")), "{found:?}");
+    assert!(
+        found.warnings.iter().any(|warning| warning.contains("only A has reno-slow")),
+        "{found:?}"
+    );
     // Two levels of a factor, of which one lacks a case.
     let asked = Asked::default();
     let found = compare_levels((Path::new("A"), &a), "cc", None, &asked).unwrap();
     assert_eq!(found.by.as_deref(), Some("cc"));
     assert_eq!(found.rows.len(), 1);
     assert_eq!((&*found.rows[0].case, found.rows[0].outcome), ("fast", Outcome::Better));
-    assert!(found.warnings.iter().any(|told| told.contains("reno-slow")), "{found:?}");
-    for (factor, levels, told) in [
+    assert!(found.warnings.iter().any(|warning| warning.contains("reno-slow")), "{found:?}");
+    for (factor, levels, expected) in [
         ("speed", None, "`speed` is not varied in made-up"),
         ("cc", Some(["reno", "bbr"]), "`cc` has no level `bbr`"),
         ("cc", Some(["reno", "reno"]), "a level compared with itself is the same"),
     ] {
         let error = compare_levels((Path::new("A"), &a), factor, levels, &asked).unwrap_err();
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), expected);
         assert!(error.remedy().is_some());
     }
     let other = run(1, vec![make("x", &[("z", "1")], 1.0), make("y", &[("z", "2")], 1.0)]);
@@ -203,7 +206,7 @@ fn differing_runs_give_warnings() {
     b.scenario += "more = 1 # why\n";
     b.world = RunWorld::Kernel;
     b.environment[0].1 = "6.1".into();
-    let told = held(&a, &b).warnings.join("\n");
+    let warnings = held(&a, &b).warnings.join("\n");
     for expected in [
         "the seeds differ (A 1, B 9)",
         "B has `more = 1`",
@@ -213,7 +216,7 @@ fn differing_runs_give_warnings() {
         "timeouts: B has none",
         "the path misbehaved in 1 of 7 trials of B",
     ] {
-        assert!(told.contains(expected), "{expected} is not in\n{told}");
+        assert!(warnings.contains(expected), "{expected} is not in\n{warnings}");
     }
 }
 
@@ -233,14 +236,14 @@ fn drift_and_outliers_give_warnings() {
 #[test]
 fn incomparable_metric_is_refused() {
     let a = simple(1, "transfer_time", &TIMES);
-    for (name, told) in [
+    for (name, expected) in [
         ("speed", "there is no metric `speed`"),
         ("goodput", "no trial of either side has `goodput`"),
         ("connection.end", "`connection.end` is not one number for each trial"),
     ] {
         let asked = Asked { metrics: Metrics::Named(vec![name.into()]), ..Asked::default() };
         let error = compare_runs((Path::new("A"), &a), (Path::new("B"), &a), &asked).unwrap_err();
-        assert!(error.to_string().starts_with(told), "{error}");
+        assert!(error.to_string().starts_with(expected), "{error}");
         assert_eq!(error.remedy().unwrap(), "there are: transfer_time");
     }
 }

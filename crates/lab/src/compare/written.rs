@@ -18,8 +18,8 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
         trials.any(|trial| trial.metrics.find_named(name).is_some())
     };
     let (had, lacking): (Vec<String>, Vec<String>) = compare.metrics.iter().cloned().partition(has);
-    let told = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));
-    let mut told: Vec<String> = told.collect();
+    let warnings = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));
+    let mut warnings: Vec<String> = warnings.collect();
     let metrics = if compare.metrics.is_empty() { Metrics::Usual } else { Metrics::Named(had) };
     let asked =
         Asked { metrics, threshold: compare.threshold, thresholds: compare.thresholds.clone() };
@@ -27,17 +27,17 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
     let levels = compare.levels.each_ref().map(String::as_str);
     match compare_levels((here, run), &compare.factor, Some(levels), &asked) {
         Ok(mut found) => {
-            found.warnings.splice(0..0, told);
+            found.warnings.splice(0..0, warnings);
             found
         }
         Err(error) => {
-            told.push(error.to_string());
+            warnings.push(error.to_string());
             Comparison {
                 tcplab: env!("CARGO_PKG_VERSION").into(),
                 sides: levels.map(|level| side(here, level.into(), run)),
                 by: Some(compare.factor.clone()),
                 metrics: compare.metrics.clone(),
-                warnings: told,
+                warnings,
                 family: "nothing".into(),
                 tests: 0,
                 cases: Vec::new(),
@@ -57,11 +57,11 @@ pub fn compare_as_written(
     asked: Option<&Asked>,
 ) -> Result<Comparison, CompareError> {
     let [written] = &run.comparisons[..] else {
-        let told = |found: &Comparison| {
+        let options = |found: &Comparison| {
             let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
             format!("--by {} --levels {a},{b}", found.by.as_deref().unwrap_or_default())
         };
-        let written = run.comparisons.iter().map(told).collect();
+        let written = run.comparisons.iter().map(options).collect();
         return Err(CompareError::NotWritten { run: run.name.clone(), written });
     };
     let labels = written.sides.each_ref().map(|side| side.label.as_str());

@@ -5,7 +5,7 @@ use tcplab_units::{Endpoint, Instant};
 
 use crate::analysis::ESTABLISHED;
 
-/// The window at so many moments, evenly spaced over a transfer.
+/// The number of samples of the window, evenly spaced over a transfer.
 pub(crate) const POINTS: usize = 200;
 
 /// A curve: segments at each of [`POINTS`] moments from the first byte to the last.

@@ -25,9 +25,9 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The runs of `scenario` below `place`. What was begun there for the same cases, seeds and
-    /// kernel is gone on with, trial by trial. The model's trials are made anew: they take little
-    /// time, and the model may have changed.
+    /// The runs of `scenario` below `place`. A run begun there with the same cases, seeds and
+    /// kernel is resumed, trial by trial. The model's trials are repeated: they take little time,
+    /// and the model may have changed.
     ///
     /// # Errors
     /// When a stack of the scenario is a model's already, so that the kernel cannot run it, when it

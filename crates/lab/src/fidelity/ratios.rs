@@ -17,7 +17,7 @@ pub const GOALS: [(&MetricInfo, f64, f64); 3] = [
 
 /// The cases at which a summary looks.
 const MOST: f64 = 0.9;
-/// So often chance is tried.
+/// The number of random draws.
 const DRAWS: u32 = 200;
 
 /// The median of the model's values over that of the kernel's.

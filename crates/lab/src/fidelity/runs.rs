@@ -11,13 +11,13 @@ use super::{curve, ratios};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
-/// Compares finished runs. `tell` is called after each trial that was read, and may stop it.
+/// Compares finished runs. `report` is called after each trial and may stop the comparison.
 ///
 /// # Errors
-/// When a trial is missing or unreadable, or `tell` stopped it.
+/// When a trial is missing or unreadable, or `report` stopped it.
 pub fn compare(
     pairs: &[Pair],
-    mut tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+    mut report: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Fidelity, LabError> {
     let of = |run: &RunDirectory| run.scenario().cases.len() * run.plan().trials as usize;
     let total = pairs.iter().map(|pair| of(&pair.kernel) + of(&pair.model)).sum();
@@ -28,7 +28,7 @@ pub fn compare(
             let [kernel, model] = [&pair.kernel, &pair.model].map(|run| {
                 all(run, case, || {
                     done += 1;
-                    tell(done, total)
+                    report(done, total)
                 })
             });
             cases.push(compared(&pair.kernel.plan().name, case, &kernel?, &model?));
@@ -47,7 +47,7 @@ pub fn compare(
 fn all(
     run: &RunDirectory,
     case: &Case,
-    mut tell: impl FnMut() -> ControlFlow<()>,
+    mut report: impl FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Figures>, LabError> {
     let mut all = Vec::new();
     for number in 1..=run.plan().trials {
@@ -56,7 +56,7 @@ fn all(
             return Err(LabError::Failed { case, number, reason });
         }
         all.push(Figures::of(run.recording(&case.name, number)?, case)?);
-        if tell().is_break() {
+        if report().is_break() {
             return Err(LabError::Stopped);
         }
     }

@@ -22,7 +22,7 @@ pub struct Plan {
     pub started: String,
     /// The seed of the run.
     pub seed: u64,
-    /// Trials of each case; at most so many, where `until` decides.
+    /// Trials of each case; with `until`, the maximum.
     pub trials: u32,
     /// The number of the first of them: 1, unless one trial is run again by itself.
     pub first: u32,
@@ -47,7 +47,7 @@ pub struct Plan {
 /// What is run otherwise than the scenario says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
-    /// So many trials of each case, whatever their interval is.
+    /// A fixed number of trials per case, whatever the interval.
     pub trials: Option<u32>,
     /// The seed of all randomness.
     pub seed: Option<u64>,

@@ -10,7 +10,7 @@ use crate::analysis::{Ideal, load_trial};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
-/// What is known of the path after the first two steps.
+/// The path's properties after the first two steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Baseline {
     /// The largest packet that went through (section 3.1).
@@ -26,7 +26,7 @@ pub struct Baseline {
     /// what was acknowledged.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Rate,
-    /// What the path was asked for: none of a path nobody asked for.
+    /// The path's configuration; none for a real path.
     pub asked: Option<Asked>,
 }
 

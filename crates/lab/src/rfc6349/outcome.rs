@@ -70,13 +70,13 @@ pub fn rows(
             tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>())
         };
         let Some(goodput) = median(|seen| seen.goodput) else { continue };
-        let told = Throughput {
+        let measured = Throughput {
             offered: seen.iter().filter_map(|seen| seen.offered).max(),
             goodput,
             efficiency: median(|seen| seen.efficiency).unwrap_or(100.0),
             rtt: median(|seen| seen.rtt).unwrap_or_default(),
         };
-        rows.push(row(baseline, connections, Bytes::new(window), &told));
+        rows.push(row(baseline, connections, Bytes::new(window), &measured));
     }
     rows.sort_by_key(|row| (row.connections, row.window));
     Ok(rows)
@@ -96,7 +96,7 @@ pub struct Throughput {
 }
 
 /// The result of a test, compared with what its windows and the path allow.
-pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Throughput) -> Row {
+pub fn row(baseline: &Baseline, connections: u64, window: Bytes, measured: &Throughput) -> Row {
     let windows = (window.as_u64() * connections * 8) as f64;
     let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
     let best = baseline.best().bits_per_second() as f64;
@@ -104,13 +104,13 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, told: &Throughp
     Row {
         connections,
         window,
-        offered: told.offered,
+        offered: measured.offered,
         ideal: Rate::from_bits_per_second(by_windows.min(best).max(1.0) as u64),
-        goodput: told.goodput,
+        goodput: measured.goodput,
         // Of the ideal transfer time at the rate of the path, not at that of the window.
-        transfer_time_ratio: best / 1e6 / told.goodput.max(1e-9),
-        efficiency: told.efficiency,
-        buffer_delay: (told.rtt - base) / base * 100.0,
+        transfer_time_ratio: best / 1e6 / measured.goodput.max(1e-9),
+        efficiency: measured.efficiency,
+        buffer_delay: (measured.rtt - base) / base * 100.0,
     }
 }
 
@@ -149,12 +149,12 @@ impl Throughput {
 /// What the rows say, a sentence each.
 pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
     let best = baseline.best().as_mbit_f64();
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     let product = baseline.shared_window(1);
     let full = rows.iter().find(|row| row.connections == 1 && row.window >= product);
     if let Some(row) = full {
         let share = row.goodput / best * 100.0;
-        told.push(format!(
+        sentences.push(format!(
             "One connection with a window of one bandwidth-delay product carries {:.2} Mbit/s, \
              {share:.0} % of what the path can.",
             row.goodput
@@ -168,26 +168,26 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
             1 => format!("a window of {}", amount(most.window)),
             several => format!("{several} connections"),
         };
-        told.push(format!(
+        sentences.push(format!(
             "It is most with {how}: {:.2} Mbit/s, {:.0} %.",
             most.goodput,
             most.goodput / best * 100.0
         ));
     }
     if full.is_some_and(|row| row.goodput < 0.7 * best && row.efficiency < 100.0) {
-        told.push(
-            "Windows are not all: throughput stays below what they allow, and segments are sent \
-             again. Loss keeps the congestion window small: `tcplab advise --path …` says what \
-             helps."
+        sentences.push(
+            "Windows are not all: throughput stays below what they allow, and segments are \
+             retransmitted. Loss keeps the congestion window small: `tcplab advise --path …` \
+             says what helps."
                 .into(),
         );
     }
     let mut single = rows.iter().filter(|row| row.connections == 1);
     if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
-        told.push(format!(
+        sentences.push(format!(
             "From a window of {} on the queue more than doubles the round trip.",
             amount(row.window)
         ));
     }
-    told
+    sentences
 }

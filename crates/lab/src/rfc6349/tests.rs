@@ -55,8 +55,8 @@ fn bdp_and_ideal_rate_match_rfc() {
     assert_eq!(counts(2), [2]);
     assert_eq!(counts(4), [2, 4]);
     assert_eq!(counts(6), [2, 4, 6]);
-    let told = Throughput { goodput: 9.5, efficiency: 99.0, rtt: 50.0, offered: None };
-    let row = row(&baseline, 1, Bytes::new(50_000), &told);
+    let measured = Throughput { goodput: 9.5, efficiency: 99.0, rtt: 50.0, offered: None };
+    let row = row(&baseline, 1, Bytes::new(50_000), &measured);
     assert_eq!(row.ideal, Rate::from_bits_per_second(10_000_000), "half the product");
     assert!((row.transfer_time_ratio - 19.306_667 / 9.5).abs() < 1e-6, "{row:?}");
     assert!((row.buffer_delay - 25.0).abs() < 1e-9, "{row:?}");

@@ -8,15 +8,15 @@ use crate::error::LabError;
 use crate::plan::is_simulated;
 use crate::store::RunDirectory;
 
-/// Looks at blocks as they become whole, and says when there are enough.
+/// Reads each complete block and decides when there are enough.
 ///
-/// What it says depends on the trials of whole blocks alone, in their order: not on how many are
-/// run at once, nor on whether the run was broken off on the way.
+/// The decision depends only on the trials of complete blocks, in their order: not on how many run
+/// at once, nor on whether the run was interrupted.
 pub(crate) struct StoppingRule<'r> {
     run: &'r RunDirectory,
     /// Of each case the values of the metric.
     values: Vec<Vec<f64>>,
-    /// So many blocks are in them.
+    /// The number of blocks in `values`.
     seen: u32,
 }
 
@@ -25,8 +25,8 @@ impl<'r> StoppingRule<'r> {
         StoppingRule { run, values: vec![Vec::new(); run.scenario().cases.len()], seen: 0 }
     }
 
-    /// The blocks to run next: all, or so few that none is run in vain. More than one at a time in
-    /// virtual time, where `jobs` trials run at once.
+    /// The blocks to run next: all, or so few that none is superfluous. In virtual time, where
+    /// `jobs` trials run at once, it may be several.
     pub(crate) fn next(&self, jobs: usize) -> (u32, u32) {
         let (plan, cases) = (self.run.plan(), &self.run.scenario().cases);
         let Some(until) = &plan.until else { return (plan.first, plan.trials) };
@@ -38,7 +38,7 @@ impl<'r> StoppingRule<'r> {
         (self.seen + 1, self.seen.saturating_add(more).min(until.max))
     }
 
-    /// How many blocks there are to be, now that so many are whole; none: more.
+    /// The final number of blocks, given those that are complete; none: run more.
     pub(crate) fn enough(&mut self, whole: u32) -> Result<Option<u32>, LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(Some(plan.trials)) };
@@ -57,7 +57,7 @@ impl<'r> StoppingRule<'r> {
         Ok(None)
     }
 
-    /// Writes down that there are so many blocks, and removes trials beyond them.
+    /// Records the number of blocks, and removes trials beyond them.
     pub(crate) fn settle(&self, blocks: u32) -> Result<(), LabError> {
         let plan = self.run.plan();
         let Some(until) = &plan.until else { return Ok(()) };

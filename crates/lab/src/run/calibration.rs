@@ -18,12 +18,12 @@ use crate::verify;
 const LASTING: Span = Span::from_millis(1000);
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
-/// started, with the same device and tuning, or else a new one. `tell` is called for each step.
+/// started, with the same device and tuning, or else a new one. `on_step` is called for each step.
 pub(crate) fn calibrate(
     run: &RunDirectory,
     bench: &Bench,
     stop: &AtomicBool,
-    mut tell: impl FnMut(usize, usize),
+    mut on_step: impl FnMut(usize, usize),
 ) -> Result<Calibration, LabError> {
     let distinct = distinct_paths(run)?;
     let (boot, device) = (boot_id(), device_name(bench));
@@ -41,12 +41,12 @@ pub(crate) fn calibrate(
     }
     let failed = |source| LabError::Calibration { source };
     let total = distinct.len() + 1;
-    tell(1, total);
+    on_step(1, total);
     let machine = verify::measure_machine(bench, stop).map_err(failed)?;
     refuse_beyond(run, bench, &machine)?;
     let mut paths = Vec::new();
     for (index, Distinct { hash, cases }) in distinct.into_iter().enumerate() {
-        tell(index + 2, total);
+        on_step(index + 2, total);
         let case = &run.scenario().cases[cases[0]];
         let beyond = machine.can_model(&case.name, &case.path).is_err();
         let (rows, round_trip) = if beyond {

@@ -30,11 +30,11 @@ pub fn complete<R, E: From<LabError>>(
     directory: &RunDirectory,
     bench: &Bench,
     stop: &AtomicBool,
-    mut tell: impl FnMut(Event<'_>),
+    mut on_event: impl FnMut(Event<'_>),
     report: impl FnOnce(&RunDirectory, &Run) -> Result<R, E>,
 ) -> Result<RunOutcome<R>, E> {
-    execute(directory, bench, stop, &mut tell)?;
-    finish(directory, stop, tell, report)
+    execute(directory, bench, stop, &mut on_event)?;
+    finish(directory, stop, on_event, report)
 }
 
 /// Analyses a run whose trials are all there, has its `report` made, and writes its tables, which
@@ -46,11 +46,11 @@ pub fn complete<R, E: From<LabError>>(
 pub fn finish<R, E: From<LabError>>(
     directory: &RunDirectory,
     stop: &AtomicBool,
-    mut tell: impl FnMut(Event<'_>),
+    mut on_event: impl FnMut(Event<'_>),
     report: impl FnOnce(&RunDirectory, &Run) -> Result<R, E>,
 ) -> Result<RunOutcome<R>, E> {
     let run = analyse(directory, |done, total| {
-        tell(Event::Analysing { done, total });
+        on_event(Event::Analysing { done, total });
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
@@ -70,16 +70,16 @@ pub fn no_report(_: &RunDirectory, _: &Run) -> Result<(), LabError> {
     Ok(())
 }
 
-/// The results of the trials of a run, and the comparisons that its scenario asks for. `tell` hears
-/// of each trial, and may break off.
+/// The results of the trials of a run, and the comparisons that its scenario asks for. `on_trial`
+/// is called after each trial and may stop the analysis.
 ///
 /// # Errors
-/// When trials are missing or unreadable, or `tell` stopped it.
+/// When trials are missing or unreadable, or `on_trial` stopped it.
 pub fn analyse(
     directory: &RunDirectory,
-    tell: impl FnMut(usize, usize) -> ControlFlow<()>,
+    on_trial: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let run = analysis::analyse(directory, tell)?;
+    let run = analysis::analyse(directory, on_trial)?;
     let compares = &directory.scenario().compares;
     let comparisons = compares.iter().map(|it| of_scenario(&run, it)).collect();
     Ok(Run { comparisons, ..run })

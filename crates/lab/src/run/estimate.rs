@@ -14,8 +14,8 @@ use crate::error::LabError;
 use crate::plan::{Plan, is_simulated, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
 
-/// So many blocks and seeds are listed one by one.
-const TOLD: u32 = 3;
+/// How many blocks and seeds are listed one by one.
+const LISTED: u32 = 3;
 /// What a trial in virtual time takes with its captures and their analysis, over what its packets
 /// alone take: a rule of thumb. A run says better once it has begun.
 const WHOLE: f64 = 4.0;
@@ -91,7 +91,7 @@ pub struct CaseEstimate {
     pub levels: Vec<(String, String)>,
     /// Where its trials run.
     pub world: World,
-    /// How long a trial of it takes, about, seconds of whoever waits.
+    /// The estimated time of a trial, wall-clock seconds.
     pub seconds: f64,
 }
 
@@ -147,7 +147,7 @@ fn look_ahead(
     let order = scenario.trial_order(plan.seed);
     let order: Vec<Vec<String>> = order
         .chunks(cases.len())
-        .take(TOLD.min(count) as usize)
+        .take(LISTED.min(count) as usize)
         .map(|block| block.iter().map(|id: &TrialId| cases[id.case].name.clone()).collect())
         .collect();
     let mut there = 0;
@@ -191,7 +191,7 @@ fn look_ahead(
         warm_up: plan.warm_up,
         retries: plan.retries,
         seed: plan.seed,
-        seeds: (0..TOLD.min(count)).map(|nth| trial_seed(plan.seed, plan.first + nth)).collect(),
+        seeds: (0..LISTED.min(count)).map(|nth| trial_seed(plan.seed, plan.first + nth)).collect(),
         order,
         keep: plan.keep,
         jobs: bench.jobs,
@@ -228,7 +228,7 @@ impl Sums {
     }
 }
 
-/// What comes before the first trial on the kernel.
+/// The time before the first trial on the kernel: calibration and warm-up.
 fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> f64 {
     let is_real = |case: &&Case| !is_simulated(plan.world, case);
     let mut paths: Vec<_> = cases

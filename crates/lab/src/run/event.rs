@@ -2,21 +2,21 @@
 
 use tcplab_testbed::Progress;
 
-/// What happens in a run, for whoever shows it.
+/// An event of a run, for its progress display.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// The machine and the paths are being verified.
     Calibrating {
         /// The step, from 1.
         step: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
     /// A trial starts; trials are counted over the whole plan.
     Started {
         /// Which trial, from 1.
         index: usize,
-        /// Of so many at most.
+        /// The largest number of them.
         total: usize,
         /// The case's name.
         case: &'a str,
@@ -29,7 +29,7 @@ pub enum Event<'a> {
     WarmingUp {
         /// Which, from 1.
         index: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
     /// It failed.
@@ -46,15 +46,15 @@ pub enum Event<'a> {
         /// Whether it is run again; if not, it is used and flagged, or has failed.
         again: bool,
     },
-    /// It is whole and in its place.
-    Kept,
-    /// It was there already.
+    /// It is complete and stored.
+    Stored,
+    /// It was stored already.
     Skipped,
-    /// All trials are there, and are being read.
+    /// All trials are complete; they are being analysed.
     Analysing {
         /// How many are done.
         done: usize,
-        /// Of so many.
+        /// The number of them.
         total: usize,
     },
 }

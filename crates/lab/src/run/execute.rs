@@ -33,7 +33,7 @@ pub(super) fn execute(
     run: &RunDirectory,
     bench: &Bench,
     stop: &AtomicBool,
-    mut tell: impl FnMut(Event<'_>),
+    mut on_event: impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     run.sweep()?;
     let order = run.scenario().trial_order(run.plan().seed);
@@ -44,7 +44,7 @@ pub(super) fn execute(
         let (first, last) = watch.next(bench.jobs);
         let block = |number: u32| (number - run.plan().first) as usize * state.cases();
         let batch = &order[block(first)..block(last + 1)];
-        run_batch(&mut state, batch, bench, &mut tuning, &mut tell)?;
+        run_batch(&mut state, batch, bench, &mut tuning, &mut on_event)?;
         if stop.load(Ordering::Relaxed) {
             return Err(LabError::Stopped);
         }
@@ -55,37 +55,37 @@ pub(super) fn execute(
     }
 }
 
-/// Runs the trials of some blocks; `tuning` is found out before the first on the kernel.
+/// Runs the trials of some blocks; `tuning` is measured before the first on the kernel.
 fn run_batch(
     state: &mut RunState<'_>,
     batch: &[TrialId],
     bench: &Bench,
     tuning: &mut Option<Tuning>,
-    tell: &mut impl FnMut(Event<'_>),
+    on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, cases) = (state.run, &state.run.scenario().cases);
     let in_virtual_time = |id: &TrialId| is_simulated(run.plan().world, &cases[id.case]);
     let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
         batch.iter().copied().partition(in_virtual_time);
     if !simulated.is_empty() {
-        simulate(state, &simulated, bench.jobs, tell)?;
+        simulate(state, &simulated, bench.jobs, on_event)?;
     }
     let is_missing = |id: &TrialId| !run.has_trial(&cases[id.case].name, id.number);
     if tuning.is_none() && real.iter().any(is_missing) {
-        let found = prepare(state, &real, bench, tell)?;
+        let found = prepare(state, &real, bench, on_event)?;
         *tuning = Some(found);
     }
     for id in real {
         let case = &cases[id.case];
-        state.begins(id, tell);
+        state.begins(id, on_event);
         if run.has_trial(&case.name, id.number) {
-            tell(Event::Skipped);
+            on_event(Event::Skipped);
             continue;
         }
         let tuning = tuning.unwrap_or_else(|| bench.tuning());
         let trials = KernelTrials { run, bench, tuning, stop: state.stop };
-        match trials.try_until_good(case, id.number, tell)? {
-            None => tell(Event::Kept),
+        match trials.try_until_good(case, id.number, on_event)? {
+            None => on_event(Event::Stored),
             Some(error) => state.failures.failed(id.number, error)?,
         }
     }
@@ -97,13 +97,13 @@ fn prepare(
     state: &RunState<'_>,
     real: &[TrialId],
     bench: &Bench,
-    tell: &mut impl FnMut(Event<'_>),
+    on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<Tuning, LabError> {
     let (run, cases) = (state.run, &state.run.scenario().cases);
     // Between two ends on the same host nothing is moved by tcplab.
     let moves = real.iter().any(|id| !cases[id.case].path.same_host);
     let tuning = if bench.calibrate && moves {
-        let step = |step, total| tell(Event::Calibrating { step, total });
+        let step = |step, total| on_event(Event::Calibrating { step, total });
         tuning_of(&calibrate(run, bench, state.stop, step)?.machine)
     } else {
         bench.tuning()
@@ -115,7 +115,7 @@ fn prepare(
     let blocks =
         (1..=run.plan().warm_up).flat_map(|number| block.iter().map(move |id| (number, id)));
     for (index, (number, id)) in blocks.enumerate() {
-        tell(Event::WarmingUp { index: index + 1, total });
+        on_event(Event::WarmingUp { index: index + 1, total });
         trials.warm_up(&cases[id.case], number)?;
     }
     Ok(tuning)

@@ -23,7 +23,7 @@ impl FailurePolicy {
         FailurePolicy { cases, block, not_begun: 0, first: None }
     }
 
-    /// A trial of this number failed for good. The run continues without it, unless all
+    /// A trial of this number failed in every attempt. The run continues without it, unless all
     /// would fail so, or not one trial of the first block could begin.
     pub(crate) fn failed(&mut self, number: u32, error: LabError) -> Result<(), LabError> {
         match error.reach() {

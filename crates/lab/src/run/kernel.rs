@@ -23,35 +23,35 @@ pub(super) struct KernelTrials<'a> {
 }
 
 impl KernelTrials<'_> {
-    /// Runs a trial, and again with the same seed while it is flawed or fails and that is allowed.
-    /// What is not good is put aside with its reasons, but for the last: what is flawed is used and
-    /// flagged, what failed is kept as that, and why is given.
+    /// Runs a trial, and retries it with the same seed while it is flawed or fails and retries are
+    /// left. Rejected attempts are stored with their reasons. A flawed last attempt is used and
+    /// flagged; a failed one is stored as failed, and its error returned.
     pub(super) fn try_until_good(
         &self,
         case: &Case,
         number: u32,
-        tell: &mut impl FnMut(Event<'_>),
+        on_event: &mut impl FnMut(Event<'_>),
     ) -> Result<Option<LabError>, LabError> {
         let KernelTrials { run, bench, .. } = self;
         loop {
             let stage = run.stage_trial(&case.name, number)?;
             let again = run.flawed(&case.name, number) < run.plan().retries;
-            let made = match self.once(case, number, &stage, tell) {
+            let made = match self.once(case, number, &stage, on_event) {
                 Ok(contents) if contents.flaws.is_empty() => Ok(contents),
                 Ok(contents) => {
                     let flaws = contents.flaws.clone();
-                    tell(Event::Flawed { flaws: &flaws, again });
+                    on_event(Event::Flawed { flaws: &flaws, again });
                     let error = LabError::Flawed { case: case.name.clone(), number, flaws };
                     if again || bench.strict { Err(error) } else { Ok(contents) }
                 }
-                // Who is asked to stop takes the trial's process with it, whatever that says then.
+                // A stop also ends the trial's process, whose error does not count.
                 Err(error) if self.is_over(&error) => {
                     let _ = fs::remove_dir_all(&stage);
                     return Err(error);
                 }
                 Err(error) => {
                     let again = again && error.reach() != Reach::Case;
-                    tell(Event::Failed { reason: &error.reason(), again });
+                    on_event(Event::Failed { reason: &error.reason(), again });
                     Err(error)
                 }
             };
@@ -100,7 +100,7 @@ impl KernelTrials<'_> {
         case: &Case,
         number: u32,
         stage: &Path,
-        tell: &mut impl FnMut(Event<'_>),
+        on_event: &mut impl FnMut(Event<'_>),
     ) -> Result<Contents, LabError> {
         let request = TrialRequest {
             case: case.clone(),
@@ -110,8 +110,8 @@ impl KernelTrials<'_> {
             tuning: self.tuning,
             snaplen: self.run.plan().snaplen,
         };
-        let told = |progress| tell(Event::Progress(progress));
-        run_trial(&self.bench.launcher, &request, self.stop, told)
+        let on_progress = |progress| on_event(Event::Progress(progress));
+        run_trial(&self.bench.launcher, &request, self.stop, on_progress)
             .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
         Contents::read(Recording::open(stage)?, case)
     }

@@ -34,8 +34,8 @@ struct TrialEnd {
 }
 
 enum Ended {
-    Kept,
-    WasThere,
+    Stored,
+    StoredBefore,
     /// It failed, which is written down.
     Failed(LabError),
 }
@@ -45,7 +45,7 @@ pub(crate) fn simulate(
     state: &mut RunState<'_>,
     trials: &[TrialId],
     jobs: usize,
-    tell: &mut impl FnMut(Event<'_>),
+    on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, stop) = (state.run, state.stop);
     let halt = AtomicBool::new(false);
@@ -61,7 +61,7 @@ pub(crate) fn simulate(
         loop {
             match receiver.recv_timeout(STOP_CHECK_INTERVAL) {
                 Ok(TrialEnd { id, ended }) => {
-                    let went_on = report_end(state, id, ended, tell);
+                    let went_on = report_end(state, id, ended, on_event);
                     if went_on.is_err() {
                         halt.store(true, Ordering::Relaxed);
                         // The others stop because of the first.
@@ -84,14 +84,14 @@ fn report_end(
     state: &mut RunState<'_>,
     id: TrialId,
     ended: Result<Ended, LabError>,
-    tell: &mut impl FnMut(Event<'_>),
+    on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
-    state.begins(id, tell);
+    state.begins(id, on_event);
     match ended? {
-        Ended::Kept => tell(Event::Kept),
-        Ended::WasThere => tell(Event::Skipped),
+        Ended::Stored => on_event(Event::Stored),
+        Ended::StoredBefore => on_event(Event::Skipped),
         Ended::Failed(error) => {
-            tell(Event::Failed { reason: &error.reason(), again: false });
+            on_event(Event::Failed { reason: &error.reason(), again: false });
             state.failures.failed(id.number, error)?;
         }
     }
@@ -121,7 +121,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     let TrialId { case, number } = id;
     let case = &run.scenario().cases[case];
     if run.has_trial(&case.name, number) {
-        return Ok(Ended::WasThere);
+        return Ok(Ended::StoredBefore);
     }
     let stage = run.stage_trial(&case.name, number)?;
     let made = catch_unwind(AssertUnwindSafe(|| make(run, case, number, &stage, halt)));
@@ -132,7 +132,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     match made {
         Ok(()) => {
             run.keep_trial(&stage, &case.name, number)?;
-            Ok(Ended::Kept)
+            Ok(Ended::Stored)
         }
         Err(error) if error.is_stop() || error.reach() == Reach::All => {
             let _ = fs::remove_dir_all(&stage);

@@ -12,9 +12,9 @@ use crate::store::RunDirectory;
 pub(crate) struct RunState<'a> {
     pub(crate) run: &'a RunDirectory,
     pub(crate) stop: &'a AtomicBool,
-    /// What has failed.
+    /// The failed trials.
     pub(crate) failures: FailurePolicy,
-    /// So many trials came to an end, or are about to.
+    /// The number of trials reported so far.
     begun: usize,
 }
 
@@ -29,10 +29,10 @@ impl<'a> RunState<'a> {
     }
 
     /// Reports that a trial begins, or that it is the next to be reported.
-    pub(crate) fn begins(&mut self, id: TrialId, tell: &mut impl FnMut(Event<'_>)) {
+    pub(crate) fn begins(&mut self, id: TrialId, on_event: &mut impl FnMut(Event<'_>)) {
         self.begun += 1;
         let total = self.cases() * self.run.plan().numbers().count();
         let case = &self.run.scenario().cases[id.case].name;
-        tell(Event::Started { index: self.begun, total, case, number: id.number });
+        on_event(Event::Started { index: self.begun, total, case, number: id.number });
     }
 }

@@ -67,7 +67,7 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// What is used again and what not, a line each.
+    /// Which trials are reused and which not, a line each.
     pub fn lines(&self) -> Vec<String> {
         let used = format!("{} existing trials reused", self.reused);
         let unused = self.unused.iter().map(|(why, count)| match count {
@@ -78,7 +78,7 @@ impl Extension {
     }
 }
 
-/// Finishes an extension that was broken off.
+/// Finishes an interrupted extension.
 pub(super) fn finish(path: &Path) -> Result<(), LabError> {
     apply(path).map(drop)
 }
@@ -132,7 +132,7 @@ impl<'a> Arrangement<'a> {
 
     fn arrange(&self) -> Result<Extension, LabError> {
         let mut unused: BTreeMap<String, usize> = BTreeMap::new();
-        // Nothing stands in the place of another after this.
+        // After this, no trial occupies the place of another.
         for place in self.all(TRIALS)? {
             if !self.places(&place).is_ok_and(|places| places.contains(&place)) {
                 self.put_away(&place)?;
@@ -209,7 +209,7 @@ impl<'a> Arrangement<'a> {
         Ok(cases.iter().map(|case| self.path.join(place(case))).collect())
     }
 
-    /// Moves a trial to those not used, and with it what was put aside of it.
+    /// Moves a trial, with its rejected attempts, to the unused trials.
     fn put_away(&self, place: &Path) -> Result<(), LabError> {
         let folder = self.path.join(UNUSED);
         fs::create_dir_all(&folder).map_err(LabError::file("make", &folder))?;
@@ -219,15 +219,17 @@ impl<'a> Arrangement<'a> {
             let mut names = names.chain((2..).map(|copy| format!("{name}+{copy}")));
             names.find(|name| !folder.join(name).exists()).map(|name| folder.join(name))
         };
-        for (from, name) in self.put_aside(&name).into_iter().chain([(place.to_owned(), name)]) {
+        for (from, name) in
+            self.rejected_attempts(&name).into_iter().chain([(place.to_owned(), name)])
+        {
             let Some(target) = free(&name) else { continue };
             fs::rename(&from, &target).map_err(LabError::file("move the trial to", &target))?;
         }
         Ok(())
     }
 
-    /// What was put aside of the trial of this name.
-    fn put_aside(&self, name: &str) -> Vec<(PathBuf, String)> {
+    /// The rejected attempts of the trial of this name.
+    fn rejected_attempts(&self, name: &str) -> Vec<(PathBuf, String)> {
         let of = |attempt: u32| {
             let attempt = format!("{name}-{attempt}");
             (self.path.join(FLAWED).join(&attempt), format!("flawed-{attempt}"))

@@ -23,7 +23,7 @@ use crate::plan::Plan;
 const CALIBRATION: &str = "calibration.json";
 /// Trials that are not counted.
 const WARM_UP: &str = "warm-up";
-/// What was wrong with a trial that was put aside.
+/// What was wrong with a rejected attempt of a trial.
 const FLAWS: &str = "flaws.json";
 
 /// An opened run directory. No other process can open it meanwhile.
@@ -119,12 +119,12 @@ impl RunDirectory {
         &self.plan
     }
 
-    /// The scenario as it was run.
+    /// The scenario of the run.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The environment as it was written down at the start.
+    /// The environment recorded at the start.
     pub(crate) fn environment(&self) -> Result<Vec<(String, String)>, LabError> {
         let file = self.path.join(ENVIRONMENT);
         let text = fs::read(&file).map_err(LabError::file("read", &file))?;
@@ -153,7 +153,7 @@ impl RunDirectory {
     /// The recording of a trial.
     ///
     /// # Errors
-    /// When it is not there or not whole.
+    /// When it is missing or incomplete.
     pub fn recording(&self, case: &str, number: u32) -> Result<Recording, LabError> {
         Ok(Recording::open(&self.path.join(trial_directory(case, number)))?)
     }
@@ -208,7 +208,7 @@ impl RunDirectory {
         fs::rename(stage, &target).map_err(LabError::file("move the trial to", &target))
     }
 
-    /// How often the trial was put aside.
+    /// How many attempts of the trial were rejected.
     pub(crate) fn flawed(&self, case: &str, number: u32) -> u32 {
         let is_there = |attempt: &u32| self.aside(case, number, *attempt).exists();
         (1..=u32::MAX).take_while(is_there).last().unwrap_or(0)
@@ -239,7 +239,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Removes a trial; half of it never stands in its place.
+    /// Removes a trial; an interrupted removal leaves no partial trial in its place.
     pub(crate) fn remove_trial(&self, case: &str, number: u32) -> Result<(), LabError> {
         let place = self.path.join(trial_directory(case, number));
         let aside = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
@@ -274,7 +274,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Where a folder of the run is made; it is not there yet.
+    /// The path of a folder to be made.
     ///
     /// # Errors
     /// When a leftover of an earlier attempt cannot be removed.

@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::json::to_json;
 
 impl RunDirectory {
-    /// Why there are so many blocks; nothing where the plan fixes it, or while it is not known.
+    /// The reason for the number of blocks; none where the plan fixes it, or while it is not known.
     pub fn stopping(&self) -> Option<Stopping> {
         self.plan().until.as_ref()?;
         serde_json::from_slice(&std::fs::read(self.path().join(BLOCKS)).ok()?).ok()
@@ -21,7 +21,7 @@ impl RunDirectory {
         self.plan().first..=self.blocks()
     }
 
-    /// How many trials each case has in the end; at most so many, while that is not known.
+    /// The final number of trials of each case; the maximum while that is not known.
     pub fn blocks(&self) -> u32 {
         self.stopping().map_or(self.plan().trials, |stopping| stopping.blocks)
     }

@@ -98,7 +98,7 @@ fn partial_files_after_kill_are_removed() {
 }
 
 #[test]
-fn flawed_trials_are_put_aside_with_reasons() {
+fn flawed_attempts_are_stored_with_reasons() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");
     assert_eq!(run.flawed("reno", 1), 0);

@@ -53,7 +53,7 @@ impl RunDirectory {
         Ok(serde_json::from_slice(&text).expect("what was written can be read"))
     }
 
-    /// A trial as it stands in this run, whatever number and seed it had where it was made.
+    /// A trial with its number and seed in this run, whatever they were in the run that made it.
     pub(crate) fn placed(&self, case: &str, number: u32, trial: Trial) -> Trial {
         let directory = trial_directory(case, number);
         Trial { number, seed: trial_seed(self.plan().seed, number), directory, ..trial }

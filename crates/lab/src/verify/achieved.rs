@@ -1,4 +1,4 @@
-//! Holds what arrived against what was asked for.
+//! Compares what arrived with the configured path.
 
 use std::collections::BTreeMap;
 
@@ -182,7 +182,7 @@ fn kept_pace(sent: &[u64], train: &Train) -> bool {
 
 /// The rate at which a train came out, in bits per second: the median over all pairs of arrivals
 /// half a train apart (after Theil 1950), so that some that are late say nothing. Numbers count,
-/// not arrivals: what was lost behind the bottleneck was sent by it all the same.
+/// not arrivals: the bottleneck also sent what was lost behind it.
 fn slope(way: &DirectionRecord, size: Bytes) -> Option<f64> {
     let mut arrivals: Vec<(u32, u64)> = way
         .arrivals
@@ -312,7 +312,7 @@ fn loss(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
         let why = format!("{sent} probes were sent while the path was open");
         return CheckRow::unknown("loss", text, why);
     }
-    // One whose number was lost arrived all the same.
+    // A packet without its number still counts as arrived.
     let lost = (sent - seen.arrived()).saturating_sub(seen.nameless);
     match loss_law::range(&asked.losses, sent) {
         Ok(range) => counted("loss", text, lost, sent, range),
@@ -394,7 +394,7 @@ fn reordering(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
     }
     let (arrived, out_of_order) = (seen.first.len() as u64, seen.out_of_order.len() as u64);
     let range = match plan.held_back {
-        // The last ones have nobody behind them.
+        // No packet follows the last ones.
         HeldBack::Random(_) => {
             let (low, high) = binomial_range(arrived, p, CONFIDENCE);
             (low.saturating_sub(1), high)

@@ -6,7 +6,7 @@ use tcplab_path::{
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// One direction as asked for. What cannot be said comes with the reason.
+/// The expected values of one direction; a value that cannot be computed has the reason.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// Each transmitter's rate, in order.
@@ -15,7 +15,7 @@ pub(super) struct Asked {
     queue: Option<QueuePlan>,
     /// Why the rate is none that could be measured so.
     pub(super) no_rate: Option<&'static str>,
-    /// The sum of all constant delays but for one with jitter.
+    /// The sum of all constant delays except one with jitter.
     pub(super) delay: Span,
     /// Why there is no constant delay.
     pub(super) no_delay: Option<&'static str>,
@@ -166,7 +166,7 @@ impl Asked {
         })
     }
 
-    /// How long a lone packet takes, but for jitter: each transmitter sends it anew.
+    /// How long a lone packet takes, without jitter: each bottleneck serialises it again.
     pub(super) fn passage(&self, size: Bytes) -> Span {
         self.servers.iter().fold(self.delay, |sum, rate| sum + transmission(*rate, size))
     }

@@ -50,7 +50,7 @@ mod tests {
     }
 
     /// With a machine that models 5 Gbit/s.
-    fn told(json: &str) -> Option<String> {
+    fn doubt_at_5_gbit(json: &str) -> Option<String> {
         doubt(&path(json), || Ok(Rate::from_bits_per_second(5 * GIGABIT)))
     }
 
@@ -78,25 +78,25 @@ mod tests {
             ("6 Gbit/s", format!(r#"{{ "rate": {{ "opportunities": [{}] }} }}"#, burst.join(","))),
         ] {
             let shown = &json[..json.len().min(80)];
-            let doubt = told(&json).unwrap_or_else(|| panic!("{shown} gives no doubt"));
+            let doubt = doubt_at_5_gbit(&json).unwrap_or_else(|| panic!("{shown} gives no doubt"));
             let known = format!(
                 "asks for {asked}; this machine models 5 Gbit/s at most, and up to 4 Gbit/s with"
             );
             assert!(doubt.contains(&known), "{shown}: {doubt}");
         }
-        assert_eq!(told(r#"{ "rate": "4 Gbit/s" }"#), None);
+        assert_eq!(doubt_at_5_gbit(r#"{ "rate": "4 Gbit/s" }"#), None);
         // The fastest that there is in 802.11ac.
         let wifi = r#"{ "wifi": { "standard": "ac", "rate": "6933.3 Mbit/s" } }"#;
-        assert_eq!(told(wifi), None);
+        assert_eq!(doubt_at_5_gbit(wifi), None);
         let slow = doubt(&path(wifi), || Ok(Rate::from_bits_per_second(GIGABIT)));
         assert!(slow.is_some());
         // The slower of two in a row decides.
         let stages = r#"{ "stages": [{ "rate": "100 Gbit/s" }, { "rate": "1 Gbit/s" }] }"#;
-        assert_eq!(told(stages), None);
+        assert_eq!(doubt_at_5_gbit(stages), None);
     }
 
     #[test]
-    fn nothing_is_measured_where_nothing_is_doubted() {
+    fn slow_path_is_not_measured() {
         for json in [
             "{}",
             r#"{ "delay": "20 ms" }"#,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn unmeasured_checks_are_listed() {
-        let told = doubt(&path(r#"{ "rate": "1 Gbit/s" }"#), || Err(TrialError::Stopped)).unwrap();
-        assert!(told.starts_with("the path asks for 1 Gbit/s, and how much"), "{told}");
+        let doubt = doubt(&path(r#"{ "rate": "1 Gbit/s" }"#), || Err(TrialError::Stopped)).unwrap();
+        assert!(doubt.starts_with("the path asks for 1 Gbit/s, and how much"), "{doubt}");
     }
 }

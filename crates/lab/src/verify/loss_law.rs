@@ -3,7 +3,7 @@
 use tcplab_path::{GilbertElliott, LossBurst, LossPlan};
 use tcplab_stats::binomial_range;
 
-/// How surely a number that is as asked lies in its range: one right path in a thousand is blamed.
+/// The confidence that a correct number is in its range: one correct path in a thousand fails.
 pub(super) const CONFIDENCE: f64 = 0.999;
 /// The quantile of the normal distribution that belongs to it.
 const SCORE: f64 = 3.290_526_731;
@@ -47,7 +47,7 @@ pub(super) fn range(laws: &[LossPlan], n: u64) -> Result<(u64, u64), String> {
     Ok((low as u64, ((count * p + half) as u64).min(n)))
 }
 
-/// So many packets in a row are practically never lost by chance (once in 10⁴ times).
+/// The longest loss run to expect by chance; a longer one has probability 10⁻⁴.
 pub(super) fn longest_run(laws: &[LossPlan]) -> f64 {
     let geometric = |p: f64| if p > 0.0 { ((1e-4_f64).ln() / p.ln()).ceil().max(1.0) } else { 0.0 };
     let of = |law: &LossPlan| match law {

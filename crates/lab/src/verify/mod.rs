@@ -1,8 +1,8 @@
-//! Verified before use: what a path promises against what comes out of it, on this machine and in
-//! virtual time.
+//! Verification before use: compares what a path should do with what it does, on this machine and
+//! in virtual time.
 //!
-//! What was asked for is always computed from the numbers of the path's description, in closed
-//! form, never by running the emulator. What was achieved is measured with the kernel's own stamps
+//! The expected values are always computed from the path's description, in closed form, never by
+//! running the emulator. The achieved values are measured with the kernel's own stamps
 //! ([`tcplab_testbed::run_calibration`]) or counted over a million packets in virtual time.
 
 mod achieved;

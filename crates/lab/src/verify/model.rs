@@ -245,7 +245,7 @@ fn delay(asked: &Asked, tally: &Tally) -> CheckRow {
     }
     let exact = asked.delay.as_nanos();
     let differing = tally.delays.iter().filter(|delay| **delay != exact).count() as u64;
-    // Those that were held back come later, and nobody else.
+    // Only held packets arrive later.
     if !asked.reorderings.is_empty() {
         let early = tally.delays.iter().filter(|delay| **delay < exact).count();
         let achieved = format!("{early} packets earlier, {differing} held back");

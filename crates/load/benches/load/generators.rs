@@ -28,7 +28,7 @@ impl Generator {
         }
     }
 
-    /// Whether it can be started; says so if not.
+    /// Whether it can be started; prints why not.
     pub(crate) fn is_there(self) -> bool {
         let is_there = match self {
             Generator::Tcplab => true,

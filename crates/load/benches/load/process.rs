@@ -35,7 +35,7 @@ pub(crate) fn command(program: &Path, side: Side) -> Command {
     command
 }
 
-/// This house's program, as it was built last.
+/// tcplab's program, from the last build.
 pub(crate) fn tcplab() -> io::Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/tcplab");
     path.canonicalize().map_err(|_| {

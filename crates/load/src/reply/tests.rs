@@ -47,7 +47,7 @@ fn answers_are_judged() {
 }
 
 #[test]
-fn what_comes_after_the_answer_was_not_asked_for() {
+fn bytes_after_response_are_unexpected() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n";
     assert_eq!(verdict(&[text]).0, Some("malformed response"));
 }
@@ -67,7 +67,7 @@ fn connections_stay_or_end() {
 }
 
 #[test]
-fn an_echo_is_compared() {
+fn echo_is_compared() {
     let standard = Standard::Fixed(crate::Reference::of(b"0123456789").into());
     for (pieces, expected) in [
         (&[&b"01234"[..], b"56789"][..], Verdict::Good { keeps: true }),
@@ -105,14 +105,14 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_judged(
+    fn arbitrary_bytes_get_a_result(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
         cuts in prop::collection::vec(any::<usize>(), 0..4),
     ) {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let whole = [&head[..], &bytes].concat();
         let (whole_verdict, of_pieces) = (verdict(&[&whole]), verdict(&cut(&whole, &cuts)));
-        // What comes behind a whole answer is a mistake only if it comes with it.
+        // Bytes behind a whole response are an error only in the same read.
         let is_unreadable = whole_verdict.0 == Some("malformed response");
         prop_assert!(of_pieces == whole_verdict || is_unreadable, "{:?} {:?}", whole_verdict, of_pieces);
         verdict(&cut(&bytes, &cuts));

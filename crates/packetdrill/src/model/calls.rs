@@ -96,7 +96,7 @@ impl Model {
         Ok(Outcome::value(self.give_descriptor(socket)))
     }
 
-    /// What comes of a call; `None`, and it waits.
+    /// The outcome of a call; `None` while it waits.
     pub(super) fn try_again(&mut self, now: Instant, mut waiting: Waiting) -> Option<Outcome> {
         let outcome = match &mut waiting {
             Waiting::Accept { fd } => self.try_accept(*fd),

@@ -33,14 +33,14 @@ pub(super) struct FastOpen {
 struct Memory {
     mss: Option<u16>,
     cookie: Option<Cookie>,
-    /// 1: the experimental option is tried next; 2: it was, in vain.
+    /// 1: the experimental option is tried next; 2: it was tried without success.
     experiment: u8,
 }
 
 /// A listening socket's own settings.
 #[derive(Default, Clone)]
 pub(super) struct FastSocket {
-    /// TCP_FASTOPEN: so many connections may be in this state; `None`: not asked for.
+    /// TCP_FASTOPEN: the limit of connections in this state; `None`: not set.
     pub(super) queue: Option<u32>,
     /// TCP_FASTOPEN_KEY.
     pub(super) keys: Vec<[u8; 16]>,

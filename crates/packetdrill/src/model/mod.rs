@@ -49,7 +49,7 @@ pub struct Model {
     config: Config,
     sockets: BTreeMap<i64, Socket>,
     epolls: BTreeMap<i64, Epoll>,
-    /// Connections that nobody holds a descriptor of any more.
+    /// Connections without any descriptor left.
     orphans: Vec<socket::Open>,
     next_fd: i64,
     next_port: u16,

@@ -32,7 +32,7 @@ pub(super) const TCP_FASTOPEN_NO_COOKIE: i64 = 34;
 /// `TCP_INQ`.
 pub(super) const TCP_INQ: i64 = 36;
 
-/// What setting an option comes to.
+/// The result of setting an option.
 pub(super) enum Setting {
     Of(SocketOption),
     /// It concerns what the model ignores.

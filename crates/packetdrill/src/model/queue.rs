@@ -7,7 +7,7 @@ use tcplab_units::{Instant, Rate, Span};
 
 use crate::packet::Packet;
 
-/// So many segments leave before the pace is kept (`tcp_update_skb_after_send`).
+/// The number of initial segments that are not paced (`tcp_update_skb_after_send`).
 const FREE_SEGMENTS: u64 = 10;
 
 /// `tc qdisc replace dev tun0 root fq`: each packet leaves no earlier than TCP's pace has it.

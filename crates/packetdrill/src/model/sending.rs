@@ -1,4 +1,4 @@
-//! Writing: `send` and its like, with what Fast Open and zero copy make of it.
+//! Writing: `send` and its like, with Fast Open and zero copy.
 
 use std::collections::VecDeque;
 

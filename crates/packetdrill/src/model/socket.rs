@@ -28,17 +28,17 @@ pub(super) struct Socket {
     /// TCP_CONGESTION.
     pub(super) congestion: String,
     /// What epoll saw last.
-    seen: Seen,
+    seen: PollState,
     /// What was set before there was anything to set it on.
     set: Vec<SocketOption>,
 }
 
-/// How far things had come.
+/// The socket's progress at the last `epoll_wait`.
 #[derive(Default)]
-struct Seen {
+struct PollState {
     received: u64,
     state: State,
-    /// Nothing more comes to be read.
+    /// The peer has closed: nothing more can be read.
     over: bool,
     /// Put into the queue of errors.
     errors: u64,
@@ -89,7 +89,7 @@ impl Socket {
             fast: FastSocket::default(),
             deferred: false,
             congestion: congestion.into(),
-            seen: Seen::default(),
+            seen: PollState::default(),
             set: Vec::new(),
         }
     }
@@ -175,7 +175,7 @@ impl Socket {
     /// What happened since the last time that wakes who waits (`sk_data_ready`, `sk_write_space`,
     /// `sk_state_change`, `sk_error_report`), as bits of `poll`.
     pub(super) fn happened(&mut self) -> i64 {
-        let mut now = Seen::default();
+        let mut now = PollState::default();
         let mut happened = 0;
         match &mut self.stage {
             Stage::Fresh => {}
@@ -245,7 +245,7 @@ impl Open {
         error
     }
 
-    /// Whether nothing more comes to be read: the peer has closed, or the application.
+    /// Whether reading has ended: the peer or the application has closed.
     pub(super) fn reads_are_over(&self) -> bool {
         let over = matches!(
             self.connection.state(),

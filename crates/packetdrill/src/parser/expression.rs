@@ -120,7 +120,7 @@ impl Parser<'_> {
         value.map_err(|_| self.error_at(start, format!("{text} does not fit into 64 bits")))
     }
 
-    /// Strings beside one another, or one that goes on with `...`.
+    /// Adjacent strings, or one that continues with `...`.
     fn string(&mut self) -> Expression {
         let mut text = unquoted(self.take()).to_owned();
         if self.kind() == Kind::Ellipsis {

@@ -15,7 +15,7 @@ use crate::shell;
 use crate::source::{ParseError, Position};
 
 impl Script {
-    /// Reads a script. Words that stand in `definitions` (packetdrill's `-D name=value`) or in its
+    /// Reads a script. Words in `definitions` (packetdrill's `-D name=value`) or in its
     /// own `--define=name=value` mean their values.
     ///
     /// # Errors
@@ -295,7 +295,7 @@ impl<'a> Parser<'a> {
         self.number(u32::from(u16::MAX), what).map(|n| n as u16)
     }
 
-    /// What stands at the next word is not `what`.
+    /// The error that the next word is not `what`.
     fn expected(&self, what: &str) -> ParseError {
         let found = match self.kind() {
             Kind::End => "the script's end".to_owned(),

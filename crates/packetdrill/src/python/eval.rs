@@ -306,7 +306,7 @@ fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, Trouble
     }
 }
 
-/// Python's integers have no end; ours say so where theirs would go on.
+/// Python's integers are unbounded; ours return an error on overflow.
 fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Trouble> {
     let shift = u32::try_from(right).ok().filter(|shift| *shift < 64);
     let result = match operator {

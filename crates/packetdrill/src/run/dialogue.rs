@@ -13,7 +13,7 @@ use crate::source::Position;
 pub struct Line {
     /// When, from the start of the script.
     pub time: Instant,
-    /// Where the script says so; `None` for what the stack sent, which no line need ask for.
+    /// Its position in the script; `None` for a packet of the stack that no line expects.
     pub at: Option<Position>,
     /// In the script's notation: `> P. 1:1001(1000) ack 1 win 1050`, `write(4, ..., 1000) = 1000`.
     pub text: String,

@@ -10,9 +10,9 @@ use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, 
 use crate::notation::{seconds, written};
 use crate::packet::Packet;
 
-/// So long after the latest right time a packet is waited for, to report how late it came.
+/// The wait for a packet past its latest valid time, to report how late it is.
 const PATIENCE: Span = Span::from_secs(2);
-/// So long one that may come at any time.
+/// The wait for a packet that is valid at any time.
 const LONG_PATIENCE: Span = Span::from_secs(100_000);
 
 impl Runner<'_> {
@@ -146,8 +146,8 @@ struct Joined {
 }
 
 impl Joined {
-    /// Whether `next` can stand behind. All have the same header, but for what changes at the
-    /// ends: FIN and PSH stand in the last, CWR in the first (RFC 3168 section 6.1.2), and only
+    /// Whether `next` can stand behind. All have the same header, except for what changes at the
+    /// ends: FIN and PSH are in the last, CWR in the first (RFC 3168 section 6.1.2), and only
     /// the last may be shorter.
     fn fits(&self, next: &Packet, expected: u32) -> bool {
         let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;

@@ -1,7 +1,7 @@
 //! Numbers as the script counts them, and as the stack does.
 //!
 //! A script writes initial sequence numbers as they please it (mostly 0) and all other numbers
-//! relative to them; its timestamps stand for those that the stack sent in the same place. What
+//! relative to them; its timestamps map to those that the stack sent in the same place. What
 //! the script's side sends itself (its sequence numbers and timestamp values) is sent as written.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! The scripts of the model held against this machine's own kernel, where google's packetdrill is
-//! installed: the truth that the model is held to.
+//! The model's scripts run against this machine's own kernel, where google's packetdrill is
+//! installed: the truth for the model.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -39,13 +39,13 @@ fn skipped(reason: &str) {
 fn kernel_on_corpus_scripts_passes() {
     for program in ["packetdrill", "unshare", "ip", "timeout"] {
         if !is_installed(program) {
-            skipped(&format!("{program} is not installed: no script was held against the kernel"));
+            skipped(&format!("{program} is not installed: no script was run against the kernel"));
             return;
         }
     }
     let namespace = Command::new("unshare").args(["--net", "test", "-c", "/dev/net/tun"]).output();
     if !namespace.is_ok_and(|output| output.status.success()) {
-        skipped("not root, or no /dev/net/tun: no script was held against the kernel");
+        skipped("not root, or no /dev/net/tun: no script was run against the kernel");
         return;
     }
     let mut failed = Vec::new();

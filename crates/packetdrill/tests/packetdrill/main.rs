@@ -1,4 +1,4 @@
-//! Scripts read, and held against a stack of few rules.
+//! Scripts parsed, and run against a stack of few rules.
 
 mod fake;
 mod kernel;

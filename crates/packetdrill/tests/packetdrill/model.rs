@@ -1,4 +1,4 @@
-//! Scripts held against the model. Each was run on Linux 6.18 with google's packetdrill too, and
+//! Scripts run against the model. Each was run on Linux 6.18 with google's packetdrill too, and
 //! passed there: the test below `kernel` does so again.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Scripts that can be read, and what is said of those that cannot.
+//! Scripts that parse, and the errors of those that do not.
 
 use crate::fake::Fake;
 use tcplab_packetdrill::ast::Action;

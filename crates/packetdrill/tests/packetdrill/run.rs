@@ -1,4 +1,4 @@
-//! Scripts held against a stack of few rules.
+//! Scripts run against a stack of few rules.
 
 use crate::fake::Fake;
 use tcplab_packetdrill::{Definitions, Script, ScriptOutcome, run};

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_allows_it_is_marked_and_checksums_stay_right() {
+    fn only_ect_packets_are_marked_with_valid_checksums() {
         for (ecn, is_marked, changed) in
             [(0b00, false, false), (0b01, true, true), (0b10, true, true), (0b11, true, false)]
         {

@@ -33,7 +33,7 @@ impl Streams {
     }
 }
 
-/// An exponentially distributed time, by one draw; at least a nanosecond, so that time goes on.
+/// An exponentially distributed time, by one draw; at least a nanosecond, so that time advances.
 pub(crate) fn exponential(mean: Span, rng: &mut Rng) -> Span {
     let nanos = mean.as_nanos() as f64 * standard_exponential(rng);
     Span::from_nanos((nanos.round() as u64).max(1))

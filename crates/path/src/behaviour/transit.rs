@@ -23,7 +23,7 @@ pub(crate) struct Transit {
 }
 
 impl Transit {
-    /// A packet that comes to the link now.
+    /// A packet that enters the link now.
     pub(crate) fn new(packet: Packet, now: Instant) -> Transit {
         Transit {
             packet,

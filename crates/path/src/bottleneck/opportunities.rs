@@ -14,7 +14,7 @@ const OPPORTUNITY: u64 = 1504;
 /// Mahimahi reads it. So a full packet of 1500 B fills one opportunity here as there.
 const TUN_HEADER: u64 = 4;
 
-/// Over so long the peak is taken: what comes in bursts shorter than that waits in a queue anyway.
+/// The interval of the peak rate: a queue absorbs shorter bursts.
 const PEAK_MILLIS: u64 = 100;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
@@ -84,7 +84,7 @@ impl TracePlan {
         round * self.opportunities.len() as u64 + gone as u64
     }
 
-    /// When the opportunity comes that has so many before it.
+    /// The instant of the opportunity with this index.
     fn time_of(&self, turn: u64) -> Instant {
         let times = &self.opportunities;
         let (round, index) = (turn / times.len() as u64, turn % times.len() as u64);

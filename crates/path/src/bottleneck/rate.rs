@@ -1,4 +1,4 @@
-//! A rate as it is written in a scenario, and the server it comes to.
+//! The rate of a scenario, and the server made from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub struct RateTable {
     /// for ever: packets wait then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Rate>,
-    /// The changes, in order of time. A packet that is being sent goes on at the new rate.
+    /// The changes, in order of time. A packet that is being sent continues at the new rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<Step<Rate>>>,
     /// Begin again after so long; later than the last step has ended. Default: the last rate stays.

@@ -40,7 +40,7 @@ impl ServerPlan {
         }
     }
 
-    /// The most it ever sends for a while: what moves its packets has to keep up with that. Of a
+    /// Its peak rate, with which whatever moves its packets has to keep up. Of a
     /// trace in the busiest 100 ms, of a wireless link as with [`rate`](Self::rate); what a token
     /// bucket lets pass at once has no rate.
     pub fn peak(&self) -> Rate {
@@ -52,9 +52,8 @@ impl ServerPlan {
         }
     }
 
-    /// What it can send from one instant to a later one, in the mean; of a trace and of a wireless
-    /// link as with [`rate`](Self::rate). None where there are more opportunities than a number
-    /// tells.
+    /// The mean rate from one instant to a later one; of a trace and of a wireless
+    /// link as with [`rate`](Self::rate). None where the number of opportunities overflows.
     pub(crate) fn mean(&self, from: Instant, until: Instant) -> Option<Rate> {
         match self {
             ServerPlan::Rate(rate) => Some(*rate),

@@ -93,8 +93,7 @@ impl Supply {
         }
     }
 
-    /// Goes on by as many repetitions as do not finish what is left, each of which does `each` of
-    /// it; gives what is left then.
+    /// Skips the repetitions, each of `each` work, that do not finish the rest; returns the rest.
     fn skip(&mut self, repeat: Span, each: u128, left: u128) -> u128 {
         let Some(times) = left.saturating_sub(1).checked_div(each) else {
             self.at = Instant::MAX;

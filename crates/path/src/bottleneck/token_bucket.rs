@@ -69,7 +69,7 @@ impl TokenBucket {
             None | Some(0) => self.tokens -= need,
             Some(missing) => {
                 self.supply.spend(missing);
-                // What has come beyond the need by the end of that nanosecond, if it fits.
+                // The surplus tokens at the end of that nanosecond, up to the bucket's size.
                 self.tokens = self.supply.round_up().min(full - need);
             }
         }

@@ -19,10 +19,10 @@ text_or_table! {
     Table(CorruptionPlan),
 }
 
-/// Random bit errors. Checksums are left as they were, so that the receiver finds out: the checksum
-/// of an IPv4 header tells a flipped bit of it, that of TCP one of its header, its payload or the
-/// addresses. Two flipped bits may cancel in such a sum and go unnoticed. A header whose bits are
-/// flipped may lead a packet elsewhere, or nowhere, before any checksum is looked at.
+/// Random bit errors. Checksums stay unchanged, so that the receiver detects the error: the
+/// checksum of an IPv4 header covers that header, that of TCP its header, its payload and the
+/// addresses. Two flipped bits may cancel in such a sum and stay undetected. A flipped bit in a
+/// header may misroute a packet before any checksum is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Corruption")]
@@ -99,8 +99,8 @@ pub(crate) struct Corruption {
     plan: CorruptionPlan,
     /// Decides which packets are hit.
     rng: Rng,
-    /// Decides which bits: a stream of its own, so that how many bits change does not shift who is
-    /// hit.
+    /// Decides which bits: a stream of its own, so that the number of bits does not change which
+    /// packets are hit.
     bits: Rng,
 }
 
@@ -135,7 +135,7 @@ impl Corruption {
 
 impl Behaviour for Corruption {
     fn accept(&mut self, _now: Instant, mut packet: Transit, out: &mut Outbox) {
-        // A draw for every packet, so that who is hit does not depend on what they carry.
+        // A draw for every packet, so that the corrupted ones do not depend on their content.
         if self.plan.probability.happens(&mut self.rng) {
             self.corrupt(&mut packet);
         }

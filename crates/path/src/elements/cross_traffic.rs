@@ -62,7 +62,7 @@ fn full_size() -> Bytes {
     Bytes::new(1500)
 }
 
-/// The largest IP packet there is: its length is told in 16 bits (RFC 791, section 3.1).
+/// The largest IP packet there is: its length field has 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
 
 impl CrossSpec {
@@ -138,8 +138,8 @@ impl CrossFlow {
 
 /// Cross traffic at work.
 ///
-/// Gaps between packets are counted while it is on: being off only shifts what comes. A Poisson
-/// process forgets what was before, so it stays one while it is on, and the mean rate is exact.
+/// Gaps between packets count only the time that it is on: an off period shifts the later packets.
+/// A Poisson process is memoryless, so it stays one while it is on, and the mean rate is exact.
 #[derive(Debug)]
 pub(crate) struct CrossTraffic {
     plan: CrossFlow,

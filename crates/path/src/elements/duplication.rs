@@ -16,9 +16,9 @@ text_or_table! {
     Table(DuplicationPlan),
 }
 
-/// Random duplicates: copies that follow their packet at once, and go their own way from there:
-/// each may be lost or delayed by what comes behind, and a copy may be overtaken by its packet or
-/// overtake it only where packets may overtake one another at all.
+/// Random duplicates: each copy follows its packet at once. Later elements treat both
+/// independently: each may be lost or delayed. A packet and its copy are reordered only where
+/// packets may be reordered at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Duplication")]

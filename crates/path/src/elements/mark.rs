@@ -35,7 +35,7 @@ impl Mark {
 
 impl Behaviour for Mark {
     fn accept(&mut self, _now: Instant, mut packet: Transit, out: &mut Outbox) {
-        // A draw for every packet, so that who is marked does not depend on who may be.
+        // A draw for every packet, so that the marked ones do not depend on which allow marks.
         if self.probability.happens(&mut self.rng) {
             ecn::mark(&mut packet);
         }

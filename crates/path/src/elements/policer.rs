@@ -1,4 +1,4 @@
-//! A policer: what comes faster than agreed is dropped.
+//! A policer: drops packets above the configured rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

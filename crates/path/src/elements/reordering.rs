@@ -21,8 +21,8 @@ pub struct ReorderSpec {
     /// Every n-th packet is held back, instead of `probability`: 2 or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<u64>,
-    /// It is held back until so many later packets have passed, and goes right behind the last of
-    /// them; packets that are held back themselves do not count. If fewer come, it goes after
+    /// The packet waits until this many later packets have passed, and goes right behind the last
+    /// of them; packets that are held back themselves do not count. If fewer come, it goes after
     /// `extra`, or after 1 s where that is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<u32>,
@@ -31,9 +31,8 @@ pub struct ReorderSpec {
     pub extra: Option<Span>,
 }
 
-/// How long a packet waits to be overtaken where the scenario does not say: the initial
-/// retransmission timeout of TCP (RFC 6298 §2), by which a sender with nothing else to send will
-/// have sent it again.
+/// The default limit of a held packet's wait: TCP's initial retransmission timeout (RFC 6298 §2),
+/// after which a sender with no other data has retransmitted it.
 pub(crate) const LONGEST_WAIT: Span = Span::from_secs(1);
 
 /// Packets that others overtake, checked.

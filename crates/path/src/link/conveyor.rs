@@ -95,7 +95,7 @@ impl Conveyor {
         self.packets.front().map(|first| first.due)
     }
 
-    /// What has been sent until `now` makes room. Gives when that of the last one was.
+    /// Removes the packets sent until `now`. Returns when the last one was sent.
     pub(crate) fn send(&mut self, now: Instant) -> Option<Instant> {
         let mut last = None;
         while let Some(riding) = self.packets.get(self.sent)
@@ -118,7 +118,7 @@ impl Conveyor {
         }
     }
 
-    /// What it holds, next to leave first.
+    /// Its packets, next to leave first.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Transit> {
         self.packets.iter().map(|riding| &riding.packet)
     }

@@ -43,13 +43,13 @@ pub struct LinkPlan {
 pub enum ElementPlan {
     /// Drops, and may answer, packets that are too large.
     Mtu(MtuPlan),
-    /// Drops what comes faster than agreed.
+    /// Drops packets above the configured rate.
     Policer(PolicerSpec),
     /// Adds packets of others.
     CrossTraffic(CrossFlow),
     /// Sends one packet after the other; the others wait in a queue.
     Bottleneck(BottleneckPlan),
-    /// Drops all packets for a while.
+    /// Drops all packets during interruptions.
     Interruption(InterruptionPlan),
     /// Drops all packets from some time on.
     Blackhole(BlackholePlan),
@@ -65,7 +65,7 @@ pub enum ElementPlan {
     Duplication(DuplicationPlan),
     /// Holds some packets back, so that others overtake them.
     Reordering(ReorderingPlan),
-    /// Holds each packet for a while.
+    /// Delays each packet.
     Delay(DelayPlan),
 }
 

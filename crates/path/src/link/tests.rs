@@ -44,7 +44,7 @@ fn departures(mut link: Link, packets: &[(u64, u64)], end: u64) -> Vec<Verdict> 
 proptest! {
     /// In one piece or element by element: every packet fares the same.
     #[test]
-    fn a_conveyor_is_its_elements(
+    fn link_as_a_whole_equals_its_elements(
         rate in 1_000_000u64..20_000_000_000,
         limit in prop_oneof![
             (1u32..20).prop_map(QueueLimit::Packets),

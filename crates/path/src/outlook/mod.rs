@@ -16,10 +16,10 @@ pub struct Outlook {
     /// Whether the wait in [`Moment::queue`] is one that a discipline steers to (CoDel, FQ-CoDel,
     /// PIE), instead of that of a full queue.
     pub is_managed: bool,
-    /// Whether what is sent at is known for bounds only: see [`Moment::rate`].
+    /// Whether the rate is an upper bound only: see [`Moment::rate`].
     pub is_at_most: bool,
-    /// The share of packets that is lost at random in the long run, from 0 to 1: by the laws of
-    /// loss, and on a wireless link by being sent too often in vain. Rules are not in it.
+    /// The share of packets that is lost at random in the long run, from 0 to 1: by the loss
+    /// models, and on a wireless link by exhausted retries. Drop rules are not included.
     pub loss: f64,
     /// When everything is lost, in order and apart.
     pub outages: Vec<Outage>,
@@ -286,7 +286,7 @@ fn lower(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
     one.into_iter().chain(other).min()
 }
 
-/// What comes of a flow of cross traffic between two instants, in bits per second.
+/// The mean rate of a cross-traffic flow between two instants, in bits per second.
 fn mean_of(flow: &CrossFlow, at: Instant, until: Instant) -> u64 {
     let rate = u128::from(flow.rate.bits_per_second());
     let rate = match (flow.on, flow.off) {

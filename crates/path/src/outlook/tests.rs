@@ -15,7 +15,7 @@ fn at(outlook: &Outlook, n: u64) -> Moment {
 }
 
 #[test]
-fn nothing_changes_on_an_empty_path() {
+fn empty_path_outlook_has_no_change() {
     let outlook = plan("{}").outlook(ms(10_000), 1, 100);
     let (least, most) = (Span::ZERO, Span::ZERO);
     let free =
@@ -26,9 +26,9 @@ fn nothing_changes_on_an_empty_path() {
 }
 
 #[test]
-fn a_constant_path_is_one_moment() {
+fn constant_path_outlook_is_one_moment() {
     // 100 packets of 12,000 bit at 12 Mbit/s are 100 ms; uniform jitter of 10 ms lies between 9.8
-    // ms less and 9.8 ms more but for 2 %.
+    // ms less and 9.8 ms more, within 2 %.
     let json = r#"{ "rate": "12 Mbit/s", "queue": "100 packets", "delay": "20 ms",
                     "jitter": "10 ms", "loss": "0.5 %" }"#;
     let outlook = plan(json).outlook(ms(10_000), 1, 100);
@@ -83,7 +83,7 @@ fn jumps_are_where_they_are_and_ramps_at_points() {
 }
 
 #[test]
-fn a_full_queue_lasts_as_long_as_the_rate_to_come_takes() {
+fn full_queue_delay_follows_future_rate() {
     // 100 packets, 1.2 Mbit: 100 ms at 12 Mbit/s, and from 5 s on 50 ms in which nothing is sent.
     let json = r#"{ "queue": "100 packets", "rate": { "start": "12 Mbit/s", "repeat": "10 s",
         "steps": [{ "at": "5 s", "to": "0 bit/s" }, { "at": "5.05 s", "to": "12 Mbit/s" }] } }"#;
@@ -104,7 +104,7 @@ fn a_full_queue_lasts_as_long_as_the_rate_to_come_takes() {
 }
 
 #[test]
-fn what_is_slower_counts_and_others_take_their_part() {
+fn outlook_rate_is_slowest_less_cross_traffic() {
     let json = r#"{ "stages": [
         { "rate": "10 Mbit/s", "queue": "10 kB",
           "cross": { "rate": "4 Mbit/s", "on": "1 s", "off": "3 s", "from": "2 s", "until": "4 s" } },
@@ -123,7 +123,7 @@ fn what_is_slower_counts_and_others_take_their_part() {
 }
 
 #[test]
-fn a_trace_is_counted_in_bins() {
+fn trace_rate_is_counted_in_bins() {
     // Ten in the first 100 ms, five in the second: 12,000 bit each are 1.2 and 0.6 Mbit/s.
     let times: Vec<String> = (1..=10)
         .map(|n| n * 10)
@@ -184,7 +184,7 @@ fn outages_are_those_of_the_seed_and_apart() {
 }
 
 #[test]
-fn what_is_no_number_is_said() {
+fn outlook_notes_what_numbers_do_not_show() {
     let json = r#"{ "rate": "10 Mbit/s", "queue": { "codel": { "target": "7 ms" } },
         "mark": "1 %", "corrupt": "1 %", "duplicate": "1 %", "loss": { "every": 9 },
         "reorder": { "probability": "1 %", "gap": 3 } }"#;

@@ -240,9 +240,8 @@ impl Codel {
         Some((head.queued, head.packet))
     }
 
-    /// RFC 8289 §5.5: when it stopped dropping only lately, the rate that was right then is a good
-    /// one to begin with. The next drop was due at most an interval after the last, so its time
-    /// tells well enough when that was.
+    /// RFC 8289 §5.5: after a recent dropping state, resume with its drop rate. The next drop was
+    /// due at most one interval after the last, so `next` shows well enough how recent it was.
     fn begin_dropping(&mut self, now: Instant, control: &CodelControl) {
         self.is_dropping = true;
         let dropped = self.count - self.last_count;

@@ -97,7 +97,7 @@ mod tests {
     use crate::{Cause, Packet};
 
     #[test]
-    fn what_finds_more_than_the_threshold_is_marked_and_nothing_else_changes() {
+    fn packet_above_threshold_is_only_marked() {
         for mark in [QueueLimit::Packets(2), QueueLimit::Bytes(Bytes::new(3000))] {
             let limit = QueueLimit::Packets(5);
             let mut hands = Hands::new(DropQueue::marking(&StepMarkPlan { limit, mark }));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_gives_way() {
+    fn drop_head_drops_oldest_packet() {
         let mut hands = Hands::new(DropQueue::drop_head(QueueLimit::Packets(2)));
         for id in 0..3 {
             hands.push(ms(id), plain(id));
@@ -130,10 +130,10 @@ mod tests {
         for (id, size) in [(0, 500), (1, 500), (2, 500), (3, 500), (4, 1200), (5, 2001), (6, 300)] {
             hands.push(ms(0), Packet::of_size(id, Bytes::new(size)));
         }
-        let told: Vec<_> = hands.dropped().iter().map(|it| (it.id, cause(it))).collect();
+        let found: Vec<_> = hands.dropped().iter().map(|it| (it.id, cause(it))).collect();
         let full = |packets, bytes| Cause::QueueFull { packets, bytes: Bytes::new(bytes) };
         assert_eq!(
-            told,
+            found,
             [(0, full(4, 2000)), (1, full(3, 1500)), (2, full(2, 1000)), (5, full(2, 1700))]
         );
         assert_eq!(hands.held(), [3, 4, 6]);

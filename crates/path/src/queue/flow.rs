@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_flows_apart_and_what_does_not() {
+    fn flow_hash_distinguishes_addresses_ports_and_protocols() {
         let flows = [
             hash(tcp(&ipv4(1), 1000, b"")),
             hash(tcp(&ipv4(1), 1001, b"")),

@@ -36,7 +36,7 @@ pub struct FqCodelSpec {
     /// link carries (RFC 791). Default: `1514 B` (RFC 8290 §5.2.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<Bytes>,
-    /// The wait that may stand in a queue; above zero and below the interval. Default: `5 ms`
+    /// The acceptable standing queue delay; above zero and below the interval. Default: `5 ms`
     /// (RFC 8290 §5.2.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Span>,
@@ -143,7 +143,7 @@ struct Flow {
     codel: Codel,
     /// How many bytes it may still send before it is another's turn.
     credit: i64,
-    /// Whether it stands in one of the lists.
+    /// Whether it is in one of the lists.
     is_busy: bool,
 }
 

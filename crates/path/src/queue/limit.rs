@@ -6,17 +6,16 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::Bytes;
 
 /// How much may wait.
-///
-/// Only what waits counts. The packet being sent has left the queue, as it has in Linux, where
+/// Only waiting packets count. The packet being sent has left the queue, as in Linux, where
 /// the queueing discipline hands it to the device: `pfifo_enqueue` takes a packet while fewer
 /// than the limit wait, `bfifo_enqueue` while those that wait and the packet together do not
 /// exceed the limit in bytes (net/sched/sch_fifo.c).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueLimit {
-    /// So many packets of any size.
+    /// In packets of any size.
     Packets(u32),
-    /// So many bytes of IP packets.
+    /// In bytes of IP packets.
     Bytes(Bytes),
 }
 

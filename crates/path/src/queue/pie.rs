@@ -56,7 +56,7 @@ pub struct PiePlan {
     pub limit: QueueLimit,
     /// The wait that it aims at.
     pub target: Span,
-    /// How often the probability is set anew; above zero.
+    /// The interval between updates of the probability; above zero.
     pub update: Span,
     /// For how long nothing is dropped after an idle time.
     pub burst: Span,
@@ -175,7 +175,7 @@ impl Pie {
         }
     }
 
-    /// What is learned from the packet that leaves: how long it waited (RFC 8033 §4.3 allows for
+    /// Measures the queue delay of the departing packet (RFC 8033 §4.3 allows for
     /// timestamps, which Linux has by default). An empty queue has no wait (`pie_process_dequeue`,
     /// net/sched/sch_pie.c).
     fn learn(&mut self, now: Instant, queued: Instant) {
@@ -232,7 +232,7 @@ struct Controller {
     period: Span,
     burst: Span,
     probability: f64,
-    /// The wait as last measured, and as it was at the last update.
+    /// The last measured queue delay, and that of the last update.
     wait: Span,
     wait_before: Span,
     /// How much of the grace is left.

@@ -59,7 +59,7 @@ impl QueuePlan {
         matches!(self, QueuePlan::DropTail(_) | QueuePlan::StepMark(_) | QueuePlan::DropHead(_))
     }
 
-    /// Whether it looks into packets, to tell flows apart, or changes them, to mark them.
+    /// Whether it parses packets, to distinguish flows, or changes them, to mark them.
     pub(crate) fn reads_packets(&self) -> bool {
         !matches!(self, QueuePlan::DropTail(_) | QueuePlan::DropHead(_))
     }

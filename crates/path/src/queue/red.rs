@@ -65,7 +65,7 @@ pub struct RedPlan {
     /// Whether it marks packets that allow it.
     pub ecn: bool,
     /// How long the bottleneck takes for a packet of middling size; above zero. In an idle time,
-    /// the average falls as if such packets came one after the other and found nobody waiting.
+    /// the average falls as if such packets arrived one after the other at an empty queue.
     pub packet_time: Span,
 }
 

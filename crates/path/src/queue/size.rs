@@ -17,21 +17,22 @@ pub const SMALLEST_QUEUE: Bytes = Bytes::new(1514);
 /// The size of a queue: `512 packets`, `64 kB`, or `1 bdp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueSize {
-    /// So many packets of any size.
+    /// In packets of any size.
     Packets(u32),
-    /// So many bytes of IP packets.
+    /// In bytes of IP packets.
     Bytes(Bytes),
-    /// So many times the bandwidth-delay product.
+    /// A multiple of the bandwidth-delay product.
     Bdp(BdpMultiple),
 }
 
 impl QueueSize {
-    /// The limit it comes to, or why there is none.
+    /// The resulting limit, or why there is none.
     pub(crate) fn limit(self, rate: Rate, round_trip: Span) -> Result<QueueLimit, String> {
         let too_small = |bytes: Option<Bytes>| {
-            let told = bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
+            let in_bytes =
+                bytes.map(|bytes| format!(" ({} B)", bytes.as_u64())).unwrap_or_default();
             let least = SMALLEST_QUEUE.as_u64();
-            format!("a queue of {self}{told} cannot hold a packet: give at least {least} B")
+            format!("a queue of {self}{in_bytes} cannot hold a packet: give at least {least} B")
         };
         match self {
             QueueSize::Packets(0) => Err(too_small(None)),
@@ -50,7 +51,7 @@ impl QueueSize {
     }
 }
 
-/// The limit that the size under a key below that of the queue comes to.
+/// The limit that a size under a key below that of the queue gives.
 pub(super) fn limit_below(
     key: &'static str,
     size: QueueSize,
@@ -73,7 +74,7 @@ impl BdpMultiple {
         BdpMultiple(n)
     }
 
-    /// The whole bytes that it comes to; `None` from 2⁶⁴ on.
+    /// The result in whole bytes; `None` from 2⁶⁴ on.
     pub fn of(self, rate: Rate, round_trip: Span) -> Option<Bytes> {
         let bit_nanos =
             u128::from(rate.bits_per_second()).checked_mul(u128::from(round_trip.as_nanos()))?;
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bdp_is_rate_times_round_trip() {
+    fn bdp_is_rate_times_round_trip() {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
         for (multiple, rate, round_trip, bytes) in [
             ("1 bdp", mbit(8), Span::from_millis(20), Some(20_000)),

@@ -1,4 +1,4 @@
-//! A discipline under test: packets enter and leave when the test says so.
+//! A discipline under test: the test decides when packets enter and leave.
 
 use std::net::Ipv4Addr;
 
@@ -33,7 +33,7 @@ impl<D: Discipline> Hands<D> {
     pub(super) fn pop_id(&mut self, now: Instant) -> Option<u64> {
         self.pop(now).map(|transit| transit.packet.id)
     }
-    /// What was dropped since the last time asked.
+    /// The packets dropped since the last call.
     pub(super) fn dropped(&mut self) -> Vec<Verdict> {
         self.out.departures.drain(..).map(|departure| departure.verdict).collect()
     }

@@ -68,7 +68,7 @@ macro_rules! path_keys {
             pub $key: Option<$type>,)*
         }
 
-        /// The keys of one stage of one direction, each with the table it stands in.
+        /// The keys of one stage of one direction, each with its table.
         #[derive(Clone, Copy)]
         pub(super) struct Keys<'a> {
             $(pub(super) $key: Option<Given<'a, $type>>,)*
@@ -138,7 +138,7 @@ macro_rules! path_keys {
                 own.or(self.stages.as_ref()).map_or(&[], Vec::as_slice)
             }
 
-            /// Without what comes behind the elements of its own keys.
+            /// Without its `stages`.
             pub(crate) fn without_stages(&self) -> PathSpec {
                 let mut path = PathSpec { stages: None, ..self.clone() };
                 for link in [&mut path.forward, &mut path.reverse].into_iter().flatten() {
@@ -272,7 +272,7 @@ impl PathSpec {
     }
 }
 
-/// The value of a key, and the table it stands in.
+/// The value of a key, and its table.
 pub(super) struct Given<'a, T> {
     pub(super) key: &'static str,
     pub(super) value: &'a T,

@@ -1,4 +1,4 @@
-//! A path as it is written in a scenario, and the plan it comes to.
+//! The path of a scenario, and the plan made from it.
 
 mod keys;
 mod stage;

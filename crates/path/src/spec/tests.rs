@@ -32,7 +32,7 @@ fn keys_become_elements_in_their_order() {
 
 /// The slowest of all bottlenecks counts, whatever comes before or after; a policer is none.
 #[test]
-fn the_rate_of_a_link_is_that_of_its_slowest_bottleneck() {
+fn link_rate_is_that_of_slowest_bottleneck() {
     for (json, mbit) in [
         (r"{}", None),
         (r#"{ "delay": "5 ms", "police": { "rate": "1 Mbit/s", "burst": "15 kB" } }"#, None),
@@ -54,7 +54,7 @@ fn the_rate_of_a_link_is_that_of_its_slowest_bottleneck() {
 }
 
 #[test]
-fn the_smallest_queues_are_accepted() {
+fn smallest_queues_are_accepted() {
     for queue in ["1 packet", "1514 B", "0.6056 bdp"] {
         let json = format!(r#"{{ "rate": "1 Mbit/s", "delay": "10 ms", "queue": "{queue}" }}"#);
         assert!(path(&json).link(Direction::Forward).is_ok(), "{queue}");
@@ -62,7 +62,7 @@ fn the_smallest_queues_are_accepted() {
 }
 
 #[test]
-fn the_schema_describes_every_key_and_allows_no_other() {
+fn schema_describes_every_key_and_no_other() {
     let schema = serde_json::to_value(schemars::schema_for!(PathSpec)).unwrap();
     let link = &schema["$defs"]["LinkSpec"];
     let interruption = &schema["$defs"]["Interruption"];

@@ -23,7 +23,7 @@ pub(super) struct Line {
     is_random: Option<&'static str>,
 }
 
-/// Some arguments, and what they stand for.
+/// Some arguments, and their meaning.
 struct Part {
     words: Vec<String>,
     stands_for: String,
@@ -33,7 +33,7 @@ struct Part {
 const FASTEST: Rate = Rate::from_bits_per_second(10_000_000_000);
 /// The smallest packet of TCP over IPv4 (RFC 9293 §3.1, RFC 791 §3.1).
 const SMALLEST_PACKET: u128 = 40;
-/// Room for what comes in a rush.
+/// Room for bursts.
 const RESERVE: u128 = 1000;
 /// A rate at which even 64 kB take no nanosecond (`packet_time_ns` in net/sched/sch_netem.c).
 const NO_TIME: &str = "1000tbit";

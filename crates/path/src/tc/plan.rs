@@ -19,13 +19,13 @@ pub struct TcPlan {
 pub struct TcLink {
     /// Rate and queue: the arguments of the root qdisc and of the one in it.
     pub shaper: Option<[TcQdisc; 2]>,
-    /// What comes behind: the arguments of netem.
+    /// Delay, loss and so on behind the queue: the arguments of netem.
     pub line: Option<TcQdisc>,
     /// A distribution that tc must be given as a file.
     pub table: Option<TcTable>,
     /// What is different from the path that was asked for.
     pub notes: Vec<Note>,
-    /// A packet that has not come after so long, while nothing else comes either, does not come.
+    /// A packet missing after this long without any arrival is lost.
     pub patience: Span,
 }
 
@@ -36,7 +36,7 @@ pub struct TcQdisc {
     pub kind: String,
     /// Its arguments, the kind included; before it those that hold for any kind.
     pub words: Vec<String>,
-    /// What it stands for, a sentence each.
+    /// Its meaning, one sentence per command.
     pub stands_for: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct TcScript {
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcCommand {
-    /// What it stands for, a line each.
+    /// Its meaning, in lines.
     pub about: Vec<String>,
     /// The program and its arguments.
     pub words: Vec<String>,
@@ -111,8 +111,8 @@ const fn between(direction: Direction) -> &'static str {
 }
 
 impl TcScript {
-    /// Lets what comes in at `from` go through the device `between` first. The filter is u32, which
-    /// every kernel has.
+    /// Redirects the packets that arrive at `from` through the device `between` first. The filter
+    /// is u32, which every kernel has.
     fn lead_through(&mut self, from: &str, between: &str, way: &str) {
         let mut add = command("ip", &["link", "add", "dev", between, "type", "ifb"]);
         add.about
@@ -183,7 +183,7 @@ impl TcCommand {
 }
 
 impl TcScript {
-    /// The commands that make the path, for `sh`, each with what it stands for.
+    /// The commands that make the path, for `sh`, each with a comment.
     pub fn setup_shell(&self) -> String {
         self.setup.iter().map(TcCommand::shell).collect()
     }

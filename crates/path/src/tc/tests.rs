@@ -158,7 +158,7 @@ fn times_as_tc_reads_them() {
 /// The limit of netem holds all that can be in it at once: what the rate brings in the longest
 /// time, were all of it the smallest packets.
 #[test]
-fn the_limit_of_netem_is_never_met() {
+fn netem_limit_is_never_reached() {
     let plan =
         path(r#"{ "rate": "8 Mbit/s", "burst": "4 kB", "delay": "100 ms", "jitter": "20 ms" }"#);
     let link = plan.tc().unwrap().forward;

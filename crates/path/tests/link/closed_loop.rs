@@ -39,7 +39,7 @@ fn run(queue: &str, ecn: Ecn) -> Outcome {
 
     let mut source = Source { window: 10.0, flying: 0, sent: 0, halved_at: 0 };
     let mut outcome = Outcome { waits: vec![], utilisation: 0.0, dropped: 0, marked: 0 };
-    // What the source will hear, and when: which packet, and whether it arrived well.
+    // The feedback to the source: when, which packet, and whether it arrived unmarked.
     let mut news = BTreeMap::<Instant, Vec<(u64, bool)>>::new();
     let mut now = Instant::ZERO;
     while now < end {
@@ -134,7 +134,7 @@ fn pie_and_red_keep_the_wait_near_what_they_aim_at() {
 
 /// A step at 30 packets: the wait saws up to there, as nothing is ever lost.
 #[test]
-fn a_step_mark_holds_the_queue_below_the_threshold() {
+fn step_marking_keeps_queue_below_threshold() {
     let outcome = run(r#"{ "drop_tail": "512 packets", "mark": "30 packets" }"#, Ecn::Ect0);
     assert_eq!(outcome.dropped, 0);
     assert!(outcome.marked > 0);

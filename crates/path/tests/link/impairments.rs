@@ -35,7 +35,7 @@ fn dense(element: ElementPlan) -> Vec<Verdict> {
 }
 
 /// How many packets that came later left before it, of each packet that any overtook.
-fn overtaken(verdicts: &[Verdict]) -> Vec<(u64, usize)> {
+fn reordered(verdicts: &[Verdict]) -> Vec<(u64, usize)> {
     let mut late = Vec::new();
     let mut greatest = 0;
     for (place, verdict) in verdicts.iter().enumerate() {
@@ -52,7 +52,7 @@ fn overtaken(verdicts: &[Verdict]) -> Vec<(u64, usize)> {
 }
 
 #[test]
-fn every_hundredth_packet_is_overtaken_by_exactly_three() {
+fn every_hundredth_packet_is_passed_by_exactly_three() {
     let plan = ReorderingPlan {
         held_back: HeldBack::Every(100),
         gap: Some(3),
@@ -60,8 +60,8 @@ fn every_hundredth_packet_is_overtaken_by_exactly_three() {
     };
     let verdicts = dense(ElementPlan::Reordering(plan));
     let expected: Vec<(u64, usize)> = (1..PACKETS / 100).map(|n| (100 * n - 1, 3)).collect();
-    // The very last packet waits in vain, for all of its second.
-    assert_eq!(overtaken(&verdicts), expected);
+    // No packet passes the very last one, which waits its full second.
+    assert_eq!(reordered(&verdicts), expected);
     let last = verdicts.last().map(|verdict| (verdict.id, verdict.time_on_link()));
     assert_eq!(last, Some((PACKETS - 1, Span::from_secs(1))));
     // It goes at the instant of the third packet behind it.
@@ -70,13 +70,13 @@ fn every_hundredth_packet_is_overtaken_by_exactly_three() {
 }
 
 #[test]
-fn packets_are_held_back_at_random_and_overtaken_by_the_gap() {
+fn randomly_held_packets_are_passed_by_the_gap() {
     let plan = ReorderingPlan {
         held_back: HeldBack::Random(one_percent()),
         gap: Some(3),
         at_most: Span::from_secs(1),
     };
-    let late = overtaken(&dense(ElementPlan::Reordering(plan)));
+    let late = reordered(&dense(ElementPlan::Reordering(plan)));
     assert!(is_as_often(late.len(), PACKETS, one_percent()), "{}", late.len());
     assert!(late[..late.len() - 3].iter().all(|(_, passed)| *passed == 3));
 }
@@ -162,9 +162,9 @@ fn every_bit_and_every_set_of_bits_is_as_likely() {
     assert!(chi_square(&sets) < 93.2, "{}", chi_square(&sets));
 }
 
-/// How many bits change, and in what, does not shift who is hit.
+/// The number of bits and their part do not change which packets are corrupted.
 #[test]
-fn who_is_hit_depends_on_the_probability_alone() {
+fn corrupted_packets_depend_on_probability_alone() {
     let hit = |part, bits, size| {
         let plan = CorruptionPlan { probability: one_percent(), part, bits };
         let hit = corrupted(plan, size).take(10_000);

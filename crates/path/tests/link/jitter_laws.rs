@@ -107,7 +107,7 @@ fn correlated_jitter_has_the_law_asked_and_the_correlation() {
 
 /// Of a stationary chain, the estimate of ρ deviates by √((1 − ρ²)/n) (Bartlett 1946).
 #[test]
-fn the_correlation_of_normal_jitter_is_the_one_asked() {
+fn normal_jitter_correlation_is_as_configured() {
     for percent in [0, 25, 90] {
         let delays = delays(&plan(JitterLaw::Normal(SCALE), percent));
         let score = |nanos: &u64| (*nanos as f64 - 100e6) / 10e6;
@@ -146,7 +146,7 @@ fn pareto_laws_have_the_moments_of_netem() {
 
 /// A third of these would be negative: they are zero, and the law knows.
 #[test]
-fn a_delay_is_never_negative() {
+fn delay_is_never_negative() {
     let jitter = plan(JitterLaw::Normal(SCALE), 0).jitter;
     let plan = DelayPlan { delay: DelaySpec::Constant(Span::from_nanos(4_307_273)), jitter };
     let delays = delays(&plan);

@@ -131,7 +131,7 @@ fn independent_losses_and_the_gaps_between_them_are_geometric() {
 }
 
 #[test]
-fn the_recursion_gives_what_is_known_in_closed_form() {
+fn recursion_matches_closed_form() {
     // Without memory (p + r = 1) it is a binomial: a state is as likely after a good one as after a
     // bad one.
     let (mean, variance) = moments(chain("30 %", "70 %", "0 %", "100 %"), |_, lost| lost);
@@ -143,7 +143,7 @@ fn the_recursion_gives_what_is_known_in_closed_form() {
 }
 
 #[test]
-fn a_bad_state_that_loses_all_shows_the_chain_itself() {
+fn bad_state_losing_all_shows_markov_chain() {
     for (name, p, r) in [("1 %", 0.01, 0.25), ("0.2 %", 0.002, 0.05), ("40 %", 0.4, 0.5)] {
         let plan = GilbertElliott { p: percent(name), ..chain("1 %", "25 %", "0 %", "100 %") };
         let plan = GilbertElliott { r: Probability::per_million((r * 1e6) as u32), ..plan };
@@ -169,7 +169,7 @@ fn a_bad_state_that_loses_all_shows_the_chain_itself() {
 
 /// It starts good, and turns before the packet meets it.
 #[test]
-fn the_state_changes_before_each_packet() {
+fn loss_state_changes_before_each_packet() {
     let lost = lost(LossPlan::GilbertElliott(chain("100 %", "100 %", "0 %", "100 %")));
     assert!(lost.iter().zip(0..).all(|(lost, index)| *lost == (index % 2 == 0)));
 }
@@ -185,7 +185,7 @@ fn all_four_parameters_count() {
         let lost = lost(LossPlan::GilbertElliott(plan));
         let (mean, variance) = moments(plan, |_, lost| lost);
         within_five_sigma("losses", count(&lost), mean, variance);
-        // How they clump tells the chain from an independent loss of the same share.
+        // Bursts distinguish the chain from independent loss of the same rate.
         let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
         let (mean, variance) = moments(plan, |before, lost| before && lost);
         within_five_sigma("pairs", pairs, mean, variance);

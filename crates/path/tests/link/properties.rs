@@ -27,15 +27,15 @@ proptest! {
         for (id, (now, size)) in packets.iter().enumerate() {
             step_until(&mut link, *now, &mut verdicts);
             link.handle_packet(*now, Packet::new(id as u64, vec![id as u8; *size]));
-            let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+            let verdict_count = sent(verdicts.iter().map(|verdict| verdict.id)).count();
             let held = sent(link.in_flight().map(|packet| packet.id)).count();
-            prop_assert!(told + held <= id + 1, "no packet is in two places");
+            prop_assert!(verdict_count + held <= id + 1, "no packet is in two places");
         }
         let end = packets.last().map_or(Instant::ZERO, |(now, _)| *now + Span::from_nanos(spare));
         step_until(&mut link, end, &mut verdicts);
-        let told = sent(verdicts.iter().map(|verdict| verdict.id)).count();
+        let verdict_count = sent(verdicts.iter().map(|verdict| verdict.id)).count();
         let held = sent(link.in_flight().map(|packet| packet.id)).count();
-        prop_assert_eq!(told + held, packets.len());
+        prop_assert_eq!(verdict_count + held, packets.len());
 
         for departure in link.drain(end) {
             let verdict = departure.verdict;
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn who_polls_late_learns_the_same(
+    fn late_poll_gives_same_verdicts(
         plan in plans(), packets in arrivals(), spare in 0..30_000_000_u64,
         late in vec(proptest::option::of(0..3_000_000_u64), 80),
     ) {
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn who_asks_learns_what_who_hands_over_does(plan in plans(), packets in arrivals()) {
+    fn judged_size_gets_same_verdict_as_packet(plan in plans(), packets in arrivals()) {
         let gates = plan.elements.into_iter().filter(|element| {
             LinkPlan { elements: vec![element.clone()] }.is_gate()
         });
@@ -116,18 +116,18 @@ proptest! {
         for (verdict, (arrived, size)) in verdicts.iter().zip(&packets) {
             let began = ready.max(u128::from(arrived.as_nanos()) * rate);
             ready = began + *size as u128 * 8 * BILLION;
-            let told = Transmission {
+            let expected = Transmission {
                 queued: *arrived,
                 began: Instant::from_nanos(began.div_ceil(rate) as u64),
                 ended: Instant::from_nanos(ready.div_ceil(rate) as u64),
             };
-            prop_assert_eq!((verdict.transmission, verdict.left), (Some(told), told.ended));
+            prop_assert_eq!((verdict.transmission, verdict.left), (Some(expected), expected.ended));
         }
         prop_assert_eq!(verdicts.len(), packets.len());
     }
 
     #[test]
-    fn the_rate_is_exceeded_over_no_interval(
+    fn rate_is_exceeded_over_no_interval(
         rate in rates(), limit in limits(), packets in arrivals(),
     ) {
         let verdicts = run(&mut link(&[bottleneck(rate, limit)]), &packets);
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn interruptions_drop_exactly_what_comes_during_them(
+    fn interruption_drops_exactly_packets_during_it(
         bottleneck in bottlenecks(),
         interruption in prop_oneof![interruptions(), irregular_interruptions()],
         packets in arrivals(),
@@ -235,7 +235,7 @@ fn loss_is_as_frequent_as_asked() {
 }
 
 #[test]
-fn the_seed_and_the_direction_decide_who_is_lost() {
+fn losses_depend_on_seed_and_direction() {
     use tcplab_path::{Direction, Link};
     let plan = LinkPlan { elements: vec![loss(Probability::per_million(500_000))] };
     let packets: Arrivals = vec![(Instant::ZERO, 0); 200];
@@ -250,7 +250,7 @@ fn sent(ids: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     ids.filter(|id| *id < FIRST_MADE_ID)
 }
 
-/// Whether it is cross traffic, or a copy of some, which nobody sent and nobody gets.
+/// Whether it is cross traffic, or a copy of some, without an endpoint that sent or receives it.
 fn is_background(verdict: &Verdict) -> bool {
     verdict.is_made() && source(verdict) >= FIRST_MADE_ID
 }
@@ -260,8 +260,8 @@ fn source(verdict: &Verdict) -> u64 {
     verdict.origin.unwrap_or(verdict.id)
 }
 
-/// Bytes change only where the verdict says so; where one element alone changes any, the first
-/// that differs is exactly the one that was told (two might undo one another).
+/// Bytes change only where the verdict says so; where one element alone changes any, the first that
+/// differs is exactly the one in the verdict (two elements might undo one another).
 fn returned_as_it_came(
     before: &[u8],
     after: &[u8],
@@ -277,7 +277,9 @@ fn returned_as_it_came(
     match changing {
         0 => prop_assert_eq!((first, corrupted), (None, None)),
         1 => prop_assert_eq!(first, corrupted),
-        _ => prop_assert!(first.is_none_or(|first| corrupted.is_some_and(|told| told <= first))),
+        _ => prop_assert!(
+            first.is_none_or(|first| corrupted.is_some_and(|reported| reported <= first))
+        ),
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn what_does_not_allow_it_is_never_marked(element in queued(), packets in arrivals()) {
+    fn not_ect_packet_is_never_marked(element in queued(), packets in arrivals()) {
         let verdicts = run(&mut link(&[element]), &packets);
         prop_assert!(verdicts.iter().all(|it| !it.marked), "zeros allow nothing");
     }

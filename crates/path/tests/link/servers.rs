@@ -41,7 +41,7 @@ proptest! {
     /// Of packets sent without a pause, each ends at the first nanosecond by which the rate has let
     /// all of them pass, however it changed on the way.
     #[test]
-    fn a_changing_rate_is_integrated_exactly(rate in schedules(), packets in arrivals()) {
+    fn changing_rate_is_integrated_exactly(rate in schedules(), packets in arrivals()) {
         let server = serving(ServerPlan::Varying(rate.clone()), UNLIMITED);
         let verdicts = run(&mut link(&[server]), &packets);
         prop_assert_eq!(verdicts.len(), packets.len());
@@ -67,7 +67,7 @@ proptest! {
     /// A packet leaves at the first instant at which, with all that left since any earlier one, it
     /// is within the burst and what the rate has let pass since that one: no earlier and no later.
     #[test]
-    fn a_token_bucket_is_never_exceeded_and_never_wasted(
+    fn token_bucket_sends_exactly_its_tokens(
         rate in schedules(), burst in 1514..10_000_usize, packets in arrivals(),
     ) {
         let plan = TokenBucketPlan { rate: rate.clone(), burst: Bytes::from(burst) };
@@ -85,8 +85,8 @@ proptest! {
             }
             turn = turn.max(*arrived);
             let ended = verdict.left;
-            let told = Transmission { queued: *arrived, began: turn, ended };
-            prop_assert_eq!(verdict.transmission, Some(told));
+            let expected = Transmission { queued: *arrived, began: turn, ended };
+            prop_assert_eq!(verdict.transmission, Some(expected));
             left.push((ended, all));
             all += work(*size);
             // From each that left at or before it on: what left, against what may have.
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn a_policer_drops_just_what_exceeds_burst_and_rate(
+    fn policer_drops_exactly_the_excess(
         policer in policers(), packets in arrivals(),
     ) {
         let ElementPlan::Policer(PolicerSpec { rate, burst }) = policer else { unreachable!() };
@@ -134,7 +134,7 @@ proptest! {
 
     /// Mahimahi's rule, by going through one opportunity after the other.
     #[test]
-    fn a_trace_is_followed_opportunity_by_opportunity(
+    fn trace_is_followed_opportunity_by_opportunity(
         times in opportunities(), packets in arrivals(),
     ) {
         let plan = TracePlan { opportunities: times.clone() };
@@ -164,8 +164,8 @@ proptest! {
                 }
             }
         }
-        let told: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
-        prop_assert_eq!(told, expected);
+        let found: Vec<_> = verdicts.iter().map(|verdict| verdict.transmission.unwrap()).collect();
+        prop_assert_eq!(found, expected);
         prop_assert!(verdicts.iter().all(|it| Some(it.left) == it.transmission.map(|it| it.ended)));
     }
 }
@@ -193,7 +193,7 @@ fn packets_wait_while_the_rate_is_zero_and_go_on_where_they_were() {
 }
 
 #[test]
-fn a_ramp_is_a_stair() {
+fn ramp_is_a_staircase() {
     // 12 to 0 Mbit/s over 4 ms: 12, 9, 6, 3 Mbit/s for 1 ms each let 1,500, 1,125, 750 and 375 B
     // pass, 3,750 B together; and again every 4 ms.
     let path = r#"{ "rate": { "start": "12 Mbit/s", "repeat": "4.001 ms", "steps": [
@@ -209,7 +209,7 @@ fn a_ramp_is_a_stair() {
 }
 
 #[test]
-fn a_bucket_lets_a_burst_go_at_once_and_then_its_rate() {
+fn token_bucket_sends_burst_at_once_then_at_rate() {
     let path = r#"{ "rate": "12 Mbit/s", "burst": "3 kB" }"#;
     let packets = [(0, 1500), (0, 1500), (0, 1500), (0, 750), (10, 1500), (10, 1500), (10, 1500)];
     assert_eq!(left(path, &packets), delivered(&[0.0, 0.0, 1.0, 1.5, 10.0, 10.0, 11.0]));
@@ -219,7 +219,7 @@ fn a_bucket_lets_a_burst_go_at_once_and_then_its_rate() {
 }
 
 #[test]
-fn a_policer_lets_a_burst_pass_and_then_its_rate() {
+fn policer_passes_burst_then_rate() {
     let path = r#"{ "police": { "rate": "12 Mbit/s", "burst": "3 kB" } }"#;
     let packets = [(0, 1500), (0, 1500), (0, 1500), (1, 1500), (1, 40), (9, 3000), (9, 1)];
     let (yes, no) = (Fate::Delivered, Fate::Dropped(Cause::Policed));
@@ -245,7 +245,7 @@ fn opportunities_are_shared_spanned_and_wasted() {
 }
 
 #[test]
-fn a_trace_file_is_read_once_and_its_faults_are_told() {
+fn trace_file_is_read_once_and_errors_are_reported() {
     let written = r#"{ "rate": { "trace": "lte.up" } }"#;
     let mut path: PathSpec = serde_json::from_str(written).unwrap();
     let error = path.link(Direction::Forward).unwrap_err();

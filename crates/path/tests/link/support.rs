@@ -371,7 +371,7 @@ pub(crate) fn forward(json: &str) -> Link {
     Link::new(&path.link(Direction::Forward).unwrap(), 1, Direction::Forward)
 }
 
-/// A segment of so many bytes of IP.
+/// A segment of this many bytes of IP.
 pub(crate) fn tcp(id: u64, src_port: u16, size: usize, ecn: Ecn) -> Packet {
     let (src, dst) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
     let ip = IpRepr::from(Ipv4Repr { src, dst, id: 1, ttl: 64, ecn });
@@ -384,7 +384,7 @@ pub(crate) fn link(elements: &[ElementPlan]) -> Link {
 }
 
 /// A world in virtual time: it polls whenever something is due, just then. Packets are numbered
-/// as they come, and the trial goes on until the link is empty.
+/// as they come, and the trial runs until the link is empty.
 pub(crate) fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (id, (now, size)) in arrivals.iter().enumerate() {
@@ -399,10 +399,10 @@ pub(crate) fn run(link: &mut Link, arrivals: &Arrivals) -> Vec<Verdict> {
 pub(crate) fn step_until(link: &mut Link, end: Instant, verdicts: &mut Vec<Verdict>) {
     while let Some(due) = link.poll_at().filter(|due| *due <= end) {
         while let Some(Departure { verdict, .. }) = link.poll(due) {
-            assert_eq!(verdict.left, due, "who polls in time is told in time");
+            assert_eq!(verdict.left, due, "a timely poll returns the verdict in time");
             verdicts.push(verdict);
         }
-        assert_ne!(link.poll_at(), Some(due), "time goes on");
+        assert_ne!(link.poll_at(), Some(due), "time advances");
     }
 }
 

@@ -23,7 +23,7 @@ fn a_bottleneck_with_an_interruption_behind_it() {
     insta::assert_snapshot!(table(&verdicts));
 }
 
-/// 1,500 B take 1/3 ms at 36 Mbit/s: told times are rounded, the third packet is on the dot.
+/// 1,500 B take 1/3 ms at 36 Mbit/s: reported times are rounded, the third packet's is exact.
 #[test]
 fn thirds_of_a_millisecond_add_up() {
     let mut link = forward(r#"{ "rate": "36 Mbit/s" }"#);
@@ -33,7 +33,7 @@ fn thirds_of_a_millisecond_add_up() {
 }
 
 #[test]
-fn what_is_due_happens_before_what_arrives() {
+fn due_events_precede_arrivals() {
     let rate = Rate::from_bits_per_second(12_000_000);
     let room_for_one = bottleneck(rate, QueueLimit::Packets(1));
     // The third arrives as the first is sent and the second leaves the queue: there is room;
@@ -50,7 +50,7 @@ fn what_is_due_happens_before_what_arrives() {
 }
 
 #[test]
-fn an_instant_in_the_past_counts_as_the_last_thing_that_happened() {
+fn past_instant_counts_as_last_event() {
     let mut link = forward(r#"{ "delay": "10 ms" }"#);
     link.handle_packet(millis(5), Packet::new(0, vec![0; 40]));
     assert_eq!(link.poll(millis(9)), None);
@@ -69,7 +69,7 @@ fn an_instant_in_the_past_counts_as_the_last_thing_that_happened() {
 }
 
 #[test]
-fn an_empty_plan_lets_packets_pass_at_once() {
+fn empty_plan_passes_packets_at_once() {
     let mut link = forward("{}");
     let packet = Packet::new(9, vec![1, 2, 3]);
     link.handle_packet(millis(4), packet.clone());

@@ -98,7 +98,7 @@ fn each_level_covers_exactly_the_strokes() {
 }
 
 #[test]
-fn the_coarsest_level_of_a_long_transfer_is_small() {
+fn coarsest_level_of_long_transfer_is_small() {
     let marks: Vec<Mark> =
         (0..400_000).map(|n| Mark { x: n * 12, low: n * 1_448, high: (n + 1) * 1_448 }).collect();
     let layer = strokes("data", marks, (400_000 * 12, 400_000 * 1_448));

@@ -57,7 +57,7 @@ fn every_edge_of_the_figure_is_drawn() {
 
 /// An RST can arrive in any state.
 #[test]
-fn an_rst_is_drawn_from_every_state() {
+fn rst_is_drawn_from_every_state() {
     for state in TcpState::ALL {
         if matches!(state, TcpState::Closed | TcpState::Listen) {
             continue;
@@ -76,7 +76,7 @@ fn an_rst_is_drawn_from_every_state() {
 }
 
 #[test]
-fn a_walk_is_drawn() {
+fn state_walk_is_drawn() {
     let client = [
         &OPEN[..],
         &[

@@ -317,7 +317,7 @@ fn full_disk_is_reported_once() {
 }
 
 #[test]
-fn the_graphs_are_those_of_tcptrace() {
+fn graphs_match_tcptrace() {
     let place = tempfile::tempdir().unwrap();
     for name in ["loss1_cubic.snd", "loss1_cubic.rcv", "rwnd_limited.snd", "nosack_loss1.snd"] {
         let capture = unpacked(name, place.path());

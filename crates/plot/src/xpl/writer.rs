@@ -1,6 +1,5 @@
 //! The text of a graph, written into a buffer: numbers by hand, since there are billions of them.
-//!
-//! Whatever stands on several lines, a time, a number, a word, is made text once. Pieces are copied
+//! A time, number or word of several lines is formatted once. Pieces are copied
 //! in sizes known beforehand, more than is needed, which is several times faster than copying just
 //! as much.
 
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_lines_fit() {
+    fn longest_xpl_lines_are_written_whole() {
         let mut page = Page::new("", "", "");
         let before = page.text().len();
         let (stamp, number) = (Stamp::new(Instant::MAX, u64::MAX), Number::new(u64::MAX));

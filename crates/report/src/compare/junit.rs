@@ -1,4 +1,4 @@
-//! JUnit XML: a test case for each metric of each case, as those who run tests read it.
+//! JUnit XML: a test case for each metric of each case, as test runners read it.
 
 use tcplab_plot::escape;
 use tcplab_results::comparison::{Comparison, Outcome, Row};

@@ -1,5 +1,5 @@
 //! A comparison for people and for programs: a table on the terminal, Markdown for a
-//! pull request, JUnit XML for those who count tests, and a page.
+//! pull request, JUnit XML for test runners, and a page.
 
 mod captures;
 pub(crate) mod grid;

@@ -1,4 +1,4 @@
-//! A picture on a page, with the numbers in it for those who want to take them along.
+//! A figure of a page, with its numbers for download.
 
 use tcplab_plot::Drawn;
 

@@ -1,4 +1,4 @@
-//! Marks of recovery episodes: a trial may have hundreds, so the longest stand for all.
+//! Marks of recovery episodes: a trial may have hundreds, so only the longest are marked.
 
 use tcplab_results::EpisodeRow;
 

@@ -7,7 +7,7 @@ use tcplab_scenario::{Better, Measure, Plot, metric};
 use super::measure::{distinct, level_of, name_of_measure};
 use crate::html::figure::{FigureGroup, PageFigure};
 
-/// What the pictures show, for whoever has not seen such a one.
+/// How to read the pictures.
 const MEANING: &str = "Each point is a variant with its 95 % confidence intervals. The line joins the \
                        Pareto front: the variants that no other variant beats in both metrics.";
 

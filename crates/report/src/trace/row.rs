@@ -160,34 +160,34 @@ pub struct Summary {
     rows: Vec<Row>,
     keep: usize,
     /// The least of them on top.
-    worst: BinaryHeap<Reverse<Kept>>,
+    worst: BinaryHeap<Reverse<RankedConnection>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RankedConnection {
     lost: Span,
     index: usize,
     connection: Box<Connection>,
 }
 
-impl Kept {
+impl RankedConnection {
     fn key(&self) -> (Span, Reverse<usize>) {
         (self.lost, Reverse(self.index))
     }
 }
-impl PartialEq for Kept {
-    fn eq(&self, other: &Kept) -> bool {
+impl PartialEq for RankedConnection {
+    fn eq(&self, other: &RankedConnection) -> bool {
         self.key() == other.key()
     }
 }
-impl Eq for Kept {}
-impl PartialOrd for Kept {
-    fn partial_cmp(&self, other: &Kept) -> Option<std::cmp::Ordering> {
+impl Eq for RankedConnection {}
+impl PartialOrd for RankedConnection {
+    fn partial_cmp(&self, other: &RankedConnection) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Kept {
-    fn cmp(&self, other: &Kept) -> std::cmp::Ordering {
+impl Ord for RankedConnection {
+    fn cmp(&self, other: &RankedConnection) -> std::cmp::Ordering {
         self.key().cmp(&other.key())
     }
 }
@@ -217,7 +217,8 @@ impl Summary {
     /// The connections that lost most time, worst first, with their numbers; without those that
     /// lost none.
     pub fn worst(&self) -> Vec<(usize, &Connection)> {
-        let mut kept: Vec<&Kept> = self.worst.iter().map(|Reverse(kept)| kept).collect();
+        let mut kept: Vec<&RankedConnection> =
+            self.worst.iter().map(|Reverse(kept)| kept).collect();
         kept.sort_by_key(|kept| Reverse(kept.key()));
         kept.into_iter().map(|kept| (kept.index, &*kept.connection)).collect()
     }
@@ -241,7 +242,11 @@ impl Sink for Summary {
         if full {
             self.worst.pop();
         }
-        self.worst.push(Reverse(Kept { lost, index, connection: Box::new(connection) }));
+        self.worst.push(Reverse(RankedConnection {
+            lost,
+            index,
+            connection: Box::new(connection),
+        }));
     }
     fn late(&mut self, index: usize, at: Instant, frame: u64) {
         // It is among the last rows.

@@ -171,7 +171,7 @@ fn summary_keeps_the_worst_connections_whole() {
 }
 
 #[test]
-fn the_summary_is_readable_at_any_width() {
+fn summary_fits_any_width() {
     let summary = summary([download(), refused(), captured()], 5);
     let findings = vec![
         (

@@ -52,7 +52,7 @@ addEventListener('load', async () => {
 </script>";
 
 #[test]
-fn the_page_works_in_a_browser() {
+fn report_page_works_in_browser() {
     let (run, recordings) = synthetic::run(1);
     let page = page(&run, &recordings);
     if let Some(seen) = seen_in(&page, USE) {
@@ -180,7 +180,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
 
 /// In the light and the dark theme.
 #[test]
-fn the_page_is_printed() {
+fn report_page_prints() {
     let (run, recordings) = synthetic::run(1);
     let page = page(&run, &recordings);
     let place = tempfile::tempdir().unwrap();

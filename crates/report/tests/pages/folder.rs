@@ -80,8 +80,8 @@ fn up_to_a_thousand_trials_each_have_a_page() {
     assert_eq!(loaded.len(), ONE_FILE + 40);
     assert_eq!(pages.len(), 1 + 20 + ONE_FILE + 40);
     let page = &pages[Path::new("trials/cubic_0.1-2.html")];
-    for told in ["rel=\"prev\"", "rel=\"next\"", "class=\"graph time-sequence\"", "--seed 1<"] {
-        assert!(page.contains(told), "{told}");
+    for part in ["rel=\"prev\"", "rel=\"next\"", "class=\"graph time-sequence\"", "--seed 1<"] {
+        assert!(page.contains(part), "{part}");
     }
 }
 

@@ -147,7 +147,7 @@ addEventListener('load', async () => {
 </script>";
 
 #[test]
-fn it_works_in_a_browser() {
+fn trace_page_works_in_browser() {
     let (_, page) = made();
     if let Some(seen) = seen_in(&page, USE) {
         assert_eq!(seen, r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#);

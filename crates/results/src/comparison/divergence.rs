@@ -8,7 +8,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Offset, Span};
 
-/// So many packets are shown before and after the place.
+/// The number of packets shown before and after the divergence.
 const BEFORE: usize = 8;
 const AFTER: usize = 12;
 
@@ -46,7 +46,7 @@ struct What {
 /// Where two courses part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Divergence {
-    /// So many packets were the same before.
+    /// The number of equal packets before.
     pub same: usize,
     /// Whether only packets with data were looked at.
     pub is_of_data: bool,
@@ -69,9 +69,9 @@ impl PacketSequence {
         let lost: BTreeSet<u64> =
             flow.episodes.iter().flat_map(|e| e.lost.iter().map(|lost| lost.frame)).collect();
         let mut steps = BTreeMap::new();
-        for (from_sender, sent, told) in [(true, flow, other), (false, other, flow)] {
+        for (from_sender, sent, acked) in [(true, flow, other), (false, other, flow)] {
             let segments = by_frame(sent);
-            let acks: BTreeMap<u64, &Ack> = told.acks.iter().map(|ack| (ack.frame, ack)).collect();
+            let acks: BTreeMap<u64, &Ack> = acked.acks.iter().map(|ack| (ack.frame, ack)).collect();
             let frames: BTreeSet<u64> = segments.keys().chain(acks.keys()).copied().collect();
             for frame in frames {
                 let packet = Packet {
@@ -85,8 +85,8 @@ impl PacketSequence {
         PacketSequence { steps: steps.into_values().collect(), is_of_data: false }
     }
 
-    /// Only what the sender of the data sent of it: in real time, acknowledgements and data pass a
-    /// tap in another order each time.
+    /// Only the sender's data segments: in real time, the order of ACKs and data at a capture point
+    /// varies from trial to trial.
     #[must_use]
     pub fn of_data(mut self) -> PacketSequence {
         self.steps.retain(|step| step.what.from_sender && step.what.has_data);

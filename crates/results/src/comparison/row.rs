@@ -43,12 +43,12 @@ pub struct Row {
     pub p_corrected: f64,
     /// From −1, B is always smaller, to 1, always larger.
     pub effect: f64,
-    /// The smallest difference that these trials could show with a probability of 90 %; none where
-    /// they could show none however large, or where nothing varies.
+    /// The minimum detectable difference at 90 % power; none where no difference is detectable, or
+    /// nothing varies.
     pub detectable: Option<f64>,
-    /// What is not worth calling a difference, in the metric's unit.
+    /// The smallest difference that matters, in the metric's unit.
     pub margin: f64,
-    /// The same as it was asked for.
+    /// The margin as requested.
     pub threshold: Threshold,
     /// What to think of it.
     #[serde(rename = "verdict")]

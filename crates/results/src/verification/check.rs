@@ -1,10 +1,10 @@
-//! What was asked of a path, and what was measured.
+//! The configured and the measured values of a path.
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::Direction;
 use tcplab_units::Span;
 
-/// Whether something came out as asked.
+/// Whether a measured value is as configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

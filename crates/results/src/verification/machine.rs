@@ -139,7 +139,7 @@ pub fn rounded(rate: Rate) -> Rate {
     Rate::from_bits_per_second(rate.bits_per_second() / 1_000_000 * 1_000_000)
 }
 
-/// What may be asked of a machine that models `ceiling` at most.
+/// The largest rate to configure on a machine that models `ceiling` at most.
 pub fn with_confidence(ceiling: Rate) -> Rate {
     let share = u128::from(ceiling.bits_per_second()) * u128::from(CEILING_SHARE);
     Rate::from_bits_per_second(u64::try_from(share / 100).unwrap_or(u64::MAX))

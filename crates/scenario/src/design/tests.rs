@@ -136,8 +136,8 @@ fn claim_without_case_in_design_is_refused() {
             "nothing to compare with",
         ),
     ] {
-        let told = scenario(rest).unwrap_err();
-        assert!(told.contains(why), "{told}");
+        let error = scenario(rest).unwrap_err();
+        assert!(error.contains(why), "{error}");
     }
     // What is compared across a pair is the other pair.
     let paired = "\"path.delay\" = [\"1 ms\", \"2 ms\"]\n\"path.rate\" = [\"1 Mbit/s\", \"2 Mbit/s\"]\n\
@@ -155,8 +155,8 @@ fn plot_ignores_factor_paired_with_axis() {
     );
     let plots = parse(&paired).unwrap().plots;
     assert_eq!(plots[0].by.as_deref(), Some("client.socket.congestion"));
-    let told = parse(&format!("{paired}[[plot]]\nmetric = \"lost\"\nby = \"path.rate\"\n"));
-    assert!(told.unwrap_err().contains("both the axis and the lines"));
+    let result = parse(&format!("{paired}[[plot]]\nmetric = \"lost\"\nby = \"path.rate\"\n"));
+    assert!(result.unwrap_err().contains("both the axis and the lines"));
 }
 
 /// docs/designs.md shows parts of a file; each of them can be read.

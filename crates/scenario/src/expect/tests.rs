@@ -15,7 +15,7 @@ fn numbers(values: &[f64]) -> Vec<Value> {
 
 #[test]
 fn quantity_is_converted_to_unit_of_metric() {
-    for (lines, told) in [
+    for (lines, expected) in [
         ("metric = 'transfer_time'\nat_most = '2 min'", "transfer_time at most 120 s"),
         ("metric = 'mean_rtt'\nat_most = '0.5 s'", "mean_rtt at most 500 ms"),
         ("metric = 'goodput'\nat_least = '4000 kbit/s'", "goodput at least 4 Mbit/s"),
@@ -32,7 +32,7 @@ fn quantity_is_converted_to_unit_of_metric() {
             "episode.type excludes \"intermittent\"",
         ),
     ] {
-        assert_eq!(claim(lines).to_string(), told);
+        assert_eq!(claim(lines).to_string(), expected);
     }
 }
 

@@ -43,12 +43,12 @@ mod tests {
         ] {
             let load = "[workload]\nload = { design = \"epoll\" }\n";
             let source = format!("title = \"t\"\n[path]\n{ends}{load}");
-            let told = Scenario::parse(&source, "t").err().map(|error| error.to_string());
-            let is_right = match (&told, why) {
-                (Some(told), Some(why)) => told.contains(why),
-                (told, why) => told.is_none() && why.is_none(),
+            let error = Scenario::parse(&source, "t").err().map(|it| it.to_string());
+            let is_right = match (&error, why) {
+                (Some(error), Some(why)) => error.contains(why),
+                (error, why) => error.is_none() && why.is_none(),
             };
-            assert!(is_right, "{ends}: {told:?}");
+            assert!(is_right, "{ends}: {error:?}");
         }
     }
 }

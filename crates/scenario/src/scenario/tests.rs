@@ -173,8 +173,8 @@ fn interruption_experiment_matches_paper() {
             "All packets are dropped for 200 ms every 5 s, first at 551 ms.",
         ]
     );
-    let told: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(told.join("\n"));
+    let claims: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(claims.join("\n"));
     assert_eq!(scenario.expects[0].cases, [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(scenario.expects[1].cases, [0, 2]);
     assert_eq!(scenario.expects[2].cases, [1, 3]);
@@ -245,14 +245,14 @@ at_most     = 1
         let cases = some.cases.iter().map(|case| case.name.clone()).collect::<Vec<_>>();
         assert_eq!(cases, names);
         let compared = some.compares.iter().map(|it| it.factor.clone()).collect::<Vec<_>>();
-        let told = some.expects.iter().map(|it| (it.cases.clone(), it.baselines.clone()));
-        (told.collect::<Vec<_>>(), compared)
+        let claims = some.expects.iter().map(|it| (it.cases.clone(), it.baselines.clone()));
+        (claims.collect::<Vec<_>>(), compared)
     };
-    let (told, compared) = of(&["cubic_1ms", "cubic_9ms"]);
-    assert_eq!(told, [(vec![0, 1], vec![]), (vec![1], vec![0])]);
+    let (claims, compared) = of(&["cubic_1ms", "cubic_9ms"]);
+    assert_eq!(claims, [(vec![0, 1], vec![]), (vec![1], vec![0])]);
     assert_eq!(compared, ["path.delay"]);
-    let (told, compared) = of(&["reno_9ms"]);
-    assert_eq!((told, compared.len()), (vec![(vec![0], vec![])], 0));
+    let (claims, compared) = of(&["reno_9ms"]);
+    assert_eq!((claims, compared.len()), (vec![(vec![0], vec![])], 0));
 }
 
 /// The order of a block does not depend on where a run begins.

@@ -23,9 +23,9 @@ use crate::pump::{self, Moved, Now};
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const MAILBOX: u64 = u64::MAX - 2;
-/// Told at once.
+/// Events per `epoll_wait`.
 const EVENTS: usize = 256;
-/// Accepted at once, before those who are connected have their turn.
+/// Connections accepted in a row before the connected clients get their turn.
 const ACCEPTED: usize = 64;
 /// A worker keeps what it accepts until it has so many connections more than another: handing over
 /// costs a wake-up.
@@ -291,7 +291,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks at all connections, once in a while, for those that take too long.
+    /// Checks all connections periodically for timeouts.
     fn sweep(&mut self) {
         let now = Instant::now();
         if now.duration_since(self.swept) < self.period() {
@@ -341,7 +341,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether nobody is there and nobody comes any more, or time is over.
+    /// Whether the last connection is closed and accepting has ended, or time is over.
     fn is_done(&self) -> bool {
         let Some(stopping) = &self.stopping else { return false };
         let is_empty =

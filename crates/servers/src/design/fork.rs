@@ -52,7 +52,7 @@ pub(super) fn serve(
 }
 
 /// Has a new process carry the connection; where there can be none, this one does. Gives the
-/// acceptor back: a child closes it at once, or connections could come in where nobody accepts.
+/// acceptor back: a child closes it at once, or connections could arrive that no process accepts.
 fn carry<'a>(
     context: &ServerContext<'_>,
     socket: OwnedFd,
@@ -85,21 +85,21 @@ struct Children<'a> {
     running: BTreeSet<i32>,
     /// Each writes its number here when it is done, so that the others need not be asked.
     done: UnixStream,
-    tell: UnixStream,
+    done_sender: UnixStream,
     looked: Instant,
     slot: Slot<'a>,
 }
 
 impl<'a> Children<'a> {
     fn new(slot: Slot<'a>) -> Result<Children<'a>, ServeError> {
-        let (done, tell) = UnixStream::pair().map_err(system("listen to children"))?;
+        let (done, done_sender) = UnixStream::pair().map_err(system("listen to children"))?;
         done.set_nonblocking(true).map_err(system("listen to children"))?;
-        Ok(Children { running: BTreeSet::new(), done, tell, looked: Instant::now(), slot })
+        Ok(Children { running: BTreeSet::new(), done, done_sender, looked: Instant::now(), slot })
     }
 
     /// Of a child: the last that it does.
     fn say_goodbye(&self) {
-        let _ = (&self.tell).write_all(&sys::own_pid().to_ne_bytes());
+        let _ = (&self.done_sender).write_all(&sys::own_pid().to_ne_bytes());
     }
 
     /// Waits for those that are done. Now and then asks all, as one that crashed says nothing.

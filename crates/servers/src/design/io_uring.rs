@@ -264,7 +264,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Looks at all connections, once in a while, for those that take too long.
+    /// Checks all connections periodically for timeouts.
     fn sweep(&mut self, now: Instant) {
         if now.duration_since(self.swept) < self.period() {
             return;
@@ -288,7 +288,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Whether nobody is there and nobody comes any more, or time is over.
+    /// Whether the last connection is closed and accepting has ended, or time is over.
     fn is_done(&self) -> bool {
         let Some(stopping) = &self.stopping else { return false };
         let is_empty = self.free.len() == self.connections.len();

@@ -53,7 +53,7 @@ pub(super) fn serve(
             break;
         }
     }
-    // Where no child is left to do it, those who wait are served here.
+    // Without any child left, the parent serves waiting connections.
     listener.close_to_new();
     if places.iter().all(|place| place.child.is_none()) {
         return one_by_one(context, listener, context.config.workers, &mut || ());

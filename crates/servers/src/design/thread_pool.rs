@@ -1,5 +1,5 @@
 //! A fixed number of threads, which take connections from a queue. The queue is as long as there
-//! are threads; when it is full, nobody is accepted, and the kernel's queue fills.
+//! are threads; when it is full, accepting pauses and the kernel's queue fills.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -81,7 +81,7 @@ fn work(context: &ServerContext<'_>, queue: &Queue, worker: usize) {
     }
 }
 
-/// Connections that were accepted and that nobody carries yet.
+/// Accepted connections that no thread serves yet.
 pub(crate) struct Queue<T = OwnedFd> {
     inside: Mutex<Inside<T>>,
     came: Condvar,
@@ -104,7 +104,7 @@ impl<T> Queue<T> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a while until it is not full; whether it is not.
+    /// Waits, up to a time limit, until there is room; returns whether there is.
     pub(crate) fn wait_for_room(&self) -> bool {
         let inside = self.inside();
         let is_full = |inside: &mut Inside<T>| inside.waiting.len() >= self.longest;
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_bounded_and_loses_nothing() {
+    fn thread_pool_queue_is_bounded_and_loses_nothing() {
         let queue = Queue::new(3);
         let taken = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..4)

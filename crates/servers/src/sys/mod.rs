@@ -26,7 +26,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// So many, all zero.
+    /// `length` counters, all zero.
     pub(crate) fn new(length: usize) -> io::Result<Shared> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
@@ -48,7 +48,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: nobody can have a reference into it any more, and it is unmapped once.
+        // SAFETY: no reference into it remains, and it is unmapped once.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.length * size_of::<AtomicU64>()) };
     }
 }
@@ -61,7 +61,7 @@ pub(crate) enum Forked {
 
 /// Splits the process in two. Must be called while it has a single thread.
 ///
-/// The child lives no longer than its parent, and hears of the wish to stop from it alone: a signal
+/// The child dies with its parent, and only the parent asks it to stop: a signal
 /// to the whole group (a key on the terminal, a service manager) would ask once for each process,
 /// and so be urgent.
 pub(crate) fn fork() -> io::Result<Forked> {
@@ -127,7 +127,7 @@ fn belong_to(parent: Pid) {
     // Refused nowhere; and were it, the child would serve on until it is done.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     if rustix::process::getppid() != Some(parent) {
-        // It died before it could be told.
+        // The parent died before the call.
         leave();
     }
 }

@@ -60,8 +60,8 @@ pub(crate) struct Chunk {
 
 impl Ring {
     pub(crate) fn new() -> io::Result<Ring> {
-        // One thread asks and is told when it waits, not in the middle of something else (Linux
-        // 6.1); before that, as it may be.
+        // One thread submits, and completions run when it waits, not as interrupts (Linux 6.1).
+        // Older kernels use the default.
         let uring = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
@@ -114,21 +114,21 @@ impl Ring {
         assert!(self.sending[token].is_none(), "one at a time");
         let bytes = self.sending[token].insert(bytes);
         let entry = opcode::Send::new(Fd(socket.as_raw_fd()), bytes.as_ptr(), bytes.len() as u32)
-            // The kernel itself goes on until all is sent, or nothing more can be.
+            // The kernel itself continues until all is sent, or sending fails.
             .flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL)
             .build();
         // SAFETY: the bytes stay where they are until the operation is done (`next`, `drop`).
         unsafe { self.push(&entry, SEND | token as u64) };
     }
 
-    /// Tells once when something can be read.
+    /// Completes once, when something can be read.
     pub(crate) fn poll(&mut self, fd: BorrowedFd<'_>) {
         let entry = opcode::PollAdd::new(Fd(fd.as_raw_fd()), libc::POLLIN as u32).build();
         // SAFETY: no memory is passed.
         unsafe { self.push(&entry, POLL) };
     }
 
-    /// Hands over what was asked for, and waits until something is done, at most so long.
+    /// Submits the queue, and waits for a completion up to a time limit.
     pub(crate) fn wait(&mut self, longest: Duration) {
         let timeout = Timespec::from(longest);
         let arguments = SubmitArgs::new().timespec(&timeout);
@@ -191,7 +191,7 @@ impl Ring {
         self.in_flight += 1;
         // SAFETY: the caller promises it.
         while unsafe { self.uring.submission().push(&entry) }.is_err() {
-            // It is full: what is there is handed over. A failure passes.
+            // The queue is full: submit it. A failure is temporary.
             let _ = self.uring.submit();
         }
     }
@@ -216,7 +216,7 @@ impl Drop for Ring {
                 return;
             }
         }
-        // It never comes to this; but then memory is better lost than given to somebody else.
+        // Unreachable; but a memory leak would be better than a use after free.
         std::mem::forget(std::mem::take(&mut self.sending));
         self.buffers.is_lost = true;
     }

@@ -3,7 +3,7 @@
 //! `make bench-sim`, or `cargo bench -p tcplab-sim --bench sim -- [--rounds N] [--seconds S]
 //! [--only RATE] [--without-ns3]`. One flow: CUBIC with SACK and timestamps over a bottleneck with
 //! a round trip of 20 ms, a drop-tail queue of one bandwidth-delay product in packets of 1500
-//! bytes, 64 MiB of buffer at both ends, delayed acknowledgements; bytes that nobody looks at. Both
+//! bytes, 64 MiB of buffer at both ends, delayed acknowledgements; payload that is not read. Both
 //! are set to do the same, and what is counted is segments with data that came out of the
 //! bottleneck, by processor time, as other things may happen on the machine: where none do, that is
 //! real time. Rounds are interleaved, and medians are shown; above 100 Mbit/s, ns-3 runs once.

@@ -28,7 +28,7 @@ pub(super) struct Station {
     inbox: VecDeque<Vec<u8>>,
     /// The pending error of the socket, which the next call returns.
     error: Option<&'static str>,
-    /// When the application goes on even if nothing happens.
+    /// When the application continues even if nothing happens.
     wake: Option<Instant>,
     is_over: bool,
     icmp: Bucket,

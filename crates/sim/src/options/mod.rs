@@ -17,7 +17,7 @@ const LEAST_BUFFERS: [u64; 2] = [2_304, 4_608];
 /// `net.core.somaxconn` by default.
 const SOMAXCONN: u64 = 4_096;
 
-/// The settings of the model that stands for an endpoint, with its socket's options.
+/// The settings of the model that simulates an endpoint, with its socket options.
 ///
 /// # Errors
 /// When the model has no such settings or options.
@@ -144,7 +144,7 @@ fn meaning(
     }))
 }
 
-/// Options that decide nothing to a model: a port belongs to nobody else and nobody else connects;
+/// Options without effect on a model: no other socket uses the port and no other client connects;
 /// the segment size of an accepted socket is settled; acknowledgements are quick at first anyway;
 /// the congestion control is the world's affair, and how long calls wait the host's (`timeouts`).
 fn means_nothing(key: &str, role: SocketRole) -> bool {
@@ -315,7 +315,7 @@ fn of_stack(options: &OfStack, config: &Config, key: &str) -> Option<OptionValue
     })
 }
 
-/// The settings that bound what is asked for, as a model has them.
+/// The model's settings that limit requested values.
 fn sysctl(config: &Config, name: &str) -> Option<String> {
     let bytes = |bytes: Bytes| bytes.as_u64().to_string();
     Some(match name {

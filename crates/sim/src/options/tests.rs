@@ -60,7 +60,7 @@ fn time_outs_are_handed_down() {
 }
 
 #[test]
-fn the_options_of_a_listener_are_recorded() {
+fn options_of_listener_are_recorded() {
     let spec = spec(
         r#"{"backlog": 10000, "rcvbuf": "8 MiB", "defer_accept": "5 s", "ip_tos": 4,
             "if_refused": "record"}"#,
@@ -81,7 +81,7 @@ fn the_options_of_a_listener_are_recorded() {
 }
 
 #[test]
-fn an_accepted_socket_cannot_have_all() {
+fn accepted_socket_refuses_late_options() {
     let config = Config::default();
     let taken = asked(r#"{"nodelay": true, "maxseg": 536, "rcvbuf": "8 KiB", "quickack": false}"#);
     let options = of_accepted(&config, &taken).unwrap();

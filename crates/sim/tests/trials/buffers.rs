@@ -61,7 +61,7 @@ fn hanging_clients_hold_buffers_until_their_connections_are_aborted() {
 }
 
 #[test]
-fn a_machine_works_on_the_segments_of_all_connections_one_after_the_other() {
+fn host_processes_segments_of_all_connections_in_turn() {
     let duration = |count: u32| {
         let text = format!(
             r#"

@@ -1,4 +1,4 @@
-//! The catalogue in virtual time: whoever runs a scenario of it gets the same packets.
+//! The catalogue in virtual time: each scenario gives the same packets on every machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn captures(case: &Case, seed: u64) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_packets_in_every_scenario() {
+fn same_seed_gives_same_packets_in_every_scenario() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let files = files(&folder);
     assert!(files.len() >= 3, "{files:?}");

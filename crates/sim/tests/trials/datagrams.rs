@@ -19,9 +19,9 @@ fn requests(recording: &Recording) -> Vec<RequestReport> {
 }
 
 /// Without retry, a request stays unanswered exactly when the path's log says that it dropped it or
-/// its answer: the marks in the captures of client and server tell them apart.
+/// its answer: the marks in the captures of client and server distinguish them.
 #[test]
-fn a_request_fails_when_the_path_drops_it_or_its_answer() {
+fn request_fails_when_path_drops_it_or_its_answer() {
     let text = r#"
         [path]
         delay = "10 ms"
@@ -57,10 +57,10 @@ fn a_request_fails_when_the_path_drops_it_or_its_answer() {
     assert_eq!(unanswered, dropped);
 }
 
-/// A port that nobody has answers six datagrams at once with an error, which only a connected
-/// socket receives.
+/// A closed port answers the first six datagrams with an ICMP error, which only a connected socket
+/// receives.
 #[test]
-fn a_closed_port_is_an_error_of_a_connected_socket() {
+fn closed_port_fails_only_connected_socket() {
     for (connected, expected) in [(true, 6), (false, 0)] {
         let text = format!(
             r#"
@@ -86,7 +86,7 @@ fn a_closed_port_is_an_error_of_a_connected_socket() {
     }
 }
 
-/// What is damaged on the way is not delivered, and what is copied is delivered twice.
+/// A corrupted datagram is not delivered; a duplicated one is delivered twice.
 #[test]
 fn damaged_datagrams_count_as_lost() {
     let text = r#"

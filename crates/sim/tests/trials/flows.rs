@@ -73,7 +73,7 @@ fn flows_in_the_background_end_with_the_trial_as_waiting() {
         let all = flow(&app, name).connections.iter();
         all.map(|it| it.server.log.last().unwrap().ended).max().unwrap()
     };
-    // The trial ended when the last of those ended that it waits for, but for their farewell.
+    // The trial ended when the last of those ended that it waits for, except their farewell.
     let end = Instant::ZERO + recording.record().unwrap().duration;
     let done = ended("first").max(ended("second"));
     assert!(end.since(done) < Span::from_secs(1), "{done:?} {end:?}");
@@ -93,7 +93,7 @@ fn each_flow_is_sampled() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_of_all_flows() {
+fn same_seed_gives_same_bytes_of_all_flows() {
     // Also where the path looks at the bytes, so that packets find their sockets by these.
     for more in ["", "duplicate = \"1 %\"\n"] {
         let text = MANY.replace("delay = \"10 ms\"\n", &format!("delay = \"10 ms\"\n{more}"));
@@ -103,7 +103,7 @@ fn the_same_seed_gives_the_same_bytes_of_all_flows() {
 
 /// One flow by itself sends what the same transfer without flows sends, packet for packet.
 #[test]
-fn a_flow_alone_goes_as_a_connection_without_flows() {
+fn single_flow_equals_connection_without_flows() {
     let lossy = PATH.replace("queue", "loss = \"1 %\"\nqueue");
     let segments = |rest: &str| {
         let recording = trial(&format!("{lossy}[workload]\nupload = \"1 MB\"\n{rest}"), 5);
@@ -134,7 +134,7 @@ fn two_equal_flows_share_evenly() {
 }
 
 #[test]
-fn a_flow_stops_at_its_time_and_the_trial_waits_for_it() {
+fn flow_stops_on_time_and_trial_waits_for_it() {
     let text = format!(
         "{PATH}[workload]\nupload = \"10 kB\"\n[flow.bulk]\nstart = \"1 s\"\nlasting = \"2 s\"\n\
          traffic.bulk = \"download\"\n[flow.short]\n"
@@ -151,7 +151,7 @@ fn a_flow_stops_at_its_time_and_the_trial_waits_for_it() {
 }
 
 #[test]
-fn a_transfer_that_is_not_done_in_time_fails_the_trial() {
+fn transfer_past_time_limit_fails_trial() {
     let text = format!(
         "{PATH}[workload]\nupload = \"10 MB\"\n[flow.a]\n[flow.b]\nbackground = true\n\
          [limits]\ntrial = \"2 s\"\n"

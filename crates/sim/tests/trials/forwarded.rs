@@ -39,7 +39,7 @@ pub(crate) fn each_flow_gets_what_was_forwarded(recording: &Recording, app: &App
 }
 
 /// What the path says it forwarded of each client's port, payload bytes, from the frames of the
-/// two captures: nothing of this comes from the applications.
+/// two captures: the applications report none of this.
 fn forwarded(recording: &Recording) -> BTreeMap<(u16, Direction), u64> {
     let truth = recording.truth().unwrap();
     let fates: BTreeMap<(Direction, u64), Fate> = truth

@@ -72,7 +72,7 @@ upload = "1 MB"
 "#;
 
 #[test]
-fn a_transfer_through_losses_arrives() {
+fn transfer_through_losses_arrives() {
     let recording = trial(LOSSY, 1);
     let app = recording.app().unwrap();
     assert_eq!(app.server.bytes.as_u64(), 1_000_000);
@@ -92,7 +92,7 @@ upload = "9 MB"
 /// The send buffer grows with the window while the application waits for room: 9 MB need 3.6 s at
 /// 20 Mbit/s, and slow start takes less than another second.
 #[test]
-fn the_send_buffer_does_not_hold_a_long_path_back() {
+fn send_buffer_does_not_limit_long_path() {
     let recording = trial(LONG, 1);
     let took = recording.app().unwrap().server.last_byte.unwrap();
     assert!(took < Instant::ZERO + Span::from_millis(4_600), "{took:?}");
@@ -100,7 +100,7 @@ fn the_send_buffer_does_not_hold_a_long_path_back() {
 
 /// A send buffer may be all acknowledged while its application waits for room.
 #[test]
-fn a_small_send_buffer_runs_dry_and_is_filled_again() {
+fn small_send_buffer_empties_and_refills() {
     for seed in 1..=5 {
         let small = format!("{LOSSY}[client]\nsocket.sndbuf = \"8 KiB\"\n");
         let recording = trial(&small, seed);
@@ -131,7 +131,7 @@ fn seed_decides_bytes(text: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_does_not() {
+fn same_seed_gives_same_bytes_and_another_does_not() {
     let made = seed_decides_bytes(LOSSY);
     assert!(made.len() >= 6 && made.iter().any(|(name, _)| name == "client.pcapng"));
 }

@@ -44,7 +44,7 @@ fn messages(packets: &[Vec<u8>]) -> usize {
 const LINUX: &str = "stack = \"linux\"\nsocket = { congestion = \"reno\" }";
 
 /// What Linux 6.18 itself sends over this path: ten segments that are too large, and
-/// then the same again, each burst of two cut anew.
+/// then the same data, each burst of two segmented again.
 #[test]
 fn linux_retransmits_packets_that_were_too_big() {
     let recording = through("\"1400 B\"", 30_000, LINUX);
@@ -102,7 +102,7 @@ fn below_the_least_packets_are_cut() {
 /// As Linux 6.18 does: with `tcp_mtu_probing = 1` the fourth timeout of the first segment sends
 /// `tcp_base_mss`; without, the connection is given up.
 #[test]
-fn a_black_hole_is_found_by_who_looks_for_it() {
+fn mtu_black_hole_is_found_by_probing() {
     let probing = format!("{LINUX}\nsysctl = {{ \"net.ipv4.tcp_mtu_probing\" = 1 }}");
     let hole = "{ size = \"1400 B\", answer = false }";
     let recording = through(hole, 30_000, &probing);
@@ -131,7 +131,7 @@ fn a_black_hole_is_found_by_who_looks_for_it() {
 
 /// Stacks that do not discover it let routers cut; those that do get an error.
 #[test]
-fn others_come_through_in_their_ways() {
+fn stacks_with_and_without_discovery_pass_small_mtu() {
     for stack in ["haiku-2017-after", "netburner"] {
         let model = format!("stack = \"model:{stack}\"");
         let recording = through("\"1400 B\"", 30_000, &model);
@@ -147,9 +147,10 @@ fn others_come_through_in_their_ways() {
     }
 }
 
-/// What one connection found out, the next knows (as with Linux 6.18: its SYN asks for 1360 B).
+/// The next connection starts with the path MTU found by the first (Linux 6.18: its SYN's MSS is
+/// 1360 B).
 #[test]
-fn the_next_connection_begins_with_the_known_path_mtu() {
+fn next_connection_starts_with_known_path_mtu() {
     let text = format!(
         "[path]\nrate = \"20 Mbit/s\"\ndelay = \"20 ms\"\n[path.forward]\nmtu = \"1400 B\"\n\
          [workload]\nupload = \"30 kB\"\nconnections = {{ total = 2, at_once = 1 }}\n\

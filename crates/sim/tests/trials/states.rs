@@ -299,10 +299,10 @@ fn broken_off() {
     }
 }
 
-/// Who closes while data are still to be sent is in FIN-WAIT-1 from then on; a capture shows it
+/// A socket closed with unsent data is in FIN-WAIT-1 from then on; a capture shows it
 /// only when the FIN leaves, and says that the call came before.
 #[test]
-fn a_fin_behind_data_comes_later_than_the_call() {
+fn fin_behind_data_leaves_after_the_call() {
     let sides = played(&[
         (0, CLIENT, Call::Open),
         (100, CLIENT, Call::Write(40_000)),

@@ -67,10 +67,10 @@ enum Undecidable {
     /// timer of a probe runs as long. A timer of Linux never runs out so early; one of Haiku does
     /// (100 ms above the round trip), and one of xnu that the retransmission did not restart.
     ShortTimer,
-    /// What is sent again until such a timeout is repaired: it is of what the timeout was held for.
+    /// Retransmissions after such a timeout until it is repaired: they have its cause.
     AfterShortTimer,
     /// xnu takes a timeout for spurious whose retransmission is acknowledged within a round trip,
-    /// and goes on with the fast recovery that the timeout had interrupted, or waits for duplicates
+    /// and continues the fast recovery that the timeout had interrupted, or waits for duplicates
     /// anew; any other stack that repeats data on an acknowledgement then is in slow start after
     /// the timeout.
     BadRetransmit,
@@ -156,8 +156,8 @@ struct Setting {
     seed: u64,
 }
 
-/// A transfer, the analyser's account of its sender's capture held against the model's: how many
-/// segments there were, and how many of them are undecidable.
+/// Compares the analyser's account of the sender's capture with the model's own. Returns the number
+/// of segments, and of undecidable ones.
 fn compare(setting: &Setting) -> (usize, BTreeMap<Undecidable, usize>) {
     let Setting { stack, control, spoilt, way, seed } = *setting;
     let is_upload = way == "upload";

@@ -5,7 +5,7 @@ use tcplab_units::Instant;
 use super::rtt_samples::RttSamples;
 use super::{AckSample, CongestionControl, Event, State, Window, reno};
 
-/// With so many segments waiting in the path, in halves, it counts as congested (`beta`).
+/// The backlog in half segments from which the path counts as congested (`beta`).
 const CONGESTED: u64 = 3 * 2;
 /// So few RTTs may all come from delayed acknowledgements.
 const FEW_SAMPLES: u32 = 2;

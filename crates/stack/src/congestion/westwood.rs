@@ -83,8 +83,8 @@ impl Westwood {
         self.since = now;
     }
 
-    /// How many bytes an acknowledgement stands for (`westwood_acked_count`): a duplicate for a
-    /// segment, which is taken off what acknowledges it later.
+    /// How many bytes an ACK counts for (`westwood_acked_count`): a duplicate counts one segment,
+    /// which is subtracted from the later cumulative ACK.
     fn delivered(&mut self, advance: u64, mss: u64) -> u64 {
         let mut bytes = advance;
         if bytes == 0 {
@@ -127,7 +127,7 @@ impl CongestionControl for Westwood {
         }
     }
 
-    /// `tcp_westwood_ack`: what comes in order and plain is counted as it is.
+    /// `tcp_westwood_ack`: a plain in-order ACK counts its bytes directly.
     fn heard(&mut self, now: Instant, window: &mut Window, sample: &AckSample) {
         // What the first acknowledgement acknowledges is not counted: nothing is known before it.
         let before = *self.una.get_or_insert(window.una);

@@ -148,7 +148,7 @@ impl Connection {
         self.buffer.is_full() && self.state.may_write() && !self.writer.closed_half && !relieved
     }
 
-    /// Whether it waits for a buffer of the machine's pool, whoever frees it: when one is free, the
+    /// Whether it waits for a buffer of the machine's pool: when one is free, the
     /// application is to be called.
     pub fn awaits_buffers(&self) -> bool {
         self.buffer.awaits_pool() && self.state.may_write() && !self.writer.closed_half

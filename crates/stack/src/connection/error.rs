@@ -3,7 +3,7 @@
 /// Why a connection was lost (`so_error`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum ConnectionError {
-    /// The peer answered the SYN with a RST: nobody listens there.
+    /// The peer answered the SYN with an RST: no listener.
     #[error("connection refused (ECONNREFUSED)")]
     Refused,
     /// The peer broke the connection off.

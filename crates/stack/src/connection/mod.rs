@@ -3,7 +3,7 @@
 //! A [`Connection`] has no clock, no socket and no thread. Whoever drives it (a world) does, in
 //! this order and always with times that do not go back:
 //!
-//! 1. Tell it what happens: [`Connection::handle_segment`] when a segment arrives,
+//! 1. Report what happens: [`Connection::handle_segment`] when a segment arrives,
 //!    [`Connection::handle_timeout`] when the time that [`Connection::poll_at`] gave has come,
 //!    and what the application does: [`Connection::write`], [`Connection::read`],
 //!    [`Connection::shutdown`], [`Connection::close`], [`Connection::abort`],

@@ -106,7 +106,7 @@ impl Terms {
         self.ecn = asked && config.handshake.ecn != Ecn::Off;
     }
 
-    /// The client hears the server's answer (`tcp_ecn_rcv_synack`).
+    /// The client receives the server's answer (`tcp_ecn_rcv_synack`).
     pub(super) fn hear_ecn(&mut self, syn_ack: &Segment) {
         let flags = syn_ack.header.flags;
         self.ecn &= flags.contains(TcpFlags::ECE) && !flags.contains(TcpFlags::CWR);

@@ -27,9 +27,9 @@ pub struct SocketOptions {
     pub linger: Option<Span>,
     /// SO_OOBINLINE.
     pub urgent_inline: bool,
-    /// SO_RCVBUF as asked for; `None`: tuned.
+    /// The requested SO_RCVBUF; `None`: auto-tuned.
     pub receive_buffer: Option<Bytes>,
-    /// SO_SNDBUF as asked for; `None`: tuned.
+    /// The requested SO_SNDBUF; `None`: auto-tuned.
     pub send_buffer: Option<Bytes>,
     /// TCP_MAXSEG; `None`: what fits. Counts when it is set before the handshake.
     pub max_segment: Option<u16>,
@@ -39,9 +39,9 @@ pub struct SocketOptions {
     pub syn_retries: Option<u8>,
     /// TCP_LINGER2; `None`: the stack's.
     pub fin_wait_2: Option<Span>,
-    /// TCP_NOTSENT_LOWAT: a writer is woken only below so many unsent bytes.
+    /// TCP_NOTSENT_LOWAT: a writer wakes only below this many unsent bytes.
     pub unsent_low: Option<Bytes>,
-    /// SO_RCVLOWAT as asked for: a reader is woken only by so many bytes.
+    /// The requested SO_RCVLOWAT: a reader wakes only with this many bytes.
     pub receive_low: Bytes,
     /// TCP_DEFER_ACCEPT, in timeouts of the SYN-ACK as Linux keeps it; 0: off.
     pub defer_accept: u8,
@@ -152,7 +152,7 @@ fn syn_ack_timeouts() -> impl Iterator<Item = Span> {
     std::iter::successors(Some(first), move |span| Some((*span * 2).min(most)))
 }
 
-/// So many timeouts are not less than `span` (`secs_to_retrans`); 0 for none.
+/// The number of timeouts that last at least `span` (`secs_to_retrans`); 0 for none.
 fn timeouts_of(span: Span) -> u8 {
     let mut sum = Span::ZERO;
     let short = syn_ack_timeouts().take(usize::from(u8::MAX)).take_while(|timeout| {

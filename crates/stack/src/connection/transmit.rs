@@ -7,7 +7,7 @@ use crate::{Data, Segment, SendCause};
 /// A segment, or several of them as one burst, and why it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transmit {
-    /// The header and the data. Of a burst, the header is that of the first segment, but for PSH
+    /// The header and the data. Of a burst, the header is that of the first segment, except for PSH
     /// and FIN, which belong to the last.
     pub segment: Segment,
     /// Of a burst, the data that follows where it lies in other blocks.
@@ -89,7 +89,7 @@ impl<'a> Pieces<'a> {
         Pieces { current: &transmit.segment.data, taken: 0, others: transmit.rest.iter() }
     }
 
-    /// The next `len` bytes; only what lies in several blocks is copied.
+    /// The next `len` bytes; copied only when they lie in several blocks.
     fn take(&mut self, len: u32) -> Data {
         let end = self.taken + len;
         if end <= self.current.len() {

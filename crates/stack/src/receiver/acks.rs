@@ -9,7 +9,7 @@ use crate::jiffies::Jiffies;
 /// Duplicate acknowledgements that are never compressed (`TCP_FASTRETRANS_THRESH`).
 const UNCOMPRESSED: u32 = 3;
 
-/// `sysctl_tcp_pingpong_thresh`: so many answers make a dialogue.
+/// `sysctl_tcp_pingpong_thresh`: this many answers make the session interactive.
 const DIALOGUE: u8 = 1;
 
 /// The delay of an acknowledgement where segments are far between and the peer did not push

@@ -61,7 +61,7 @@ impl Assembler {
         self.pieces.back().map(Piece::end).max(self.fin.map(|fin| fin + 1))
     }
 
-    /// The peer's FIN stands at `position`.
+    /// The peer's FIN is at `position`.
     pub(super) fn note_fin(&mut self, position: u64) {
         self.fin.get_or_insert(position);
     }

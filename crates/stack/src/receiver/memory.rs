@@ -9,8 +9,8 @@ const COLLAPSED: u64 = 3_776;
 
 impl Receiver {
     /// Whether a segment that begins at `start` finds room (`tcp_try_rmem_schedule`,
-    /// `tcp_prune_queue`): the queues are squeezed, then the end of the out-of-order queue is
-    /// given up for what comes before it.
+    /// `tcp_prune_queue`): the queues are collapsed, then the end of the out-of-order queue is
+    /// dropped to make room for earlier data.
     pub(super) fn make_room(&mut self, start: u64) -> bool {
         if self.free_segments() == Some(0) && !self.assembler.prune(start) {
             return false;

@@ -257,7 +257,7 @@ impl Receiver {
         self.keep_in_order(now, segment, rto)
     }
 
-    /// Nothing of it is kept, and the peer hears of it at once.
+    /// Drops the segment and sends an ACK at once.
     fn refuse(&mut self) -> Arrival {
         self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
         Arrival::default()
@@ -376,7 +376,7 @@ impl Receiver {
         }
         let closed = self.assembler.has_fin_at(self.next) && self.finish();
         if self.assembler.is_empty() {
-            // RFC 5681 section 4.2: the sender hears at once that the gap is filled.
+            // RFC 5681 section 4.2: an ACK at once reports the filled gap.
             self.acks.schedule_now();
         }
         closed

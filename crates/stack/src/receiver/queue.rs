@@ -12,6 +12,6 @@ pub(super) struct ReadQueue {
     pub(super) memory: u64,
     /// The position that the application has read up to (`copied_seq`).
     pub(super) read: u64,
-    /// Whether data is discarded once acknowledged: nobody will read.
+    /// Whether data is discarded once acknowledged, as it will not be read.
     pub(super) discards: bool,
 }

@@ -303,7 +303,7 @@ impl ReceiveWindow {
         true
     }
 
-    /// Small segments let a small window grow all the same (`__tcp_grow_window`).
+    /// Small segments also grow a small window (`__tcp_grow_window`).
     fn step_for_small(&self, len: u32, memory: u64) -> u64 {
         let mut memory = self.of_memory(memory) >> 1;
         let mut window = self.of_memory(self.config.buffer[1].as_u64()) >> 1;

@@ -1,4 +1,4 @@
-//! What goes into a [`super::Sender`] and what comes out of it.
+//! The input and output of a [`super::Sender`].
 
 use tcplab_units::Span;
 

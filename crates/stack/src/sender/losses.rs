@@ -1,4 +1,4 @@
-//! Finding losses: what the stack's method is asked, and what duplicate ACKs stand for.
+//! Finding losses: by the stack's method, and by counting duplicate ACKs.
 
 use tcplab_units::Instant;
 
@@ -110,7 +110,7 @@ impl Sender {
         self.output.retransmit = Retransmit::Lost;
     }
 
-    /// Each duplicate ACK stands for a segment that has arrived (`tcp_add_reno_sack`).
+    /// Each duplicate ACK counts as a segment that has arrived (`tcp_add_reno_sack`).
     pub(super) fn add_duplicates(&mut self, count: u32) {
         if count == 0 {
             return;

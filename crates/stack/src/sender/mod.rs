@@ -11,7 +11,7 @@
 //!    application's data is taken, [`Sender::handle_write`].
 //! 4. Then [`Sender::poll_at`] says when it wants to be woken.
 //!
-//! The PUSH flag is not its affair: whoever owns the send buffer knows where writes ended. Nor are
+//! It does not set the PUSH flag: the owner of the send buffer knows where writes ended. Nor are
 //! sequence numbers, SYN and RST, keep-alive and delayed acknowledgements.
 
 mod ack;

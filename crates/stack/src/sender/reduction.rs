@@ -30,7 +30,7 @@ impl Sender {
     pub(super) fn reduce(&mut self, newly: Delivered, facts: &Facts) {
         match self.config.recovery.reduction {
             Reduction::Proportional => self.reduce_in_proportion(newly, facts.advanced),
-            // In flight counts what duplicate ACKs stand for as delivered, so a window of the
+            // In flight counts a segment per duplicate ACK as delivered, so a window of the
             // threshold's size grows by one for each as RFC 5681 section 3.2 has it.
             Reduction::Inflation => {
                 // The first retransmission, and without SACK that of a partial ACK (RFC 6582

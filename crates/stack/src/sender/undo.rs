@@ -146,8 +146,8 @@ impl Sender {
     }
 
     /// BSD's bad retransmission: the acknowledgement arrived too soon to answer the retransmission,
-    /// so window and threshold are restored and sending goes on after the highest byte sent, as if
-    /// nothing else were lost (`t_badrxtwin` in xnu's `tcp_input`).
+    /// so window and threshold are restored and sending continues after the highest byte sent, as
+    /// if nothing else were lost (`t_badrxtwin` in xnu's `tcp_input`).
     pub(super) fn check_bad_retransmit(&mut self, now: Instant) {
         let Some(before) = self.undo.before.take() else { return };
         if now >= before.until {

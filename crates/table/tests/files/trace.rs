@@ -149,7 +149,7 @@ fn only_the_tables_asked_for_are_written_and_each_explains_itself() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn full_disk_is_an_error() {
     #[derive(Debug)]
     struct Full;
     impl io::Write for Full {
@@ -186,8 +186,8 @@ fn parsed(csv: &str) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Whether both say the same, but for what tcptrace is known to do: it writes microseconds without
-/// leading zeros, cuts means off, and gives a stream without data the length of its FIN.
+/// Whether both values agree, apart from known quirks of tcptrace: it writes microseconds without
+/// leading zeros, truncates means, and gives a stream without data the length of its FIN.
 fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
     let parts = |text: &str| -> Option<(u64, u64)> {
         let (whole, part) = text.split_once('.')?;
@@ -207,7 +207,7 @@ fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
 }
 
 #[test]
-fn the_csv_says_what_tcptrace_says() {
+fn csv_matches_tcptrace() {
     let place = tempfile::tempdir().unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());

@@ -173,14 +173,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_log_comes_back_from_its_table(log in proptest::collection::vec(any_line(), 0..100)) {
+    fn any_log_round_trips_through_its_table(log in proptest::collection::vec(any_line(), 0..100)) {
         let expected: Vec<Value> = log.iter().map(expected).collect();
         prop_assert_eq!(read(&table(&log)), expected);
     }
 }
 
 #[test]
-fn an_empty_log_is_a_table_without_rows() {
+fn empty_log_is_a_table_without_rows() {
     let file = table(&[]);
     let reader = reader(&file);
     let metadata = reader.metadata().file_metadata();
@@ -191,7 +191,7 @@ fn an_empty_log_is_a_table_without_rows() {
 }
 
 #[test]
-fn the_file_explains_its_columns_and_names_its_maker() {
+fn parquet_metadata_explains_columns_and_creator() {
     let file = table(&small_log());
     let reader = reader(&file);
     let notes = reader.metadata().file_metadata().key_value_metadata().unwrap();
@@ -253,7 +253,7 @@ impl Write for Tee<'_> {
     }
 }
 
-/// A disk with room for so many bytes. What it was given may be lost until it is flushed.
+/// A disk with limited room. Written bytes may be lost until it is flushed.
 struct Disk {
     room: usize,
     flushes: bool,
@@ -271,7 +271,7 @@ impl Write for Disk {
 }
 
 #[test]
-fn a_full_disk_is_told_wherever_it_ends() {
+fn full_disk_at_any_byte_is_an_error() {
     let log = small_log();
     let size = usize::try_from(table(&log).as_file().metadata().unwrap().len()).unwrap();
     let onto = |room, flushes| {
@@ -290,7 +290,7 @@ fn a_full_disk_is_told_wherever_it_ends() {
 }
 
 #[test]
-fn a_log_that_breaks_off_says_so_in_its_own_words() {
+fn truncated_log_reports_its_own_error() {
     #[derive(Debug, PartialEq)]
     struct Torn;
     impl fmt::Display for Torn {

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// 500 Mbit/s, in bytes per second.
 const LOAD: u64 = 500_000_000 / 8;
 
-/// An ordinary user's means, root's, and both with the fixed part taken back.
+/// An ordinary user's means, root's, and both with the fixed part compensated.
 fn tunings() -> Vec<(&'static str, Tuning, bool)> {
     let plain = Tuning { real_time: false, ..Tuning::default() };
     vec![

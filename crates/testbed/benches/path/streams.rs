@@ -15,7 +15,7 @@ const PORT: u16 = 5201;
 /// As iperf3 does.
 const BLOCK: usize = 128 << 10;
 
-/// What was received in a stretch of time, first and last read told.
+/// What was received between the first and the last read.
 pub(crate) struct Flow {
     pub(crate) bytes: u64,
     pub(crate) lasted: Duration,

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_second_is_not_hidden_by_quiet_ones() {
+    fn busy_second_shows_among_quiet_ones() {
         let mut seconds = Seconds { began: Instant::ZERO, before: Span::ZERO, busiest: 0.0 };
         let at = |ms: u64| Instant::ZERO + Span::from_millis(ms);
         // Looked at each half second: 10 ms of work, a whole second of it, 20 ms.

@@ -41,7 +41,7 @@ const IDLE: Span = Span::from_millis(20);
 const BATCH: usize = 64 << 10;
 /// Packets of any size read from one device in one turn.
 const MOST_READS: usize = 32;
-/// So many buffers stay for reuse; those of a longer queue are freed.
+/// The number of buffers stored for reuse; a longer queue frees its others.
 const MOST_SPARE: usize = 4096;
 
 /// Both directions of the path and the devices at its ends.

@@ -30,7 +30,7 @@ pub(super) struct Outgoing {
     /// Those that wait, with their verdicts.
     held: Vec<Held>,
     stretches: Vec<Stretch>,
-    /// All stretches, but for the last one while `is_open`.
+    /// All stretches, except the last one while `is_open`.
     merge: Merge,
     is_open: bool,
     /// When the first one was due.
@@ -164,8 +164,8 @@ impl Outgoing {
         self.held.push(Held { verdict, load, segments: 1 });
     }
 
-    /// Adds some segments of a super-packet, which share a verdict but for number and size. To be
-    /// called when nothing waits.
+    /// Adds segments of a super-packet, whose verdicts differ only in number and size. Call it when
+    /// nothing waits.
     pub(super) fn push_run(
         &mut self,
         store: &Store,

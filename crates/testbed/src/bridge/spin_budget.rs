@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_eighth_of_the_time_is_slept() {
+    fn spin_budget_leaves_an_eighth_for_sleep() {
         let mut now = Instant::ZERO;
         let mut budget = SpinBudget::new(now);
         let (mut asleep, mut longest, mut awake) = (Span::ZERO, Span::ZERO, Span::ZERO);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn who_slept_long_is_awake_no_longer_for_it() {
+    fn long_sleep_does_not_extend_spin_budget() {
         let mut budget = SpinBudget::new(Instant::ZERO);
         assert!(budget.allows(Instant::ZERO));
         let woke = Instant::ZERO + Span::from_secs(3600);

@@ -11,20 +11,20 @@ use crate::link_header::LinkHeader;
 /// A chunk takes several of the largest reads, and is small enough to stay in a processor's cache.
 const CHUNK: usize = 4 * LARGEST;
 
-/// What was read, as it was read: super-packets stay whole, and the path gets only the size of each
-/// of their segments.
+/// The packets read: super-packets stay whole, and the path gets only the size of each of their
+/// segments.
 ///
 /// Memory is taken in chunks, filled one after the other and used again when all that is in them
 /// has gone; in the long run nothing is allocated.
 pub(crate) struct Store {
     chunks: Vec<Chunk>,
-    /// Chunks without anything in them, but for the current one.
+    /// Chunks without anything in them, except the current one.
     free: Vec<usize>,
     current: usize,
     /// Where the current one is free from.
     filled: usize,
     /// In the order of their ids; some in the middle may have gone already.
-    kept: VecDeque<Kept>,
+    kept: VecDeque<StoredPacket>,
     /// The serial number of the first of these.
     first: u64,
 }
@@ -36,7 +36,7 @@ struct Chunk {
 }
 
 /// A packet or super-packet in the store.
-struct Kept {
+struct StoredPacket {
     /// That of its first segment; the others count on.
     id: u64,
     chunk: usize,
@@ -152,7 +152,7 @@ impl Store {
     /// Gives its serial number.
     pub(crate) fn keep(&mut self, id: u64, received: Received, layout: Option<Layout>) -> u64 {
         let segments = layout.map_or(1, |layout| layout.segments());
-        self.kept.push_back(Kept {
+        self.kept.push_back(StoredPacket {
             id,
             chunk: self.current,
             at: self.filled + received.at,
@@ -193,7 +193,7 @@ impl Store {
         &self.chunks[chunk].bytes[at..at + len]
     }
 
-    /// So many segments have gone.
+    /// Releases segments that have left.
     pub(crate) fn release(&mut self, serial: u64, segments: usize) {
         let kept = &mut self.kept[(serial - self.first) as usize];
         kept.needed -= segments;

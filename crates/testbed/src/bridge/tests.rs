@@ -69,15 +69,15 @@ fn segments_that_stay_behind_get_the_verdicts_of_packets_that_were_cut() {
         r#"{ "rate": "300 Mbit/s", "queue": "40 kB", "delay": "3 ms", "loss": "2 %",
              "interruption": { "every": "50 ms", "lasting": "7 ms" } }"#,
     ] {
-        let told = verdicts(spec, true);
-        assert_eq!(told, verdicts(spec, false));
-        assert!(told.iter().any(|v| v.fate.cause().is_some()), "{spec}: nothing was dropped");
-        assert!(told.iter().any(|v| v.fate == Fate::Delivered), "{spec}: nothing came through");
+        let found = verdicts(spec, true);
+        assert_eq!(found, verdicts(spec, false));
+        assert!(found.iter().any(|v| v.fate.cause().is_some()), "{spec}: nothing was dropped");
+        assert!(found.iter().any(|v| v.fate == Fate::Delivered), "{spec}: nothing came through");
     }
 }
 
 #[test]
-fn a_path_that_reads_no_packets_gives_the_same_verdicts_without_bytes() {
+fn path_without_packet_parsing_gives_same_verdicts() {
     for (spec, is_instant) in [
         ("{}", true),
         (r#"{ "loss": "1 %", "interruption": { "every": "5 s", "lasting": "1 s" } }"#, true),
@@ -93,7 +93,7 @@ proptest! {
     /// Whatever order segments go in, the others stay findable and unharmed, and memory that is
     /// free again is used again.
     #[test]
-    fn the_store_keeps_packets_until_their_segments_are_released(
+    fn store_keeps_packet_until_segments_are_released(
         sizes in prop::collection::vec(1..60_000_usize, 1..20),
         seed: u64,
     ) {

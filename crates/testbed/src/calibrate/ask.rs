@@ -11,7 +11,7 @@ use crate::launch::Helper;
 use crate::message::send;
 use crate::{DeviceKind, Launcher, TrialError, Tuning};
 
-/// Measures a path in a process of its own; `stop` ends it at once. `progress` hears how much is
+/// Measures a path in a process of its own; `stop` ends it at once. `progress` receives how much is
 /// done, from 0 to 1.
 ///
 /// # Errors

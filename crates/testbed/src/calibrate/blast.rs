@@ -71,7 +71,8 @@ pub(super) fn ceiling(
         if let Ok(stop) = stop {
             let _ = rustix::net::shutdown(&stop, rustix::net::Shutdown::Both);
         }
-        // The listener is told, should nobody have come; its end of a connection hears no more.
+        // This wakes an accept that no client reached, and ends the listener's side of a
+        // connection.
         let _ = rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both);
         (ran, sender.join(), receiver.join())
     });

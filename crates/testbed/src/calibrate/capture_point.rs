@@ -13,7 +13,7 @@ use crate::sys;
 
 /// EtherType of IPv4.
 const ETH_P_IP: u16 = 0x0800;
-/// So much of each packet is looked at.
+/// The bytes read of each packet.
 const HEAD: usize = 64;
 /// Packets in one call.
 const BATCH: usize = 32;

@@ -63,8 +63,8 @@ pub struct Train {
     pub count: u32,
     /// From one to the next.
     pub gap: Span,
-    /// So many are sent at once at the beginning, before the even spacing: what then waits at a
-    /// bottleneck keeps it busy while the sender is late.
+    /// The initial burst, before the even spacing: its queue keeps a bottleneck busy while the
+    /// sender is late.
     pub ahead: u32,
 }
 
@@ -73,7 +73,7 @@ impl Train {
     pub const SMALLEST: Bytes = Bytes::new(64);
 }
 
-/// What came of it.
+/// The result of a calibration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationRecord {
     /// Such as `tun`.
@@ -94,7 +94,7 @@ pub struct MachineRecord {
     /// How much longer probes took than a constant delay, without any lead; in nanoseconds, in
     /// ascending order.
     pub errors: Vec<i64>,
-    /// The median of these: the part of the error that is the same each time, to be taken back.
+    /// The median of these: the constant part of the error, to be compensated.
     pub lead: Span,
     /// The errors with that lead.
     pub errors_with_lead: Vec<i64>,

@@ -15,14 +15,14 @@ use crate::message::{say, serde_name};
 use crate::namespace::Privilege;
 use crate::{TrialError, Tuning, scheduling, sysctl};
 
-/// What probes of the machine itself are held for: longer than anything that wakes up late, so that
-/// it is a timer that lets them go, and short.
+/// The delay of the machine's probes: longer than any late wake-up, so that a timer releases them,
+/// and short.
 const DELAY: Span = Span::from_millis(5);
 /// Probes of the machine in each direction, and the time between two.
 const PROBES: u32 = 250;
 /// See above: 1 kHz.
 const GAP: Span = Span::from_millis(1);
-/// No more lead than this: what lies beyond is no constant cost of moving a packet.
+/// The largest lead: a larger error is no constant cost of moving a packet.
 const LONGEST_LEAD: Span = Span::from_micros(200);
 
 /// Measures what `request` asks for, in the namespace of this process.
@@ -130,7 +130,7 @@ fn errors(round: &RoundRecord) -> Vec<i64> {
     errors
 }
 
-/// The median of sorted errors, as far as it can be taken back.
+/// The median of sorted errors, as far as it can be compensated.
 fn lead(errors: &[i64]) -> Span {
     let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
     Span::from_nanos(u64::try_from(median).unwrap_or_default()).min(LONGEST_LEAD)
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lead_is_the_median_error() {
+    fn lead_is_median_error() {
         for (errors, micros) in [
             (&[][..], 0),
             (&[-5_000, -1_000, 2_000], 0),

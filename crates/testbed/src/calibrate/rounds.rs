@@ -21,7 +21,7 @@ use crate::{TrialError, Tuning, scheduling};
 const HEADERS: usize = 28;
 /// The part of a probe's content that says which it is, twice.
 const CONTENT: usize = 36;
-/// Nothing on the path for so long after the last probe: what is still missing was lost.
+/// After this long without a packet on the path, the missing probes count as lost.
 const QUIET: Span = Span::from_millis(30);
 /// The listener looks this often: the kernel has stamped what arrives, and keeps it.
 const LOOK: Span = Span::from_millis(1);
@@ -32,7 +32,7 @@ const NAP: Span = Span::from_micros(200);
 /// Both ends of a path that changes from round to round.
 pub(super) struct CalibrationPath {
     sites: [CalibrationEnd; 2],
-    /// Told apart by their probes: what comes late from the last round is none of this one's.
+    /// Each probe carries it: a late probe of the round before is not counted.
     round: u32,
     dropped_before: u64,
 }
@@ -213,8 +213,8 @@ fn send(
     Ok(sent)
 }
 
-/// What a probe carries: the same twice, the second time with all bits turned, so that one of the
-/// two tells which it is though a bit of the other was flipped.
+/// What a probe carries: the same twice, the second time with all bits turned, so that one copy
+/// identifies the probe when a bit of the other was flipped.
 fn content(round: u32, way: usize, number: u32) -> [u8; CONTENT] {
     let mut content = [0x5a; CONTENT];
     let mut name = [0; 16];
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_of_a_probe_is_detected() {
+    fn flipped_bit_of_probe_is_detected() {
         let clock = Clock::start();
         let whole = packet(&content(3, 1, 77));
         let seen = arrival(&whole, 3, 1, clock).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn only_probes_of_this_round_and_way_count() {
+    fn only_probes_of_this_round_and_direction_count() {
         let clock = Clock::start();
         let of = |round, way| arrival(&packet(&content(3, 1, 77)), round, way, clock).is_some();
         assert_eq!((of(3, 1), of(4, 1), of(3, 0)), (true, false, false));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_no_damage() {
+    fn ecn_mark_is_not_corruption() {
         let mut marked = packet(&content(1, 0, 5));
         marked.head[1] = 3;
         marked.head[10..12].fill(0);

@@ -33,7 +33,7 @@ pub(super) struct CalibrationEnd {
 
 /// Made in the namespace, used from any thread.
 pub(super) struct Sockets {
-    /// Sends probes to the other end; nobody reads what it receives.
+    /// Sends probes to the other end; what it receives is not read.
     pub(super) probes: UdpSocket,
     /// Sees what arrives.
     pub(super) tap: CapturePoint,

@@ -42,8 +42,8 @@ pub(super) struct Caller<'a> {
 enum Returned {
     /// Success, which the application does not know yet.
     Done,
-    /// A result that the application knows already.
-    Told,
+    /// The application has recorded the result already.
+    Recorded,
     /// It was interrupted, and is repeated.
     Again,
 }
@@ -103,7 +103,7 @@ impl Caller<'_> {
                         self.watch.connected(socket.as_fd(), None)?;
                     }
                 }
-                Ok(Returned::Told | Returned::Again) | Err(Errno::INTR) => {}
+                Ok(Returned::Recorded | Returned::Again) | Err(Errno::INTR) => {}
                 Err(_) if self.shared.is_over() => {
                     self.ran_out();
                     return Ok(());
@@ -128,7 +128,7 @@ impl Caller<'_> {
         slept
     }
 
-    /// The socket hears nothing any more, until the trial's time is over.
+    /// Drops all input of the socket until the trial's time is over.
     fn vanish(&mut self) -> Result<(), TrialError> {
         if let Some(socket) = &self.socket {
             sys::swallow_everything(socket.as_fd())
@@ -153,7 +153,7 @@ impl Caller<'_> {
         Ok(Returned::Done)
     }
 
-    /// `None`: nobody will come.
+    /// `None`: no client will connect.
     fn accept(&mut self) -> Result<Option<OwnedFd>, Errno> {
         let Some(listener) = self.listener else { return Ok(None) };
         let (nth, planned) = self.connection;
@@ -179,7 +179,7 @@ impl Caller<'_> {
         if count < offered {
             self.application.returned(now);
         }
-        Ok(Returned::Told)
+        Ok(Returned::Recorded)
     }
 
     fn read(&mut self, most: usize) -> Result<Returned, Errno> {
@@ -196,7 +196,7 @@ impl Caller<'_> {
             self.application.received(&self.buffer[..count], now);
             self.shared.add_received(count as u64);
         }
-        Ok(Returned::Told)
+        Ok(Returned::Recorded)
     }
 
     /// What a call returned counts, unless the trial's time is over: then it was made to return.
@@ -213,7 +213,7 @@ impl Caller<'_> {
             return Ok(Returned::Done);
         }
         self.application.end_of_stream(self.clock.now());
-        Ok(Returned::Told)
+        Ok(Returned::Recorded)
     }
 
     fn read_urgent(&mut self) -> Result<Returned, Errno> {
@@ -226,14 +226,14 @@ impl Caller<'_> {
         } else {
             self.application.received_urgent(byte[0], now);
         }
-        Ok(Returned::Told)
+        Ok(Returned::Recorded)
     }
 
     fn at_mark(&mut self) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
         let is_at_mark = sys::at_mark(socket.as_fd()).map_err(|error| errno::of(&error))?;
         self.application.marked(is_at_mark, self.clock.now());
-        Ok(Returned::Told)
+        Ok(Returned::Recorded)
     }
 
     fn shut_down(&mut self, half: Half) -> Result<Returned, Errno> {

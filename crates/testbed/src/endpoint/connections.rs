@@ -157,7 +157,7 @@ impl EndConnections<'_> {
             watch,
             buffer: Vec::new(),
         };
-        // A server that is not there does nothing.
+        // An absent server does nothing.
         if planned.workload.connect.is_none() || end == Endpoint::Client {
             caller.drive()?;
         }

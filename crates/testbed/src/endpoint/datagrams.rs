@@ -26,7 +26,7 @@ pub(super) struct Exchange<'a> {
     server: SocketAddrV4,
     /// Until it is closed.
     socket: Option<OwnedFd>,
-    /// To whom it sends: the server, or whoever asked last.
+    /// The peer: the server, or the sender of the last request.
     peer: SocketAddrV4,
 }
 

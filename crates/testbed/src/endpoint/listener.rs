@@ -38,7 +38,7 @@ struct Accepted {
 
 impl Listener {
     /// Opens one for each flow, in the order of the flows, in the calling thread's namespace. That
-    /// of a server that is not there is not bound.
+    /// of an absent server is not bound.
     pub(super) fn open_all(
         flows: &Flows,
         address: Ipv4Addr,

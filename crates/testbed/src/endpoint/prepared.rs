@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
     /// What the application of each connection did, by the client's port.
     pub(crate) connections: BTreeMap<u16, AppReport>,
     pub(crate) record: EndpointRecord,
-    /// Sockets that nobody closed, and that listen: open until the trial is over.
+    /// Unclosed and listening sockets: open until the trial is over.
     _open: (Option<OwnedFd>, Vec<Listener>),
     /// Frames that its device dropped before the bridge could read them.
     pub(crate) device_drops: u64,

@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Span};
 
 use crate::clock::Clock;
 
-/// How often whoever waits looks whether there is still something to wait for.
+/// How often a waiting thread checks whether the trial is over.
 pub(super) const LOOK: Span = Span::from_millis(20);
 
 /// Sleeps as long as `goes_on` holds; whether it slept until the time given.

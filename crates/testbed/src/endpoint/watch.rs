@@ -20,7 +20,7 @@ use crate::trial_state::TrialState;
 pub(super) struct SocketWatch<'a> {
     end: Endpoint,
     shared: &'a TrialState,
-    /// What is asked of an accepted socket.
+    /// The options of an accepted socket.
     accepted: &'a SocketOptions,
     /// Takes the connected one for sampling, if it is; when both ends have let go of theirs, the
     /// sampler ends.
@@ -106,7 +106,7 @@ impl<'a> SocketWatch<'a> {
         Ok(())
     }
 
-    /// It is about to be closed: nobody else may hold it then.
+    /// It is about to be closed: no other reference may remain.
     pub(super) fn closes(&mut self, socket: BorrowedFd<'_>) {
         self.records = self.options.records(socket);
         if let Some(sampled) = self.sampled.take() {

@@ -48,12 +48,12 @@ impl Clients {
         }
     }
 
-    /// Puts the load on the server. Where that cannot be had here, the report says so.
+    /// Loads the server. If that is impossible here, the report has the reason.
     pub(crate) fn run(&self, shared: &TrialState) -> Result<LoadReport, TrialError> {
-        let mut told = 0;
+        let mut counted = 0;
         let ran = tcplab_load::run(&self.config, &mut |progress| {
-            shared.add_received(progress.bytes.saturating_sub(told));
-            told = progress.bytes;
+            shared.add_received(progress.bytes.saturating_sub(counted));
+            counted = progress.bytes;
             match shared.impossible() {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),

@@ -94,10 +94,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_that_is_refused_is_no_failure_of_the_trial() {
+    fn refused_design_does_not_fail_the_trial() {
         let source = || io::Error::from_raw_os_error(libc::EPERM);
         let refused = ServeError::Design { design: ServerDesign::IoUring, source: source() };
-        let Said::Impossible(why) = why_not(&refused) else { panic!("it is told as impossible") };
+        let Said::Impossible(why) = why_not(&refused) else {
+            panic!("it is reported as impossible")
+        };
         assert!(
             why.contains("`io-uring` cannot run here") && why.contains("disabled here"),
             "{why}"

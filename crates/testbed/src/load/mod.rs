@@ -12,7 +12,7 @@ pub(crate) use server::ServerProcess;
 use crate::launch::TrialRequest;
 
 /// What captures keep of each packet where nothing else was asked for: its headers, however long.
-/// A load makes thousands of connections that carry all the same.
+/// A load makes thousands of connections with equal content.
 const HEADERS: u32 = 128;
 
 /// The request, with short captures if it is a load.

@@ -55,8 +55,8 @@ impl ServerProcess {
         }
     }
 
-    /// Waits until the clients are done and has it stop. None where its design cannot be had here:
-    /// the clients are told.
+    /// Waits until the clients are done and has it stop. None where its design cannot run here,
+    /// which the clients learn.
     pub(crate) fn run(self, shared: &TrialState) -> Result<Option<ServerReport>, TrialError> {
         while !shared.is_load_over() {
             match self.said.recv_timeout(LOOK) {

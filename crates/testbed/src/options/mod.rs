@@ -18,7 +18,7 @@ use crate::{TrialError, errno, sys, sysctl};
 
 pub use survey::{OptionState, Reading, Setting, survey};
 
-/// The options of one socket through a trial: what was asked for, and what they were at each time.
+/// The options of one socket through a trial: requested values, and the values at each stage.
 #[derive(Debug, Clone)]
 pub(crate) struct OptionSheet {
     role: SocketRole,
@@ -144,14 +144,14 @@ impl OptionSheet {
     /// Everything, read a last time.
     pub(crate) fn records(&self, socket: BorrowedFd<'_>) -> Vec<OptionRecord> {
         let record = |row: &Row| {
-            let told = |value: &Option<OptionValue>| value.as_ref().map(ToString::to_string);
+            let text_of = |value: &Option<OptionValue>| value.as_ref().map(ToString::to_string);
             OptionRecord {
                 name: row.key.into(),
                 option: row.info.name.into(),
-                requested: told(&row.asked),
-                before: told(&row.before),
-                set: told(&row.set),
-                connected: told(&row.connected),
+                requested: text_of(&row.asked),
+                before: text_of(&row.before),
+                set: text_of(&row.set),
+                connected: text_of(&row.connected),
                 effective: text(read(socket, row.info).ok().as_ref()),
                 outcome: row.outcome,
                 because: row.because.clone(),
@@ -171,8 +171,8 @@ impl Row {
         }
     }
 
-    /// Whether this kernel has the option; what was asked for is told in any case. Of those that
-    /// read as another one, only what was asked for.
+    /// Whether this kernel has the option; a requested option is listed in any case. An option that
+    /// reads as another one is listed only if requested.
     fn is_there(&self) -> bool {
         self.asked.is_some() || (self.connected.is_some() && self.info.read_as.is_none())
     }

@@ -41,7 +41,7 @@ pub struct Setting {
 pub enum Reading {
     /// Its value, written out.
     Value(String),
-    /// A structure of so many bytes.
+    /// A structure of this many bytes.
     Structure(usize),
     /// It can only be set.
     SetOnly,
@@ -87,7 +87,7 @@ fn reading(socket: Option<&OwnedFd>, info: &OptionInfo) -> Reading {
     if info.access == Access::Write || info.level == Level::Listen {
         return Reading::SetOnly;
     }
-    let told = if matches!(info.kind, Kind::Structure(_)) {
+    let reading = if matches!(info.kind, Kind::Structure(_)) {
         // The kernel wants to be asked for these with exactly as much room.
         let room = if info.kind == Kind::Structure("__u64") { 8 } else { 512 };
         let mut bytes = vec![0; room];
@@ -96,7 +96,7 @@ fn reading(socket: Option<&OwnedFd>, info: &OptionInfo) -> Reading {
     } else {
         read(socket.as_fd(), info).map(|value| Reading::Value(value.to_string()))
     };
-    told.unwrap_or_else(|error| match Errno::from_io_error(&error) {
+    reading.unwrap_or_else(|error| match Errno::from_io_error(&error) {
         Some(Errno::NOPROTOOPT) => Reading::Absent,
         _ => Reading::Unreadable(symbol(&error).into()),
     })

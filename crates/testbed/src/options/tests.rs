@@ -19,7 +19,7 @@ fn record(records: &[OptionRecord], name: &str) -> OptionRecord {
 
 /// The table writes the numbers down; the C library knows them too.
 #[test]
-fn the_numbers_are_those_of_the_c_library() {
+fn option_numbers_match_c_library() {
     let known = [
         ("SO_REUSEADDR", libc::SO_REUSEADDR),
         ("SO_SNDBUF", libc::SO_SNDBUF),
@@ -77,7 +77,7 @@ fn the_numbers_are_those_of_the_c_library() {
 }
 
 /// All that a scenario can set is taken by this kernel and read back as asked for, or as the table
-/// says; but for what needs privileges or a module.
+/// says; except what needs privileges or a module.
 #[test]
 fn options_are_read_back_as_set() {
     let socket = fresh();
@@ -131,9 +131,9 @@ fn options_are_read_back_as_set() {
 fn refused_options_fail_or_are_recorded() {
     let socket = fresh();
     let text = r#"{"congestion": "no-such", "keepalive": true}"#;
-    let told = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();
+    let error = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();
     assert_eq!(
-        told.to_string(),
+        error.to_string(),
         "the client's socket does not take congestion = no-such: ENOENT: this kernel does not have \
          it loaded"
     );
@@ -145,7 +145,7 @@ fn refused_options_fail_or_are_recorded() {
     assert_eq!(congestion.outcome, Outcome::Refused);
     assert_eq!(congestion.because.as_deref(), Some("ENOENT: this kernel does not have it loaded"));
     assert_eq!(Some(&congestion.effective), congestion.before.as_ref());
-    // The others are set all the same.
+    // The others are still set.
     assert_eq!(record(&records, "keepalive").effective, "on");
 }
 

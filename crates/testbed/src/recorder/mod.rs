@@ -42,7 +42,7 @@ struct Page {
     bytes: Vec<u8>,
 }
 
-/// What happened; bytes stand on the same page, from and to.
+/// An event; `bytes` is a range of the same page.
 #[derive(Debug, Clone, Copy)]
 enum Event {
     /// The endpoint sent this; super-packets count as many ids as they have segments.
@@ -51,7 +51,7 @@ enum Event {
     LeftCut { endpoint: Endpoint, at: Instant, id: u64, len: usize, bytes: (usize, usize) },
     /// The endpoint received this packet.
     Entered { endpoint: Endpoint, at: Instant, len: usize, bytes: (usize, usize) },
-    /// The verdict on a packet; if it arrived as it was sent, when.
+    /// The verdict on a packet; when it arrived, if unchanged.
     Decided { verdict: Verdict, arrived: Option<Instant> },
     /// The endpoint sent or received this, on a path that gives no verdicts.
     Seen {
@@ -202,12 +202,12 @@ impl RecorderQueue {
         }
     }
 
-    /// Whether there is room for a packet of so many bytes.
+    /// Whether there is room for a packet of this many bytes.
     pub(crate) fn has_room(&mut self, bytes: usize) -> bool {
         self.room(1, bytes, 1).is_some()
     }
 
-    /// The verdict on a packet; if it arrived as it was sent, when.
+    /// The verdict on a packet; when it arrived, if unchanged.
     pub(crate) fn verdict(&mut self, verdict: &Verdict, arrived: Option<Instant>) {
         if let Some(page) = self.room(1, 0, 0) {
             page.events.push(Event::Decided { verdict: *verdict, arrived });
@@ -291,7 +291,7 @@ impl Page {
 }
 
 impl Recorder {
-    /// Writes what comes until the sending end and that of the samples are dropped.
+    /// Writes what it receives until the senders of records and of samples are dropped.
     pub(crate) fn write_down(
         mut self,
         mut writer: RecordingWriter,

@@ -107,7 +107,7 @@ fn super_packets_are_written_down_as_their_segments() {
 }
 
 #[test]
-fn a_full_queue_counts_what_it_leaves_out_and_loses_nothing_else() {
+fn full_recorder_queue_counts_what_it_omits() {
     let directory = tempfile::tempdir().unwrap();
     let (mut queue, recorder) = recorder_queue(None);
     let (header, packet) = super_packet(60);
@@ -125,7 +125,7 @@ fn a_full_queue_counts_what_it_leaves_out_and_loses_nothing_else() {
     let ([sent_lost, received_lost], verdicts_lost) = (queue.frames_lost(), queue.verdicts_lost());
     assert!(sent_lost > packets / 2, "{sent_lost} of {packets}");
     assert!(verdicts_lost > 0, "even the reserve is full");
-    // Now the recorder comes to its senses.
+    // Now the recorder resumes.
     queue.pass_on(|| packets + 1);
     drop(queue);
     let (_, no_samples) = mpsc::channel();

@@ -68,16 +68,16 @@ impl End {
     /// Sets an end up. To be called in the namespace of the one who moves the frames.
     pub(super) fn set_up(place: EndPosition, common: Common) -> Result<End, TrialError> {
         let bridge = namespace::current()?;
-        let (tell, made) = mpsc::channel();
-        let (tell_ready, ready) = mpsc::channel();
+        let (made_sender, made) = mpsc::channel();
+        let (ready_sender, ready) = mpsc::channel();
         let (orders, incoming) = mpsc::channel();
         let thread = thread::spawn(move || {
             let made = make(place, &common, &bridge)?;
             let (name, block, routes) = (made.0.name.clone(), made.0.block, made.1);
-            let _ = tell.send(made.0);
+            let _ = made_sender.send(made.0);
             Device::await_carrier_of(common.kind, &name)?;
             route(&name, block, routes, common.congestion.as_deref())?;
-            let _ = tell_ready.send(());
+            let _ = ready_sender.send(());
             follow(&incoming);
             if routes == Routes::Joined && common.kind == DeviceKind::PacketSocket {
                 // With the namespace of its other end it would go as well, but some time after
@@ -102,9 +102,9 @@ impl End {
     /// Starts a program at this end, which is killed when this process ends, however it does.
     pub(super) fn start(&self, mut command: Command) -> io::Result<Pid> {
         belongs_to_caller(&mut command);
-        let (tell, started) = mpsc::channel();
+        let (reply, started) = mpsc::channel();
         if let Some(orders) = &self.orders {
-            let _ = orders.send((command, tell));
+            let _ = orders.send((command, reply));
         }
         started.recv().unwrap_or_else(|_| Err(io::Error::other("the end of the path is gone")))
     }
@@ -126,13 +126,13 @@ fn take_away(name: &str) {
     }
 }
 
-/// Starts what is asked for, from a thread that lives until nobody can ask any more: the kernel
+/// Starts the ordered programs, from a thread that lives until the last order: the kernel
 /// takes its end for that of the programs' parent.
 fn follow(orders: &Receiver<Order>) {
-    for (mut command, tell) in orders {
+    for (mut command, reply) in orders {
         // It is waited for by its number, with all other children.
         let started = command.spawn().map(|child| Pid::from_child(&child));
-        let _ = tell.send(started);
+        let _ = reply.send(started);
     }
 }
 

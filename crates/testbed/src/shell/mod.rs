@@ -68,9 +68,8 @@ pub struct ShellEnd {
     pub summary: Summary,
 }
 
-/// Runs a program behind a path. In a process of its own: `watch` is told there once a second what
-/// went through the path, and `end` makes an exit code of the outcome, which is what is given back
-/// here.
+/// Runs a program behind a path. In a process of its own: `watch` receives the path's traffic there
+/// once a second, and `end` turns the outcome into the exit code that this function returns.
 ///
 /// Must be called before the process has a second thread.
 ///
@@ -96,7 +95,7 @@ const RECEPTION: Duration = Duration::from_secs(1);
 /// How often to look whether something awaited has come.
 const LOOK: Duration = Duration::from_millis(10);
 /// How often traffic is reported to the caller.
-const TELL_EVERY: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 fn run(
     request: &ShellRequest,
@@ -143,7 +142,7 @@ fn run(
         command: None,
         server: None,
         hurry: false,
-        told: Instant::now(),
+        reported: Instant::now(),
     };
     let outcome = session.hold();
     session.leave();
@@ -179,7 +178,7 @@ struct Session<'a> {
     server: Option<Started>,
     /// Somebody wants it to be over.
     hurry: bool,
-    told: Instant,
+    reported: Instant,
 }
 
 impl Session<'_> {
@@ -202,12 +201,12 @@ impl Session<'_> {
             }
         }
         let status = loop {
-            self.turn(TELL_EVERY)?;
+            self.turn(REPORT_INTERVAL)?;
             if let Some(status) = self.command.and_then(|command| command.ended) {
                 break status;
             }
         };
-        // What was being sent by a program that was killed is not missed.
+        // A killed program's unsent packets do not count as missing.
         if !status.signaled() {
             self.settle()?;
         }
@@ -294,7 +293,7 @@ impl Session<'_> {
 
     /// Waits until something happens, for `patience` at most, and does what there is to do.
     fn turn(&mut self, patience: Duration) -> Result<(), TrialError> {
-        let span = patience.min(TELL_EVERY.saturating_sub(self.told.elapsed()));
+        let span = patience.min(REPORT_INTERVAL.saturating_sub(self.reported.elapsed()));
         self.guarded.signals.wait(Some(span)).map_err(TrialError::setup("wait"))?;
         while let Some(heard) = self.guarded.signals.next() {
             // Of a key on the terminal the command knows; all else comes by way of the guard.
@@ -315,8 +314,8 @@ impl Session<'_> {
                 one.ended = Some(status);
             }
         });
-        if self.told.elapsed() >= TELL_EVERY {
-            self.told = Instant::now();
+        if self.reported.elapsed() >= REPORT_INTERVAL {
+            self.reported = Instant::now();
             (self.watch)(&self.mover.traffic());
         }
         if self.mover.has_failed() { Err(TrialError::Stopped) } else { Ok(()) }

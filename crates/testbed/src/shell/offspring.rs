@@ -23,7 +23,7 @@ pub(crate) fn reap(mut ended: impl FnMut(Pid, WaitStatus)) {
     }
 }
 
-/// The exit code of a shell's command, as shells tell it: that of the command, or 128 and the
+/// The exit code of a shell's command, as shells report it: that of the command, or 128 and the
 /// number of the signal that ended it.
 pub(crate) fn exit_code(status: WaitStatus) -> u8 {
     let code = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
@@ -37,7 +37,7 @@ pub(crate) fn end_all(hurry: bool, mut asked: Vec<Pid>) {
     loop {
         reap(|_, _| {});
         let children = children();
-        // Of a process that belongs to somebody else now, and will not end, nothing can be done.
+        // A process that now belongs to another user cannot be ended.
         if children.is_empty() || started.elapsed() > 2 * GRACE {
             return;
         }
@@ -45,7 +45,7 @@ pub(crate) fn end_all(hurry: bool, mut asked: Vec<Pid>) {
         for child in children {
             if signal == Signal::KILL || !asked.contains(&child) {
                 let _ = kill_process(child, signal);
-                // What is stopped does not hear.
+                // A stopped process does not handle the signal.
                 let _ = kill_process(child, Signal::CONT);
                 asked.push(child);
             }

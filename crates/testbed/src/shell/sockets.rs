@@ -36,7 +36,7 @@ impl Sockets {
         Sockets { thread: rustix::thread::gettid() }
     }
 
-    /// Whether somebody listens on the TCP port, or without one, on any port at all, TCP or UDP.
+    /// Whether a socket listens on the TCP port or, without one, on any TCP or UDP port.
     pub(crate) fn is_awaited(self, port: Option<u16>) -> bool {
         let listens =
             |socket: &Socket| socket.state == LISTEN && port.is_none_or(|port| socket.port == port);
@@ -115,7 +115,7 @@ mod tests {
 
     /// The kernel's own table, about sockets that are known.
     #[test]
-    fn the_kernel_is_understood() {
+    fn kernel_socket_list_is_parsed() {
         let here = Sockets::here();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

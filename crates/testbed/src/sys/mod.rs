@@ -1,4 +1,4 @@
-//! The system calls that rustix does not have. Nothing else in the house is `unsafe`, but for
+//! The system calls that rustix does not have. No other code is `unsafe`, except
 //! `unshare` in the neighbouring room.
 #![expect(unsafe_code, reason = "system calls")]
 
@@ -96,15 +96,15 @@ pub(crate) struct ReceivedFrame {
     pub(crate) is_sent: bool,
     /// When, in nanoseconds since the Unix epoch, if the kernel noted it.
     pub(crate) at_nanos: Option<u64>,
-    /// Its outermost VLAN tag, where the kernel has taken that off and was
-    /// [asked](tell_of_tags) to tell.
+    /// Its outermost VLAN tag, where the kernel removed it and was [asked](report_tags) to report
+    /// it.
     pub(crate) tag: Option<[u8; 4]>,
     /// Where it came from, and what it is.
     pub(crate) from: libc::sockaddr_ll,
 }
 
 /// Has the kernel report VLAN tags that it took off (packet(7), `PACKET_AUXDATA`).
-pub(crate) fn tell_of_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn report_tags(socket: BorrowedFd<'_>) -> io::Result<()> {
     set_option(socket, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
 }
 
@@ -293,8 +293,8 @@ pub(crate) fn at_mark(socket: BorrowedFd<'_>) -> io::Result<bool> {
     Ok(is_at_mark != 0)
 }
 
-/// Whatever comes to a socket is dropped before it sees it (SO_ATTACH_FILTER with a program that
-/// keeps nothing): a listening one does not even refuse.
+/// Drops all input of a socket (SO_ATTACH_FILTER with a program that keeps nothing): a listening
+/// one does not even refuse.
 pub(crate) fn swallow_everything(socket: BorrowedFd<'_>) -> io::Result<()> {
     // BPF_RET | BPF_K with 0: keep no byte.
     let mut keep_nothing = libc::sock_filter { code: 0x06, jt: 0, jf: 0, k: 0 };

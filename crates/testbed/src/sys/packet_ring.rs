@@ -20,8 +20,8 @@ const BLOCK: usize = 64 << 10;
 /// that of the link (net/packet/af_packet.c, `tpacket_rcv`).
 const BEFORE: usize = 80;
 
-/// A packet socket whose packets, cut, come by way of shared memory: what it costs those who send
-/// and receive is a short copy for each, and nobody needs to be woken.
+/// A packet socket with truncated packets in shared memory: it costs sender and receiver one short
+/// copy per packet, and no wake-up.
 pub(crate) struct PacketRing {
     socket: OwnedFd,
     memory: NonNull<u8>,
@@ -87,8 +87,8 @@ impl PacketRing {
         // SAFETY: slots are aligned to their size, a power of two; a word that the kernel also
         // writes is only touched atomically.
         let status = unsafe { AtomicU32::from_ptr(slot.add(at_status).cast()) };
-        let told = status.load(Ordering::Acquire);
-        if told & libc::TP_STATUS_USER == 0 {
+        let flags = status.load(Ordering::Acquire);
+        if flags & libc::TP_STATUS_USER == 0 {
             return false;
         }
         // SAFETY: as the status says, the slot is ours until it is given back below: the kernel has
@@ -107,7 +107,7 @@ impl PacketRing {
         look(Ringed {
             is_sent: address.sll_pkttype == libc::PACKET_OUTGOING,
             at_nanos: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
-            is_unsummed: told & libc::TP_STATUS_CSUMNOTREADY != 0,
+            is_unsummed: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
             len: len.saturating_sub(link),
             bytes,
         });
@@ -130,7 +130,7 @@ impl PacketRing {
 
 impl Drop for PacketRing {
     fn drop(&mut self) {
-        // SAFETY: what was mapped when the ring was opened, and nobody looks at any more.
+        // SAFETY: mapped when the ring was opened, and no longer in use.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), RING) };
     }
 }

@@ -57,7 +57,7 @@ impl RecordingThreads {
 
     /// Ends a trial whose packets have come to rest: writes the rest of its recording, and says
     /// whether what arrived is what was sent. `stays` are dropped, and the endpoints' namespaces
-    /// with them. `have_failed` is as it was before the queue was dropped. `world` lacks what the
+    /// with them. `have_failed` is its value before the queue was dropped. `world` lacks what the
     /// endpoints, the recorder and the sampler know; `frames_lost` are not in the captures of
     /// client and server.
     pub(crate) fn end(

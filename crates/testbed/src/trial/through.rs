@@ -85,14 +85,14 @@ fn prepare(
     work: impl FnOnce(&TrialState, Clock) -> Result<AppReport, TrialError> + Send + 'static,
 ) -> EndpointThread<()> {
     let (go, start) = mpsc::channel();
-    let (tell, outcome) = mpsc::channel();
+    let (result, outcome) = mpsc::channel();
     let (stay, _) = mpsc::channel();
     let shared = Arc::clone(shared);
     thread::spawn(move || {
         let Ok(clock) = start.recv() else { return };
         // As the ends of a connection do, so that they are compared alike.
         let _ = sys::run_before_others();
-        let _ = tell.send(work(&shared, clock).map(outcome_of));
+        let _ = result.send(work(&shared, clock).map(outcome_of));
     });
     EndpointThread { device: (), go, outcome, stay }
 }
@@ -218,14 +218,14 @@ impl Joined {
 
 /// Both ends of a copy in memory: one thread does all, the other only reports.
 fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
-    let (tell, told) = mpsc::channel();
+    let (report, received) = mpsc::channel();
     let client = prepare(shared, move |shared, clock| {
         let [client, server] = copy(&shared.workload, shared.seed, clock);
         shared.add_received(server.bytes.as_u64());
-        let _ = tell.send(server);
+        let _ = report.send(server);
         Ok(client)
     });
-    let server = prepare(shared, move |_, _| told.recv().map_err(|_| TrialError::panicked()));
+    let server = prepare(shared, move |_, _| received.recv().map_err(|_| TrialError::panicked()));
     [client, server]
 }
 
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_arrives_in_as_many_calls_as_pieces() {
+    fn copy_takes_one_call_per_piece() {
         let text = r#"{ "upload": "1001 B", "write_size": "4 B", "through": "memory" }"#;
         let workload: WorkloadSpec = serde_json::from_str(text).unwrap();
         let [client, server] = copy(&workload, 7, Clock::start());

@@ -14,7 +14,7 @@ use crate::message::say;
 use crate::trial_state::TrialState;
 
 /// How often progress is reported to the caller.
-const TELL_EVERY: Span = Span::from_millis(200);
+const REPORT_INTERVAL: Span = Span::from_millis(200);
 /// Within this, the second end reports how it fared when the first has failed.
 const SOON: Duration = Duration::from_millis(100);
 /// Within this, an end reports what it was waiting for when the time was over.
@@ -26,7 +26,7 @@ pub(crate) struct Watch<'a> {
     shared: &'a TrialState,
     incoming: [Receiver<Result<Outcome, TrialError>>; 2],
     outcomes: [Option<Result<Outcome, TrialError>>; 2],
-    told: Instant,
+    reported: Instant,
     quiet_since: Option<Instant>,
     /// The client is done, the server is not, and nothing moves: since when.
     alone_since: Option<Instant>,
@@ -38,21 +38,21 @@ impl<'a> Watch<'a> {
         shared: &'a TrialState,
         incoming: [Receiver<Result<Outcome, TrialError>>; 2],
     ) -> Watch<'a> {
-        let (told, quiet_since, alone_since) = (Instant::ZERO, None, None);
+        let (reported, quiet_since, alone_since) = (Instant::ZERO, None, None);
         let outcomes = [None, None];
-        Watch { limit, shared, incoming, outcomes, told, quiet_since, alone_since }
+        Watch { limit, shared, incoming, outcomes, reported, quiet_since, alone_since }
     }
 
     pub(crate) fn over(&mut self, state: &BridgeState, recorder_failed: bool) -> bool {
         let BridgeState { now, on_path } = *state;
-        if now.since(self.told) >= TELL_EVERY {
-            self.told = now;
+        if now.since(self.reported) >= REPORT_INTERVAL {
+            self.reported = now;
             let received = Bytes::new(self.shared.received());
             say(&Message::Progress(Progress { at: now, received }));
         }
         for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
             match incoming.try_recv() {
-                Ok(told) => *outcome = Some(told),
+                Ok(result) => *outcome = Some(result),
                 Err(TryRecvError::Disconnected) if outcome.is_none() => {
                     *outcome = Some(Err(TrialError::panicked()));
                 }

@@ -19,15 +19,15 @@ const DELAY: u64 = 10 * MS;
 const SERVICE: u64 = 50_467;
 /// Segments that fit into its queue.
 const QUEUE: u64 = 300;
-/// One acknowledgement in so many is lost at random.
+/// One in this many ACKs is lost at random.
 const ACK_LOSS: u64 = 2_000;
 
 /// How bad the path is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weather {
-    /// One segment in so many is lost at random.
+    /// One in this many segments is lost at random.
     loss: u64,
-    /// Every so often the path is gone for a while, in nanoseconds.
+    /// The interval between outages of the path, in nanoseconds.
     interrupted: (u64, u64),
     /// Segments by which the window grows in each round trip, until the queue overflows.
     growth: u64,
@@ -306,7 +306,7 @@ impl Transfer {
         if self.una < self.recover {
             return;
         }
-        // Slow start, then so many segments a round trip.
+        // Slow start, then a fixed number of segments per RTT.
         self.window += if self.window < self.threshold {
             advanced * 1_000
         } else {

@@ -2,11 +2,11 @@
 
 use crate::captures::Kind;
 
-/// Whose figures are held to the goals.
+/// The program whose figures must reach the goals.
 pub(crate) const OURS: &str = "tcplab trace";
 pub(crate) const OURS_DRAWING: &str = "tcplab trace --xpl";
 
-/// So many times as fast, by processor time.
+/// The speed ratio to another program, by processor time.
 struct Faster {
     on: Kind,
     ours: &'static str,

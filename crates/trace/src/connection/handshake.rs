@@ -92,7 +92,7 @@ impl HandshakeTracker {
         }
     }
 
-    /// The handshake as it was in the end.
+    /// The final handshake.
     pub(crate) fn finish(&self) -> Handshake {
         Handshake {
             kind: self.kind(),

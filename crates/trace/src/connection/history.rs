@@ -71,7 +71,7 @@ const INCONSISTENT: u8 = 4;
 const MULTI_FLAG: u8 = 8;
 
 impl History {
-    /// The roles were given against who sent first: a SYN-ACK comes from the server.
+    /// The roles are against the order of the first packets: a SYN-ACK comes from the server.
     pub(crate) fn flipped(&mut self) {
         self.letters.push('^');
     }

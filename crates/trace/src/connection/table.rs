@@ -28,7 +28,7 @@ pub(crate) struct Entry {
     pub(crate) index: usize,
     /// None when it is finished, and while only SYNs were seen.
     pub(crate) state: Option<Box<ConnectionState>>,
-    /// What is known without a state.
+    /// The summary without a state.
     rest: Rest,
     /// The previous connection and its index, while the latest is an unanswered SYN: that may be an
     /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
 
 type Placed = (usize, Box<ConnectionState>);
 
-/// What is known of a connection without state.
+/// The summary of a connection without state.
 #[derive(Debug)]
 #[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
 enum Rest {

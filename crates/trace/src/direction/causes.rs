@@ -12,7 +12,7 @@ pub(crate) struct CauseCounts {
 }
 
 impl CauseCounts {
-    /// Counts a packet; `pieces`: segments on the wire it stands for.
+    /// Counts a packet; `pieces`: its segments on the wire.
     pub(crate) fn sent(&mut self, sent: &SendEvent<'_>, pieces: impl FnOnce() -> u64) {
         if sent.kind == SegmentKind::New && sent.timer.is_none() {
             return;

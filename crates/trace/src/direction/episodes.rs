@@ -329,7 +329,7 @@ fn lone_timeouts(span: &[Sent<'_>], marks: &[AckMark], until: u64) -> u64 {
 }
 
 /// Whether everything sent before the repair is answered, and something that was sent after its
-/// last retransmission: a later SACK or D-SACK cannot speak of it any more.
+/// last retransmission: no later SACK or D-SACK can cover it.
 fn settled(repair: &AckMark, context: &Context<'_>) -> bool {
     let Some(una) = context.marks.last().map(|mark| mark.una) else { return false };
     let mut before = context.log.iter_before(repair.position).rev();

@@ -11,7 +11,7 @@
 //! - A D-SACK (RFC 2883) says that one more arrived: the latest that can have caused it; if that
 //!   one is known to have arrived already, then also the earliest that is not known to be lost
 //!   (the paper's Reno (4): the data arrived, its acknowledgement was lost, the timeout's
-//!   retransmission arrived as well). Those between, which it does not speak of, were lost.
+//!   retransmission arrived as well). Transmissions between, which it does not cover, were lost.
 //! - A transmission is *out of order* when something sent later arrived while it had not. On a path
 //!   that keeps the order it is lost; should its range be acknowledged without a retransmission, it
 //!   was merely late.
@@ -22,8 +22,8 @@
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
 //! a superseded transmission counts as lost although it arrived. Without SACK there is no such
 //! report at all, and a sender that goes back repeats what had arrived: where the time does not
-//! tell, the repeated transmission is held to be lost. And where one of two transmissions was
-//! lost, the timing may name the wrong one; the number is right.
+//! decide, the superseded transmission counts as lost. And where one of two transmissions was lost,
+//! the timing may name the wrong one; the number is right.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -36,7 +36,7 @@ use crate::ranges::Ranges;
 /// How much a round trip may vary for reasons that have nothing to do with the path.
 const JITTER: Span = Span::from_millis(1);
 
-/// So far back is looked for what something that arrived had out of order.
+/// How many transmissions back the search for reordered ones goes.
 const SEARCHED: usize = 1 << 12;
 /// The most transmissions that one D-SACK may report.
 const TOLD_AGAIN: usize = 1 << 8;
@@ -73,7 +73,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing before `offset` is known of.
+    /// No state is stored for data before `offset`.
     pub(crate) fn start_at(&mut self, offset: Offset) {
         self.una = offset;
         self.high = offset;
@@ -217,7 +217,8 @@ impl Scoreboard {
             }
         }
         // Where what was retransmitted is taken in as well, the rest may have waited for it (Karn's
-        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the clock tells.
+        // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the timestamp
+        // echo gives a sample.
         effect.round_trip = if winners.blurred { effect.echoed_age } else { winners.round_trip };
         effect.acked_ages = winners.sure_ages;
         if effect.advanced {
@@ -268,7 +269,8 @@ impl Scoreboard {
     }
 
     /// Decides which transmissions brought `piece`, now received. `left_edge` is what the receiver
-    /// expected next, where the echoed timestamp tells who caused this acknowledgement.
+    /// expected next, where the echoed timestamp shows which transmission caused this
+    /// acknowledgement.
     fn settle(
         &mut self,
         piece: Range,
@@ -441,7 +443,7 @@ impl Scoreboard {
             .map(|(o, _)| o)
     }
 
-    /// Something sent as `latest` arrived: what was sent before and is still missing was lost.
+    /// `latest` arrived: earlier transmissions that are still missing were lost.
     fn mark_overtaken(&mut self, latest: Option<u64>) {
         let Some(latest) = latest else { return };
         for order in self.examined.max(self.log.first())..latest {

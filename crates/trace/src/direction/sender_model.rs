@@ -106,7 +106,7 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) before: Option<u64>,
     /// How many of them were lost before the capture point.
     pub(crate) unseen: u32,
-    /// Nothing above it was ever sent: only a timer can have triggered it.
+    /// It is the highest data sent: only a timer can have triggered it.
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
@@ -374,7 +374,7 @@ impl SenderModel {
                 Sign::DuplicateAcks
             };
         }
-        // RFC 6675 section 4, `IsLost`. It never says so of what was retransmitted.
+        // RFC 6675 section 4, `IsLost`, which excludes retransmitted data.
         let lost = above.ranges >= THRESHOLD || above.bytes > (THRESHOLD - 1) * range.len();
         if lost && nth <= 2 { Sign::Sack } else { Sign::Rack }
     }
@@ -389,7 +389,7 @@ impl SenderModel {
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
                 known.insert(again.range);
-                // What was lost before the capture point had been sent as well (SND.NXT).
+                // Data lost before the capture point counts as sent, too (SND.NXT).
                 let unseen = u64::from(again.unseen) * again.range.len();
                 let sent = Offset::new(again.range.start.as_u64() + unseen);
                 let (point, order) = (board.high.max(sent), board.log.next());

@@ -74,7 +74,7 @@ const SMALLEST: usize = 32;
 pub(crate) struct Log {
     first: u64,
     entries: VecDeque<Transmission>,
-    /// Those that begin where the highest byte before them ended or later: in order of both time
+    /// Transmissions that begin at or above the highest byte before them: in order of both time
     /// and place. Kept only where there are others; else all are.
     in_order: VecDeque<(Offset, u64)>,
     /// Where the latest of these ends.

@@ -9,7 +9,7 @@ use super::{Crossing, DelayPoint, Delays};
 const FINEST: i64 = 10_000_000;
 /// As many samples are kept for quantiles.
 const SAMPLES: usize = 2_048;
-/// The time is cut into so many parts to see how steady the least delay is.
+/// The number of parts of the time, to see how steady the minimum delay is.
 const PARTS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]

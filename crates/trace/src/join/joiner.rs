@@ -53,7 +53,7 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Nothing is joined yet.
+    /// Starts with no packets.
     pub fn new(rough: Rough) -> Joiner {
         let epoch = match rough.epochs {
             [Some(epoch), _] => epoch,
@@ -131,7 +131,7 @@ impl Joiner {
         }
     }
 
-    /// Where the connection of a packet is kept; none if it is one too many.
+    /// The index of a packet's connection; none beyond the limit of connections.
     fn pair_of(&mut self, side: Endpoint, packet: &Packet) -> Option<usize> {
         let full = self.pairs.len() >= PAIRS.most();
         if full && !self.by_ends.contains_key(&packet.ends) {

@@ -41,10 +41,10 @@ pub struct CaptureSummary {
 
 /// The server capture's clock, seen from the client capture's.
 ///
-/// The offset is what makes the least delays of both directions equal: no capture can tell an
-/// asymmetric path from a wrong clock. The skew is the slope of the lower hull of the delays
-/// (Moon, Skelly and Towsley, "Estimation and Removal of Clock Skew from Network Delay
-/// Measurements", INFOCOM 1999), of the direction whose least delay is the steadier one.
+/// The offset is what makes the least delays of both directions equal: no capture distinguishes an
+/// asymmetric path from a wrong clock. The skew is the slope of the lower hull of the delays (Moon,
+/// Skelly and Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
+/// INFOCOM 1999), of the direction whose least delay is the steadier one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ClockEstimate {
     /// How far the server capture's clock is ahead when time is zero, nanoseconds; if packets went
@@ -153,7 +153,7 @@ pub struct Loss {
     pub payload: Bytes,
     /// It carries data or FIN: it will have to be retransmitted.
     pub takes_room: bool,
-    /// What it carried as number in the acknowledgement field.
+    /// The value of its acknowledgement field.
     pub acknowledges: Option<u32>,
 }
 

@@ -16,14 +16,14 @@ const MSS: u32 = 1_460;
 
 /// A frame at one of the captures, by the true time.
 #[derive(Debug, Clone)]
-struct Seen {
+struct TestFrame {
     at: u64,
     bytes: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct World {
-    captures: [Vec<Seen>; 2],
+    captures: [Vec<TestFrame>; 2],
     ids: [u16; 2],
 }
 
@@ -50,9 +50,9 @@ impl World {
     fn pass(&mut self, up: bool, at: u64, took: Option<u64>, bytes: Vec<u8>) {
         let (from, to) = if up { (0, 1) } else { (1, 0) };
         if let Some(took) = took {
-            self.captures[to].push(Seen { at: at + took, bytes: bytes.clone() });
+            self.captures[to].push(TestFrame { at: at + took, bytes: bytes.clone() });
         }
-        self.captures[from].push(Seen { at, bytes });
+        self.captures[from].push(TestFrame { at, bytes });
     }
     fn data(&mut self, at: u64, took: Option<u64>, index: u32) {
         let bytes = self.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
@@ -80,7 +80,7 @@ impl World {
                 (EPOCH + at).saturating_add_signed(offset + drift)
             }
         };
-        let frame = |side: Endpoint, seen: &Seen| (time(side, seen.at), seen.bytes.clone());
+        let frame = |side: Endpoint, seen: &TestFrame| (time(side, seen.at), seen.bytes.clone());
         let mut survey = Survey::default();
         let frames = Endpoint::BOTH.map(|side| {
             self.captures[side.index()].iter().map(|s| frame(side, s)).collect::<Vec<_>>()
@@ -162,7 +162,7 @@ fn join_counts_losses_copies_reordering() {
             30 => {
                 let bytes = world.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
                 world.pass(true, at, Some(ONE_WAY), bytes.clone());
-                world.captures[1].push(Seen { at: at + ONE_WAY + 200_000, bytes });
+                world.captures[1].push(TestFrame { at: at + ONE_WAY + 200_000, bytes });
             }
             // Sent again although it arrived.
             40 => {
@@ -193,7 +193,7 @@ fn join_uncaptured_is_not_lost() {
     for tap in &mut world.captures {
         tap.sort_by_key(|seen| seen.at);
     }
-    let data = |seen: &Seen| seen.bytes.len() > 1_000;
+    let data = |seen: &TestFrame| seen.bytes.len() > 1_000;
     // The server's capture misses segments 100 to 104, the client's 200 and 201.
     for (tap, missed) in [(1, 100..105), (0, 200..202)] {
         let mut index = 0;
@@ -227,13 +227,13 @@ fn join_matches_offloaded_packets() {
         let first = 1_001 + burst * 10 * MSS;
         let ids = world.ids[0];
         let large = world.packet(true, first, 5_001, 10 * MSS, TcpFlags::ACK);
-        world.captures[0].push(Seen { at, bytes: large });
+        world.captures[0].push(TestFrame { at, bytes: large });
         // Arrive: 3 together, 1 lost, 4 together, 2 apart.
         for (from, count) in [(0, 3), (4, 4), (8, 1), (9, 1)] {
             world.ids[0] = ids + from as u16;
             let bytes = world.packet(true, first + from * MSS, 5_001, count * MSS, TcpFlags::ACK);
             let at = at + ONE_WAY + u64::from(from) * 100_000;
-            world.captures[1].push(Seen { at, bytes });
+            world.captures[1].push(TestFrame { at, bytes });
         }
         world.ids[0] = ids + 10;
     }

@@ -9,7 +9,7 @@ pub struct Frame<'a> {
     pub time_ns: u64,
     /// How its first bytes are to be read.
     pub link: LinkType,
-    /// What was kept of it.
+    /// Its captured bytes.
     pub captured: &'a [u8],
     /// How long it was, bytes.
     pub original_len: u32,

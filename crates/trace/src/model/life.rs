@@ -92,7 +92,7 @@ pub struct FastOpen {
 /// What the ends agreed on about explicit congestion notification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum EcnAgreement {
-    /// Not all that tells was seen.
+    /// The SYNs that negotiate ECN were not both captured.
     #[default]
     Unknown,
     /// The client did not ask.
@@ -161,13 +161,13 @@ pub enum ConnectionState {
 pub struct Close {
     /// In which way.
     pub kind: CloseKind,
-    /// Who began.
+    /// The end that opened.
     pub by: Endpoint,
     /// When the first FIN or the RST passed.
     pub at: Instant,
     /// Its frame.
     pub frame: u64,
-    /// Who sent the RST, if one ended it.
+    /// The end that sent the RST, if one ended it.
     pub reset_by: Option<Endpoint>,
     /// After an RST: bytes that its sender had received and, as far as its windows and
     /// acknowledgements show, not read. An estimate; none where they do not show it.
@@ -182,7 +182,7 @@ pub enum CloseKind {
     Graceful,
     /// Both FINs crossed each other (RFC 9293 section 3.6, figure 13).
     Simultaneous,
-    /// One end sent its FIN; the other went on, or the capture ends.
+    /// One end sent its FIN; the other continued, or the capture ends.
     HalfClosed,
     /// RST.
     Reset,

@@ -1,7 +1,7 @@
 //! The results of the analyser, for findings, plots, tables and reports.
 //!
 //! Times are [`Instant`]s since the capture's first packet ([`Trace::epoch_nanos`]), as if the
-//! capture's clock had not been set meanwhile (a [`Note`] tells where it was); places in
+//! capture's clock had not been set meanwhile (a [`Note`] marks each step); places in
 //! the stream are [`Offset`]s relative to the initial sequence number, so the SYN is at 0 and the
 //! first data byte at 1, as tcpdump and Wireshark count.
 
@@ -34,11 +34,11 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// The zero of every [`Instant`] here, in nanoseconds since the Unix epoch: the first packet's
-    /// time, or what [`with_epoch`](crate::Analyzer::with_epoch) was told.
+    /// time, or the argument of [`with_epoch`](crate::Analyzer::with_epoch).
     pub epoch_nanos: u64,
     /// Frames read.
     pub packets: u64,
-    /// Those that are not TCP, by protocol, most frequent first.
+    /// Packets other than TCP, by protocol, most frequent first.
     pub others: Vec<OtherPackets>,
     /// TCP connections in the order of their first packet.
     pub connections: Vec<Connection>,
@@ -218,8 +218,8 @@ pub struct Segment {
 pub enum SegmentKind {
     /// Data not seen before.
     New,
-    /// Sent again on evidence, without waiting for a timer: SACK or duplicate acknowledgements (RFC
-    /// 6675, RFC 8985), or ICMP, which tells of what is too large for the path (RFC 1191).
+    /// Retransmitted on evidence, without waiting for a timer: SACK or duplicate acknowledgements
+    /// (RFC 6675, RFC 8985), or an ICMP "packet too big" (RFC 1191).
     FastRetransmission,
     /// Retransmitted by a timer: no ACK prompted it (RFC 6298; RFC 8985 section 7).
     TimeoutRetransmission,
@@ -372,7 +372,7 @@ pub struct Ack {
     pub ack: Offset,
     /// Advertised window in bytes, scaled; `None` where the scale was not seen, and of a reset.
     pub window: Option<Bytes>,
-    /// SACK blocks as they stand in the option, without the D-SACK block.
+    /// SACK blocks in the order of the option, without the D-SACK block.
     pub sack: Vec<Range>,
     /// The D-SACK block (RFC 2883): received twice.
     pub dsack: Option<Range>,
@@ -444,7 +444,7 @@ impl Episode {
 /// One lost transmission of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostSegment {
-    /// What it covered.
+    /// The range it covered.
     pub range: Range,
     /// When it passed the capture point.
     pub sent_at: Instant,

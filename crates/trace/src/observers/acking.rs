@@ -23,8 +23,8 @@ pub(crate) struct Acking {
     least_age: Option<Span>,
     /// Data arrived above a gap, which is not filled yet.
     hole: bool,
-    /// Repetitions, or what else may not be in order, that may each have called for a duplicate
-    /// acknowledgement not heard yet; none of them was sent after this place was reached.
+    /// Retransmitted or reordered segments that may each cause a duplicate ACK still to come. None
+    /// of them was sent after `excused_until` was reached.
     excuses: u8,
     excused_until: Offset,
     sack: SackUse,

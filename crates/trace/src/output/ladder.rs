@@ -105,7 +105,7 @@ impl Run {
 enum Keep {
     /// Its first and last packet.
     Ends,
-    /// Nothing, unless lost.
+    /// None, unless lost.
     Nothing,
 }
 

@@ -11,7 +11,7 @@ pub struct Transition {
     pub to: TcpState,
     /// What causes it, in the figure's words.
     pub on: &'static str,
-    /// What is done then, in the figure's words; empty for nothing.
+    /// The action, in the figure's words; empty for none.
     pub does: &'static str,
 }
 

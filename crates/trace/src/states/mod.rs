@@ -30,9 +30,9 @@ pub struct StateWalks {
     pub server: StateWalk,
     /// How it was opened.
     pub opening: HandshakeKind,
-    /// How it was closed, as far as it was.
+    /// How it was closed, if it was.
     pub close: Option<Close>,
-    /// Who had to wait at the end, the client first.
+    /// The ends that go through TIME-WAIT, the client first.
     pub time_wait: Vec<TimeWait>,
 }
 

@@ -95,7 +95,7 @@ impl Event {
 }
 
 impl Basis {
-    /// What is to be said of it, after the edge; empty where nothing is.
+    /// A remark on it, after the edge; empty for none.
     pub fn remark(self) -> &'static str {
         match self {
             Basis::Seen => "",

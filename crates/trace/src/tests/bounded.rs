@@ -104,7 +104,7 @@ fn size(analyzer: &Analyzer<Counts>) -> usize {
     length.0 - format!("{:?}", analyzer.sink()).len()
 }
 
-/// The most that is kept in each of [`WINDOWS`], when so many packets of each kind of step come.
+/// The most entries kept in each of [`WINDOWS`], for the packets of each kind of step.
 fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> Step) -> [usize; 2] {
     let mut rng = Rng::new(1, "bounded");
     let syn = Step { flags: TcpFlags::SYN, ..Step::default() };
@@ -126,13 +126,13 @@ fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> St
     most
 }
 
-/// The bounds are halved so many times: then at most 512 transmissions are kept.
+/// How often the bounds are halved: then at most 512 transmissions are kept.
 const HALVINGS: u32 = 7;
 /// All that has a bound has reached it before the first; what goes up and down does so many times
 /// in each. What grew with the packets would be at least twice as much in the second.
 const WINDOWS: [Range<u64>; 2] = [4_000..8_000, 16_000..20_000];
 
-/// What is remarked where a bound is met.
+/// The notes at each bound.
 const OLDEST: &str = "too much unacknowledged data to track: the oldest is dropped";
 
 #[track_caller]
@@ -258,7 +258,7 @@ fn bounded_gaps_from_the_top() {
     assert!(says(&notes, OLDEST));
 }
 
-/// A SYN of each of many clients, while the first goes on.
+/// A SYN from each of many clients, while the first connection continues.
 fn flood(number: u64, _: &mut Rng) -> Step {
     match number % 16 {
         0 => data(number / 16),

@@ -127,7 +127,7 @@ fn empty_file_is_an_error() {
     assert!(matches!(read(b""), Err(ReadError::NotACapture { begins }) if begins.is_empty()));
 }
 
-/// Of each frame only so many bytes are kept; `whole`: it was longer.
+/// Truncates each frame; `whole`: it was longer.
 fn cut_to(kept: usize, whole: bool) -> Trace {
     let mut analyzer = Analyzer::new();
     for packet in drill(TRANSFER, 1_000) {

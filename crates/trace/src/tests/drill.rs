@@ -70,7 +70,7 @@ pub(crate) fn connection(text: &str) -> Connection {
     trace.connections.remove(0)
 }
 
-/// What was sent by the client in what `text` describes.
+/// The segments that the client sends in the drill `text`.
 pub(crate) fn flow(text: &str) -> Flow {
     connection(text).forward
 }
@@ -159,7 +159,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         .collect()
 }
 
-/// The lines that `open` stands for.
+/// The lines that `open` expands to.
 fn handshake(words: &[&str]) -> [String; 3] {
     let mut times = words.iter().map_while(|word| word.parse::<f64>().ok());
     let syn_ack = times.next().expect("the SYN-ACK's time");
@@ -236,7 +236,7 @@ impl Captured {
     }
 }
 
-/// The single acknowledgements that `acks` and `sack A-... B` stand for.
+/// The single ACKs that `acks` and `sack A-... B` expand to.
 fn unrolled(words: &[&str], at: f64, every: f64) -> Option<Vec<String>> {
     let number = |word: &str| word.parse::<u64>().unwrap();
     let line =

@@ -14,7 +14,7 @@ use crate::fast_path;
 /// What may happen next in a transfer: mostly what happens mostly.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// So many new segments, of which the one with this number never arrives.
+    /// Sends `count` new segments; the one numbered `lost` never arrives.
     Send { count: u64, lost: Option<u64> },
     /// An acknowledgement of all that arrived, SACK blocks for what is above a gap.
     ReceivedAck,
@@ -24,7 +24,7 @@ enum Step {
     Repeat { arrives: bool },
     /// Any segment of the last ten again, with D-SACK if it had arrived.
     Spurious { back: u64 },
-    /// Nothing for so many milliseconds.
+    /// A pause, in milliseconds.
     Wait(u64),
 }
 

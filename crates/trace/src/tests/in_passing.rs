@@ -73,7 +73,7 @@ enum Move {
     Blocks { client: bool, again: bool },
     /// One of the last segments again.
     Again { client: bool, back: u64 },
-    /// Nothing for so many microseconds.
+    /// A pause, in microseconds.
     Wait(u64),
 }
 

@@ -261,8 +261,8 @@ fn without_sack_second_retransmission_by_timer() {
 
 #[test]
 fn go_back_n_sender_no_false_losses() {
-    // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the
-    // sender goes on to repeat what had arrived; the acknowledgement for all of it is on its way.
+    // Without SACK: 1449:2897 is lost, the rest waits at the receiver. After the timeout the sender
+    // also retransmits what had arrived; the ACK for all of it is in flight.
     let flow = flow(
         "open 0.010 nosack
          0.100 > 1:7241 every 0.001

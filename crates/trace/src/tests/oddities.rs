@@ -41,7 +41,7 @@ impl Headers {
         take_in(&mut self.analyzer, &self.data, LARGE as u32);
     }
 
-    /// Acknowledges so many.
+    /// Acknowledges this many.
     fn answer(&mut self, isn: u32, number: u64) {
         let ack = isn.wrapping_add((1 + number * LARGE) as u32);
         self.ack.bytes[28..32].copy_from_slice(&ack.to_be_bytes());
@@ -79,7 +79,7 @@ fn numbers_wrap_twice_at_4_gb() {
 
 /// A segment that spans the wrap is lost and retransmitted: the gap is one, and 65 kB wide.
 #[test]
-fn a_loss_at_the_wrap() {
+fn loss_at_sequence_wrap_leaves_one_gap() {
     let isn = u32::MAX - (10 * LARGE) as u32 - 30_000;
     let mut capture = Headers::new(isn);
     for number in 0..10 {
@@ -127,7 +127,7 @@ fn reused_endpoints_separate_connections() {
 
 /// From any packet on: what can be known only from the SYNs is not known, and said not to be.
 #[test]
-fn a_start_in_mid_stream() {
+fn capture_starting_mid_stream_is_analysed() {
     let packets = drill(TRANSFER, 1_000);
     for start in 3..packets.len() {
         let trace = analyze(&packets[start..]);
@@ -171,7 +171,7 @@ fn backwards(trace: &Trace) -> Vec<u64> {
 }
 
 #[test]
-fn a_clock_set_back() {
+fn clock_set_back_is_noted() {
     let mut packets = drill(TRANSFER, 1_000);
     for packet in &mut packets {
         packet.time_ns += 10_000_000_000;

@@ -1,4 +1,4 @@
-//! Numbers as they stand in headers: windows, wrapping, the handshake, duplicates, flight.
+//! Numbers from headers: windows, wrapping, the handshake, duplicates, flight.
 
 use std::net::Ipv4Addr;
 

@@ -103,7 +103,7 @@ impl Sums {
 /// How well a capture's frames were judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Score {
-    /// What was retransmitted, and how many of these frames were found to be.
+    /// The retransmissions, and how many of them were found.
     pub(crate) again: usize,
     pub(crate) found: usize,
     /// Frames that were not retransmitted but were called so.

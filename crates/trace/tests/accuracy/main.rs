@@ -71,7 +71,7 @@ fn corpus() -> Vec<Transfer> {
 }
 
 #[test]
-fn the_corpus_is_explained() {
+fn corpus_is_fully_explained() {
     let (mut again, mut wrong) = ([0; 2], [0; 2]);
     for transfer in corpus() {
         let name = &transfer.name;

@@ -19,7 +19,7 @@ pub(crate) struct Key {
     clock: Option<u32>,
 }
 
-/// A packet, where it stands in a capture.
+/// A packet and its position in a capture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) frame: u64,

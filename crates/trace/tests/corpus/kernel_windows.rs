@@ -44,7 +44,7 @@ fn of_all(trace: &Trace, count: fn(&Flow) -> u64) -> u64 {
     trace.connections.iter().map(|connection| count(&connection.forward)).sum()
 }
 
-/// Segments that end exactly at the edge of the window heard last.
+/// Segments that end exactly at the edge of the last advertised window.
 fn exactly_full(connection: &Connection) -> usize {
     let flow = &connection.forward;
     let ends_at_edge = |segment: &&tcplab_trace::Segment| {

@@ -12,7 +12,7 @@ const UDP_CHECKSUM: u16 = 6;
 /// checksum. UDP cannot say 0, which means "none" there, and says 0xffff instead (RFC 768).
 ///
 /// # Errors
-/// If the place of the checksum lies outside the packet, which is left as it was.
+/// If the place of the checksum lies outside the packet, which stays unchanged.
 pub fn complete_checksum(packet: &mut [u8], start: u16, offset: u16) -> Result<(), OffloadError> {
     let at = usize::from(start) + usize::from(offset);
     let len = packet.len();

@@ -65,8 +65,8 @@ fn every_dump_is_read() {
 /// "Default Keep-Alive interval in Android is two hours": the dumps' own clocks measure it.
 ///
 /// Between the FINs of tests 2a and 2b both machines' clocks ran: the server's, in milliseconds,
-/// tells what a tick of the tablet's is. From 2a to the keep-alive the tablet's clock ran two hours
-/// longer than the server's as last echoed, which is how long the server had been silent.
+/// gives the tablet's tick. From 2a to the keep-alive the tablet's clock ran two hours longer than
+/// the server's as last echoed, which is how long the server had been silent.
 #[test]
 fn the_keep_alive_came_two_hours_after_the_last_word() {
     let since = |later: u32, earlier: u32| f64::from(later.wrapping_sub(earlier));

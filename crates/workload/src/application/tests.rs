@@ -206,7 +206,7 @@ fn pipelined_requests_are_under_way_at_once() {
 }
 
 #[test]
-fn every_short_form_comes_to_its_end() {
+fn every_short_form_finishes() {
     for text in [
         r#"{"download": "100 B", "write_size": "7 B", "read_size": "3 B", "think": "1 ms"}"#,
         r#"{"upload": "100 B", "pause": {"every": "30 B", "lasting": "2 s"}}"#,
@@ -239,13 +239,13 @@ fn slow_reader_pauses() {
     assert_eq!(world.reports()[1].bytes, Bytes::new(100));
 }
 
-/// An end that is driven by hand.
+/// An end driven call by call.
 fn client(steps: &str) -> Application {
     Application::new(Endpoint::Client, &spec(&format!(r#"{{"client": {steps}}}"#)), 7)
 }
 
 #[test]
-fn untaken_bytes_come_first_in_next_write() {
+fn unwritten_bytes_lead_the_next_write() {
     let mut end = client(r#"["write 10 B", "write 10 B"]"#);
     let now = Instant::ZERO;
     assert_eq!(end.want(now), Want::Connect);
@@ -394,7 +394,7 @@ fn log_stays_bounded() {
 }
 
 #[test]
-fn many_connections_are_told_as_one() {
+fn many_connections_share_one_report() {
     let one = r#"{"upload": "10 B", "write_size": "4 B"}"#;
     let many = r#"{"upload": "10 B", "write_size": "4 B", "connections": {"total": 3}}"#;
     let (one, many) = (spec(one), spec(many));
@@ -428,8 +428,8 @@ proptest::proptest! {
     }
 }
 
-/// A stream is compared as it comes and hashed at the end; where other bytes come, what is told is
-/// the hash of those.
+/// A stream is compared as it arrives and hashed at the end; where other bytes arrive, the report
+/// has their hash.
 #[test]
 fn differing_stream_has_own_digest() {
     let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();

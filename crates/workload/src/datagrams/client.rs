@@ -213,7 +213,7 @@ impl Client {
         }
     }
 
-    /// There is nobody to answer.
+    /// There is no server to answer.
     fn give_up(&mut self, errno: &str, now: Instant) {
         if let Some(request) = self.requests.last_mut() {
             request.error = Some(errno.into());

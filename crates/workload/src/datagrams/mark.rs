@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What stands at the beginning of each datagram: four bytes each, the most significant first.
+/// The header of each datagram: two numbers of four bytes, big-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DatagramMark {
     /// The number of the request, from 1.

@@ -1,10 +1,8 @@
 //! Requests and answers in datagrams, over a channel that is not reliable: timeout and retry.
-//!
-//! The client has one request under way at a time. It sends it, waits for its answer as long as a
-//! timeout says, and sends it again so often as it is told; then it gives it up. Answers are told
-//! apart by the number of the request, so that one which comes late is not taken for that to the
-//! next. The server answers each datagram that it reads, also those that it has read before: it
-//! cannot know whether its first answer arrived.
+//! The client has one outstanding request. It sends it, waits for the answer until a timeout,
+//! retries a set number of times, then gives it up. The number of the request identifies its
+//! answer, so that a late one does not count for the next. The server answers each datagram that it
+//! reads, also those that it has read before: it cannot know whether its first answer arrived.
 
 mod client;
 mod contents;

@@ -30,7 +30,7 @@ pub struct Datagrams {
     /// trip is not known (RFC 8085 section 3.1.1, after RFC 6298).
     #[serde(default = "default_timeout")]
     pub timeout: Span,
-    /// How often a request without an answer is sent again: 0 to 10. 0 copes with nothing: a
+    /// How often a request without an answer is retried: 0 to 10. 0 copes with nothing: a
     /// datagram that is lost stays lost. Default: 3.
     #[serde(default = "default_retries")]
     #[schemars(range(max = 10))]
@@ -48,11 +48,11 @@ pub struct Datagrams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Span>,
     /// Whether the client calls `connect` first, then `send` and `recv` in place of `sendto` and
-    /// `recvfrom`: only then is it told that nobody is there (ECONNREFUSED, after an ICMP "port
+    /// `recvfrom`: only then does it learn of a closed port (ECONNREFUSED, after an ICMP "port
     /// unreachable"). Default: false.
     #[serde(default)]
     pub connected: bool,
-    /// How the server is not there, if it is not. `closed`: no socket has the port, and its host
+    /// How the server is absent, if it is. `closed`: no socket has the port, and its host
     /// says so with ICMP "port unreachable", six times at once and then once a second (Linux's
     /// `icmp_ratelimit`). `silent`: it reads nothing and says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,7 +84,7 @@ impl AppReport {
 }
 
 impl AppReport {
-    /// At most so many rows of the logs of many connections are kept.
+    /// The largest number of rows of the logs of many connections.
     const ROWS_MAX: usize = 20_000;
 
     /// The account of many connections of one end as one: sums, the first and last times, and a

@@ -146,9 +146,9 @@ pub struct OptionInfo {
     pub limited_by: Option<&'static str>,
     /// What setting it needs, or setting it beyond a bound.
     pub privilege: Option<&'static str>,
-    /// Linux keeps twice what was asked for, and at least this.
+    /// Linux doubles the requested value, and uses at least this.
     pub doubled: Option<u64>,
-    /// How Linux changes what is asked for.
+    /// How Linux adjusts the requested value.
     pub adjusted: Option<&'static str>,
     /// Why what is read changes once there is a connection.
     pub later: Option<&'static str>,

@@ -12,11 +12,11 @@ pub enum Outcome {
     /// It was left to the system.
     #[default]
     Default,
-    /// It is what was asked for.
+    /// It is the requested value.
     AsAsked,
     /// The listening socket handed it down.
     Inherited,
-    /// Twice what was asked for is kept.
+    /// It is twice the requested value.
     Doubled,
     /// A sysctl keeps it lower than was asked for.
     Clamped,

@@ -47,9 +47,9 @@ fn listeners_have_options_of_their_own() {
     let options = parsed(r#"{"backlog": 5, "fastopen": 3, "defer_accept": "5 s"}"#).unwrap();
     assert_eq!(options.check(SocketRole::Listener), Ok(()));
     assert_eq!(options.backlog(), Some(5));
-    let told = options.check(SocketRole::Accepted).unwrap_err().to_string();
+    let error = options.check(SocketRole::Accepted).unwrap_err().to_string();
     assert_eq!(
-        told,
+        error,
         "`backlog` is an option of the listening socket (`[server] socket`), not of an accepted \
          socket (`[server] accepted`)"
     );
@@ -66,8 +66,8 @@ fn wrong_option_gives_error() {
         (r#"{"nodelay": true, "nodelay": true}"#, "duplicate field `nodelay`"),
         (r#"{"if_refused": "never"}"#, "unknown variant `never`, expected `fail` or `record`"),
     ] {
-        let told = parsed(options).unwrap_err().to_string();
-        assert!(told.contains(part), "{options}: {told}");
+        let error = parsed(options).unwrap_err().to_string();
+        assert!(error.contains(part), "{options}: {error}");
     }
 }
 
@@ -137,8 +137,8 @@ fn outcome_of_option() {
         ("keepidle", span(7_200), span(7_200), span(7_200), Outcome::AsAsked, ""),
     ] {
         let info = table::by_key(key).unwrap();
-        let (told, why) = outcome(info, &asked, Some(&before), &set, sysctl);
-        assert_eq!(told, expected, "{key} {asked}");
+        let (found, why) = outcome(info, &asked, Some(&before), &set, sysctl);
+        assert_eq!(found, expected, "{key} {asked}");
         let why = why.unwrap_or_default();
         assert!(why.contains(because) && why.is_empty() == because.is_empty(), "{key}: {why}");
     }

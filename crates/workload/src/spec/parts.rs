@@ -60,7 +60,7 @@ fn one() -> u64 {
     1
 }
 
-/// What somebody types.
+/// Interactive typing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Keystrokes {
@@ -69,7 +69,7 @@ pub struct Keystrokes {
     pub count: u64,
     /// The time from one echo to the next keystroke.
     pub every: Span,
-    /// What one sends. Default: 1 B.
+    /// Size of a keystroke. Default: 1 B.
     #[serde(default = "one_byte")]
     pub size: Bytes,
 }
@@ -80,7 +80,7 @@ pub struct Keystrokes {
 pub struct Idle {
     /// How long.
     pub lasting: Span,
-    /// What is said before and after. Default: 1 B.
+    /// Size of the exchange before and after. Default: 1 B.
     #[serde(default = "one_byte")]
     pub talk: Bytes,
 }

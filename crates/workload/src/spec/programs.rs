@@ -51,7 +51,7 @@ impl WorkloadSpec {
     }
 }
 
-/// What one end of a workload does, where it does not say so itself.
+/// The default program of one end of a workload.
 fn steps(spec: &WorkloadSpec, side: Endpoint) -> Vec<Step> {
     let is_client = side == Endpoint::Client;
     if let Some(requests) = &spec.requests {
@@ -105,7 +105,7 @@ fn sending(spec: &WorkloadSpec) -> Vec<Step> {
     steps
 }
 
-/// So much in pieces, with time to think between them.
+/// Writes `amount` in pieces, with think time between them.
 fn pieces(amount: Bytes, piece: Bytes, think: Option<Span>) -> Vec<Step> {
     if amount == Bytes::ZERO {
         return Vec::new();

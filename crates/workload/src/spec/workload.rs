@@ -56,7 +56,7 @@ pub struct WorkloadSpec {
     /// The client says something, which the server echoes, is silent, and says it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Idle>,
-    /// The client only connects, to a server that is not there.
+    /// The client only connects, to an absent server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Absent>,
     /// Requests and answers in UDP datagrams, without a connection.
@@ -104,7 +104,7 @@ impl WorkloadSpec {
         self.read_size.unwrap_or(READ_SIZE)
     }
 
-    /// How the server is not there, if it is not.
+    /// How the server is absent, if it is.
     pub fn absent(&self) -> Option<Absent> {
         self.connect.or_else(|| self.datagrams.as_ref()?.server)
     }

@@ -43,7 +43,7 @@ fn step_survives_serialisation() {
 
 #[test]
 fn unknown_step_gives_error() {
-    for (text, told) in [
+    for (text, expected) in [
         ("wait 3 s", "`wait 3 s` is not a step of a program; the steps are `write AMOUNT"),
         ("", "`` is not a step of a program"),
         ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found the end"),
@@ -66,7 +66,7 @@ fn unknown_step_gives_error() {
         ("close now", "`close now`: expected `close`, found `now`"),
     ] {
         let error = text.parse::<Step>().unwrap_err().to_string();
-        assert!(error.starts_with(told), "{text}: {error}");
+        assert!(error.starts_with(expected), "{text}: {error}");
     }
     let error = serde_json::from_str::<Step>(r#"{"repeat": 0, "steps": ["close"]}"#).unwrap_err();
     assert!(error.to_string().starts_with("a repetition needs steps"), "{error}");

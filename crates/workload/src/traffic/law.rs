@@ -9,7 +9,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use tcplab_units::{Bytes, Rng, Span};
 
-/// A size or a time: always the same, such as `"30 kB"`, or drawn anew each time, such as
+/// A size or a time: always the same, such as `"30 kB"`, or drawn each time, such as
 /// `{ exponential = "30 kB" }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]

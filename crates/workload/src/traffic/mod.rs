@@ -55,9 +55,9 @@ pub struct OnOff {
     pub most: u64,
 }
 
-/// Connections that come by themselves. That exponential times between them suit what people
-/// begin, and not what their programs make of it, Paxson and Floyd found (IEEE/ACM Transactions on
-/// Networking 3(3), 1995).
+/// Randomly arriving connections. Exponential gaps suit sessions that people start, but not the
+/// connections of their programs (Paxson and Floyd, IEEE/ACM Transactions on Networking 3(3),
+/// 1995).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "FlowArrivals")]
@@ -100,7 +100,7 @@ impl Traffic {
     /// # Errors
     /// The first value out of range.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
-        let told = |key, objection: Option<&'static str>| match objection {
+        let check_key = |key, objection: Option<&'static str>| match objection {
             Some(objection) => Err((key, format!("`{key}` {objection}"))),
             None => Ok(()),
         };
@@ -111,15 +111,15 @@ impl Traffic {
         match self {
             Traffic::Bulk(_) => Ok(()),
             Traffic::OnOff(OnOff { rate, on, off, most, .. }) => {
-                told("on_off.on", on.objection())?;
-                told("on_off.off", off.objection())?;
+                check_key("on_off.on", on.objection())?;
+                check_key("on_off.off", off.objection())?;
                 at_most("on_off.most", *most)?;
                 let is_still = rate.bits_per_second() == 0;
-                told("on_off.rate", is_still.then_some("must not be 0"))
+                check_key("on_off.rate", is_still.then_some("must not be 0"))
             }
             Traffic::Arrivals(Arrivals { every, size, most, .. }) => {
-                told("arrivals.every", every.objection())?;
-                told("arrivals.size", size.objection())?;
+                check_key("arrivals.every", every.objection())?;
+                check_key("arrivals.size", size.objection())?;
                 at_most("arrivals.most", *most)
             }
         }

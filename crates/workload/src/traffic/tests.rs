@@ -126,7 +126,7 @@ fn impossible_traffic_is_refused() {
     }
     let shape =
         r#"{"arrivals": {"every": "1 s", "size": {"pareto": {"mean": "1 kB", "shape": 0}}}}"#;
-    for (json, told) in [
+    for (json, expected) in [
         (shape, "0 shapes nothing"),
         (r#"{"arrivals": {"every": "1", "size": "1 kB"}}"#, "`1` has no unit"),
         (r#"{"arrivals": {"every": 1, "size": "1 kB"}}"#, "a value with its unit, or a table"),
@@ -136,9 +136,9 @@ fn impossible_traffic_is_refused() {
         ),
     ] {
         let error = serde_json::from_str::<Traffic>(json).unwrap_err().to_string();
-        assert!(error.contains(told), "{json}: {error}");
+        assert!(error.contains(expected), "{json}: {error}");
     }
-    // What is read is written as it was.
+    // Parsing and serialising gives the same text.
     let json = r#"{"arrivals":{"every":{"exponential":"200 ms"},"way":"download","size":"30 kB","most":7}}"#;
     assert_eq!(serde_json::to_string(&traffic(json)).unwrap(), json);
 }

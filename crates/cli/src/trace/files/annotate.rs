@@ -12,7 +12,7 @@ use tcplab_units::Instant;
 
 use super::super::input::{Input, name};
 use super::super::progress::Progress;
-use crate::output::{Output, commit, counted, tell};
+use crate::output::{Output, commit, counted, print_note};
 
 /// Comments on frames: explanations, and the findings they are evidence of. Only findings that need
 /// no stored packets, so that the comments do not depend on other options.
@@ -80,7 +80,7 @@ pub(super) fn copy(input: &Input<'_>, mut output: Output, comments: &Comments) -
     let packets = counted(copied.packets, "packet");
     commit(output, &format!("{packets}, {} with comments", copied.annotated))?;
     if copied.voiceless > 0 {
-        tell(&format!(
+        print_note(&format!(
             "  {} more comments could not be stored: simple packet blocks hold none",
             copied.voiceless
         ));
@@ -88,10 +88,10 @@ pub(super) fn copy(input: &Input<'_>, mut output: Output, comments: &Comments) -
     let left_out = comments.explanations.left_out();
     if left_out > 0 {
         let most = Explanations::MOST;
-        tell(&format!("  {left_out} comments left out: {most} frames already have one"));
+        print_note(&format!("  {left_out} comments left out: {most} frames already have one"));
     }
     if let Some(broken) = copied.broken {
-        tell(&format!("  the copy ends early: {} is {broken}", name(file)));
+        print_note(&format!("  the copy ends early: {} is {broken}", name(file)));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use tcplab_trace::{Both, Connection, Only, Sink, Trace};
 use super::folder::{Folder, Place};
 use super::input::{Input, Passed};
 use crate::arguments::{Outputs, ViewArguments};
-use crate::output::{Output, commit, counted, tell};
+use crate::output::{Output, commit, counted, print_note};
 use annotate::Comments;
 use page::{Page, Sums};
 
@@ -124,7 +124,7 @@ impl Filled<'_> {
             let (drawn, files) =
                 graphs.finish().with_context(|| format!("cannot write to {}", folder.display()))?;
             files.commit()?;
-            tell(&format!("{}: {}", folder.display(), counted(drawn, "graph")));
+            print_note(&format!("{}: {}", folder.display(), counted(drawn, "graph")));
         }
         if let Some((copy, comments)) = rest.copy.zip(comments.into_inner()) {
             annotate::copy(rest.input, copy, &comments)?;

@@ -37,7 +37,7 @@ fn read(recording: &Recording) -> Correspondence {
 }
 
 /// Each datagram in a line: who, what, of which request and try, when it came, or why not.
-fn told(row: &DatagramRow) -> String {
+fn line_of(row: &DatagramRow) -> String {
     let mark = row.mark.unwrap();
     let copy = if row.is_copy { " copy" } else { "" };
     let end = match (row.arrived, &row.lost) {
@@ -52,7 +52,7 @@ fn told(row: &DatagramRow) -> String {
 fn every_datagram_has_verdict() {
     let (_place, recording) = recorded();
     let all = read(&recording);
-    let rows: Vec<String> = all.datagrams.iter().map(told).collect();
+    let rows: Vec<String> = all.datagrams.iter().map(line_of).collect();
     assert_eq!(
         rows,
         [
@@ -82,7 +82,7 @@ fn every_datagram_has_verdict() {
     assert_eq!(millis, [20.0, 120.0, 20.0, 120.0, 20.0]);
 }
 
-/// Where the path has no log, both captures say the same, but for why.
+/// Where the path has no log, both captures say the same, except why.
 #[test]
 fn datagrams_without_verdicts_are_matched() {
     let (_place, recording) = recorded();

@@ -134,8 +134,8 @@ fn is_fair(shares: &[f64]) -> bool {
 
 #[cfg(test)]
 impl Arrivals {
-    /// What came when.
-    pub(super) fn told(each: &[(Instant, u64)]) -> Arrivals {
+    /// Running total of the bytes that arrived, by time.
+    pub(super) fn of_bytes(each: &[(Instant, u64)]) -> Arrivals {
         let mut total = 0;
         let sums = each.iter().map(|(at, bytes)| {
             total += bytes;

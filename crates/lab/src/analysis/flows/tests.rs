@@ -15,7 +15,7 @@ fn flow(parts: &[(u64, u64, u64)]) -> Arrivals {
             (*from..*until).step_by(10).map(move |millis| (at(millis), *bytes))
         })
         .collect();
-    Arrivals::told(&segments)
+    Arrivals::of_bytes(&segments)
 }
 
 /// By hand, and the example of the paper's section 5: of 1, 2 and so on to n, and of one that has
@@ -70,7 +70,7 @@ fn convergence_is_start_of_lasting_fairness() {
     ];
     let found = convergence(&flows, at(10_000)).unwrap();
     assert_eq!(found, Span::from_millis(3_000));
-    // They are fair for a while, and then no more: never.
+    // Fair at first, then not: this counts as never.
     let again = [
         flow(&[(0, 20_000, 500), (20_000, 30_000, 950)]),
         flow(&[(0, 20_000, 500), (20_000, 30_000, 50)]),

@@ -12,12 +12,12 @@ use super::per_trial::PER_TRIAL;
 use super::trials;
 
 #[test]
-fn the_page_of_run_tables_lists_their_columns() {
+fn page_of_run_tables_lists_their_columns() {
     assert_page("run-tables.md", &page());
 }
 
 #[test]
-fn the_page_of_quantities_lists_all_of_them() {
+fn page_of_quantities_lists_all() {
     assert_page("quantities.md", &quantities_page());
 }
 
@@ -58,7 +58,7 @@ fn section(page: &mut String, name: &str, about: &str, columns: &[(Quantity, Kin
     }
 }
 
-/// The tables that have each column; those of both directions stand for it without a prefix.
+/// The tables that have each column; columns of both directions are listed once, without prefix.
 fn places() -> BTreeMap<String, Vec<&'static str>> {
     let of_trace = tcplab_table::tables().into_iter().flat_map(|table| {
         let without = |name: String| {

@@ -159,7 +159,7 @@ impl Air {
             WifiStandard::B => DSSS_RATES.contains(&bits).then_some(Air::Dsss { rate: bits }),
             WifiStandard::G => Air::legacy(rate, SIGNAL_EXTENSION),
             WifiStandard::N | WifiStandard::Ac => rates_of_streams(standard)
-                .find(|(told, _)| *told == rate)
+                .find(|(nominal, _)| *nominal == rate)
                 .map(|(_, ofdm)| Air::Ofdm(ofdm)),
         }
     }

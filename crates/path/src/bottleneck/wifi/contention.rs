@@ -12,7 +12,7 @@ use tcplab_units::{Rng, Span};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Contention {
     slot: Span,
-    /// How long a slot takes in which another sends, until backoff goes on.
+    /// The length of a slot in which another station sends, until backoff resumes.
     busy_slot: Span,
     /// The probability that another sends in a slot, in 2⁻⁶⁴.
     busy: u64,
@@ -35,7 +35,7 @@ impl Contention {
         Contention { slot, busy_slot, busy: in_units(busy), busy_time }
     }
 
-    /// How long so many slots of backoff take.
+    /// The duration of this many backoff slots.
     pub(super) fn backoff(&self, slots: u64, rng: &mut Rng) -> Span {
         if self.busy == 0 {
             return self.slot * slots;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fixed_point_solves_the_equations_as_printed() {
+    fn fixed_point_solves_published_equations() {
         for stations in [1, 2, 4, 9, 19, 49] {
             let p = collision(stations, 31, 1023);
             let silent = (1.0 - tau(p, 32.0, 5)).powi(stations as i32);

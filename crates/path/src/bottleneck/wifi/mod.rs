@@ -17,8 +17,8 @@ use super::work::BILLION;
 use crate::fault::Fault;
 use crate::text_or_table::is_default;
 
-/// A wireless link as it is written. Each direction has the medium to itself, but for the other
-/// stations: write what the two directions take from each other as a lower rate, or as a station.
+/// A wireless link. Each direction shares the medium only with the other stations: write what the
+/// two directions take from each other as a lower rate, or as a station.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Wifi")]
@@ -39,7 +39,7 @@ pub struct WifiSpec {
     /// itself. Acknowledgements never are. Default: 0 %.
     #[serde(default, skip_serializing_if = "is_default")]
     pub error: Probability,
-    /// How often a packet is sent again before it is given up and lost. Default: 6, which makes 7
+    /// How often a packet is retransmitted before it counts as lost. Default: 6, which makes 7
     /// attempts (dot11ShortRetryLimit).
     #[serde(default = "retries", skip_serializing_if = "is_usual")]
     pub retries: u32,

@@ -11,11 +11,11 @@ use crate::{Cause, Transmission};
 
 /// A wireless link at work: one station that sends, and what it meets on the medium.
 ///
-/// A frame begins when the medium has been free for a while (DIFS or AIFS) and then for a random
-/// number of slots, drawn anew after each frame; a packet that comes later than that is sent at
-/// once (IEEE 802.11-2016, 10.3.4.2). The window from which the slots are drawn doubles with each
-/// frame that is not acknowledged at all, up to its largest, and falls back to its smallest with
-/// each that is, and when a packet is given up (10.3.3).
+/// A frame begins when the medium has been free for DIFS or AIFS and then for a random number of
+/// slots, drawn after each frame; a packet that comes later than that is sent at once (IEEE
+/// 802.11-2016, 10.3.4.2). The window from which the slots are drawn doubles with each frame that
+/// is not acknowledged at all, up to its largest, and falls back to its smallest with each that is,
+/// and when a packet is given up (10.3.3).
 ///
 /// Packets leave in order: what was received waits for retransmissions (10.24.7.6). In
 /// the ground truth, a packet is sent from the beginning of its first frame to the end of its last,

@@ -15,7 +15,7 @@ fn micros(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e3
 }
 
-/// So many full packets at once, and what becomes of them.
+/// The verdicts on `packets` full packets sent at once.
 fn saturated(wifi: &str, packets: u64) -> Vec<Verdict> {
     let json = format!(r#"{{ "wifi": {wifi}, "queue": "10000000 packets" }}"#);
     let mut link = link(&json, 7);
@@ -131,8 +131,8 @@ fn saturation_is_that_of_the_closed_formula() {
         ),
     ] {
         let by_hand = packets * 12_000.0 / cycle;
-        let told = plan(wifi).saturation().as_mbit_f64();
-        assert!((told / by_hand - 1.0).abs() < 1e-6, "{wifi}: {told}, by hand {by_hand}");
+        let planned = plan(wifi).saturation().as_mbit_f64();
+        assert!((planned / by_hand - 1.0).abs() < 1e-6, "{wifi}: {planned}, by hand {by_hand}");
         let measured = throughput(&saturated(wifi, 64 * 1000));
         assert!((measured / by_hand - 1.0).abs() < 0.005, "{wifi}: {measured}, not {by_hand}");
     }
@@ -140,7 +140,7 @@ fn saturation_is_that_of_the_closed_formula() {
 
 /// Without errors a packet alone needs no backoff; the next waits for that drawn after the first.
 #[test]
-fn the_first_goes_at_once() {
+fn first_packet_is_sent_at_once() {
     let verdicts = saturated(r#"{ "standard": "g", "rate": "54 Mbit/s" }"#, 2);
     let sent = verdicts.iter().map(|it| it.transmission.unwrap()).collect::<Vec<_>>();
     assert_eq!((sent[0].began, sent[0].ended.as_nanos()), (Instant::ZERO, 254_000));
@@ -151,7 +151,7 @@ fn the_first_goes_at_once() {
 /// With probability e for each attempt and n attempts, eⁿ is lost, and the attempts of the others
 /// are geometrically distributed.
 #[test]
-fn what_fails_is_sent_again_and_at_last_given_up() {
+fn failed_frame_is_retried_then_lost() {
     const PACKETS: u64 = 200_000;
     let wifi = r#"{ "standard": "g", "rate": "54 Mbit/s", "error": "30 %", "retries": 2 }"#;
     let verdicts = saturated(wifi, PACKETS);
@@ -170,7 +170,7 @@ fn what_fails_is_sent_again_and_at_last_given_up() {
 
 /// The window doubles with each failure: mean backoff of the retries 15.5, 31.5, 63.5 slots.
 #[test]
-fn the_window_doubles_with_each_failure() {
+fn contention_window_doubles_with_each_failure() {
     let wifi =
         r#"{ "standard": "g", "rate": "54 Mbit/s", "error": "100 %", "retries": 4, "cw_max": 63 }"#;
     let verdicts = saturated(wifi, 20_000);
@@ -190,7 +190,7 @@ fn the_window_doubles_with_each_failure() {
 /// Packets of a frame come together; damaged ones are retransmitted before later ones, which
 /// wait for it, and nothing overtakes.
 #[test]
-fn aggregates_come_out_in_order_and_together() {
+fn aggregated_packets_leave_together_in_order() {
     let wifi = r#"{ "standard": "n", "rate": "65 Mbit/s", "aggregate": 8, "error": "20 %" }"#;
     let verdicts = saturated(wifi, 40_000);
     assert!(verdicts.is_sorted_by_key(|it| it.id), "also those given up keep their place");
@@ -238,9 +238,9 @@ fn others_take_their_turns_as_bianchi_reckons() {
     }
 }
 
-/// Who comes to an idle station waits for what others just send, if they do.
+/// A packet at an idle station waits while another station sends.
 #[test]
-fn pauses_come_from_others() {
+fn packet_waits_while_other_stations_send() {
     let delays = |stations: u32| {
         let json = format!(
             r#"{{ "wifi": {{ "standard": "g", "rate": "54 Mbit/s", "stations": {stations} }} }}"#

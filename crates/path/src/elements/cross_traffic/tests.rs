@@ -28,7 +28,7 @@ fn gaps_of_poisson_traffic_are_exponential_and_independent() {
     assert!((n - 1e6).abs() < 5.0 * 1e3, "{n} packets: mean a million, σ a thousand");
     let gaps = gaps(&instants);
     assert!(follows(gaps.clone(), |x| 1.0 - (-x / 1e6).exp()));
-    assert!(!follows(gaps.clone(), |x| 1.0 - (-x / 1.01e6).exp()), "a percent more is told apart");
+    assert!(!follows(gaps.clone(), |x| 1.0 - (-x / 1.01e6).exp()), "one percent more is detected");
     // The correlation of neighbours has σ = 1/√n.
     let products: f64 = gaps.windows(2).map(|it| (it[0] / 1e6 - 1.0) * (it[1] / 1e6 - 1.0)).sum();
     assert!((products / n).abs() < 5.0 / n.sqrt());
@@ -77,11 +77,11 @@ fn others_share_the_queue_and_leave_behind_it() {
     assert_eq!(link.in_flight().map(|it| it.id).collect::<Vec<_>>(), [1], "others do not count");
     let verdicts: Vec<Verdict> =
         std::iter::from_fn(|| link.poll(at(27))).map(|it| it.verdict).collect();
-    let told: Vec<_> =
+    let found: Vec<_> =
         verdicts.iter().map(|it| (it.id, it.entered, it.left, it.fate.name(), it.origin)).collect();
     // The loss behind the bottleneck hits only ours.
     assert_eq!(
-        told,
+        found,
         [
             (FIRST_MADE_ID, at(5), at(15), "absorbed", None),
             (1, at(7), at(16), "dropped", None),
@@ -112,5 +112,5 @@ fn traffic_ends_in_time_and_with_the_world() {
         while rare.poll(now).is_some() {}
         polls += 1;
     }
-    assert_eq!(polls, 100, "it goes on, step by step");
+    assert_eq!(polls, 100, "it advances step by step");
 }

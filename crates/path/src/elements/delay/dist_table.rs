@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_netem_would_misread_is_refused_with_its_line() {
+    fn table_that_netem_misreads_is_refused_with_line() {
         for (file, error) in [
             (&b"1 2\n3 four\n"[..], "line 2: `four` is not a whole number"),
             (b"1\n1.5", "line 2: `1.5` is not a whole number"),

@@ -47,7 +47,7 @@ pub struct JitterTable {
     /// whole numbers from -32768 to 32767, each as likely as the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The time that 1 in the table's unit (a standard deviation, 8192 as written) stands for.
+    /// The time of one unit of the table (a standard deviation, written 8192).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Span>,
     /// The content of `table`; filled in when the scenario is read.

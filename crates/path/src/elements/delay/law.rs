@@ -33,7 +33,7 @@ pub enum JitterLaw {
 pub struct TableLaw {
     /// The file it was read from.
     pub name: String,
-    /// The time that 8192 stands for.
+    /// The time of one standard deviation, written 8192.
     pub scale: Span,
     /// The entries, not empty, in ascending order.
     pub values: Vec<i32>,
@@ -156,7 +156,7 @@ fn pareto_normal(z: f64, tail: f64) -> f64 {
 /// Below the upper cut. There is no formula: the quantile grows with the normal score, so the score
 /// that belongs to a value is found by halving.
 fn pareto_normal_cdf(value: f64) -> f64 {
-    // Beyond ten standard deviations nothing is left that a number could tell from none.
+    // Beyond ten standard deviations the probability is below what an f64 resolves.
     let (mut low, mut high) = (-10.0, 10.0);
     loop {
         let middle = 0.5 * (low + high);

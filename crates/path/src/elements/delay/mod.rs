@@ -1,4 +1,4 @@
-//! Propagation: a packet comes out as it went in, a while later.
+//! Propagation delay: a packet leaves unchanged, some time later.
 
 mod dist_table;
 mod jitter;

@@ -37,7 +37,7 @@ fn changing(reorder: bool) -> DelayPlan {
 }
 
 #[test]
-fn a_packet_takes_the_delay_of_the_moment_it_enters_and_waits_for_those_before_it() {
+fn packet_delay_is_fixed_on_entry_and_keeps_order() {
     let entering = [0, 9, 10, 24, 25, 30, 33, 40, 49, 50, 60];
     assert_eq!(
         leaving(&mut link(changing(false)), &entering),
@@ -45,7 +45,7 @@ fn a_packet_takes_the_delay_of_the_moment_it_enters_and_waits_for_those_before_i
             (0, 20),
             (1, 29),
             (2, 29), // due at 15, behind packet 1
-            (3, 29), // due at 29 all the same
+            (3, 29), // still due at 29
             (4, 30),
             (5, 35),
             (6, 41), // 3 ms up the ramp: 8 ms
@@ -74,7 +74,7 @@ fn a_packet_takes_the_delay_of_the_moment_it_enters_and_waits_for_those_before_i
 }
 
 #[test]
-fn packets_under_way_are_told_in_the_order_in_which_they_will_leave() {
+fn packets_in_flight_are_listed_in_departure_order() {
     for (reorder, order) in [(false, [0, 1, 2]), (true, [2, 0, 1])] {
         let mut link = link(changing(reorder));
         for (id, at) in [(0, 0), (1, 9), (2, 10)] {
@@ -104,7 +104,7 @@ fn extreme_delays_and_jitter_end_at_the_ends_of_time() {
 }
 
 #[test]
-fn the_probability_of_a_delay_is_that_of_its_jitter_or_a_step() {
+fn delay_probability_is_that_of_jitter_or_step() {
     let constant = DelaySpec::Constant(Span::from_millis(5));
     let plain = DelayPlan { delay: constant.clone(), jitter: None };
     let at = |plan: &DelayPlan, nanos| plan.cdf(Span::from_nanos(nanos));
@@ -121,7 +121,7 @@ fn the_probability_of_a_delay_is_that_of_its_jitter_or_a_step() {
 }
 
 #[test]
-fn a_table_is_read_once_and_by_its_name() {
+fn delay_table_is_read_once_by_name() {
     let mut path = path(r#"{ "jitter": { "table": "x.dist", "scale": "8192 ns" } }"#);
     let Some(JitterSpec::Table(table)) = &mut path.jitter else { panic!("a table") };
 
@@ -148,7 +148,7 @@ fn a_table_is_read_once_and_by_its_name() {
     let mut seen = std::collections::BTreeSet::new();
     for id in 0..100 {
         link.handle_packet(ms(id), Packet::of_size(id, Bytes::new(1500)));
-        let departure = link.poll(Instant::MAX).expect("it comes out");
+        let departure = link.poll(Instant::MAX).expect("the packet leaves");
         seen.insert(departure.verdict.time_on_link().as_nanos());
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [10, 20, 30]);

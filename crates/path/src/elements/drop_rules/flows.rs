@@ -14,7 +14,7 @@ pub(super) const MOST_FLOWS: usize = 65_536;
 /// 2³⁰). Data beyond that belongs to something else.
 const FARTHEST: i64 = 1 << 30;
 
-/// The streams of one direction, by who sends to whom.
+/// The streams of one direction, by addresses and ports.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
     flows: BTreeMap<Ends, Flow>,
@@ -36,7 +36,7 @@ pub(super) struct Carried {
 #[derive(Debug)]
 struct Flow {
     positions: SeqUnwrapper,
-    /// Whether position 0 is the SYN, so that the first byte stands at 1.
+    /// Whether position 0 is the SYN, so that the first byte is at 1.
     knows_start: bool,
     /// The end of the data so far.
     end: i64,

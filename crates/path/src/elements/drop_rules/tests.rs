@@ -44,7 +44,7 @@ fn dropped(json: &str, packets: &[Vec<u8>]) -> Vec<usize> {
 }
 
 #[test]
-fn kinds_are_told_by_flags_and_lengths() {
+fn segment_kinds_follow_flags_and_lengths() {
     let urgent = TcpFlags::URG | TcpFlags::PSH | ACK;
     let packets = [
         segment(1, SYN, 99, 0),                  // 0
@@ -134,7 +134,7 @@ fn bytes_are_those_of_the_stream() {
 }
 
 #[test]
-fn who_meets_several_rules_counts_for_all_and_falls_by_the_first() {
+fn packet_matching_several_rules_counts_for_all_and_first_drops_it() {
     let mut rules = rules(
         r#"[
             { "kind": "data", "nth": [2, "4..5", "5..6"] },
@@ -159,7 +159,7 @@ fn who_meets_several_rules_counts_for_all_and_falls_by_the_first() {
 }
 
 #[test]
-fn the_same_match_has_the_same_luck() {
+fn same_match_has_same_outcome() {
     let data = segment(1, ACK, 0, 10);
     let hits = |json: &str, between: usize| {
         let mut rules = rules(json);
@@ -181,7 +181,7 @@ fn the_same_match_has_the_same_luck() {
 }
 
 #[test]
-fn the_oldest_stream_is_forgotten_when_there_are_too_many() {
+fn oldest_stream_is_evicted_at_the_limit() {
     let mut flows = Flows::default();
     let mut see = |port: u16, flags, to: u8, seq| {
         let mut packet = segment(port, flags, seq, 10);
@@ -227,7 +227,7 @@ fn rules_in_words() {
 
 /// A connection set up at the second try, and the second retransmission lost, too.
 #[test]
-fn a_path_drops_what_its_rules_name() {
+fn path_drops_packets_named_by_rules() {
     let path: PathSpec = serde_json::from_str(
         r#"{ "drop": [{ "kind": "syn", "nth": [1] }, { "kind": "retransmission", "nth": [2] }] }"#,
     )
@@ -275,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_looked_at(bytes: Vec<u8>, cut in 0..60_usize, flags: u16, seq: u32) {
+    fn arbitrary_bytes_are_matched(bytes: Vec<u8>, cut in 0..60_usize, flags: u16, seq: u32) {
         let plan = DropPlan { rules: vec![
             RulePlan {
                 kind: Some(PacketKind::Retransmission),

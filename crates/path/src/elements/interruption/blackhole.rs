@@ -45,7 +45,7 @@ pub struct BlackholePlan {
 }
 
 impl BlackholeSpec {
-    /// What swallows `direction`; the key stands in `table`.
+    /// The black hole of `direction`; its key is in `table`.
     pub(crate) fn plan(
         &self,
         direction: Direction,

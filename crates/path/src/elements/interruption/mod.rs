@@ -1,4 +1,4 @@
-//! Interruptions: for a while, nothing passes.
+//! Interruptions: times in which no packet passes.
 
 mod blackhole;
 mod spec;
@@ -109,7 +109,7 @@ impl InterruptionPlan {
     }
 }
 
-/// Drops what comes to its place while that is interrupted, and holds nothing.
+/// Drops the packets that arrive during an interruption, and holds none.
 #[derive(Debug)]
 pub(crate) struct Interruption {
     plan: InterruptionPlan,
@@ -135,7 +135,7 @@ impl Interruption {
         Interruption { plan: plan.clone(), drawn }
     }
 
-    /// The interruption that `now`, which is never before the last one asked for, lies in.
+    /// The interruption at `now`, which never decreases.
     fn at(&mut self, now: Instant) -> Option<Window> {
         let (number, from, to) = match (&self.plan.times, &mut self.drawn) {
             (InterruptionTimes::Periodic { every, offset }, _) => {

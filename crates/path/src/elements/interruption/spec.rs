@@ -47,12 +47,12 @@ pub struct InterruptionSpec {
     pub direction: Directions,
 }
 
-/// The least mean of random times up. An interruption takes some work even when nobody sends, and a
+/// The least mean of random times up. An interruption takes some work even without packets, and a
 /// line that fails more often than every millisecond is a matter of `loss`.
 const LEAST_UP: Span = Span::from_millis(1);
 
 impl InterruptionsSpec {
-    /// What interrupts `direction`; the key stands in `table`.
+    /// The interruption of `direction`; its key is in `table`.
     pub(crate) fn plan(
         &self,
         direction: Direction,
@@ -139,13 +139,13 @@ impl InterruptionSpec {
                 format!("the mean time between interruptions is {up}: give at least {LEAST_UP}");
             return Err(Fault::below("up", what));
         }
-        // Named by where it stands in the path, not by the link, so that links share it.
+        // Named by its place in the path, not by the link, so that links share it.
         let stream = format!("{table}interruption.{number}").replace('.', "/");
         Ok(InterruptionTimes::Random { up, offset: self.offset, stream })
     }
 }
 
-/// Whether what is said of `named` directions in `table` affects `direction`.
+/// Whether a key for the `named` directions in `table` affects `direction`.
 pub(super) fn affects(
     named: Directions,
     direction: Direction,

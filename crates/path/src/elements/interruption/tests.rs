@@ -166,7 +166,7 @@ fn times_up_and_times_down_are_exponential() {
 }
 
 #[test]
-fn a_black_hole_has_a_beginning_and_an_end() {
+fn black_hole_has_start_and_end() {
     for (json, fates) in [
         (r#"{ "blackhole": "3 s" }"#, [false, false, true, true, true]),
         (

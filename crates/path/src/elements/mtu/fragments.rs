@@ -14,8 +14,8 @@ const OFFSET: u16 = 0x1fff;
 /// Cuts `packet`, which is longer than `mtu`, into fragments of at most `mtu` bytes each (RFC 791
 /// section 3.2). A fragment can be cut again.
 ///
-/// The header must be right in itself, as [`header_len`](tcplab_wire::IpPacket::header_len) tells
-/// it, and `mtu` at least 68, for a header of 60 bytes and 8 of data.
+/// The header must be valid, as [`header_len`](tcplab_wire::IpPacket::header_len) checks it, and
+/// `mtu` at least 68, for a header of 60 bytes and 8 of data.
 pub(super) fn cut(packet: &[u8], header_len: usize, mtu: usize) -> Vec<Vec<u8>> {
     let (header, data) = packet.split_at(header_len);
     let field = u16::from_be_bytes([header[6], header[7]]);

@@ -22,18 +22,18 @@ text_or_table! {
     Table(MtuPlan),
 }
 
-/// The largest packet that passes, and what is said of a larger one. Larger IPv4 packets that allow
+/// The largest packet that passes, and the answer to a larger one. Larger IPv4 packets that allow
 /// it (DF not set) are cut into fragments (RFC 791).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MtuLimit")]
 pub struct MtuPlan {
     /// The largest packet that passes, in bytes of IP; from 68 B (RFC 791) to 65535 B. IPv6 needs
-    /// at least 1280 B: its endpoints send packets of that size whatever they are told (RFC 8201).
+    /// at least 1280 B: its endpoints send packets of that size in any case (RFC 8201).
     pub size: Bytes,
-    /// Whether the sender of a larger one, which may not be fragmented, is told so by ICMP (RFC
-    /// 792, RFC 1191, RFC 4443), in the name of the receiver. Without it, the path is a black hole
-    /// for large packets. Default: true.
+    /// Whether ICMP "packet too big" answers a larger packet that may not be fragmented (RFC 792,
+    /// RFC 1191, RFC 4443), with the receiver's address as source. Without it, the path is a black
+    /// hole for large packets. Default: true.
     #[serde(default = "yes")]
     pub answer: bool,
 }
@@ -115,7 +115,7 @@ impl Behaviour for MtuLimit {
     }
 }
 
-/// The first piece goes on as the packet, the others beside it.
+/// The first fragment keeps the packet's id, the others get new ones.
 fn pass_in_pieces(transit: &Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
     let id = transit.packet.id;
     for (index, bytes) in pieces.into_iter().enumerate() {
@@ -165,11 +165,10 @@ fn may_be_answered(ip: &IpPacket<'_>) -> bool {
     src_is_host && is_fit
 }
 
-/// The IP header of the answer to a packet. A router has addresses of its own, an emulated link has
-/// none; it speaks in the name of the receiver, because that is whom the sender has a route to: an
-/// address without one (such as RFC 7600's 192.0.0.8) would be dropped by hosts that check the
-/// reverse path of what comes (RFC 3704). What the answer is about, hosts read from the quoted
-/// packet.
+/// The IP header of the answer to a packet. A router has its own addresses, an emulated link has
+/// none. It uses the receiver's address, to which the sender has a route: hosts that check the
+/// reverse path (RFC 3704) would drop an address without one (such as RFC 7600's 192.0.0.8). Hosts
+/// learn from the quoted packet what the answer is about.
 fn answerer(ip: &IpPacket<'_>) -> IpRepr {
     let (ttl, ecn) = (64, Ecn::NotEct);
     match (ip.dst(), ip.src()) {

@@ -30,7 +30,7 @@ fn ipv6(data: usize) -> Vec<u8> {
         .to_packet(&ip.into(), &vec![0; data])
 }
 
-/// What comes out when `packet`, with id 5, goes in.
+/// The output for `packet`, with id 5.
 fn through(size: u64, answer: bool, packet: &[u8]) -> Vec<Departure> {
     let mut link = link_of(ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }));
     let now = Instant::from_nanos(9);
@@ -45,7 +45,7 @@ fn look(packet: &[u8]) -> IpPacket<'_> {
 const TOO_BIG: Fate = Fate::Dropped(Cause::TooBig { limit: Bytes::new(1400) });
 
 #[test]
-fn what_is_not_too_large_passes_untouched() {
+fn packet_within_mtu_passes_unchanged() {
     for packet in [ipv4(DONT_FRAGMENT, 6, &[], &[1; 1380]), ipv6(1340), vec![0; 1400], vec![]] {
         let out = through(1400, true, &packet);
         assert_eq!(out.len(), 1);
@@ -54,7 +54,7 @@ fn what_is_not_too_large_passes_untouched() {
 }
 
 #[test]
-fn who_may_not_be_fragmented_is_dropped_and_its_sender_told() {
+fn packet_with_df_is_dropped_and_answered_by_icmp() {
     for packet in [ipv4(DONT_FRAGMENT, 6, &[], &[1; 1381]), ipv6(1341)] {
         let out = through(1400, true, &packet);
         let [answer, dropped] = &out[..] else { panic!("{out:?}") };
@@ -126,7 +126,7 @@ fn not_everything_is_answered() {
         (v6_with(24, &[0xff, 2]), false, "to a group of IPv6"),
         (v6_with(8, &[0; 16]), false, "from nobody in IPv6"),
         (wrong_checksum, false, "a wrong header checksum"),
-        (not_alone, false, "more bytes than the header tells"),
+        (not_alone, false, "more bytes than the header says"),
         (vec![0; 1401], false, "not IP"),
         (vec![0x45; 1401], false, "hardly IP"),
     ] {
@@ -143,7 +143,7 @@ fn not_everything_is_answered() {
 /// RFC 791 section 3.2 by hand: 1,480 bytes of data through 576 B: 552 (a multiple of eight below
 /// 556), 552 and 376, at 0, 69 and 138 eights.
 #[test]
-fn who_may_be_fragmented_is() {
+fn packet_without_df_is_fragmented() {
     let data: Vec<u8> = (0..1480).map(|n| n as u8).collect();
     let packet = ipv4(0, 17, &[], &data);
     let out = through(576, true, &packet);
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_gets_one_verdict(
+    fn arbitrary_packet_gets_one_verdict(
         bytes in prop::collection::vec(any::<u8>(), 0..300), size in 68..200_u64,
         first in prop::sample::select(vec![0x45_u8, 0x46, 0x4f, 0x60, 0]), right: bool,
     ) {

@@ -54,7 +54,7 @@ fn under_constant_overload_drops_follow_the_control_law() {
 }
 
 #[test]
-fn each_drop_is_told_with_how_long_it_waited() {
+fn each_drop_reports_its_queue_delay() {
     let mut hands = codel(CodelControl::DEFAULT);
     fill(&mut hands, 0, 0, 200);
     for now in 1..105 {
@@ -72,7 +72,7 @@ fn each_drop_is_told_with_how_long_it_waited() {
 /// Three drops after the first make a count of 4 where it began with 1. A new overload soon after
 /// begins with the difference, 3 (next drop 100/√3 = 57.7 ms later), and one long after with 1.
 #[test]
-fn what_was_right_lately_is_a_good_beginning() {
+fn codel_resumes_with_recent_drop_rate() {
     for (pause, next) in [(1_000, 58), (1_700, 100)] {
         let mut hands = codel(CodelControl::DEFAULT);
         fill(&mut hands, 0, 0, 1_000);
@@ -103,7 +103,7 @@ fn one_more_drop_is_not_carried_over() {
     assert_eq!(drops(&mut hands, 301, 520), [405, 505]);
 }
 
-/// A dip below the target, however short, and the interval starts anew.
+/// A dip below the target, however short, restarts the interval.
 #[test]
 fn one_short_wait_resets_the_clock() {
     let mut hands = codel(CodelControl::DEFAULT);
@@ -122,7 +122,7 @@ fn one_short_wait_resets_the_clock() {
 
 /// With no more than an MTU left behind a packet nothing is dropped, however long it waited.
 #[test]
-fn the_last_mtu_is_never_dropped() {
+fn codel_never_drops_last_mtu() {
     for (behind, is_dropped) in [(1500, false), (1501, true)] {
         let mut hands = codel(CodelControl::DEFAULT);
         hands.push(ms(0), plain(0));
@@ -156,7 +156,7 @@ fn marks_take_the_place_of_drops_where_packets_allow_it() {
 }
 
 #[test]
-fn a_threshold_marks_whatever_waited_longer() {
+fn codel_threshold_marks_longer_waits() {
     let ce_threshold = Some(Span::from_millis(1));
     let mut hands = codel(CodelControl { ce_threshold, ..CodelControl::DEFAULT });
     for id in 0..4 {
@@ -167,7 +167,7 @@ fn a_threshold_marks_whatever_waited_longer() {
 }
 
 #[test]
-fn what_finds_no_room_is_dropped() {
+fn codel_full_queue_drops_arrival() {
     let plan = CodelPlan { limit: QueueLimit::Packets(2), control: CodelControl::DEFAULT };
     let mut hands = Hands::new(CodelQueue::new(plan));
     fill(&mut hands, 0, 0, 3);
@@ -177,7 +177,7 @@ fn what_finds_no_room_is_dropped() {
 
 /// By integers: against f64, whose root and quotient are correctly rounded.
 #[test]
-fn the_control_law_is_exact() {
+fn codel_control_law_is_exact() {
     for count in (1..1_000).chain([u32::MAX]) {
         let next = CodelControl::DEFAULT.next_drop(Instant::ZERO, count).as_nanos();
         assert_eq!(next, (1e8 / f64::from(count).sqrt()).floor() as u64, "{count}");

@@ -50,7 +50,7 @@ fn flows_take_turns_by_their_credit() {
 /// A flow that has just become busy goes before all others, but not again before it has waited for
 /// its turn among them.
 #[test]
-fn a_sparse_flow_goes_first_and_cannot_starve_the_others() {
+fn sparse_flow_is_served_first_without_starving_others() {
     let mut hands = queue(plan());
     for i in 0..20 {
         push(&mut hands, 100 + i, 1, 1500);
@@ -73,7 +73,7 @@ fn a_sparse_flow_goes_first_and_cannot_starve_the_others() {
 /// Over the limit, the fattest flow loses its oldest packets until half of its bytes are gone, 64
 /// at most; what had come is not dropped for being last.
 #[test]
-fn the_fattest_flow_gives_way() {
+fn fq_codel_full_queue_drops_from_fattest_flow() {
     for (fat, dropped) in [(9, 5), (10, 5), (200, 64)] {
         let limit = QueueLimit::Packets(fat + 2);
         let mut hands = queue(FqCodelPlan { limit, ..plan() });
@@ -161,7 +161,7 @@ fn cross_traffic_and_what_cannot_be_read_are_a_flow_each() {
 }
 
 #[test]
-fn an_idle_link_sends_at_once() {
+fn idle_link_sends_at_once() {
     let mut hands = queue(plan());
     for id in 0..5 {
         assert_eq!(hands.pass(ms(id), plain(id)).map(|it| it.packet.id), Some(id));

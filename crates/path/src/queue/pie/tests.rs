@@ -28,7 +28,7 @@ fn pie(plan: PiePlan, probability: f64, waiting: u64) -> Hands<Pie> {
 /// Worked out in exact fractions. The first line by hand: ⅛ · 0.020 s + 1¼ · 0.035 s = 0.04625, at
 /// a probability of nothing divided by 2048.
 #[test]
-fn the_probability_follows_the_wait() {
+fn pie_probability_follows_queue_delay() {
     let mut controller = controller();
     for (wait, probability) in [
         (35, 0.000_022_583_007_812_5),
@@ -69,7 +69,7 @@ fn without_any_wait_the_probability_decays() {
     }
 }
 
-/// Updates stand at multiples of 15 ms, however often anybody looks.
+/// Updates are at multiples of 15 ms, however often it is polled.
 #[test]
 fn updates_do_not_depend_on_who_looks_when() {
     let mut punctual = controller();
@@ -102,7 +102,7 @@ fn drops_are_as_frequent_as_the_probability() {
             hands.push(ms(1), plain(100 + id));
             let hit = hands.dropped();
             if hit.is_empty() {
-                // The queue stays as long as it was, without telling PIE of it.
+                // The queue keeps its length, without PIE noticing.
                 hands.queue.waiting.pop();
             } else {
                 let (waited, packets) = (Span::ZERO, 3);
@@ -128,7 +128,7 @@ fn drops_are_as_frequent_as_the_probability() {
 }
 
 #[test]
-fn a_short_queue_a_short_wait_and_a_young_burst_are_let_be() {
+fn pie_short_queue_short_wait_or_new_burst_no_drops() {
     let dropped = |mut hands: Hands<Pie>| {
         for id in 0..100 {
             hands.push(ms(1), tcp(100 + id, 1, 40, Ecn::NotEct));
@@ -155,7 +155,7 @@ fn a_short_queue_a_short_wait_and_a_young_burst_are_let_be() {
 /// The grace of 150 ms is over with the tenth update after the last packet that found no
 /// congestion, and earned again by the first that finds none.
 #[test]
-fn the_grace_ends_and_is_earned_anew() {
+fn pie_burst_allowance_ends_and_is_renewed() {
     let mut controller = controller();
     controller.wait = Span::from_millis(20);
     controller.catch_up(ms(149));
@@ -173,7 +173,7 @@ fn the_grace_ends_and_is_earned_anew() {
 }
 
 #[test]
-fn it_marks_up_to_a_threshold_and_drops_above() {
+fn pie_marks_up_to_threshold_and_drops_above() {
     let ecn = PiePlan { mark_threshold: Some(Probability::per_million(100_000)), ..plan() };
     for (plan, probability, is_marked) in
         [(ecn, 0.1, true), (ecn, 0.100_1, false), (plan(), 0.1, false)]
@@ -189,7 +189,7 @@ fn it_marks_up_to_a_threshold_and_drops_above() {
 }
 
 #[test]
-fn the_wait_is_that_of_the_packet_that_leaves_and_none_when_none_is_left() {
+fn pie_queue_delay_is_that_of_departing_packet() {
     let mut hands = Hands::new(Pie::new(plan(), rng()));
     hands.push(ms(0), plain(0));
     hands.push(ms(2), plain(1));

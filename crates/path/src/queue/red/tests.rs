@@ -8,7 +8,7 @@ fn plan() -> RedPlan {
     spec.plan(Rate::from_bits_per_second(8_000_000), Span::ZERO).unwrap()
 }
 
-/// So many packets wait, and have done so for long: they are the average.
+/// A RED queue with `waiting` packets for so long that they are the average.
 fn red(plan: RedPlan, waiting: u64) -> Hands<Red> {
     let mut hands = Hands::new(Red::new(plan, rng()));
     for id in 0..waiting {
@@ -71,7 +71,7 @@ fn hold(average: &Average) -> Average {
 }
 
 #[test]
-fn nothing_below_and_everything_above() {
+fn red_drops_nothing_below_min_and_all_above_max() {
     assert!(hits(&mut red(plan(), 4), 10_000).is_empty());
     assert_eq!(hits(&mut red(plan(), 15), 50), (0..50).collect::<Vec<_>>());
     // Gently: at 18 packets 2 % + 98 % · 3/15 = 21.6 %, so gaps are 1 to 4 (or the fifth, surely).
@@ -85,7 +85,7 @@ fn nothing_below_and_everything_above() {
 
 /// (1 − w) · old + w · now at each packet; 0 to start with.
 #[test]
-fn the_average_is_exponentially_weighted() {
+fn red_average_is_exponentially_weighted() {
     let mut average =
         Average { weight: 0.25, packet_time: Span::from_millis(1), value: 0.0, idle_since: None };
     for (waiting, value) in [(8.0, 2.0), (8.0, 3.5), (0.0, 2.625), (2.625, 2.625)] {
@@ -117,9 +117,9 @@ fn idle_time_begins_when_nothing_is_left_to_send() {
     assert!((hands.queue.average.value - 0.5).abs() < 1e-12, "half of it: it found nobody waiting");
 }
 
-/// An average that is still high drops what comes to an idle link, too.
+/// A high average drops arriving packets even on an idle link.
 #[test]
-fn an_idle_link_may_drop() {
+fn idle_link_with_high_average_drops() {
     let mut hands = red(plan(), 0);
     hands.queue.average.value = 20.0;
     assert!(hands.pass(ms(0), plain(1)).is_none());
@@ -129,7 +129,7 @@ fn an_idle_link_may_drop() {
 }
 
 #[test]
-fn it_marks_where_packets_allow_it_and_a_full_queue_drops_all() {
+fn red_marks_ect_packets_and_full_queue_drops_all() {
     let mut hands = red(RedPlan { ecn: true, limit: QueueLimit::Packets(22), ..plan() }, 18);
     for id in 100..104 {
         hands.push(ms(1), if id == 101 { plain(id) } else { ect(id) });
@@ -147,7 +147,7 @@ fn it_marks_where_packets_allow_it_and_a_full_queue_drops_all() {
 
 /// Thresholds in bytes look at bytes.
 #[test]
-fn the_average_has_the_unit_of_the_thresholds() {
+fn red_average_has_unit_of_thresholds() {
     let bytes = |n: u64| QueueLimit::Bytes(Bytes::new(n));
     let plan =
         RedPlan { min: bytes(3_000), max: bytes(9_000), weight: Probability::ALWAYS, ..plan() };

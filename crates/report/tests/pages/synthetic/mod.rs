@@ -413,7 +413,7 @@ fn row(number: usize, episode: &Episode) -> EpisodeRow {
             if timed {
                 "The window ran out, the sender fell silent, and the retransmission timer sent first."
             } else {
-                "Data still flowed when the path came back, so SACK told of the hole at once."
+                "Data still flowed when the path came back, so SACK reported the hole at once."
             }
         ),
     }

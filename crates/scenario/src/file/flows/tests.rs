@@ -30,13 +30,13 @@ fn first_foreground_flow_in_file_is_subject() {
     let names: Vec<&str> = case.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["web", "b", "a"]);
     assert_eq!(case.subject().unwrap().name, "b");
-    let told: Vec<_> = case
+    let connections: Vec<_> = case
         .connections(1)
         .iter()
         .map(|it| (it.flow, it.ports, it.start.unwrap(), it.workload.upload.is_some()))
         .collect();
     assert_eq!(
-        told,
+        connections,
         [
             (0, [32_768, 5_001], at(0), false),
             (2, [32_769, 5_003], at(0), true),
@@ -67,7 +67,7 @@ fn keys_of_flows_can_be_varied() {
          \"flow.second.client.socket.congestion\" = [\"reno\", \"cubic\"]\n\
          \"flow.second.start\" = [\"1 s\", \"5 s\"]\n",
     );
-    let told: Vec<_> = scenario
+    let cases: Vec<_> = scenario
         .cases
         .iter()
         .map(|case| {
@@ -75,8 +75,8 @@ fn keys_of_flows_can_be_varied() {
             (case.name.as_str(), client.socket.congestion().unwrap().to_owned())
         })
         .collect();
-    assert_eq!(told[0], ("reno_1s", "reno".into()));
-    assert_eq!(told[3], ("cubic_5s", "cubic".into()));
+    assert_eq!(cases[0], ("reno_1s", "reno".into()));
+    assert_eq!(cases[3], ("cubic_5s", "cubic".into()));
     assert_eq!(scenario.cases[3].connections(1)[1].start, Some(at(5_000)));
     let hashes: std::collections::BTreeSet<_> = scenario.cases.iter().map(|it| &it.hash).collect();
     assert_eq!(hashes.len(), 4);
@@ -102,7 +102,7 @@ fn arrivals_follow_seed_within_their_duration() {
 }
 
 #[test]
-fn a_case_without_flows_has_one_unnamed_flow() {
+fn case_without_flows_has_one_unnamed_flow() {
     let case = &parse("").cases[0];
     assert!(case.subject().is_none());
     assert!(!serde_json::to_string(case).unwrap().contains("flows"));
@@ -128,7 +128,7 @@ fn connections_of_a_workload_wait_for_a_place_and_share_a_payload() {
 
 #[test]
 fn impossible_flow_is_refused() {
-    for (rest, told) in [
+    for (rest, expected) in [
         ("[flow.a]\nbackground = true\n", "all flows are background"),
         ("[flow.\"a b\"]\n", "invalid flow name"),
         ("[flow.a]\ncount = 0\n", "the metrics belong to this flow"),
@@ -152,7 +152,7 @@ fn impossible_flow_is_refused() {
         ),
     ] {
         let refusal = refusal(rest);
-        assert!(refusal.contains(told), "{rest}: {refusal}");
+        assert!(refusal.contains(expected), "{rest}: {refusal}");
     }
 }
 

@@ -47,7 +47,7 @@ impl Disk {
     /// Serves a folder, or a file.
     ///
     /// # Errors
-    /// When it is not there, may not be read, or is neither.
+    /// When it is missing, unreadable, or neither.
     pub(crate) fn open(path: &Path) -> io::Result<Disk> {
         let content = path.metadata()?;
         let known = Mutex::default();
@@ -113,7 +113,7 @@ impl Files for Disk {
 
 /// Opens a regular file below `folder`, wherever links lead: never outside of it.
 fn open(folder: BorrowedFd<'_>, name: &str) -> Result<(OwnedFd, Identity), Missing> {
-    // A pipe must not hold up whoever opens it.
+    // Opening a pipe must not block.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let file = rustix::fs::openat2(folder, name, flags, Mode::empty(), within).map_err(missing)?;

@@ -55,7 +55,7 @@ impl Refusal {
 pub(super) enum Parsed {
     /// More is needed; empty lines at the beginning can be forgotten.
     Partial { skipped: usize },
-    /// A head of so many bytes.
+    /// A head of this many bytes.
     Head { head: Head, length: usize },
     /// This will never be a request that can be answered.
     Refused(Refusal),
@@ -138,7 +138,7 @@ impl Fields {
                 }
                 14 if header.name.eq_ignore_ascii_case("content-length") => {
                     let length = length(header.value).ok_or(Refusal::BAD)?;
-                    // RFC 9112, section 6.3: two that differ are an attack on whoever believes one.
+                    // RFC 9112, section 6.3: two that differ are request smuggling.
                     if fields.length.is_some_and(|other| other != length) {
                         return Err(Refusal::BAD);
                     }

@@ -38,7 +38,7 @@ impl Service for Http {
     }
 }
 
-/// Where what is served comes from.
+/// The source of the content.
 pub trait Files: Send + Sync {
     /// The file of a path that begins with `/`, is decoded, and has no query.
     ///
@@ -170,8 +170,8 @@ impl Session for HttpSession {
 }
 
 impl HttpSession {
-    /// Reads a head from its beginning each time something came: whoever sends it in single bytes
-    /// makes more work for the kernel than for this, as long as heads are short.
+    /// Parses a head from its beginning on each read. With short heads, a client that sends single
+    /// bytes costs the kernel more than this parser.
     fn head(&mut self, input: &[u8]) -> Parsed {
         let parsed = head::parse(input);
         if let Parsed::Partial { skipped } = parsed {
@@ -215,7 +215,7 @@ impl HttpSession {
         self.is_arriving = matches!(self.state, State::Body(_));
     }
 
-    /// What came is no request: says why, and that is all.
+    /// Answers a malformed request with the reason and closes.
     fn refuse(&mut self, refusal: Refusal, now: &Moment, output: &mut Output) {
         output.count_refusal();
         refusal.write(true, Persistence { is_last: true, is_old: false }, now, output);
@@ -229,7 +229,7 @@ impl HttpSession {
 #[derive(Debug, Clone, Copy)]
 struct Persistence {
     is_last: bool,
-    /// The client speaks HTTP/1.0, and takes a connection for one that ends unless it is told.
+    /// The client speaks HTTP/1.0: without `keep-alive` the connection closes.
     is_old: bool,
 }
 

@@ -17,7 +17,7 @@ impl Files for Shelf {
     }
 }
 
-/// What is answered to these pieces, all told, and whether the server wants to end.
+/// The whole answer to these pieces, and whether the server wants to end.
 fn converse(pieces: &[&[u8]]) -> (String, After) {
     let moment = Moment::at(784_111_777);
     let mut session = Http::new(Arc::new(Shelf)).open();
@@ -43,14 +43,14 @@ fn converse(pieces: &[&[u8]]) -> (String, After) {
 }
 
 /// The first line of each answer, and how it ends.
-fn told(request: &str) -> (Vec<String>, After) {
+fn status_lines(request: &str) -> (Vec<String>, After) {
     let (answer, after) = converse(&[request.as_bytes()]);
     let lines = answer.lines().filter(|line| line.starts_with("HTTP/1.1 "));
     (lines.map(|line| line[9..].to_owned()).collect(), after)
 }
 
 #[test]
-fn an_answer_is_whole() {
+fn response_is_complete() {
     let (answer, after) = converse(&[b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]);
     let expected = "HTTP/1.1 200 OK\r\nServer: tcplab\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
                     Content-Length: 6\r\nContent-Type: text/html\r\n\
@@ -71,10 +71,10 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
     ("GET / HTTP/1.1\r\nHost: x\r\n\r\nHEAD / HTTP/1.1\r\nHost: x\r\n\r\nGET /no HTTP/1.1\r\nHost: x\r\n\r\n", &["200 OK", "200 OK", "404 Not Found"], After::Continue),
     ("GET http://x/a%20b?q HTTP/1.1\r\nHost: x\r\n\r\n", &["200 OK"], After::Continue),
     ("GET http://x HTTP/1.1\r\nHost: x\r\n\r\n", &["200 OK"], After::Continue),
-    // Who ends.
+    // Requests that end the connection.
     ("GET / HTTP/1.1\r\nHost: x\r\nConnection: foo , Close\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", &["200 OK"], After::Close),
     ("GET / HTTP/1.0\r\n\r\n", &["200 OK"], After::Close),
-    // What is understood and refused, after which it goes on.
+    // Requests that are understood and refused; the connection continues.
     ("GET /../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
     ("GET /%2e%2e/x HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
     ("GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", &["400 Bad Request"], After::Continue),
@@ -83,7 +83,7 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
     ("GET /busy HTTP/1.1\r\nHost: x\r\n\r\n", &["503 Service Unavailable"], After::Continue),
     ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: x\r\n\r\n", &["405 Method Not Allowed", "200 OK"], After::Continue),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc", &["200 OK"], After::Continue),
-    // What is no request, after which it ends.
+    // Malformed requests; the connection ends.
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", &["413 Content Too Large"], After::Linger),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabc", &["400 Bad Request"], After::Linger),
     ("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: +3\r\n\r\nabc", &["400 Bad Request"], After::Linger),
@@ -93,7 +93,7 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
     ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", &["505 HTTP Version Not Supported"], After::Linger),
     ("GET / HTTP/1.1\r\nHo st: x\r\n\r\n", &["400 Bad Request"], After::Linger),
     ("\x16\x03\x01\x02\0", &["400 Bad Request"], After::Linger),
-    // What is not whole.
+    // Incomplete requests.
     ("GET / HTTP/1.1\r\nHost: x\r\n", &[], After::Continue),
     ("", &[], After::Continue),
 ];
@@ -102,12 +102,12 @@ const REQUESTS: &[(&str, &[&str], After)] = &[
 fn requests_are_answered() {
     for (request, answers, after) in REQUESTS {
         let expected: Vec<String> = answers.iter().map(|&line| line.to_owned()).collect();
-        assert_eq!(told(request), (expected, *after), "{request:?}");
+        assert_eq!(status_lines(request), (expected, *after), "{request:?}");
     }
 }
 
 #[test]
-fn what_is_too_long_is_refused() {
+fn too_long_request_is_refused() {
     let long = "x".repeat(9000);
     for (request, answer) in [
         (format!("GET /{long} HTTP/1.1\r\nHost: x\r\n\r\n"), "414 URI Too Long"),
@@ -117,12 +117,12 @@ fn what_is_too_long_is_refused() {
             "431 Request Header Fields Too Large",
         ),
     ] {
-        assert_eq!(told(&request), (vec![answer.to_owned()], After::Linger));
+        assert_eq!(status_lines(&request), (vec![answer.to_owned()], After::Linger));
     }
 }
 
 #[test]
-fn a_session_that_stops_answers_once_more() {
+fn stopping_session_answers_once_more() {
     let moment = Moment::at(0);
     let mut session = Http::new(Arc::new(Shelf)).open();
     session.stop();
@@ -136,7 +136,7 @@ fn a_session_that_stops_answers_once_more() {
 }
 
 #[test]
-fn slowness_is_told_once_something_was_said() {
+fn late_request_is_answered_with_408() {
     let moment = Moment::at(0);
     let mut session = Http::new(Arc::new(Shelf)).open();
     let mut output = Output::default();

@@ -7,7 +7,7 @@ use crate::congestion::ticks::micros;
 
 /// Rounds after which the older of two maxima is forgotten (`bbr_extra_acked_win_rtts`).
 const ROUNDS: u32 = 5;
-/// An epoch ends when it has seen so many segments (`bbr_ack_epoch_acked_reset_thresh`).
+/// The number of segments that ends an epoch (`bbr_ack_epoch_acked_reset_thresh`).
 const MOST_ACKED: u64 = 1 << 20;
 /// A heap counts for as much as comes in this time at most (`bbr_extra_acked_max_us`), µs.
 const LONGEST: u64 = 100_000;
@@ -59,7 +59,7 @@ impl Aggregation {
         self.extra[self.current] = self.extra[self.current].max(extra);
     }
 
-    /// So many segments more in flight (`bbr_ack_aggregation_cwnd`).
+    /// The extra segments in flight (`bbr_ack_aggregation_cwnd`).
     pub(super) fn allowance(&self, bandwidth: u64) -> u32 {
         self.extra[0].max(self.extra[1]).min(segments_in(bandwidth, LONGEST)) as u32
     }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(after(20, 100).allowance(RATE), 20);
     }
 
-    /// What comes in 100 ms is the most, and the window is.
+    /// The data of 100 ms and the window are the bounds.
     #[test]
     fn aggregation_huge_burst_is_bounded() {
         assert_eq!(after(150, 20).allowance(RATE), 97);

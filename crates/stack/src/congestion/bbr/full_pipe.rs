@@ -4,7 +4,7 @@ use super::units::UNIT;
 
 /// It is once bandwidth grew by less than a quarter (`bbr_full_bw_thresh`)…
 const GROWTH: u64 = UNIT * 5 / 4;
-/// …in so many rounds (`bbr_full_bw_cnt`).
+/// …in this many rounds (`bbr_full_bw_cnt`).
 const ROUNDS: u32 = 3;
 
 /// Watches the bandwidth grow from round to round (`bbr_check_full_bw_reached`).

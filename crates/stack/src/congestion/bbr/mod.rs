@@ -25,11 +25,11 @@ const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
 const CWND_GAIN: u64 = UNIT * 2;
 /// A cycle of probing (`bbr_pacing_gain`): more, less, and six times the same.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// A cycle begins in one of so many phases, never in the one that drains (`bbr_cycle_rand`).
+/// The number of phases in which a cycle may begin, without the draining one (`bbr_cycle_rand`).
 const FIRST_PHASES: u64 = 7;
-/// Bandwidth is the largest of so many rounds (`bbr_bw_rtts`).
+/// Bandwidth is the maximum of this many rounds (`bbr_bw_rtts`).
 const BANDWIDTH_ROUNDS: u64 = CYCLE.len() as u64 + 2;
-/// The RTT minimum is that of so many seconds (`bbr_min_rtt_win_sec`).
+/// The window of the RTT minimum, in seconds (`bbr_min_rtt_win_sec`).
 const RTT_SECONDS: u64 = 10;
 /// How long it is measured with next to nothing in flight (`bbr_probe_rtt_mode_ms`).
 const PROBE_RTT: Span = Span::from_millis(200);

@@ -47,7 +47,7 @@ pub(super) enum Verdict {
     Nothing,
     /// The path is policed.
     Policed,
-    /// It was long enough held for policed.
+    /// The time of the policed rate is over.
     NoLonger,
 }
 

@@ -6,7 +6,7 @@ pub(super) const BW_UNIT: u64 = 1 << BW_SHIFT;
 /// Gains are counted in 256ths (`BBR_SCALE`).
 pub(super) const SHIFT: u32 = 8;
 pub(super) const UNIT: u64 = 1 << SHIFT;
-/// BBR paces below the bandwidth by so many per cent (`bbr_pacing_margin_percent`).
+/// BBR paces this many per cent below the bandwidth (`bbr_pacing_margin_percent`).
 const MARGIN_PERCENT: u128 = 1;
 
 /// Segments that come in `micros` µs at `bandwidth`; more than an hour counts as that.

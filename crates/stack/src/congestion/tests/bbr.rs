@@ -73,7 +73,7 @@ fn bbr_in_steady_state_fills_path_with_short_queue() {
     }
     let share = (driver.window.delivery.delivered - before) as f64 / 6_000.0;
     assert!(share > 0.98, "{share}");
-    // Probing goes on until 1.25 times what fits is in flight, and bursts: 127 + 6 + 2.
+    // Probing continues until 1.25 BDP is in flight, and bursts: 127 + 6 + 2.
     assert!((26..=36).contains(&most), "{most}");
     // Eight phases of a round trip each.
     assert!((6..=8).contains(&probes), "{probes}");
@@ -114,7 +114,7 @@ fn bbr_random_losses_keep_rate() {
     assert!(share > 0.95, "{share}");
 }
 
-/// After a pause it goes on at the bandwidth it knows, not in a burst.
+/// After idle it resumes at the known bandwidth, not with a burst.
 #[test]
 fn bbr_after_idle_keeps_rate() {
     let mut driver = Driver::new("bbr", path(10_000));

@@ -1,4 +1,4 @@
-//! The controls driven through a bottleneck and held against their formulas.
+//! The congestion controls driven through a bottleneck and compared with their formulas.
 
 mod bbr;
 mod compound;

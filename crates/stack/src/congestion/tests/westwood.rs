@@ -29,7 +29,7 @@ fn westwood_rate_is_smoothed_twice() {
     hear(&mut control, &mut window, 0, 0, true);
     let mut shown = Vec::new();
     for interval in 1..=6 {
-        // What comes at the end of an interval is counted in the next.
+        // An ACK at the end of an interval counts in the next.
         hear(
             &mut control,
             &mut window,
@@ -44,7 +44,7 @@ fn westwood_rate_is_smoothed_twice() {
     assert_eq!(shown, [1000, 1000, 1015, 1042, 1077, 1118]);
 }
 
-/// Three duplicates stand for three segments, and what acknowledges four then is counted for one.
+/// Three duplicates count as three segments; an ACK of four segments then counts as one.
 #[test]
 fn westwood_duplicate_acks_are_counted_once() {
     let (mut control, mut window) = new();

@@ -101,7 +101,7 @@ fn gap_and_its_end_are_reported() {
     assert_eq!(reported(4), (Some(next), format!("{} {}", block(4, 5), block(2, 3))));
     assert_eq!(reported(3), (Some(next), block(2, 5)));
     // A duplicate: reported first, with the block it belongs to. From the fourth on they are held
-    // back for a while (`tcp_comp_sack_delay_ns`), but for what was not expected.
+    // back for a while (`tcp_comp_sack_delay_ns`), except what was not expected.
     let twice = format!("{} {}", block(3, 4), block(2, 5));
     bench.hear(".", at(3), 1, 100);
     assert!(bench.sent.is_empty());
@@ -159,7 +159,7 @@ fn window_follows_reader() {
     }
     // Less than a segment is left.
     assert!(edge > 20_001 - MSS as i32 && edge <= 20_001, "{edge}");
-    // Full: what comes is refused, and answered.
+    // Full: the segment is dropped and answered with an ACK.
     bench.hear(".", next, 1, 100);
     assert_eq!(window(&mut bench), 0);
     assert_eq!(bench.connection.unread().as_u64(), edge as u64 - 1);

@@ -123,7 +123,8 @@ fn data_after_close_is_answered_with_reset() {
     assert_eq!(bench.connection.state(), State::Closed);
 }
 
-/// FIN-WAIT-2 ends after `tcp_fin_timeout` once the application has let go, and not before.
+/// FIN-WAIT-2 ends after `tcp_fin_timeout` once the application has closed the socket, and not
+/// before.
 #[test]
 fn fin_wait_2_of_orphan_expires() {
     for (lets_go, state) in [(true, State::Closed), (false, State::FinWait2)] {

@@ -39,7 +39,7 @@ fn handshake_option_not_offered_is_not_used() {
     }
 }
 
-/// RFC 3168 section 6.1.1: who asks, who grants, and that a retransmitted SYN does not ask.
+/// RFC 3168 section 6.1.1: ECN is requested, granted, and not requested by a retransmitted SYN.
 #[test]
 fn handshake_ecn_is_negotiated() {
     use crate::config::Ecn::{Asked, Granted, Off};

@@ -50,7 +50,7 @@ fn in_state(state: State) -> (Bench, i32, i32) {
     (bench, next, own)
 }
 
-/// What comes, by flags, number beyond the expected, acknowledgement beyond what was sent, length.
+/// Incoming segments: flags, SEQ beyond RCV.NXT, ACK beyond SND.NXT, length.
 const KINDS: [(&str, &str, i32, i32, u32); 19] = [
     ("nothing set", "", 0, 0, 0),
     ("SYN in the window", "S", 5, 0, 0),

@@ -20,7 +20,7 @@ use super::*;
 use crate::congestion::Reno;
 use crate::{Segment, SendCause};
 
-/// Linux's rules but for what `change` changes.
+/// Linux's rules except what `change` changes.
 fn changed(change: impl FnOnce(&mut Config)) -> Config {
     let mut config = Config::default();
     change(&mut config);

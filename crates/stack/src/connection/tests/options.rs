@@ -168,7 +168,7 @@ fn receive_low_water_mark_delays_readiness() {
     ];
     let bench = Bench::established(&with(&options));
     assert_eq!(bench.connection.receive_low().as_u64(), 4_096);
-    // A buffer that nobody set makes room.
+    // A buffer without SO_SNDBUF or SO_RCVBUF grows.
     let bench = Bench::established(&with(&options[1..]));
     assert_eq!(bench.connection.receive_low().as_u64(), 1 << 20);
     assert!(bench.connection.receive_buffer().as_u64() >= 1 << 21);

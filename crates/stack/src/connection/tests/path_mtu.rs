@@ -29,7 +29,7 @@ fn icmp_too_big_shrinks_segments() {
     assert_eq!((info.pmtu, info.snd_mss, info.snd_cwnd), (1_400, 1_360, 10));
 }
 
-/// RFC 5927 section 4.1: who does not see the connection would have to guess its numbers.
+/// RFC 5927 section 4.1: an off-path attacker would have to guess the sequence numbers.
 #[test]
 fn icmp_quoting_nothing_outstanding_is_ignored() {
     for (sequence, believed) in [(-1, false), (0, false), (1, true), (2_921, true), (2_922, false)]

@@ -81,7 +81,7 @@ impl Bench {
         })
     }
 
-    /// Time goes on; timers run out on the way.
+    /// Advances time; timers expire meanwhile.
     pub(super) fn wait(&mut self, ms: u64) {
         let until = self.now + Span::from_millis(ms);
         while let Some(at) = self.connection.poll_at().filter(|at| *at <= until) {

@@ -39,7 +39,7 @@ fn pair(pool: &BufferPool) -> Pair {
     pair
 }
 
-/// The same, with so many segments that its application has not read.
+/// A pair whose application has this many unread segments.
 fn pair_with_unread(pool: &BufferPool, count: u32) -> Pair {
     let mut pair = pair(pool);
     for _ in 0..count {

@@ -46,7 +46,7 @@ fn keep_alive_answer_restarts_timer() {
     assert_eq!(bench.connection.info(bench.now).probes, 0);
 }
 
-/// A probe is answered at once, wherever it comes from.
+/// Every probe is answered at once.
 #[test]
 fn keep_alive_probe_is_answered() {
     let mut bench = Bench::established(&Config::default());

@@ -162,7 +162,7 @@ pub(super) struct Peer {
     pub(super) window_sequence: u64,
     /// The timestamp echoed last.
     pub(super) echo: Option<u32>,
-    /// When the peer was last heard from.
+    /// When the last segment of the peer arrived.
     pub(super) heard_at: Instant,
     pub(super) probe: WindowProbe,
 }
@@ -174,7 +174,7 @@ impl Peer {
     }
 }
 
-/// Zero window probes since the peer was last heard from.
+/// Zero window probes since the last segment of the peer.
 #[derive(Debug, Default)]
 pub(super) struct WindowProbe {
     /// Probes not answered (`icsk_probes_out`).

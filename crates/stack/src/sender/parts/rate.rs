@@ -15,7 +15,7 @@ pub(crate) struct RateMeter {
     delivered_at: u64,
     /// When the segment left that was delivered last, µs.
     first_sent: u64,
-    /// Until so many segments are delivered, samples are limited by the application.
+    /// Samples are application-limited until this many segments are delivered.
     pub(crate) app_limited: Option<u64>,
     /// The latest valid rate.
     pub(crate) latest: Option<DeliveryRate>,

@@ -21,7 +21,7 @@ impl Reordering {
         Reordering { segments: least, events: 0, least, most }
     }
 
-    /// A segment was displaced by so many.
+    /// A segment was displaced by this many.
     pub(crate) fn learn(&mut self, segments: u32) {
         self.segments = segments.min(self.most);
     }

@@ -36,7 +36,7 @@ pub(super) struct Scoreboard {
     pub(super) runs: Runs,
     /// Where records to be retransmitted start, ascending; some may have been repaired since.
     to_retransmit: VecDeque<u64>,
-    /// Segments SACKed; without SACK, those that duplicate ACKs stand for.
+    /// Segments SACKed; without SACK, one per duplicate ACK.
     pub(super) sacked_out: u32,
     /// Segments marked lost.
     pub(super) lost_out: u32,
@@ -153,14 +153,14 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// What left last goes on with what leaves next: both are of one burst.
+    /// Joins the last record with the next one: both belong to one burst.
     pub(crate) fn go_on(&mut self) {
         if let Some(last) = self.records.back_mut() {
             last.marks |= GOES_ON;
         }
     }
 
-    /// From here on it is no part of a burst that is cut anew as one.
+    /// Separates the record from its burst, so that resegmentation cuts it on its own.
     pub(crate) fn part(&mut self, number: u64) {
         let index = (number - self.first) as usize;
         for record in self.records.iter_mut().take(index + 1).skip(index.saturating_sub(1)) {

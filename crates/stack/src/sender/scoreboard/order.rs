@@ -15,7 +15,7 @@ impl Scoreboard {
         self.full(self.get(number).newer)
     }
 
-    /// The number that a link stands for.
+    /// The record number of a link.
     pub(super) fn full(&self, link: u32) -> Option<u64> {
         (link != NONE).then(|| self.first + (u64::from(link).wrapping_sub(self.first) & LINK))
     }
@@ -35,7 +35,7 @@ impl Scoreboard {
         self.newest = Some(number);
     }
 
-    /// Makes the order of sending anew after marks were taken back, which is rare.
+    /// Rebuilds the send order after loss marks were removed, which is rare.
     pub(super) fn list_anew(&mut self) {
         (self.oldest, self.newest) = (None, None);
         let mut order = Vec::new();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::record::{EVER, GOES_ON, LISTED, LOST, NONE, RETRANSMITTED, SACKED};
 use super::{Record, Scoreboard};
 
-/// How what is outstanding is cut anew.
+/// How outstanding data is resegmented.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Smaller {
     /// The most data bytes of a segment.
@@ -15,16 +15,15 @@ pub(crate) struct Smaller {
     pub(crate) una: u64,
     /// The position behind the last data byte: a FIN behind it takes no room.
     pub(crate) data_end: u64,
-    /// Whether only what left as one burst is cut as one; otherwise all that lies together is.
+    /// Whether each burst is cut on its own; otherwise all adjacent data is cut as one.
     pub(crate) by_bursts: bool,
-    /// Whether what was too large is lost.
+    /// Whether the segments that were too large are lost.
     pub(crate) is_lost: bool,
 }
 
 impl Scoreboard {
-    /// No segment that is not SACKed has more data than allowed any more. What has is cut anew
-    /// from its burst's first byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`), with all
-    /// of that burst.
+    /// Resegments each burst that has an unSACKed segment above `most`, whole and from its first
+    /// byte on (`tcp_simple_retransmit`, `tcp_set_skb_tso_segs`).
     pub(crate) fn make_smaller(&mut self, how: &Smaller) {
         let old = std::mem::take(&mut self.records);
         let mut records = VecDeque::with_capacity(old.len());

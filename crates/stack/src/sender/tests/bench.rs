@@ -172,7 +172,7 @@ impl Bench {
         self.sender.poll_at().map(|at| at.as_nanos() / 1_000_000)
     }
 
-    /// The clock goes on to the next timer, which runs out.
+    /// Advances the clock to the next timer, which expires.
     pub(super) fn ring(&mut self) -> Result<(), GivenUp> {
         self.now = self.sender.poll_at().expect("a timer");
         self.sender.handle_timeout(self.now, &self.stream)?;
@@ -182,7 +182,7 @@ impl Bench {
 
     /// What leaves when the next timer runs out.
     pub(super) fn ring_sends(&mut self) -> Vec<(u64, SendCause)> {
-        self.ring().expect("the connection goes on");
+        self.ring().expect("the connection continues");
         self.sent()
     }
 

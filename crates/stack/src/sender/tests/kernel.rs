@@ -74,7 +74,7 @@ fn probe_waits_no_longer_than_first_timeout() {
     assert_eq!(b.cwnd(), 19);
     b.stream.end = start(12);
     assert_eq!(b.at(250).numbers(), [11]);
-    // The tenth left at 0 and its timer was set anew at 100; the probe is due at its time.
+    // The tenth left at 0 and its timer was restarted at 100; the probe is due at its time.
     b.ring().unwrap();
     assert_eq!((b.now.as_nanos() / 1_000_000, b.sent()), (300, vec![(11, TailLossProbe)]));
     assert_eq!(b.ring_sends(), [(10, Timeout(1))]);

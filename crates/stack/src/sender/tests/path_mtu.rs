@@ -1,4 +1,4 @@
-//! Packets that are too large for the path, whether it says so or not.
+//! Packets that are too large for the path, with and without ICMP.
 
 use super::bench::*;
 use crate::SendCause;

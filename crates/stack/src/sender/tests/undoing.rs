@@ -1,4 +1,4 @@
-//! Reductions taken back.
+//! Undone reductions of the congestion window.
 
 use super::super::{Ack, Negotiated};
 use super::bench::*;

@@ -116,7 +116,7 @@ impl FullSize {
         let Some(size) = size.filter(|&size| size > self.in_use) else { return };
         self.in_use = size;
         self.largest = size;
-        // What was smaller for a while only was no change for good.
+        // A size that was smaller only for a while is no lasting change.
         let changes = &mut self.changes;
         let size = Bytes::new(u64::from(size));
         while changes.last().is_some_and(|change| change.from <= size) {

@@ -61,7 +61,7 @@ fn full_size_from_handshake_or_data() {
 }
 
 #[test]
-fn a_syn_without_the_option_means_its_default() {
+fn syn_without_mss_means_default() {
     let mut size = FullSize::default();
     let syn = Packet { flags: TcpFlags::SYN, ..packet(Instant::ZERO) };
     size.on_send(&sent(&syn, 0, SegmentKind::New));

@@ -40,7 +40,7 @@ impl Capacity {
             self.break_off();
         }
     }
-    /// What comes next did not follow at once.
+    /// Ends the burst: the next segment did not follow back to back.
     pub(crate) fn break_off(&mut self) {
         (self.bytes, self.nanos) = (0, 0);
     }

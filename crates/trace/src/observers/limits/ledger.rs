@@ -21,7 +21,7 @@ const FULL_BEFORE: u64 = 16;
 pub(crate) enum SpanKind {
     /// It is certain.
     Sure(Limit),
-    /// Nothing was in flight, and nothing to send.
+    /// No data in flight and none to send.
     Idle,
     /// ACK-clocked: the sender transmitted on an ACK and had used its allowance before. The round
     /// trip shows whether the congestion window or the path set the rate.
@@ -155,7 +155,7 @@ impl TimeLedger {
         self.resolve(outcome);
         self.close(events);
         if let Some(period) = &mut self.period {
-            // What was acknowledged at the very moment when the accounts end.
+            // Data acknowledged at the instant when the accounts end.
             period.acked += Bytes::new(std::mem::take(&mut self.stretch.acked));
         }
         events.extend(self.period.take().map(Event::Limit));

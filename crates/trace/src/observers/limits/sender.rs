@@ -53,7 +53,7 @@ pub(crate) struct Departure {
     pub(crate) payload: u64,
     /// Not new data in order.
     pub(crate) repeat: bool,
-    /// It begins or goes on with fast recovery.
+    /// It starts or continues fast recovery.
     pub(crate) fast: bool,
     pub(crate) window_probe: bool,
     pub(crate) timer: Option<Timer>,
@@ -357,7 +357,7 @@ impl Sender {
             SpanKind::Sure(Limit::ReceiveWindow)
         }
     }
-    /// Waits of two RTTs stand for themselves.
+    /// A wait of two RTTs counts by itself.
     fn long(&self) -> Span {
         self.smoothed * 2
     }
@@ -366,7 +366,7 @@ impl Sender {
         self.growing = timeout;
         self.last_rate = 0;
     }
-    /// RFC 5681 section 4.1: after a timeout's time without sending the window begins anew.
+    /// RFC 5681 section 4.1: after an idle RTO the window restarts.
     fn restart_after_idle(&mut self, quiet: Span) {
         if quiet > Span::from_millis(200) + self.smoothed {
             self.shrunk(true);
@@ -492,7 +492,7 @@ impl Sender {
             (blurred, blurred)
         }
     }
-    /// What bounds a sender that goes on at the acknowledgements' pace.
+    /// What limits a sender clocked by ACKs.
     fn paced(&self) -> SpanKind {
         match self.recovery {
             Some(_) => SpanKind::Sure(Limit::Congestion),

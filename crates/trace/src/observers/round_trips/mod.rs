@@ -17,8 +17,8 @@ use timestamps::Timestamps;
 
 /// The RTTs of one direction's data.
 ///
-/// One sample for each acknowledgement, of the newest data that it tells of: that was not held
-/// back to acknowledge more. The smoothed RTT is fed as Linux feeds its own (`tcp_ack`,
+/// One sample for each acknowledgement, of the newest data that it acknowledges: that ACK was not
+/// delayed. The smoothed RTT is fed as Linux feeds its own (`tcp_ack`,
 /// `tcp_clean_rtx_queue`): with the oldest that the acknowledgement takes in, unless it takes in
 /// anything that was retransmitted; else with the oldest that it newly SACKs; else by timestamps.
 #[derive(Debug, Default)]

@@ -39,7 +39,7 @@ pub(crate) struct Quantiles {
     filled: u8,
     /// Each count represents 2^`scale` samples.
     scale: u8,
-    /// Decides which times are counted where a count stands for several.
+    /// Decides which times are counted where one count represents several.
     lot: u32,
     /// The class of the first of `counts`.
     first: u16,
@@ -132,7 +132,7 @@ fn class(nanos: u64) -> usize {
     (doubling - DOUBLINGS.start) as usize * PER_DOUBLING + usize::from(CLASS[bits])
 }
 
-/// What is as far, in proportion, from both bounds of a class.
+/// The harmonic mean of the bounds of a class: in proportion as far from both.
 fn middle(class: usize) -> Span {
     let shift = class / PER_DOUBLING + DOUBLINGS.start as usize - 8;
     let start = class % PER_DOUBLING;

@@ -14,7 +14,7 @@ fn millis(n: u64) -> Span {
 }
 
 #[test]
-fn the_timeout_as_worked_by_hand_from_tcp_rtt_estimator() {
+fn rto_matches_tcp_rtt_estimator_by_hand() {
     let mut estimator = Estimator::default();
     // Sample, acknowledged, highest; then smoothed, variation and timeout in microseconds.
     for (step, (sample, una, high), after) in [
@@ -91,7 +91,7 @@ proptest! {
         prop_assert!(estimator.timeout().as_micros() as f64 >= least.min(120e6) - 20.0);
     }
 
-    /// Each of the quantiles is one of the samples, but for two per cent.
+    /// Each of the quantiles is one of the samples, within two per cent.
     #[test]
     fn quantiles_within_two_per_cent(
         samples in prop::collection::vec((0_u32..27, 1_024_u64..2_048), 1..300),
@@ -126,7 +126,7 @@ fn quantiles_of_very_many_samples_that_take_turns() {
 }
 
 #[test]
-fn the_clock_of_timestamps() {
+fn timestamp_clock_gives_age_across_wrap() {
     let mut clock = Timestamps::default();
     let at = |ms: u64| Instant::ZERO + millis(ms);
     let mut read = |ms: u64, value: u32| {

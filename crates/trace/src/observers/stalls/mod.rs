@@ -2,9 +2,9 @@
 //! "Demystifying and Mitigating TCP Stalls at the Server Side").
 //!
 //! Some causes show at once, by the packet that ends the stall. Why a timer had to run out shows
-//! only when the loss is repaired: a D-SACK then tells that nothing was lost, what had to be sent
-//! again tells whether anything got through, and what the sender sends next tells whether it had
-//! anything left. Stalls wait for that, a few at most, and are told in order.
+//! only when the loss is repaired: a D-SACK then shows that nothing was lost, the retransmissions
+//! show whether anything arrived, and what the sender sends next shows whether it had data left. A
+//! few stalls wait for that, and are reported in order.
 
 mod timeout;
 
@@ -49,7 +49,7 @@ pub(crate) struct Stalls {
     asked: bool,
     /// The receiver's window is closed.
     closed: bool,
-    /// What is left of it after the latest packet, where its scale is known.
+    /// The unused rest after the latest packet, where the scale is known.
     room: Option<u64>,
     /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,

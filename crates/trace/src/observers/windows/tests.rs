@@ -188,7 +188,7 @@ fn window_scale_from_data() {
 proptest! {
     /// Whoever keeps to its windows never proves a scale larger than the true one.
     #[test]
-    fn a_scale_proven_is_never_too_large(
+    fn proven_window_scale_is_never_too_large(
         scale in 0_u8..=14,
         flights in prop::collection::vec((1_u32..=65_535, 0.0_f64..=1.0), 1..60),
     ) {

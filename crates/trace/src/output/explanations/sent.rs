@@ -37,7 +37,7 @@ impl Sent {
                 break;
             }
             before.get_or_insert(*latest);
-            // A part of it retransmitted does not stand for the whole.
+            // A partial retransmission does not count as one of the whole.
             if range.start <= known.start && known.end <= range.end {
                 *latest = frame;
             }

@@ -1,4 +1,4 @@
-//! How the connection was closed, and what came after.
+//! How the connection was closed, and the packets after it.
 
 use tcplab_units::{Bytes, Endpoint};
 
@@ -137,7 +137,7 @@ fn unread_data() {
         let close = close(&format!("{filled}\n{text}")).unwrap();
         assert_eq!(close.unread, unread.map(Bytes::new), "{name}");
     }
-    // A window taken back without anything arriving is not filled.
+    // A window shrunk without any arrival is not filled.
     let taken_back = "0.1 > 1:1449\n0.11 < ack 1449 win 100\n0.12 < ack 1449 win 5";
     assert_eq!(close(&format!("{taken_back}\n0.2 < R 1 ack 1449")).unwrap().unread, None);
     // Without the handshake the scale is not known.

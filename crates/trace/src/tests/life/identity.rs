@@ -90,7 +90,7 @@ fn two_syn_acks_client_chooses() {
     assert_eq!(chain(&first), [None]);
     assert_eq!(first[0].reverse.totals.data, Bytes::new(1_448));
 
-    // 77_000 is the number that the drill's acknowledgements speak of.
+    // 77_000 is the number that the drill's ACKs acknowledge.
     let second = connections(
         "0 > S\n0.01 < S isn 3000000000\n0.011 < S\n0.02 > ack 1\n0.1 < 1:1449\n0.11 > ack 1449",
     );

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use tcplab_capture::Source;
 
-/// What is asked for, in the order of [`Row`].
+/// The requested fields, in the order of [`Row`].
 const FIELDS: [&str; 19] = [
     "frame.number",
     "frame.len",
@@ -76,7 +76,7 @@ pub(super) fn version() -> Option<String> {
     Some(version.expect("a version").trim_end_matches('.').to_owned())
 }
 
-/// What it says of all packets of a compressed capture.
+/// Its rows for all packets of a compressed capture.
 pub(super) fn rows(capture: &Path) -> Vec<Row> {
     let file = tempfile::NamedTempFile::new().unwrap();
     let mut bytes = Vec::new();

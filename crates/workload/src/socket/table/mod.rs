@@ -1,6 +1,6 @@
 //! All socket options that matter to TCP, UDP and IP on Linux, one row each: the only place where
 //! they are described. From it follow what a scenario may ask for, its schema, how an option is
-//! set and read back, what is said of the outcome, and `tcplab sockopts`.
+//! set and read back, the sentence on the outcome, and `tcplab sockopts`.
 //!
 //! Numbers, ranges and adjustments are those of Linux 6.12 (`sk_setsockopt` in net/core/sock.c,
 //! `do_tcp_setsockopt` in net/ipv4/tcp.c, `do_ip_setsockopt` in net/ipv4/ip_sockglue.c,

@@ -86,7 +86,7 @@ fn pareto_quantiles_are_those_of_their_definitions() {
 }
 
 /// Entries of the tables that iproute2 makes and installs: `pareto.dist`, `paretonormal.dist` and
-/// `normal.dist`, 4096 entries each, of which the k-th stands for the probability k/4096. The
+/// `normal.dist`, 4096 entries each, of which the k-th belongs to the probability k/4096. The
 /// normal ones come from a grid and are those of half a 16384th more; `paretonormal` rounds the
 /// normal part, and then what it is added to towards zero.
 #[test]
@@ -114,7 +114,7 @@ fn quantiles_are_those_of_the_tables_of_iproute2() {
 }
 
 #[test]
-fn the_distribution_function_and_the_quantile_undo_one_another() {
+fn quantile_inverts_distribution_function() {
     for law in &laws()[..4] {
         for n in 1..1000 {
             let u = f64::from(n) / 1000.0;
@@ -151,7 +151,7 @@ fn laws_end_where_they_are_cut_off() {
 }
 
 #[test]
-fn a_table_is_a_staircase() {
+fn delay_table_is_a_staircase() {
     let law = &laws()[4];
     let unit = 1e9 / 8192.0;
     for (u, offset) in [(0.0, -8192.0), (0.16, -8192.0), (0.17, -100.0), (0.4, 0.0), (0.6, 0.0)] {
@@ -168,7 +168,7 @@ fn a_table_is_a_staircase() {
 }
 
 #[test]
-fn a_law_of_no_width_is_a_step() {
+fn law_without_width_is_a_step() {
     for law in [JitterLaw::Uniform(Span::ZERO), JitterLaw::Normal(Span::ZERO)] {
         assert_eq!([-1.0, 0.0, 1.0].map(|offset| law.cdf(offset)), [0.0, 1.0, 1.0]);
         assert_eq!(law.quantile(0.3), 0.0);
