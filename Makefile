@@ -142,6 +142,11 @@ bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their t
 accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+.PHONY: oracle
+oracle: toolchain ## captures below a folder read by tcplab, tshark and tcptrace: where they differ, and why (DIR=FOLDER)
+	@scripts/system-package.sh /usr/bin/tshark tshark "the comparison with tshark"
+	cargo bench --locked --profile dev --package tcplab-trace --bench oracle -- $(if $(DIR),"$(abspath $(DIR))") $(ORACLE)
+
 .PHONY: stats-honesty
 stats-honesty: toolchain ## whether `tcplab compare` keeps its promises: A/A a thousand times, and 3 % planted
 	cargo bench --locked --package tcplab --bench honesty

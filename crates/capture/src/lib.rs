@@ -1,6 +1,6 @@
 //! Capture files: pcapng and pcap, read from any stream and written to any.
 //!
-//! [`open`] takes a file as it is found: pcapng or pcap, compressed or not; [`Merged`] reads
+//! [`open`] takes a file as it is found: of any format, compressed or not; [`Merged`] reads
 //! several as one. Reading ([`Reader`]) takes what is there: a file cut off or damaged anywhere
 //! gives all its complete records and then the error. Only the file itself is interpreted;
 //! [`Interface::link_type`] says what its frames hold.

@@ -13,6 +13,9 @@ use tcplab_quantities::Document;
 
 use crate::arguments::JsonArguments;
 
+/// What an error of writing to standard output begins with.
+pub(crate) const UNHEARD: &str = "cannot write to standard output";
+
 /// Prints an answer.
 ///
 /// # Errors
@@ -20,7 +23,7 @@ use crate::arguments::JsonArguments;
 pub(crate) fn answer(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    printed.context("cannot write to standard output")
+    printed.context(UNHEARD)
 }
 
 /// Prints `text`, or `value` as JSON in its place where `--json` asks for it. `--json=FILE` writes
@@ -256,7 +259,7 @@ impl fmt::Display for Unwritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Unwritten { name, source } = self;
         if name.as_os_str() == Output::STDOUT {
-            write!(f, "cannot write to standard output: {source}")
+            write!(f, "{UNHEARD}: {source}")
         } else {
             write!(f, "cannot write {}: {source}", name.display())
         }

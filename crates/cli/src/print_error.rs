@@ -1,5 +1,6 @@
 //! Prints errors with their remedies.
 
+use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use anyhow::Error;
@@ -12,10 +13,13 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
-use crate::output::print_note;
+use crate::output::{UNHEARD, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
+    if is_unread(error) {
+        return ExitCode::SUCCESS;
+    }
     if let Some(scenario) = scenario_error(error) {
         let mut text = String::new();
         let handler = miette::GraphicalReportHandler::new();
@@ -30,6 +34,14 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)
+}
+
+/// Whether who read standard output has enough, as `head` does.
+fn is_unread(error: &Error) -> bool {
+    let is_closed = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == ErrorKind::BrokenPipe)
+    };
+    error.to_string().starts_with(UNHEARD) && error.chain().any(is_closed)
 }
 
 /// The error and its causes, without repetition: most messages contain their cause's.

@@ -113,7 +113,7 @@ impl<'a> FrameView<'a> {
     }
 }
 
-/// The IP packet inside all tunnels; the packet itself if it is none, or if what is inside cannot be
+/// The IP packet inside all tunnels; the packet itself if it is none, or if its content cannot be
 /// read.
 fn innermost(outer: IpPacket<'_>) -> IpPacket<'_> {
     let mut ip = outer;

@@ -303,8 +303,7 @@ impl Headers<'_> {
         }
     }
 
-    /// `AF_INET` is 2 everywhere; `AF_INET6` is 10 on Linux, 24 on NetBSD and OpenBSD, 28 on FreeBSD
-    /// and 30 on Darwin.
+    /// `AF_INET` is 2; `AF_INET6` 10 on Linux, 24 on NetBSD, OpenBSD, 28 on FreeBSD, 30 on Darwin.
     fn of_family(self, link: LinkType, field: [u8; 4]) -> Carried {
         let big = u32::from_be_bytes(field);
         // The host that captured is not known; families are small numbers, so the order shows.

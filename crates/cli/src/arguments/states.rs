@@ -11,7 +11,7 @@ use super::JsonArguments;
 #[derive(Debug, Args)]
 #[command(after_help = STATES_EXAMPLES)]
 pub(crate) struct StatesArguments {
-    /// A run directory, the recording of one trial, or a capture (pcap, pcapng) [default: this
+    /// A run directory, the recording of one trial, or a capture [default: this
     /// machine's connections]
     #[arg(value_name = "PLACE")]
     pub(crate) place: Option<PathBuf>,

@@ -18,7 +18,8 @@ const BY_PACKET: &str = "by_packet";
 #[command(after_help = TRACE_EXAMPLES)]
 #[command(group = ArgGroup::new(BY_PACKET).args(["listing", "ladder", "ladder_svg"]).multiple(true))]
 pub(crate) struct TraceArguments {
-    /// Captures: pcap or pcapng, also compressed with gzip or zstd; `-` is standard input. Merges
+    /// Captures: pcap, pcapng, snoop, Network Monitor or ERF, also compressed with gzip or zstd;
+    /// `-` is standard input, a directory all captures in it. Merges
     /// several by time (frame numbers are those of mergecap)
     #[arg(value_name = "FILE", required_unless_present_any = ["interface", "client"])]
     pub(crate) files: Vec<PathBuf>,

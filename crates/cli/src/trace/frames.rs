@@ -24,6 +24,12 @@ pub(super) fn name_of_link(link: LinkType) -> String {
         LinkType::Ethernet => "Ethernet".to_owned(),
         LinkType::RawIp | LinkType::Ipv4 | LinkType::Ipv6 => "IP without link".to_owned(),
         LinkType::LinuxSll | LinkType::LinuxSll2 => "Linux \"any\"".to_owned(),
+        LinkType::Ppp | LinkType::PppHdlc => "PPP".to_owned(),
+        LinkType::Pppoe => "PPPoE".to_owned(),
+        LinkType::CiscoHdlc => "Cisco HDLC".to_owned(),
+        LinkType::Fddi => "FDDI".to_owned(),
+        LinkType::Wifi | LinkType::Radiotap => "802.11".to_owned(),
+        LinkType::Nflog => "Linux netfilter log".to_owned(),
         LinkType::Other(number) => format!("link type {number}"),
     }
 }

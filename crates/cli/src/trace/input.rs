@@ -1,9 +1,10 @@
 //! The source of packets, and one pass over them.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, Statistics, UnixTime};
 use tcplab_recording::Recording;
 use tcplab_report::trace::CaptureHead;
@@ -15,6 +16,28 @@ use super::frames::{is_admitted, name_of_link};
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
+
+/// The files, and for a directory all captures in it, by name.
+pub(super) fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let cannot = || format!("cannot list {}", path.display());
+        let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
+        let is_capture = |file: &PathBuf| file.is_file() && open(file).is_ok();
+        let mut within: Vec<PathBuf> = within.filter(is_capture).collect();
+        if within.is_empty() {
+            bail!("no captures in {}: name a directory with captures, or a file", path.display());
+        }
+        within.sort();
+        files.append(&mut within);
+    }
+    Ok(files)
+}
 
 /// The packets to analyse.
 #[derive(Debug)]

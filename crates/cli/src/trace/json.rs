@@ -12,7 +12,7 @@ use tcplab_trace::{Note, OtherPackets, Trace};
 
 use super::files::Files;
 use super::input::Passed;
-use crate::output::Output;
+use crate::output::{Output, UNHEARD};
 
 /// Everything: all connections, or one of them.
 pub(super) fn whole(files: Files<'_>, connection: Option<usize>, place: &Path) -> Result<()> {
@@ -44,8 +44,6 @@ pub(super) fn lines(files: Files<'_>, only: Option<usize>) -> Result<()> {
     files.finish(&[])?;
     written.context(UNHEARD)
 }
-
-const UNHEARD: &str = "cannot write to standard output";
 
 #[derive(Serialize)]
 struct Whole<'a> {

@@ -29,7 +29,8 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         joined::show(client, server, &arguments.view)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let input = Input::new(&arguments.files, &arguments.live, arguments.filter.as_ref());
+    let captures = input::captures(&arguments.files)?;
+    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref());
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;

@@ -260,11 +260,11 @@ fn closed_output_does_not_panic() {
         let refusal = ended(home.command(line).stdout(full())).refusal(line);
         assert!(refusal.contains("cannot write to standard output: No space left"), "{refusal}");
     }
-    // A pipe whose reader has gone.
+    // A pipe whose reader has enough, as `head` has.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let refusal = ended(home.command("scenarios").stdout(writer)).refusal("a broken pipe");
-    assert!(refusal.contains("cannot write to standard output: Broken pipe"), "{refusal}");
+    let unread = ended(home.command("scenarios").stdout(writer));
+    assert_eq!((unread.code, &*unread.stderr), (Some(0), ""));
     // The error cannot be written either.
     let status = home.command("run nosuch").stderr(full()).status().unwrap();
     assert_eq!(status.code(), Some(2));

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::home::{Ended, Home, names, skipped};
+use crate::home::{Ended, Home, ended, names, skipped};
 
 /// A capture with known truth: an upload of some 1,002 packets through 1 % of loss, and the
 /// connection that controls it.
@@ -418,4 +418,27 @@ fn two_captures_are_joined() {
         ("trace --client a.pcap --server -", "more than once"),
         ("trace --client a.pcap", "--server <FILE>"),
     ]);
+}
+
+#[test]
+fn directory_is_all_captures_in_it() {
+    let home = home();
+    home.make_directory("captures");
+    home.write("captures/b.pcap", home.bytes("a.pcap"));
+    home.write("captures/notes.txt", "no capture");
+    let of = |line: &str| json(&home, line)["connections"].clone();
+    assert_eq!(of("captures --json"), of("a.pcap --json"));
+    home.make_directory("empty");
+    home.refuses(&[("trace empty", "no captures in empty: name a directory with captures")]);
+}
+
+#[test]
+fn reader_that_has_enough_ends_it_quietly() {
+    let home = home();
+    for line in ["trace a.pcap --jsonl", "trace a.pcap -c 0 --listing"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let unread = ended(home.command(line).stdout(writer));
+        assert_eq!((unread.code, &*unread.stderr), (Some(0), ""), "{line}");
+    }
 }

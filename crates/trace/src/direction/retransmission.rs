@@ -132,10 +132,10 @@ impl Classifier {
         (classification, LogEntry::Retransmission)
     }
 
-    /// Whether a packet above everything captured retransmits data lost before the capture point: its
-    /// sender's packets are [missing](SendOrder::absent), with nothing to acknowledge they carried
-    /// data, and after a silence as long as a timer's they can only have carried the same data. With
-    /// reordering, or in a capture that lacks other data, missing packets prove nothing.
+    /// Whether a packet above everything captured retransmits data lost before the capture point:
+    /// packets of its sender are [missing](SendOrder::absent), with nothing to acknowledge they
+    /// carried data, and after a silence as long as a timer's it can only have been the same data.
+    /// With reordering, or in a capture that lacks other data, missing packets prove nothing.
     pub(crate) fn goes_on_again(
         &mut self,
         candidate: &Candidate<'_>,
@@ -355,7 +355,8 @@ impl Classifier {
     #[inline(always)]
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
         let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
-        let in_order = follows && kind == SegmentKind::New;
+        // While a gap is open, retransmissions may be lost before the capture point.
+        let in_order = follows && kind == SegmentKind::New && self.gaps.is_empty();
         self.send_order.passed(packet, range.is_some(), in_order);
         if let Some(range) = range {
             self.last = Some((range, packet.at));

@@ -181,11 +181,11 @@ impl SendOrder {
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
     }
 
-    /// The sender's packets missing before this one; 0 if unknown. They are known only if the sender
-    /// counts this connection's packets and no others: its identifications were consecutive for
-    /// [`UNBROKEN`] packets and for [`LONGER`] times as long as the sender was silent now. A host
-    /// that numbers all its packets is no such sender, nor one that skips. The previous packet must
-    /// not be a piece that segmentation offload cut (`ip_select_ident_segs`).
+    /// The sender's packets missing before this one; 0 if unknown. They are known only of a sender
+    /// that counts the packets of this connection and no others: its identifications were
+    /// consecutive for [`UNBROKEN`] packets and for [`LONGER`] times as long as it was silent now.
+    /// The previous packet must not be a piece that segmentation offload cut
+    /// (`ip_select_ident_segs`).
     pub(crate) fn absent(&self, packet: &Packet) -> u32 {
         let silence = packet.at.since(self.last);
         let is_own_count = !self.several

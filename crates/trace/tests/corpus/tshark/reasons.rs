@@ -28,13 +28,6 @@ pub(super) const SEGMENTS: &[(&str, &str, &str)] = &[
     ),
     (
         "timeout retransmission",
-        "nothing special",
-        "all earlier transmissions were lost before this capture point, so tshark sees new data; \
-         the sender's IP identification and the pause show otherwise (by the other capture, frame \
-         23 of ackloss30.snd is the fourth, frame 5757 of loss1_cubic.rcv the second)",
-    ),
-    (
-        "timeout retransmission",
         "spurious retransmission",
         "the data were already acknowledged at this capture point, which is a kind of its own in \
          tshark; here the kind is the sender's trigger, and spurious a mark beside it",
