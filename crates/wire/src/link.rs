@@ -111,11 +111,10 @@ impl LinkType {
                 let [high, low, ..] = headers.take::<20>()?;
                 headers.typed(u16::from_be_bytes([high, low]))
             }
-            LinkType::Ppp => headers.ppp(),
             // ANSI X3.139: frame control and two addresses.
             LinkType::Fddi => headers.take::<13>().and_then(|_| headers.llc(0)),
             LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => headers.cisco_hdlc(),
-            LinkType::PppHdlc => headers.ppp(),
+            LinkType::Ppp | LinkType::PppHdlc => headers.ppp(),
             LinkType::CiscoHdlc => headers.cisco_hdlc(),
             LinkType::Pppoe => headers.pppoe(),
             LinkType::Wifi => headers.wifi(),

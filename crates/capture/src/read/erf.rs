@@ -125,7 +125,7 @@ impl Links {
             }
             let end = whole.min(begin + usize::from(header.original_len));
             let nanos = u64::from(header.seconds) * 1_000_000_000
-                + (u64::from(header.fraction) * 1_000_000_000 >> 32);
+                + ((u64::from(header.fraction) * 1_000_000_000) >> 32);
             return Ok(Some(RecordLocation {
                 interface: self.interface(header.kind, header.flags & 3, link_type, found),
                 time: Some(UnixTime::from_nanos(nanos)),

@@ -6,6 +6,7 @@
 //! what each of tcplab and tshark calls a packet. A difference with a known reason
 //! ([`reasons`]; `docs/differences-from-tshark.md`) is counted, one without is listed with its
 //! frames. The exit status is 1 if there is one.
+#![expect(clippy::print_stderr, reason = "a benchmark reports its errors")]
 
 mod compare;
 mod found;

@@ -52,8 +52,11 @@ fn kind(words: &str) -> &str {
     words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start()
 }
 
+/// A sum and its name.
+type Row = (&'static str, fn(&Totals) -> u64);
+
 fn sums(all: &[Comparison]) {
-    let rows: [(&str, fn(&Totals) -> u64); 5] = [
+    let rows: [Row; 5] = [
         ("TCP packets", |it| it.packets),
         ("connections", |it| it.connections),
         ("data bytes", |it| it.bytes),

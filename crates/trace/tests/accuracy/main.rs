@@ -70,8 +70,8 @@ fn corpus() -> Vec<Transfer> {
     names.iter().map(|name| Transfer::read(name)).collect()
 }
 
-/// Retransmissions behind the loss that nothing decides: in `loss1_cubic` the control connection has
-/// a dozen packets, and one identification is missing after five seconds. Its packet was the
+/// Retransmissions behind the loss that nothing decides: in `loss1_cubic` the control connection
+/// has a dozen packets, and one identification is missing after five seconds. Its packet was the
 /// original, but a host that numbers all its packets leaves the same trace.
 fn undecided(name: &str) -> usize {
     usize::from(name == "loss1_cubic")
