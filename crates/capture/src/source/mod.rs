@@ -20,8 +20,8 @@ const MAGIC: usize = 4;
 /// How much of a compressed file is asked for at once.
 const CHUNK: usize = 128 << 10;
 
-/// Opens the capture at `path`, whatever its name: pcapng or pcap, as it is or compressed with
-/// gzip or zstd, by its first bytes. `-` is standard input.
+/// Opens the capture at `path`, whatever its name and format, as it is or compressed with gzip or
+/// zstd, by its first bytes. `-` is standard input.
 ///
 /// # Errors
 /// If it cannot be read, or is not a capture.
