@@ -18,6 +18,8 @@ pub struct Packet {
     pub remote_port: u16,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
+    /// The rest of the type of service: its upper six bits, where they stand.
+    pub dscp: u8,
     /// Control bits.
     pub flags: TcpFlags,
     /// First sequence number.
@@ -32,6 +34,9 @@ pub struct Packet {
     pub options: Vec<OptionSpec>,
     /// Data bytes.
     pub len: u32,
+    /// Of segments that the device of the stack under test joined to this one: the data bytes of
+    /// each.
+    pub joined: Option<u32>,
     /// Why the stack sent it, in a word, if it is known.
     pub cause: Option<&'static str>,
 }
@@ -51,6 +56,7 @@ impl Packet {
             local_port: header.src_port,
             remote_port: header.dst_port,
             ecn: segment.ecn,
+            dscp: 0,
             flags: header.flags,
             seq: header.seq,
             ack: header.ack,
@@ -58,16 +64,14 @@ impl Packet {
             urgent: header.urgent_pointer,
             options,
             len: segment.len(),
+            joined: None,
             cause: None,
         }
     }
 
     /// As a model receives it. Options it does not know are left out: a stack passes over them
     /// (RFC 9293 section 3.1).
-    ///
-    /// # Errors
-    /// The option that a stack without it would not pass over, by name.
-    pub fn to_segment(&self) -> Result<Segment, &'static str> {
+    pub fn to_segment(&self) -> Segment {
         let mut header = TcpRepr {
             src_port: self.remote_port,
             dst_port: self.local_port,
@@ -95,7 +99,6 @@ impl Packet {
                     header.sack = blocks.iter().map(block).collect();
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
-                OptionSpec::Md5(_) => return Err("MD5 signatures"),
                 OptionSpec::FastOpen(cookie) if syn => {
                     header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
                 }
@@ -110,11 +113,17 @@ impl Packet {
                 | OptionSpec::WindowScale(_)
                 | OptionSpec::SackPermitted
                 | OptionSpec::AccEcn(_)
+                | OptionSpec::Md5(_)
                 | OptionSpec::Other(_) => {}
             }
         }
         let data = Data::copy_of(&vec![0; self.len as usize]);
-        Ok(Segment { data, ecn: self.ecn, ..Segment::bare(header) })
+        Segment { data, ecn: self.ecn, joined: self.joined, ..Segment::bare(header) }
+    }
+
+    /// Whether it carries a signature (RFC 2385).
+    pub(crate) fn is_signed(&self) -> bool {
+        self.options.iter().any(|option| matches!(option, OptionSpec::Md5(_)))
     }
 }
 

@@ -113,5 +113,5 @@ pub(crate) fn segment(packet: &[u8], from: Address, to: Address) -> Option<Segme
             _ => {}
         }
     }
-    Some(Segment { header, ecn: tcp.ecn(), data: Data::copy_of(tcp.payload()) })
+    Some(Segment { ecn: tcp.ecn(), data: Data::copy_of(tcp.payload()), ..Segment::bare(header) })
 }

@@ -55,6 +55,10 @@ pub struct Handshake {
     pub window_scale: Option<u8>,
     /// Whether a client asks for ECN and a server grants it (`tcp_ecn`).
     pub ecn: Ecn,
+    /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987 section
+    /// 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
+    /// have timestamps.
+    pub syn_cookies: bool,
     /// How often a SYN is retransmitted (`tcp_syn_retries`).
     pub syn_retries: u8,
     /// How often a SYN-ACK is retransmitted (`tcp_synack_retries`).
@@ -283,10 +287,15 @@ pub struct Receiving {
     pub tuning: ReceiveTuning,
     /// The largest window, whatever the buffer.
     pub most_window: Option<Bytes>,
+    /// Whether a segment is acceptable up to the furthest edge of the window ever offered (RFC 7323
+    /// section 2.4; Linux 7.2's `rcv_mwnd_seq`) rather than to that of the last offer.
+    pub remembers_edge: bool,
+    /// Whether the window may shrink, where windows are scaled (`tcp_shrink_window`).
+    pub shrinks: bool,
 }
 
 /// How the receive buffer follows what the application reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveTuning {
     /// Not at all.
@@ -297,6 +306,9 @@ pub enum ReceiveTuning {
     /// `tcp_rcv_space_adjust` of Linux 6.18.
     #[serde(rename = "linux-6.18")]
     Linux618,
+    /// `tcp_rcvbuf_grow` of Linux 7.2: slower where the RTT is below 1 ms (`tcp_rcvbuf_low_rtt`).
+    #[serde(rename = "linux-7.2")]
+    Linux72,
 }
 
 /// When acknowledgements are sent.
@@ -319,6 +331,9 @@ pub struct Acks {
     /// Compression of acknowledgements of out-of-order data: the most held, and how long
     /// (`tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`); (0, _): none.
     pub compressed: (u32, Span),
+    /// They are held no longer than this part of an RTT either, percent
+    /// (`tcp_comp_sack_rtt_percent`).
+    pub compressed_percent: u32,
 }
 
 /// How the path MTU is discovered.
@@ -397,6 +412,7 @@ impl Default for Handshake {
             timestamps: true,
             window_scale: Some(0),
             ecn: Ecn::Granted,
+            syn_cookies: false,
             syn_retries: 6,
             synack_retries: 5,
             syn_linear_timeouts: 4,
@@ -482,6 +498,8 @@ impl Default for Receiving {
             segment_overhead: 116,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
+            remembers_edge: false,
+            shrinks: false,
         }
     }
 }
@@ -496,6 +514,7 @@ impl Default for Acks {
             stretch: None,
             out_of_order_at_once: true,
             compressed: (44, Span::from_millis(1)),
+            compressed_percent: 5,
         }
     }
 }

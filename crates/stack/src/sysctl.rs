@@ -53,6 +53,7 @@ sysctls! { |config, value|
     "net.ipv4.tcp_congestion_control" => value.clone_into(&mut config.window.congestion),
     "net.ipv4.tcp_comp_sack_delay_ns" => config.acks.compressed.1 = Span::from_nanos(number(value)?),
     "net.ipv4.tcp_comp_sack_nr" => config.acks.compressed.0 = small(value)?,
+    "net.ipv4.tcp_comp_sack_rtt_percent" => config.acks.compressed_percent = small(value)?,
     "net.ipv4.tcp_dsack" => config.handshake.dsack = flag(value)?,
     "net.ipv4.tcp_early_retrans" => config.recovery.tail_loss_probe = match value {
         "0" => false,
@@ -88,9 +89,15 @@ sysctls! { |config, value|
     "net.ipv4.tcp_rto_max_ms" => config.timeout.most = Span::from_millis(small(value)?.into()),
     "net.ipv4.tcp_rto_min_us" => config.timeout.least = Span::from_micros(small(value)?.into()),
     "net.ipv4.tcp_sack" => config.handshake.sack = flag(value)?,
+    "net.ipv4.tcp_shrink_window" => config.receiving.shrinks = flag(value)?,
     "net.ipv4.tcp_slow_start_after_idle" => config.window.slow_start_after_idle = flag(value)?,
     "net.ipv4.tcp_syn_linear_timeouts" => config.handshake.syn_linear_timeouts = tiny(value)?,
     "net.ipv4.tcp_syn_retries" => config.handshake.syn_retries = tiny(value)?,
+    "net.ipv4.tcp_syncookies" => config.handshake.syn_cookies = match value {
+        "0" | "1" => false,
+        "2" => true,
+        _ => return Err(SysctlError::Value("0, 1 (in floods, which models do not have) or 2")),
+    },
     "net.ipv4.tcp_synack_retries" => config.handshake.synack_retries = tiny(value)?,
     "net.ipv4.tcp_timestamps" => config.handshake.timestamps = number(value)? > 0,
     "net.ipv4.tcp_window_scaling" => config.handshake.window_scale = flag(value)?.then_some(0),

@@ -10,10 +10,9 @@ use crate::Refusal;
 /// Settings that have no effect on a stack that does not have what they tune: (name, the values
 /// that leave it as it is; none: any).
 ///
-/// Bursts are as large as `Sending::burst` allows; SYN cookies answer floods only.
+/// Bursts are as large as `Sending::burst` allows.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_fack", &["0"]),
-    ("tcp_syncookies", &["0", "1"]),
     ("tcp_fastopen_blackhole_timeout_sec", &[]),
     ("tcp_pacing_ss_ratio", &["200"]),
     ("tcp_pacing_ca_ratio", &["120"]),
@@ -24,7 +23,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_no_metrics_save", &[]),
     ("tcp_autocorking", &["0"]),
     ("tcp_plb_enabled", &["0"]),
-    ("tcp_shrink_window", &["0"]),
     ("tcp_thin_linear_timeouts", &["0"]),
     ("tcp_base_mss", &[]),
 ];

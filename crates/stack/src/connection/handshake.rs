@@ -47,7 +47,11 @@ impl Connection {
         let mut connection = Connection::new(config, options, opening, false);
         connection.terms.answer_ecn(config, syn);
         connection.begin_handshake(now);
-        connection.take_syn(now, syn);
+        if config.handshake.syn_cookies && !takes {
+            connection.keep_in_cookie(now, syn);
+        } else {
+            connection.take_syn(now, syn);
+        }
         // The SYN-ACK may shift its windows only if the SYN did.
         connection.choose_window(connection.terms.timestamps);
         connection.receiver.start();
@@ -102,6 +106,21 @@ impl Connection {
         }
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         self.handshake.peer_window = u64::from(syn.header.window);
+    }
+
+    /// Takes of the SYN what a SYN cookie has room for; the SYN-ACK is not retransmitted
+    /// (`cookie_v4_init_sequence`, `tcp_conn_request`).
+    fn keep_in_cookie(&mut self, now: Instant, syn: &Segment) {
+        let mut kept = syn.clone();
+        let header = &mut kept.header;
+        header.mss = Some(cookie_mss(header.mss.unwrap_or(0), self.terms.is_v6()));
+        if !self.terms.timestamps || header.timestamps.is_none() {
+            header.sack_permitted = false;
+            header.window_scale = None;
+            self.terms.ecn = false;
+        }
+        self.take_syn(now, &kept);
+        self.handshake.retransmit_at = None;
     }
 
     /// Sends the SYN or SYN-ACK of the state.
@@ -434,4 +453,10 @@ impl Connection {
             self.send_syn(now, SendCause::HandshakeRetransmission);
         }
     }
+}
+
+/// The largest segment size up to `mss` that a SYN cookie can express (`msstab`), or the least.
+fn cookie_mss(mss: u16, is_v6: bool) -> u16 {
+    let sizes: [u16; 4] = if is_v6 { [1220, 1420, 1440, 8940] } else { [536, 1300, 1440, 1460] };
+    sizes.into_iter().rev().find(|size| *size <= mss).unwrap_or(sizes[0])
 }

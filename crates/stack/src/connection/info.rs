@@ -16,7 +16,11 @@ impl Connection {
         let synchronized = self.state.is_synchronized();
         let repetitions = u32::from(self.handshake.retransmissions);
         Info {
-            state: if self.handshake.fast.pending { State::SynReceived } else { self.state },
+            state: if self.handshake.fast.pending && synchronized {
+                State::SynReceived
+            } else {
+                self.state
+            },
             syn_data: self.handshake.fast.taken,
             retransmits: if synchronized { sender.retransmits } else { repetitions },
             probes: sender.probes + u32::from(self.timers.keep_alive.probes),

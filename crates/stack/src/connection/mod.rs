@@ -33,6 +33,7 @@ mod synchronized;
 mod time_wait;
 mod timers;
 mod transmit;
+mod unreachable;
 
 #[cfg(test)]
 mod tests;
@@ -67,6 +68,8 @@ pub struct Connection {
     options: SocketOptions,
     state: State,
     error: Option<ConnectionError>,
+    /// What ICMP reported: the reason, if the peer stays silent (`sk_err_soft`).
+    soft_error: Option<ConnectionError>,
     numbers: Numbers,
     /// What both ends agreed on, or this end offers.
     terms: Terms,
@@ -117,6 +120,7 @@ impl Connection {
             options: *options,
             state: State::Closed,
             error: None,
+            soft_error: None,
             numbers,
             terms: Terms::offered(config, options, &opening),
             handshake: Handshake::new(config, active),
@@ -169,6 +173,17 @@ impl Connection {
         self.sender.congestion().name()
     }
 
+    /// Whether the device below drops what it is given, and says so: what did not leave before is
+    /// held back and tried again (`TCP_RESOURCE_PROBE_INTERVAL`).
+    pub fn set_device_full(&mut self, is_full: bool) {
+        self.output.device_full = is_full;
+    }
+
+    /// Whether the application has it: a listener's connection waits to be accepted.
+    pub(crate) fn set_accepted(&mut self, is_accepted: bool) {
+        self.receiver.set_accepted(is_accepted);
+    }
+
     /// Enters `state`; of states that are left after a time, the time begins.
     fn enter(&mut self, now: Instant, state: State) {
         if state == self.state {
@@ -188,7 +203,8 @@ impl Connection {
 
     /// The connection fails (`tcp_done_with_error`): nothing is sent any more.
     fn fail(&mut self, now: Instant, error: ConnectionError) {
-        self.error = Some(error);
+        let soft = self.soft_error.filter(|_| error == ConnectionError::TimedOut);
+        self.error = Some(soft.unwrap_or(error));
         self.buffer.clear();
         self.enter(now, State::Closed);
     }

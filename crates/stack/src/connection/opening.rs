@@ -87,6 +87,18 @@ impl Terms {
         self.sending_mss = agreed.min(self.room());
     }
 
+    /// Whether it runs over IPv6.
+    pub(super) fn is_v6(&self) -> bool {
+        self.ip_header == 40
+    }
+
+    /// The SYN asks for no more than the path takes.
+    pub(super) fn ask_for_less(&mut self) {
+        let headers = u32::from(self.ip_header) + HEADER;
+        let room = u32::from(self.mtu).saturating_sub(headers).max(LEAST_MSS);
+        self.asked_mss = self.asked_mss.min(room);
+    }
+
     /// Data bytes that the path has room for in a segment.
     pub(super) fn room(&self) -> u32 {
         let headers = u32::from(self.ip_header) + HEADER + self.options_len();

@@ -147,7 +147,7 @@ impl Connection {
             self.receiver.acks.data_sent(now);
         }
         let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let segment = Segment { header, ecn, data };
+        let segment = Segment { ecn, data, ..Segment::bare(header) };
         let transmit = Transmit { segment, rest, cause, mss };
         self.counters.segments_out += u64::from(transmit.segments());
         transmit
@@ -170,7 +170,7 @@ impl Connection {
         let window = self.sender.window();
         let limit = if una >= end {
             Limit::Idle
-        } else if window.flight.in_flight >= window.cwnd {
+        } else if self.sender.fills_window() {
             Limit::Busy
         } else if sent < end
             && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))

@@ -24,6 +24,7 @@ impl Connection {
             buffer_full: self.buffer.is_full(),
             boundary: self.buffer.seal_after(self.sender.sent()),
             has_boundaries: self.buffer.has_seals(),
+            device_full: self.output.device_full,
         }
     }
 
@@ -75,6 +76,7 @@ impl Connection {
                 push: header.flags.contains(TcpFlags::PSH),
                 plain: header.flags == TcpFlags::ACK,
                 header: header.header_len() as u32,
+                joined: segment.joined,
                 ecn: segment.ecn,
             },
             self.sender.rto(),

@@ -43,7 +43,7 @@ impl Transmit {
     /// sending host shows it.
     pub fn whole(&self) -> Segment {
         let data = Pieces::of(self).take(self.len());
-        Segment { header: self.segment.header, ecn: self.segment.ecn, data }
+        Segment { ecn: self.segment.ecn, data, ..Segment::bare(self.segment.header) }
     }
 
     /// The segments as the wire will see them, as a network card cuts them (`tcp_gso_segment`):
@@ -71,7 +71,8 @@ impl Transmit {
                 header.urgent_pointer = 0;
                 header.flags = header.flags.without(TcpFlags::URG);
             }
-            Segment { header, ecn: self.segment.ecn, data: pieces.take(to - from) }
+            let data = pieces.take(to - from);
+            Segment { ecn: self.segment.ecn, data, ..Segment::bare(header) }
         })
     }
 }

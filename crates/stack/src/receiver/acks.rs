@@ -334,7 +334,8 @@ impl AckPolicy {
                 (Some(own), Some(srtt)) => own.min(srtt),
                 (own, _) => own.unwrap_or_default(),
             };
-            self.compression.until = Some(now + longest.min(rtt / 20));
+            let part = rtt * u64::from(self.config.compressed_percent) / 100;
+            self.compression.until = Some(now + longest.min(part));
         }
         false
     }

@@ -46,6 +46,8 @@ pub(crate) struct Stream {
     pub(crate) boundary: Option<u64>,
     /// Whether there are any such boundaries: retransmissions are not merged then.
     pub(crate) has_boundaries: bool,
+    /// Whether the device below drops what it is given (`NET_XMIT_DROP`): nothing new leaves.
+    pub(crate) device_full: bool,
     /// Whether urgent data is outstanding: Nagle's algorithm does not hold it back.
     pub(crate) urgent: bool,
     /// Whether the application has released the connection (`SOCK_DEAD`): the sender gives up

@@ -225,6 +225,11 @@ impl Sender {
         self.rto.user_timeout = timeout;
     }
 
+    /// Whether as much is in flight as the congestion window lets.
+    pub(crate) fn fills_window(&self) -> bool {
+        self.scoreboard.in_flight() >= self.window.cwnd
+    }
+
     /// The retransmission timeout as it stands, backed off.
     pub(crate) fn rto(&self) -> Span {
         self.rto.current

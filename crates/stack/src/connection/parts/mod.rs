@@ -154,4 +154,6 @@ pub(super) struct Output {
     pub(super) queue: VecDeque<Transmit>,
     /// The buffers shared with the machine's other connections, if they are limited.
     pub(super) pool: Option<BufferPool>,
+    /// The device below drops what it is given.
+    pub(super) device_full: bool,
 }
