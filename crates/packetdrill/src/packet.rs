@@ -4,10 +4,11 @@ use std::net::Ipv4Addr;
 
 use tcplab_stack::{Data, Segment};
 use tcplab_wire::{
-    Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+    AccEcnOption, Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags,
+    TcpOption, TcpRepr,
 };
 
-use crate::ast::OptionSpec;
+use crate::ast::{EcnCounter, OptionSpec};
 
 /// A TCP segment. Its data are zeros, as packetdrill's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +100,7 @@ impl Packet {
                     header.sack = blocks.iter().map(block).collect();
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
+                OptionSpec::AccEcn(counters) => header.acc_ecn = Some(counters_of(counters)),
                 OptionSpec::FastOpen(cookie) if syn => {
                     header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
                 }
@@ -112,7 +114,6 @@ impl Packet {
                 | OptionSpec::Mss(_)
                 | OptionSpec::WindowScale(_)
                 | OptionSpec::SackPermitted
-                | OptionSpec::AccEcn(_)
                 | OptionSpec::Md5(_)
                 | OptionSpec::Other(_) => {}
             }
@@ -144,9 +145,33 @@ fn option(option: &TcpOption<'_>) -> OptionSpec {
         TcpOption::Unknown { kind: 254, bytes: [0xf9, 0x89, cookie @ ..] } => {
             OptionSpec::FastOpenExperimental(cookie.to_vec())
         }
+        TcpOption::Unknown { kind, bytes } if AccEcnOption::of(*kind, bytes).is_some() => {
+            OptionSpec::AccEcn(AccEcnOption::of(*kind, bytes).map(counters).unwrap_or_default())
+        }
         TcpOption::Mptcp(bytes) => OptionSpec::Other(format!("mptcp: {bytes:02x?}")),
         TcpOption::Unknown { kind, bytes } | TcpOption::Malformed { kind, bytes } => {
             OptionSpec::Other(format!("{kind}: {bytes:02x?}"))
         }
     }
+}
+
+/// The counters in their order.
+const ECT1_FIRST: [EcnCounter; 3] = [EcnCounter::Ect1, EcnCounter::Ce, EcnCounter::Ect0];
+const ECT0_FIRST: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
+
+fn counters(option: AccEcnOption) -> Vec<(EcnCounter, u32)> {
+    let order = if option.ect1_first { ECT1_FIRST } else { ECT0_FIRST };
+    order.into_iter().zip(option.counters).take(option.count.into()).collect()
+}
+
+fn counters_of(written: &[(EcnCounter, u32)]) -> AccEcnOption {
+    let mut option = AccEcnOption {
+        ect1_first: written.first().is_some_and(|(first, _)| *first == EcnCounter::Ect1),
+        count: written.len().min(3) as u8,
+        ..AccEcnOption::default()
+    };
+    for (counter, (_, told)) in option.counters.iter_mut().zip(written) {
+        *counter = *told;
+    }
+    option
 }

@@ -55,6 +55,14 @@ pub struct Handshake {
     pub window_scale: Option<u8>,
     /// Whether a client asks for ECN and a server grants it (`tcp_ecn`).
     pub ecn: Ecn,
+    /// When segments carry the option of Accurate ECN (`tcp_ecn_option`): 0 never, 1 when there is
+    /// news, 2 always, 3 even if it seems to get lost.
+    pub ecn_option: u8,
+    /// How often in an RTT they do at least (`tcp_ecn_option_beacon`).
+    pub ecn_option_beacon: u32,
+    /// Whether retransmitted SYNs do without ECN, and impossible answers end it
+    /// (`tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
     /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987 section
     /// 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
     /// have timestamps.
@@ -85,6 +93,12 @@ pub enum Ecn {
     Granted,
     /// Asked for and granted (`tcp_ecn = 1`).
     Asked,
+    /// Accurate ECN (RFC 9768) asked for and granted (`tcp_ecn = 3`).
+    Accurate,
+    /// Accurate ECN granted, that of RFC 3168 asked for (`tcp_ecn = 4`).
+    AccurateOrClassic,
+    /// Accurate ECN granted, none asked for (`tcp_ecn = 5`).
+    AccurateGranted,
 }
 
 /// The retransmission timer.
@@ -412,6 +426,9 @@ impl Default for Handshake {
             timestamps: true,
             window_scale: Some(0),
             ecn: Ecn::Granted,
+            ecn_option: 2,
+            ecn_option_beacon: 3,
+            ecn_fallback: true,
             syn_cookies: false,
             syn_retries: 6,
             synack_retries: 5,

@@ -147,7 +147,9 @@ impl Model {
             left.clear();
         }
         for (departure, dscp, (local_port, remote_port), transmit) in left {
-            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
+            // No TUN device cuts what has Accurate ECN's counter (`NETIF_F_GSO_ACCECN`).
+            let cuts = self.cuts || transmit.is_accurate;
+            let cut = if cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
             for segment in cut {
                 let packet = addressed(&segment, transmit.cause, local_port, remote_port);
                 let packet = Packet { dscp, ..packet };
@@ -245,6 +247,10 @@ impl Subject for Model {
         if let ("device.qdisc", "fq" | "pfifo") = (name, value) {
             self.queue = (value == "fq").then(PacedQueue::default);
             return Ok(());
+        }
+        // Read each time, of those that are.
+        if let ("net.ipv4.tcp_ecn_option", Ok(option)) = (name, value.parse()) {
+            self.opens().for_each(|open| open.connection.set_ecn_option(option));
         }
         let mut changed = self.config.clone();
         sysctl::apply(&mut changed, name, value)?;

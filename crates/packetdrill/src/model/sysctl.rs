@@ -18,7 +18,6 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_pacing_ca_ratio", &["120"]),
     ("tcp_notsent_lowat", &["4294967295", "-1"]),
     ("tcp_tso_win_divisor", &[]),
-    ("tcp_ecn_option", &[]),
     ("tcp_mtu_probing", &["0"]),
     ("tcp_no_metrics_save", &[]),
     ("tcp_autocorking", &["0"]),
@@ -32,6 +31,9 @@ pub(super) fn is_read_once(name: &str) -> bool {
     matches!(
         name,
         "net.ipv4.tcp_ecn"
+            | "net.ipv4.tcp_ecn_option"
+            | "net.ipv4.tcp_ecn_option_beacon"
+            | "net.ipv4.tcp_ecn_fallback"
             | "net.ipv4.tcp_timestamps"
             | "net.ipv4.tcp_sack"
             | "net.ipv4.tcp_window_scaling"
@@ -66,9 +68,6 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
     let wide = || number.and_then(|number| u32::try_from(number).ok()).ok_or_else(odd);
     match name {
         "tcp_congestion_control" if by_name(value).is_none() => return Err(odd()),
-        "tcp_ecn" if number.is_some_and(|mode| mode > 2) => {
-            return Err(Refusal("Accurate ECN is not modelled".into()));
-        }
         "tcp_invalid_ratelimit" => {
             config.handshake.challenge_ack_interval = Span::from_millis(wide()?.into());
         }
@@ -114,7 +113,7 @@ mod tests {
         for (name, value) in [
             ("net.core.default_qdisc", "fq"),
             ("net.ipv4.tcp_mtu_probing", "2"),
-            ("net.ipv4.tcp_ecn", "3"),
+            ("net.ipv4.tcp_ecn", "6"),
             ("net.ipv4.tcp_recovery", "5"),
             ("net.ipv4.tcp_congestion_control", "dctcp"),
             ("net.ipv4.tcp_rmem", "1 2"),

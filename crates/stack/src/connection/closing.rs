@@ -91,9 +91,10 @@ impl Connection {
     pub(super) fn send_reset(&mut self, now: Instant) {
         let mut header = self.header(now, self.sent(), TcpFlags::ACK | TcpFlags::RST);
         header.sack = tcplab_wire::SackBlocks::default();
+        self.tell_marks(now, &mut header, false);
         self.counters.segments_out += 1;
         self.output.queue.clear();
-        let segment = Segment::bare(header);
+        let segment = Segment { ecn: self.codepoint(false), ..Segment::bare(header) };
         self.output.queue.push_back(Transmit::single(segment, SendCause::Reset));
     }
 

@@ -6,8 +6,9 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{SeqUnwrapper, TcpFlags, TcpRepr};
 
 use super::opening::TIMESTAMPS;
+use super::parts::accurate::Stage;
 use super::{Connection, ConnectionError, Opening, SocketOptions, Transmit};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::fast_open::FastAnswer;
 use crate::sender::Negotiated;
 use crate::state::State;
@@ -45,7 +46,9 @@ impl Connection {
             return None;
         }
         let mut connection = Connection::new(config, options, opening, false);
-        connection.terms.answer_ecn(config, syn);
+        if !connection.answer_accurate(syn) {
+            connection.terms.answer_ecn(config, syn);
+        }
         connection.begin_handshake(now);
         if config.handshake.syn_cookies && !takes {
             connection.keep_in_cookie(now, syn);
@@ -70,6 +73,9 @@ impl Connection {
     }
 
     pub(super) fn begin_active(&mut self, now: Instant) {
+        if self.config.handshake.ecn == config::Ecn::Accurate {
+            self.accurate.stage = Stage::Asked;
+        }
         self.begin_handshake(now);
         self.choose_window(false);
         self.enter(now, State::SynSent);
@@ -98,6 +104,7 @@ impl Connection {
         self.terms.agree(&syn.header);
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
+        self.receiver.ecn.accurate = self.accurate.is_on();
         if !self.terms.scaling {
             self.receiver.window.unscaled();
         }
@@ -130,7 +137,9 @@ impl Connection {
         if answers {
             flags |= TcpFlags::ACK;
         }
-        if self.terms.ecn {
+        if let Some(accurate) = self.flags_of_syn(answers, self.handshake.retransmissions) {
+            flags |= accurate;
+        } else if self.terms.ecn {
             // A retransmitted SYN does without: perhaps a middlebox dropped it for ECN
             // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
             flags |= match (answers, cause) {
@@ -153,7 +162,7 @@ impl Connection {
             .filter(|_| if self.handshake.is_active { asks } else { answers });
         let with_syn = if asks { self.handshake.fast.with_syn } else { 0 };
         let expected = self.receiver.next();
-        let header = TcpRepr {
+        let mut header = TcpRepr {
             seq: self.numbers.own.initial(),
             ack: self.peer_number(expected).filter(|_| answers).unwrap_or_default(),
             flags,
@@ -167,6 +176,9 @@ impl Connection {
         };
         if answers {
             self.receiver.acks.sent();
+            if first {
+                self.offer_option(&mut header);
+            }
         }
         let (data, _) = self.buffer.burst(1, with_syn, with_syn);
         if with_syn > 0 {
@@ -199,7 +211,12 @@ impl Connection {
         }
         if acks {
             let position = self.numbers.own.position(header.ack) as u64;
-            self.terms.hear_ecn(segment);
+            if self.accurate.stage == Stage::Asked {
+                self.hear_accurate(segment);
+            } else {
+                self.terms.hear_ecn(segment);
+            }
+            self.handshake.reflects = self.accurate.is_on();
             self.take_syn(now, segment);
             self.receiver.start();
             self.establish(now, header.timestamps, position);
@@ -207,7 +224,10 @@ impl Connection {
             self.acknowledge_syn_ack(now);
         } else {
             // Both ends opened at once: the SYN is answered, and retransmitted with its ACK.
-            self.terms.answer_ecn(&self.config, segment);
+            self.accurate.stage = Stage::Off;
+            if !self.answer_accurate(segment) {
+                self.terms.answer_ecn(&self.config, segment);
+            }
             self.take_syn(now, segment);
             self.receiver.start();
             self.enter(now, State::SynReceived);
@@ -251,6 +271,7 @@ impl Connection {
         if start == 0 && only(TcpFlags::SYN) && fresh {
             // A retransmitted SYN: the SYN-ACK was lost.
             if self.may_challenge(now) {
+                self.hear_syn_once_more(segment);
                 self.send_syn(now, SendCause::HandshakeRetransmission);
                 let timeout = self.handshake.timeout;
                 self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
@@ -298,6 +319,8 @@ impl Connection {
         }
         if acks {
             let position = position as u64;
+            self.hear_third(segment);
+            self.handshake.ends_now = true;
             self.establish(now, header.timestamps, position);
             self.buffer.release(position);
             if crossing {

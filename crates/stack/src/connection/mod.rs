@@ -15,6 +15,7 @@
 //! A [`Transmit`] may be a burst of several segments; [`Transmit::cut`] cuts it. Ports are the
 //! world's affair, and so are the segments that belong to no connection ([`crate::reset_for`]).
 
+mod accurate_ecn;
 mod application;
 mod closing;
 mod error;
@@ -59,6 +60,7 @@ use crate::send_buffer::SendBuffer;
 use crate::sender::Sender;
 use crate::state::State;
 use opening::Terms;
+use parts::accurate::AccurateEcn;
 use parts::{Counters, Handshake, Numbers, Output, Timers, Timestamps, Writer};
 
 /// One end of a connection; see the module's documentation for how to drive it.
@@ -75,6 +77,7 @@ pub struct Connection {
     terms: Terms,
     handshake: Handshake,
     timestamps: Timestamps,
+    accurate: AccurateEcn,
     sender: Sender,
     receiver: Receiver,
     buffer: SendBuffer,
@@ -125,6 +128,7 @@ impl Connection {
             terms: Terms::offered(config, options, &opening),
             handshake: Handshake::new(config, active),
             timestamps: Timestamps::new(config.host.timestamp_tick, opening.timestamp_offset),
+            accurate: AccurateEcn::new(&config.handshake),
             writer: Writer::new(opening.congestion.windows_of_send_buffer()),
             sender: Sender::new(config, opening.congestion),
             receiver: Receiver::new(config, jiffies),
@@ -177,6 +181,11 @@ impl Connection {
     /// held back and tried again (`TCP_RESOURCE_PROBE_INTERVAL`).
     pub fn set_device_full(&mut self, is_full: bool) {
         self.output.device_full = is_full;
+    }
+
+    /// When its segments carry the option of Accurate ECN, as [`crate::config::Handshake`] has it.
+    pub fn set_ecn_option(&mut self, option: u8) {
+        self.accurate.option = option;
     }
 
     /// Whether the application has it: a listener's connection waits to be accepted.

@@ -69,7 +69,7 @@ impl Terms {
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
             scaling: config.handshake.window_scale.is_some(),
-            ecn: config.handshake.ecn == Ecn::Asked,
+            ecn: matches!(config.handshake.ecn, Ecn::Asked | Ecn::AccurateOrClassic),
             peer_scale: 0,
         }
     }
@@ -114,7 +114,7 @@ impl Terms {
     /// ECN-capable is not trusted (`tcp_ecn_create_request`).
     pub(super) fn answer_ecn(&mut self, config: &Config, syn: &Segment) {
         let asked = syn.header.flags.contains(TcpFlags::ECE | TcpFlags::CWR)
-            && syn.ecn == tcplab_wire::Ecn::NotEct;
+            && (syn.ecn == tcplab_wire::Ecn::NotEct || syn.header.flags.contains(TcpFlags::AE));
         self.ecn = asked && config.handshake.ecn != Ecn::Off;
     }
 

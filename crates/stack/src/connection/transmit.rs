@@ -16,12 +16,14 @@ pub struct Transmit {
     pub cause: SendCause,
     /// The data bytes at which a burst is cut into segments.
     pub mss: u32,
+    /// Whether ECE, CWR and AE are a counter that all its segments carry (RFC 9768 section 3.2.2).
+    pub is_accurate: bool,
 }
 
 impl Transmit {
     /// One segment.
     pub(crate) fn single(segment: Segment, cause: SendCause) -> Transmit {
-        Transmit { segment, rest: Vec::new(), cause, mss: u32::MAX }
+        Transmit { segment, rest: Vec::new(), cause, mss: u32::MAX, is_accurate: false }
     }
 
     /// Data bytes of all segments.
@@ -58,7 +60,7 @@ impl Transmit {
             let to = len.min(from.saturating_add(mss));
             let mut header = self.segment.header;
             header.seq = header.seq.advanced_by(from);
-            if index > 0 {
+            if index > 0 && !self.is_accurate {
                 header.flags = header.flags.without(TcpFlags::CWR);
             }
             if index + 1 < count {
@@ -134,7 +136,8 @@ mod tests {
         let data = Data::copy_of(&bytes);
         let segment = Segment { data: data.part(0..700), ..Segment::bare(header) };
         let rest = vec![data.part(700..1500), data.part(1500..2500)];
-        let burst = Transmit { segment, rest, cause: SendCause::New, mss: 1000 };
+        let burst =
+            Transmit { segment, rest, cause: SendCause::New, mss: 1000, is_accurate: false };
         let cut: Vec<_> = burst
             .cut()
             .map(|cut| {

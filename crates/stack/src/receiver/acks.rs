@@ -158,6 +158,11 @@ impl AckPolicy {
         self.due.now = true;
     }
 
+    /// If something is to be acknowledged, it is so at once.
+    pub(crate) fn hurry(&mut self) {
+        self.due.now = true;
+    }
+
     /// Room is scarce, the peer need not hurry (`__tcp_select_window`).
     pub(super) fn forget_quick(&mut self) {
         self.quick = 0;

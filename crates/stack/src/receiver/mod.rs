@@ -180,6 +180,16 @@ impl Receiver {
         self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
     }
 
+    /// Whether a D-SACK is to be sent.
+    pub(crate) fn has_twice(&self) -> bool {
+        self.sack && self.blocks.twice().is_some()
+    }
+
+    /// Whether the last D-SACK began at `start`.
+    pub(crate) fn was_reported_twice(&self, start: u64) -> bool {
+        self.blocks.last_twice() == Some(start)
+    }
+
     /// The right-most position of all SACK blocks.
     pub(crate) fn highest_block(&self) -> Option<u64> {
         self.blocks.highest()

@@ -2,6 +2,7 @@
 
 use tcplab_units::Span;
 
+use super::feedback::Told;
 use super::scoreboard::Block;
 use crate::SendCause;
 
@@ -26,6 +27,8 @@ pub(crate) struct Ack<'a> {
     pub(crate) carries_data: bool,
     /// Whether the ECE flag is set.
     pub(crate) ece: bool,
+    /// What Accurate ECN tells.
+    pub(crate) told: Option<Told>,
 }
 
 /// What the application wants to send.
