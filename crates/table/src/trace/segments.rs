@@ -77,6 +77,9 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
             Some("tcp.analysis.lost_segment")
         }
         SegmentKind::New if row.fills_window => Some("tcp.analysis.window_full"),
-        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => None,
+        SegmentKind::New
+        | SegmentKind::FillsGap
+        | SegmentKind::NetworkDuplicate
+        | SegmentKind::CaptureDuplicate => None,
     }
 }

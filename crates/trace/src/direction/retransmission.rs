@@ -3,7 +3,9 @@
 //! The sender's marks decide first ([`SendOrder`]): a packet sent before the one that revealed its
 //! gap is out of order; one sent after it retransmits data lost before the capture point. Otherwise
 //! the capture point decides: at the sender nothing is out of order. Then the time: no sender
-//! retransmits before an ACK can have revealed the gap, that is, within an RTT.
+//! retransmits before an ACK can have revealed the gap, that is, within an RTT, and none without an
+//! ACK or a timer. What none of these decides [fills a gap](SegmentKind::FillsGap), and is called
+//! neither.
 
 use std::cmp::Ordering;
 
@@ -17,10 +19,14 @@ use super::sender_model::{Classification, RetransmittedPacket, SenderModel};
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
-/// The RTT where none is known, as in Wireshark.
+/// How long acknowledged data may come late where no RTT is known, as in Wireshark.
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
+/// No retransmission timer runs out sooner: Linux's minimum, `TCP_RTO_MIN`, less a tenth.
+const SHORTEST_TIMER: Span = Span::from_millis(180);
+/// The first byte of data, and of a capture that begins later.
+const FIRST: Offset = Offset::new(1);
 /// A copy late by fewer packets is recognised by its identification.
 const OVERTAKEN: i16 = 8;
 
@@ -47,6 +53,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The first packet with sequence space: all below it was sent before the capture, or is late.
+    first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
     /// SND.NXT), and how often the data before it were sent, by identifications.
     announced: Option<(Offset, SendStamp, u32)>,
@@ -107,6 +115,9 @@ impl Classifier {
         }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if range.end <= FIRST && !packet.syn() {
+            return (self.classify_before_first(packet), LogEntry::NotLogged);
         }
         if let Some(gap) = self.gaps.first_overlapping(range) {
             return self.classify_in_gap(candidate, gap.revealed_by, sender_model, board);
@@ -251,10 +262,25 @@ impl Classifier {
         let beside = self.is_beside_sender(context);
         let (order, sign) = match self.send_order.order(packet, &revealed_by) {
             Some(order) => order,
-            None if beside => (Ordering::Greater, Sign::AtSender),
             None => {
-                let least = context.distances.round_trip().map_or(SHORT, |whole| whole * 3 / 4);
-                (waited.cmp(&least), Sign::Time)
+                // Only an ACK or a timer makes a sender retransmit.
+                let prompted =
+                    sender_model.has_heard_since(revealed_by.frame) || waited >= SHORTEST_TIMER;
+                let round_trip = context.distances.round_trip();
+                let sooner = round_trip.is_some_and(|whole| waited < whole * 3 / 4);
+                match (beside, round_trip) {
+                    (true, _) if prompted => (Ordering::Greater, Sign::AtSender),
+                    (false, Some(_)) if sooner => (Ordering::Less, Sign::Time),
+                    (false, Some(_)) if prompted => (Ordering::Greater, Sign::Time),
+                    (false, None) if waited >= SHORTEST_TIMER => (Ordering::Greater, Sign::Time),
+                    _ => {
+                        let frame = Some(revealed_by.frame);
+                        let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
+                        self.counts.out_of_order += u64::from(!beside);
+                        let kind = SegmentKind::FillsGap;
+                        return (Classification { kind, timer: None, proof }, LogEntry::First);
+                    }
+                }
             }
         };
         if order == Ordering::Less {
@@ -275,6 +301,19 @@ impl Classifier {
         let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
         self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::First)
+    }
+
+    /// Classifies data from below the capture's first byte: retransmitted if its sender's marks say
+    /// so, else unknown.
+    pub(crate) fn classify_before_first(&self, packet: &Packet) -> Classification {
+        let order = self.first.and_then(|first| self.send_order.order(packet, &first));
+        let (kind, by) = match order {
+            Some((Ordering::Greater, by)) => (SegmentKind::OriginalNotCaptured, by),
+            Some((_, by)) => (SegmentKind::OutOfOrder, by),
+            None => (SegmentKind::FillsGap, Sign::None),
+        };
+        let proof = Proof { by, frame: self.first.map(|first| first.frame), ..Proof::default() };
+        Classification { kind, timer: None, proof }
     }
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
@@ -359,6 +398,7 @@ impl Classifier {
         let in_order = follows && kind == SegmentKind::New && self.gaps.is_empty();
         self.send_order.passed(packet, range.is_some(), in_order);
         if let Some(range) = range {
+            self.first.get_or_insert_with(|| SendStamp::of(packet));
             self.last = Some((range, packet.at));
         }
     }

@@ -139,6 +139,11 @@ impl SenderModel {
         self.last_heard.is_some()
     }
 
+    /// Whether anything arrived from the peer after this frame.
+    pub(crate) fn has_heard_since(&self, frame: u64) -> bool {
+        self.last_heard.is_some_and(|last| last.frame > frame)
+    }
+
     /// Follows a packet of the peer; `before`: the cumulative ACK until then.
     #[inline(always)]
     pub(crate) fn heard(

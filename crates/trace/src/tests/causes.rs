@@ -4,14 +4,17 @@ use tcplab_units::{Bytes, Span};
 
 use super::drill::{analyze, connection, drill, flow};
 use crate::SegmentKind::{
-    AfterTimeoutRetransmission, FastRetransmission, KeepAlive, NetworkDuplicate, New, OutOfOrder,
-    TimeoutRetransmission, WindowProbe,
+    AfterTimeoutRetransmission, FastRetransmission, FillsGap, KeepAlive, NetworkDuplicate, New,
+    OriginalNotCaptured, OutOfOrder, TimeoutRetransmission, WindowProbe,
 };
 use crate::{CapturePoint, Confidence, Flow, SegmentKind, Sign, Spurious, Timer};
 
 const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
 const WITHOUT_SACK: &str = "0.000 > S nosack id 1\n0.020 < S nosack\n0.0201 > ack 1 id 2\n";
 const AT_RECEIVER: &str = "0.000 > S id 1\n0.0001 < S\n0.020 > ack 1 id 2\n";
+
+/// From the middle of a connection, nothing known of RTT, IP ids or timestamps.
+const MIDWAY: &str = "";
 
 /// Segments that are not new data, with their proof.
 fn judged(flow: &Flow) -> Vec<(u64, SegmentKind, Sign)> {
@@ -276,6 +279,63 @@ const CASES: &[Case] = &[
          0.144 > 8689:10137 id 13",
         &[(2_897, FastRetransmission, Sign::Rack), (5_793, FastRetransmission, Sign::Rack)],
     ),
+    (
+        MIDWAY,
+        "gap filled before any timer, RTT unknown: nothing decides",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.110 > 1449:2897",
+        &[(1_449, FillsGap, Sign::Time)],
+    ),
+    (
+        MIDWAY,
+        "gap filled after a timer's silence: no packet is reordered for so long",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.400 > 1449:2897",
+        &[(1_449, OriginalNotCaptured, Sign::Time)],
+    ),
+    (
+        AT_RECEIVER,
+        "gap filled after an RTT, but without an ACK or a timer to prompt it: nothing decides",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.125 > 1449:2897",
+        &[(1_449, FillsGap, Sign::Time)],
+    ),
+    (
+        AT_RECEIVER,
+        "gap filled after an RTT, on ACKs",
+        "0.100 > 1:1449
+         0.101 > 2897:7241
+         0.1011 < ack 1449 sack 2897-7241
+         0.125 > 1449:2897",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte: nothing decides",
+        "0.100 > 1449:2897
+         0.101 > 2897:4345
+         0.110 > 1:1449",
+        &[(0, FillsGap, Sign::None)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte, by a newer IP id: retransmitted",
+        "0.100 > 1449:2897 id 8
+         0.101 > 2897:5793 id 9
+         0.110 > 1:1449 id 11",
+        &[(0, OriginalNotCaptured, Sign::IpId)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte, by an older IP id: out of order",
+        "0.100 > 1449:2897 id 8
+         0.101 > 2897:5793 id 9
+         0.110 > 1:1449 id 7",
+        &[(0, OutOfOrder, Sign::IpId)],
+    ),
 ];
 
 /// A hundred segments whose identifications are consecutive for ten seconds: a counter of this
@@ -411,4 +471,17 @@ fn capture_point_found_without_handshake() {
         let flow = flow(&text);
         assert_eq!((flow.capture_point, flow.capture_point_confidence), expected, "{name}");
     }
+}
+
+/// A sender retransmits nothing older than a window: the number belongs elsewhere, as in a capture
+/// that lacks gigabytes.
+#[test]
+fn far_below_acknowledged_data_is_no_retransmission() {
+    let flow = flow(&format!(
+        "{AT_SENDER}0.100 > 600000001:600001449
+         0.120 < ack 600001449
+         0.500 > 1:1449"
+    ));
+    assert_eq!(judged(&flow), []);
+    assert_eq!(flow.totals.retransmissions, 0);
 }

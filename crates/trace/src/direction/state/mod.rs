@@ -26,6 +26,11 @@ use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
+/// A sender retransmits at most a window's worth below what is acknowledged. Windows between
+/// captured ACKs may have been larger by this factor.
+const WINDOWS: i64 = 4;
+/// The window assumed at least, bytes: the largest without scaling (RFC 9293 section 3.1).
+const LEAST_WINDOW: i64 = 65_535;
 
 /// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
@@ -352,7 +357,10 @@ impl DirectionState {
         };
         let start = positions.position(packet.seq);
         let (low, high) = (self.board.una.as_u64() as i64, self.board.high.as_u64() as i64);
-        if start - high > FARTHEST || low - start > FARTHEST {
+        let reach = self.totals.max_window.map_or(FARTHEST, |window| {
+            (window.as_u64() as i64).max(LEAST_WINDOW).saturating_mul(WINDOWS)
+        });
+        if start - high > FARTHEST || low - start > reach {
             return Err(OutOfPlace);
         }
         if !packet.rst() {
@@ -365,9 +373,12 @@ impl DirectionState {
         let &Candidate { packet, range, context, closed } = candidate;
         let high = self.board.high;
         if range.is_empty() {
-            // From before the capture.
-            let kind = SegmentKind::OriginalNotCaptured;
-            return Classification { kind, ..Classification::new_data() };
+            let classification = self.classifier.classify_before_first(packet);
+            if classification.kind.is_retransmission() {
+                self.totals.retransmissions += 1;
+                self.totals.retransmitted += Bytes::new(payload);
+            }
+            return classification;
         }
         if range.start >= high {
             let moment = (packet.at, packet.frame);
