@@ -35,8 +35,6 @@ const OVERTAKEN: i16 = 8;
 pub(crate) struct Context<'a> {
     pub(crate) distances: &'a Distances,
     pub(crate) forward: bool,
-    /// The sender has received data that none of its captured ACKs acknowledged.
-    pub(crate) owes: bool,
 }
 
 impl Context<'_> {
@@ -56,10 +54,10 @@ pub(crate) struct Classifier {
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
-    /// SND.NXT), and how often the data before it were sent, by identifications.
-    announced: Option<(Offset, SendStamp, u32)>,
-    /// Data packets lost before the capture point above everything seen, by identifications.
-    lost_before_capture: u32,
+    /// SND.NXT): the data before it were sent.
+    announced: Option<(Offset, SendStamp)>,
+    /// The byte of the last zero-window probe: the receiver had no room for it.
+    probed: Option<Offset>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -113,11 +111,25 @@ impl Classifier {
             };
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
+        if self.probed.take() == Some(range.start) && packet.payload > 1 && board.una == range.start
+        {
+            // The receiver had no room for the probe's byte: it is sent again with new data.
+            let moment = (packet.at, packet.frame);
+            let to_sender = context.to_sender();
+            let classification = sender_model.classify_new(moment, range, to_sender, board);
+            return (classification, LogEntry::First);
+        }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
         }
         if range.end <= FIRST && !packet.syn() {
             return (self.classify_before_first(packet), LogEntry::NotLogged);
+        }
+        if packet.syn() && self.first.is_none() && !sender_model.is_silent_for_timer(packet.at) {
+            // Captured after its answer.
+            let proof = Proof { by: Sign::Time, nth: 1, ..Proof::default() };
+            let classification = Classification { proof, ..Classification::new_data() };
+            return (classification, LogEntry::First);
         }
         if let Some(gap) = self.gaps.first_overlapping(range) {
             return self.classify_in_gap(candidate, gap.revealed_by, sender_model, board);
@@ -139,58 +151,18 @@ impl Classifier {
         }
         self.counts.captured += u64::from(!board.covers(range));
         let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
-        self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::Retransmission)
     }
 
-    /// Whether a packet above everything captured retransmits data lost before the capture point:
-    /// packets of its sender are [missing](SendOrder::absent), with nothing to acknowledge they
-    /// carried data, and after a silence as long as a timer's it can only have been the same data.
-    /// With reordering, or in a capture that lacks other data, missing packets prove nothing.
-    pub(crate) fn goes_on_again(
+    /// Classifies data above everything captured that an earlier packet without data announced:
+    /// retransmitted, by the sender's marks or after an RTT, or else reordered.
+    pub(crate) fn was_announced(
         &mut self,
         candidate: &Candidate<'_>,
         sender_model: &mut SenderModel,
         board: &Scoreboard,
     ) -> Option<Classification> {
-        let &Candidate { packet, range, context, .. } = candidate;
-        if let Some(again) = self.was_announced(candidate, sender_model, board) {
-            return Some(again);
-        }
-        let absent = self.send_order.absent(packet);
-        if absent + self.lost_before_capture == 0 || !self.absent_are_data(context) {
-            return None;
-        }
-        // New data begin where the packets known to be lost end.
-        let gap = range.start.since(board.high).as_u64();
-        let pieces = gap.div_ceil(range.len().max(1)) as u32;
-        if self.lost_before_capture > pieces {
-            self.lost_before_capture -= pieces + 1;
-            self.counts.not_captured += 1;
-            let lost = (absent.max(1), false);
-            return Some(Classifier::retransmission(candidate, lost, sender_model, board));
-        }
-        self.lost_before_capture = 0;
-        // No gap may exist that the missing packets can have retransmitted.
-        let is_by_timer =
-            sender_model.is_silent(packet.at, context.to_sender().unwrap_or_default());
-        let is_all_there = gap == 0 && board.una == board.high && self.gaps.is_empty();
-        if absent == 0 || !is_all_there || !is_by_timer {
-            return None;
-        }
-        self.counts.not_captured += 1;
-        // A single missing packet is what this one retransmits: there was nothing above it.
-        Some(Classifier::retransmission(candidate, (absent, absent == 1), sender_model, board))
-    }
-
-    /// Classifies data announced by an earlier packet without data: retransmitted or reordered.
-    fn was_announced(
-        &mut self,
-        candidate: &Candidate<'_>,
-        sender_model: &mut SenderModel,
-        board: &Scoreboard,
-    ) -> Option<Classification> {
-        let (next, stamp, times) = self.announced?;
+        let (next, stamp) = self.announced?;
         if candidate.range.end >= next {
             self.announced = None;
         }
@@ -203,50 +175,25 @@ impl Classifier {
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
             let least = candidate.context.distances.round_trip().or(board.min_round_trip)?;
-            waited > least * 3 / 4
+            let prompted = sender_model.has_heard_since(stamp.frame) || waited >= SHORTEST_TIMER;
+            waited > least * 3 / 4 && prompted
         };
         if !later {
             return None;
         }
         self.counts.not_captured += 1;
-        let lost = (times, candidate.range.end >= next);
+        let lost = (1, candidate.range.end >= next);
         Some(Classifier::retransmission(candidate, lost, sender_model, board))
     }
 
     /// Remembers a packet without data above everything seen.
-    pub(crate) fn announce(&mut self, next: Offset, high: Offset, packet: &Packet) {
-        // Too short for two packets: sent as often as packets are missing.
-        let single = next.since(high).as_u64() == 1;
-        let times = if single { self.send_order.absent(packet).max(1) } else { 1 };
-        self.announced = Some((next, SendStamp::of(packet), times));
+    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
+        self.announced = Some((next, SendStamp::of(packet)));
     }
 
-    /// Packets missing before a retransmission were above everything seen, or filled other gaps.
-    fn remember_absent(
-        &mut self,
-        candidate: &Candidate<'_>,
-        classification: &Classification,
-        board: &Scoreboard,
-    ) {
-        let &Candidate { packet, range, context, .. } = candidate;
-        let absent = self.send_order.absent(packet);
-        // Without SACK a sender also retransmits data that arrived: missing packets prove nothing.
-        let unknown = board.without_sack || !self.absent_are_data(context);
-        if absent == 0 || classification.timer.is_some() || unknown {
-            return;
-        }
-        let below = Range { start: Offset::ZERO, end: range.start };
-        // Every gap may have been retransmitted and lost again.
-        let missing = self.gaps.within(below).div_ceil(range.len().max(1)) as u32;
-        self.lost_before_capture =
-            self.lost_before_capture.saturating_add(absent.saturating_sub(missing));
-    }
-
-    fn absent_are_data(&self, context: Context<'_>) -> bool {
-        let away = context.distances.round_trip().is_some() && !self.is_beside_sender(context);
-        let data = !context.owes || self.send_order.is_seldom_bare();
-        // A capture that lacks other data may lack these.
-        away && data && self.counts.out_of_order == 0 && self.gaps.lacks_nothing()
+    /// Remembers a zero-window probe with the byte at `offset`.
+    pub(crate) fn probes(&mut self, offset: Offset) {
+        self.probed = Some(offset);
     }
 
     /// Classifies a packet that lies in a gap.
@@ -299,7 +246,6 @@ impl Classifier {
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
         let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
-        self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::First)
     }
 
@@ -392,21 +338,18 @@ impl Classifier {
     }
 
     #[inline(always)]
-    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
-        let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
-        // While a gap is open, retransmissions may be lost before the capture point.
-        let in_order = follows && kind == SegmentKind::New && self.gaps.is_empty();
-        self.send_order.passed(packet, range.is_some(), in_order);
+    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
+        self.send_order.passed(packet, range.is_some());
         if let Some(range) = range {
             self.first.get_or_insert_with(|| SendStamp::of(packet));
             self.last = Some((range, packet.at));
         }
     }
 
-    /// Whether a packet that continues the stream is plain new data, with none missing before it.
+    /// Whether a packet that continues the stream is plain new data.
     #[inline]
-    pub(crate) fn is_next(&self, packet: &Packet) -> bool {
-        self.announced.is_none() && self.lost_before_capture == 0 && !self.send_order.skips(packet)
+    pub(crate) fn is_next(&self) -> bool {
+        self.announced.is_none()
     }
 
     fn was_written_late(&self, packet: &Packet, after: Span, round_trip: Option<Span>) -> bool {

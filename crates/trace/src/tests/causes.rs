@@ -338,33 +338,47 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// A hundred segments whose identifications are consecutive for ten seconds: a counter of this
-/// connection. Then ten are lost, and a timer sends the first of them again. After a timeout every
-/// segment that was sent before it counts as retransmitted.
+/// A hundred segments whose identifications are consecutive, a silence, and data after ten missing
+/// identifications: a lost flight that a timer sends again, or a host that numbered ten packets of
+/// others meanwhile. Only what fills a gap was surely sent before.
 #[test]
-fn receiver_timeout_retransmits_uncaptured_data() {
-    let lost = |skipped: u32| {
-        flow(&format!(
-            "{AT_RECEIVER}
-             0.100 > 1:144801 id 3 every 0.1
-             10.0025 < ack 144801
-             10.400 > 144801:146249 id {}
-             10.4001 < ack 146249
-             10.4201 > 159281:160729 id {}
-             10.4202 < ack 146249 sack 159281-160729
-             10.4203 > 146249:147697 id {}",
-            103 + skipped,
-            104 + skipped,
-            105 + skipped
-        ))
-    };
-    let expected = [
-        (144_801, TimeoutRetransmission, Sign::Silence),
-        (146_249, AfterTimeoutRetransmission, Sign::AfterTimeout),
-    ];
-    assert_eq!(judged(&lost(10)), expected);
-    // Without missing identifications it is new data.
-    assert_eq!(judged(&lost(0))[0].0, 146_249);
+fn missing_identifications_prove_no_retransmission() {
+    let flow = flow(&format!(
+        "{AT_RECEIVER}
+         0.100 > 1:144801 id 3 every 0.1
+         10.0025 < ack 144801
+         10.400 > 144801:146249 id 113
+         10.4001 < ack 146249
+         10.4201 > 159281:160729 id 114
+         10.4202 < ack 146249 sack 159281-160729
+         10.4203 > 146249:147697 id 115"
+    ));
+    assert_eq!(judged(&flow).iter().map(|it| it.0).collect::<Vec<_>>(), [146_249]);
+    assert_eq!(flow.totals.retransmissions, 1);
+}
+
+/// The byte of a zero-window probe had no place: sent again with the data after it, it is new.
+#[test]
+fn data_behind_a_window_probe_are_new() {
+    let flow = flow(&format!(
+        "{AT_SENDER}0.100 > 1:1449
+         0.120 < ack 1449 win 0
+         0.320 > 1449:1450
+         0.340 < ack 1449 win 0
+         0.341 < ack 1449 win 500
+         0.342 > 1449:4345
+         0.362 < ack 4345"
+    ));
+    assert_eq!(judged(&flow), [(1_449, WindowProbe, Sign::ZeroWindow)]);
+    assert_eq!(flow.totals.unique, Bytes::new(4_344));
+}
+
+/// Two network queues: the SYN is captured after the SYN-ACK that answers it.
+#[test]
+fn syn_captured_after_its_answer_is_new() {
+    let flow = flow("0.000 < S\n0.0002 > S\n0.020 > ack 1\n0.021 > 1:1449\n0.041 < ack 1449");
+    assert_eq!(judged(&flow), []);
+    assert_eq!(flow.totals.retransmissions, 0);
 }
 
 #[test]

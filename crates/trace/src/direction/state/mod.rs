@@ -76,9 +76,6 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    pub(crate) fn is_outstanding(&self) -> bool {
-        self.board.una < self.board.high
-    }
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
@@ -135,17 +132,17 @@ impl DirectionState {
             else {
                 let copy = self.classifier.send_order.repeats(packet);
                 if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
-                    self.classifier.announce(offset(start), high, packet);
+                    self.classifier.announce(offset(start), packet);
                 }
-                self.classifier.passed(packet, None, SegmentKind::New);
+                self.classifier.passed(packet, None);
                 return Ok(Passed { segment: None, copy });
             };
-            self.classifier.passed(packet, None, probe.kind);
+            self.classifier.passed(packet, None);
             probe
         } else {
             let candidate = Candidate { packet, range, context, closed };
             let classification = self.classify_and_log(&candidate, payload);
-            self.classifier.passed(packet, Some(range), classification.kind);
+            self.classifier.passed(packet, Some(range));
             classification
         };
         let segment = self.segment(packet, range, payload, high, classification);
@@ -383,11 +380,12 @@ impl DirectionState {
         if range.start >= high {
             let moment = (packet.at, packet.frame);
             let again =
-                self.classifier.goes_on_again(candidate, &mut self.sender_model, &self.board);
+                self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
+                self.classifier.probes(range.start);
                 probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
                 self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
