@@ -374,9 +374,9 @@ fn episodes(out: &mut String, flow: &Flow, look: Look) {
     for (number, episode) in flow.episodes.iter().take(EPISODES).enumerate() {
         let (first, last) = episode.frames;
         let text = format!(
-            "{}, #{first} to #{last}, silence {}: {}",
+            "{}, #{first} to #{last}{}: {}",
             episode.kind.name(),
-            span(episode.silence),
+            episode.silence.map(|it| format!(", silence {}", span(it))).unwrap_or_default(),
             story(episode, flow)
         );
         look.paragraph(out, &format!("  {:>3}  ", number + 1), &text);

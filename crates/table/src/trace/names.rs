@@ -72,6 +72,7 @@ pub(super) fn episode_kind(kind: EpisodeKind) -> &'static str {
         EpisodeKind::WithoutTimeLag => "without-time-lag",
         EpisodeKind::WithTimeLag => "with-time-lag",
         EpisodeKind::Intermittent => "intermittent",
+        EpisodeKind::Unknown => "unknown",
     }
 }
 
@@ -243,7 +244,12 @@ mod tests {
             |it| evidence(it).0,
         );
         distinct(
-            &[EpisodeKind::WithoutTimeLag, EpisodeKind::WithTimeLag, EpisodeKind::Intermittent],
+            &[
+                EpisodeKind::WithoutTimeLag,
+                EpisodeKind::WithTimeLag,
+                EpisodeKind::Intermittent,
+                EpisodeKind::Unknown,
+            ],
             episode_kind,
         );
         distinct(&Limit::ALL, limit);

@@ -403,7 +403,7 @@ impl Flow {
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
-    /// The kind, of the three of the interruption paper.
+    /// The type, of the three of the interruption paper.
     pub kind: EpisodeKind,
     /// Transmissions that were lost, in the order they were sent: data and FIN. (A lost SYN is the
     /// handshake's affair, a lost acknowledgement leaves no mark of its own at the sender.)
@@ -428,8 +428,9 @@ pub struct Episode {
     pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved spurious.
     pub spurious: u64,
-    /// The longest silence from the first lost segment to the first retransmission: the time lag.
-    pub silence: Span,
+    /// The paper's time lag: how long the sender had sent nothing when its recovery began with the
+    /// first retransmission, or with the probe before it. `None` if it never began.
+    pub silence: Option<Span>,
     /// Frames at the capture point from the first lost to the repairing acknowledgement, inclusive.
     pub frames: (u64, u64),
 }
@@ -453,15 +454,19 @@ pub struct LostSegment {
 }
 
 /// The three types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses
-/// Caused by Transmission Interruption", section III.
+/// Caused by Transmission Interruption": by "whether timeout retransmission is used or not for the
+/// first missing data segment" (section V), whatever revealed its loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EpisodeKind {
-    /// SACK evidence arrives while data still flows.
+    /// The first lost segment was retransmitted on SACK, duplicate ACKs or ICMP.
     WithoutTimeLag,
-    /// The window ran out; a timer sends first, the rest is repaired on SACK evidence.
+    /// A timer retransmitted it, or sent an earlier segment or a tail loss probe before its
+    /// retransmission.
     WithTimeLag,
-    /// One retransmission per timeout, repeatedly.
+    /// As `WithTimeLag`, then one retransmission per timeout, repeatedly (section IV.C).
     Intermittent,
+    /// Its retransmission was not captured.
+    Unknown,
 }
 
 impl EpisodeKind {
@@ -471,6 +476,7 @@ impl EpisodeKind {
             EpisodeKind::WithoutTimeLag => "without time lag",
             EpisodeKind::WithTimeLag => "with time lag",
             EpisodeKind::Intermittent => "intermittent",
+            EpisodeKind::Unknown => "unknown",
         }
     }
 }

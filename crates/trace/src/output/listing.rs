@@ -155,7 +155,7 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
     let _ = writeln!(
         text,
         "{way} episode {}: {} lost, first evidence {evidence} at {}, {repaired}, {} \
-         retransmissions ({} by timer, {} spurious), {} probes, silence {}",
+         retransmissions ({} by timer, {} spurious), {} probes, {}",
         episode.kind.name(),
         episode.lost.len(),
         seconds(Some(episode.evidence_at)).trim_start(),
@@ -163,7 +163,7 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
         episode.timeouts,
         episode.spurious,
         episode.probes,
-        episode.silence,
+        episode.silence.map_or("never retransmitted".to_owned(), |it| format!("silence {it}")),
     );
     for lost in lost {
         let _ = writeln!(text, "    {lost}");
