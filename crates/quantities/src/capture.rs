@@ -181,6 +181,9 @@ quantities! {
     RETRANSMISSIONS_AFTER_TIMEOUT = "retransmissions_after_timeout", None,
         "retransmissions after a timeout",
         "Retransmissions that follow a timeout as acknowledgements come back (RFC 6298)";
+    CONTROL_REPEATED = "control_repeated", None, "SYNs and FINs repeated",
+        "SYNs and FINs without data that were sent again too soon for a timer: with an answer to the \
+         peer, or because a packet came twice";
     RETRANSMISSIONS_LOST = "retransmissions_lost", None, "lost retransmissions",
         "Retransmissions of data that had been retransmitted before";
     RETRANSMISSIONS_SYN = "retransmissions_syn", None, "SYN retransmissions",

@@ -163,6 +163,7 @@ fn why(segment: &Segment) -> &'static str {
         SegmentKind::AfterTimeoutRetransmission => "a retransmission after a timeout",
         SegmentKind::OriginalNotCaptured => "data whose original was not captured",
         SegmentKind::OutOfOrder => "out of order",
+        SegmentKind::RepeatedControl => "a repeated SYN or FIN",
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
         SegmentKind::WindowProbe => "a zero window probe",
         SegmentKind::KeepAlive => "a keep-alive probe",

@@ -29,8 +29,8 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
     KIND Few Text(|row| names::segment_kind(row.segment.kind).into()),
         "What it is: new, fast-retransmission, timeout-retransmission, \
          after-timeout-retransmission, original-not-captured (a retransmission whose original did \
-         not pass this capture point), out-of-order, network-duplicate, capture-duplicate, \
-         window-probe, keep-alive";
+         not pass this capture point), out-of-order, network-duplicate, repeated-control (a SYN or FIN too soon for a timer: with an answer, or \
+         the answer to one), capture-duplicate, window-probe, keep-alive";
     TIMER Few TextIfAny(|row| row.segment.timer.map(names::timer).map(Into::into));
     EVIDENCE Few TextIfAny(|row| names::sign(row.segment.proof.by).map(Into::into)),
         "The evidence for its kind: duplicate-acks, sack, rack, partial-ack, packet-too-big, silence, \
@@ -69,6 +69,7 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
         SegmentKind::FastRetransmission => Some("tcp.analysis.fast_retransmission"),
         SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission
+        | SegmentKind::RepeatedControl
         | SegmentKind::OriginalNotCaptured => Some("tcp.analysis.retransmission"),
         SegmentKind::OutOfOrder => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),

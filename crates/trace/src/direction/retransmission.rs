@@ -21,6 +21,9 @@ use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious}
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
+/// No timer sends a SYN again sooner: the shortest minimum of a retransmission timer (Linux's
+/// `TCP_RTO_MIN`, 200 ms) less a tenth; RFC 6298 section 2.1 begins with 1 s.
+const SOONEST_SYN: Span = Span::from_millis(180);
 /// A copy late by fewer packets is recognised by its identification.
 const OVERTAKEN: i16 = 8;
 
@@ -107,6 +110,9 @@ impl Classifier {
         }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if let Some(syn) = repeated_syn(candidate, board) {
+            return (syn, LogEntry::Retransmission);
         }
         if let Some(gap) = self.gaps.first_overlapping(range) {
             return self.classify_in_gap(candidate, gap.revealed_by, sender_model, board);
@@ -300,6 +306,7 @@ impl Classifier {
             unseen,
             alone,
             beyond,
+            bare_fin: packet.fin() && packet.payload == 0,
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {
@@ -380,6 +387,17 @@ impl Classifier {
         let (tap, sure) = context.distances.place(context.forward);
         tap == CapturePoint::Sender && sure >= Confidence::Medium && self.counts.out_of_order == 0
     }
+}
+
+/// A SYN or SYN-ACK sooner than a timer sends it again: it answers a SYN that came twice, or is a
+/// duplicate itself.
+fn repeated_syn(candidate: &Candidate<'_>, board: &Scoreboard) -> Option<Classification> {
+    let &Candidate { packet, range, .. } = candidate;
+    let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
+    let waited = packet.at.since(before.at);
+    let proof = Proof { by: Sign::Time, frame: Some(before.frame), waited, ..Proof::default() };
+    let kind = SegmentKind::RepeatedControl;
+    (waited < SOONEST_SYN).then_some(Classification { kind, timer: None, proof })
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

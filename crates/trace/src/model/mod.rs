@@ -231,6 +231,9 @@ pub enum SegmentKind {
     OutOfOrder,
     /// A duplicate made by the network.
     NetworkDuplicate,
+    /// A SYN, SYN-ACK or FIN without data once more, too soon for a timer: with the answer to a
+    /// packet of the peer (BSD repeats a FIN so), or because one packet came twice.
+    RepeatedControl,
     /// A frame captured twice.
     CaptureDuplicate,
     /// A zero-window probe (RFC 9293 section 3.8.6.1).
@@ -246,7 +249,8 @@ impl SegmentKind {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::OriginalNotCaptured => true,
+            | SegmentKind::OriginalNotCaptured
+            | SegmentKind::RepeatedControl => true,
             SegmentKind::New
             | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
@@ -435,6 +439,13 @@ pub struct Episode {
     pub frames: (u64, u64),
 }
 
+impl Totals {
+    /// The share of the segments that were retransmissions, 0 to 1; 0 without segments.
+    pub fn retransmitted_share(&self) -> f64 {
+        self.retransmissions as f64 / self.segments.max(1) as f64
+    }
+}
+
 impl Episode {
     /// From the first evidence to the repair; to the last packet where it was never repaired.
     pub fn duration(&self, last: Instant) -> Span {
@@ -514,6 +525,10 @@ pub enum Evidence {
 /// Sums over one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
+    /// Packets with data, SYN or FIN: those that can be retransmitted.
+    pub segments: u64,
+    /// Their segments on the wire, where offloading made larger packets of several.
+    pub wire_segments: u64,
     /// Packets with data.
     pub data_segments: u64,
     /// Data bytes, repeats counted.

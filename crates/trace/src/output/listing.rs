@@ -98,6 +98,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
         (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
         (SegmentKind::OutOfOrder, None) => Some("out of order"),
+        (SegmentKind::RepeatedControl, None) => Some("SYN or FIN repeated"),
         (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
         (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),
         (SegmentKind::WindowProbe, None) => Some("zero-window probe"),

@@ -156,6 +156,7 @@ pub(crate) fn large(count: usize) -> Trace {
         }
     }
     flow.totals.data_segments = flow.segments.len() as u64;
+    flow.totals.segments = flow.totals.data_segments + 1;
     flow.totals.unique = Bytes::new(next * 1_448);
     trace(flow)
 }

@@ -67,6 +67,7 @@ impl Limits {
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
             | SegmentKind::OriginalNotCaptured
+            | SegmentKind::RepeatedControl
             | SegmentKind::WindowProbe => true,
             SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
