@@ -247,7 +247,9 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         | SegmentKind::TimeoutRetransmission
         | SegmentKind::RepeatedControl
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
-        SegmentKind::OriginalNotCaptured | SegmentKind::OutOfOrder => Some((PINK, "O")),
+        SegmentKind::OriginalNotCaptured | SegmentKind::FillsGap | SegmentKind::OutOfOrder => {
+            Some((PINK, "O"))
+        }
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => Some((BLUE, "HD")),
         SegmentKind::WindowProbe => Some((ORANGE, "P")),
         SegmentKind::KeepAlive => Some((ORANGE, "K")),

@@ -69,7 +69,8 @@ impl Limits {
             | SegmentKind::OriginalNotCaptured
             | SegmentKind::RepeatedControl
             | SegmentKind::WindowProbe => true,
-            SegmentKind::OutOfOrder
+            SegmentKind::FillsGap
+            | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
             | SegmentKind::CaptureDuplicate
             | SegmentKind::KeepAlive => return,
