@@ -209,7 +209,7 @@ impl<'a> Draft<'a> {
         let count = |test: &dyn Fn(&Transmission) -> bool| {
             repeats.iter().filter(|(_, t)| test(t)).count() as u64
         };
-        let beginning = self.beginning(context);
+        let beginning = self.beginning(context, until);
         let from = beginning.map_or(until, |(order, _)| order);
         let first_repeat = repeats.iter().find(|&&(order, _)| order >= from);
         let last_frame = repair.map(|mark| mark.frame).or(marks.last().map(|mark| mark.frame));
@@ -243,14 +243,14 @@ impl<'a> Draft<'a> {
 
     /// What began the recovery: the first retransmission of the first lost segment, or what a timer
     /// sent before it.
-    fn beginning(&self, context: &Context<'a>) -> Option<Sent<'a>> {
+    fn beginning(&self, context: &Context<'a>, until: u64) -> Option<Sent<'a>> {
         let (first_order, first) = self.lost[0];
         let repeats = context.log.overlapping(first.range);
         let repeat = repeats.into_iter().find(|&order| order > first_order);
         let repeat = repeat.and_then(|order| Some((order, context.log.get(order)?)));
         let timers = [Timer::Probe, Timer::Retransmission];
         let by_timer = timers.into_iter().filter_map(|it| context.timer_after(first_order, it));
-        by_timer.chain(repeat).min_by_key(|&(order, _)| order)
+        by_timer.chain(repeat).filter(|&(order, _)| order < until).min_by_key(|&(order, _)| order)
     }
 }
 

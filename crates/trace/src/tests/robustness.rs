@@ -47,7 +47,8 @@ fn check_shares(flow: &Flow) {
     assert!(totals.retransmissions <= totals.segments, "{totals:?}");
     assert!(totals.segments <= totals.wire_segments, "{totals:?}");
     let copies = causes.network_duplicates.count + causes.capture_duplicates.count;
-    let parts = causes.retransmissions() + causes.out_of_order.count + copies;
+    let parts =
+        causes.retransmissions() + causes.out_of_order.count + causes.gaps_filled.count + copies;
     assert!(parts <= totals.wire_segments, "{parts} of {totals:?}");
     assert!(causes.lost_retransmissions.count <= causes.retransmissions(), "{causes:?}");
     assert!(flow.marks.ce_marks.count <= totals.wire_segments, "{totals:?}");
