@@ -10,6 +10,7 @@ use parquet::record::{Field, Row};
 use tcplab_capture::Reader;
 use tcplab_table::{ConnectionsCsv, Format, TraceTable, TraceTables};
 use tcplab_trace::{Analyzer, Connection, Flow, Trace};
+use tcplab_units::Span;
 use tempfile::TempDir;
 
 const CAPTURES: [&str; 4] = ["loss1_cubic.snd", "ackloss30.rcv", "blackout.snd", "app_limited.rcv"];
