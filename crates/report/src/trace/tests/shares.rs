@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tcplab_trace::{Analyzer, Connection, Frame, Limit, Trace, analyze};
 use tcplab_units::Rng;
-use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
+use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 
 use super::*;
 
@@ -74,13 +74,10 @@ fn random(seed: u64) -> Trace {
             ack: SeqNumber::new(if flags == TcpFlags::SYN { 0 } else { place(&mut rng) }),
             flags,
             window: 65_535,
-            urgent_pointer: 0,
             mss: is_syn.then_some(1_460),
-            window_scale: None,
             sack_permitted: is_syn && sack,
             timestamps: stamps.then(|| ((time_ns / 1_000_000) as u32, 1)),
-            sack: SackBlocks::default(),
-            fast_open: None,
+            ..TcpRepr::default()
         };
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if from_client { (client, server) } else { (server, client) };
