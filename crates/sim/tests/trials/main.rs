@@ -6,6 +6,7 @@ mod datagrams;
 mod episodes;
 mod flows;
 mod forwarded;
+mod limits;
 mod path_mtu;
 mod states;
 mod truth_twice;
