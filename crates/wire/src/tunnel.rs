@@ -12,6 +12,7 @@ const GRE_IN_UDP: u16 = 4754;
 const TEREDO: u16 = 3544;
 const L2TP: u16 = 1701;
 const MPLS_IN_UDP: u16 = 6635;
+const AYIYA: u16 = 5072;
 
 /// The IP packet inside an IP packet whose payload begins at `headers.at`; none if it carries no
 /// tunnel that is known, or something other than IP in it.
@@ -96,6 +97,7 @@ fn udp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
             TEREDO => teredo(headers)?,
             L2TP => l2tp(headers)?,
             MPLS_IN_UDP => headers.labels()?,
+            AYIYA => ayiya(headers)?,
             _ => continue,
         };
         return Ok(carried);
@@ -184,4 +186,18 @@ fn l2tp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
         headers.at += usize::from(u16::from_be_bytes(headers.take()?));
     }
     headers.ppp()
+}
+
+/// draft-massar-v6ops-ayiya-02 section 4: lengths of identity and signature, what to do (1: forward
+/// what is inside), the protocol inside, a time; then identity and signature.
+fn ayiya(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
+    const FORWARD: u8 = 1;
+    let [identity, signature, operation, protocol, ..] = headers.take::<8>()?;
+    headers.at += (1 << (identity >> 4)) + usize::from(signature >> 4) * 4;
+    Ok(match protocol {
+        _ if operation & 0xf != FORWARD => NONE,
+        protocol::IPV4 => headers.ip(Some(4)),
+        protocol::IPV6 => headers.ip(Some(6)),
+        _ => NONE,
+    })
 }

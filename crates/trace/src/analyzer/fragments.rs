@@ -38,6 +38,7 @@ struct Key {
     src: IpAddr,
     dst: IpAddr,
     id: u32,
+    /// Of what was cut into fragments.
     protocol: u8,
 }
 
@@ -47,8 +48,9 @@ struct Packet {
     since: Instant,
     /// The first captured fragment's frame.
     frame: u64,
-    /// The first fragment's bytes: IP header and payload.
+    /// The first fragment's bytes, and where what was cut into fragments begins.
     first: Option<(Vec<u8>, usize)>,
+    is_tcp: bool,
     /// The captured ranges of the payload, in order; none touch.
     ranges: Vec<(u32, u32)>,
     /// The length of the payload, by the last fragment.
@@ -66,16 +68,14 @@ impl Fragments {
         while self.waiting.front().is_some_and(|oldest| at.since(oldest.since) > PATIENCE) {
             self.give_up();
         }
-        let key =
-            Key { src: ip.src(), dst: ip.dst(), id: ip.fragment_id()?, protocol: ip.protocol() };
+        let (_, protocol) = ip.fragmentable();
+        let key = Key { src: ip.src(), dst: ip.dst(), id: ip.fragment_id()?, protocol };
         let found = self.waiting.iter().rposition(|packet| packet.key == key);
         let index = found.unwrap_or_else(|| {
             if self.waiting.len() == WAITING {
                 self.give_up();
             }
-            let packet =
-                Packet { key, since: at, frame, first: None, ranges: Vec::new(), length: None };
-            self.waiting.push_back(packet);
+            self.waiting.push_back(Packet::new(key, at, frame));
             self.waiting.len() - 1
         });
         let packet = &mut self.waiting[index];
@@ -87,7 +87,7 @@ impl Fragments {
 
     fn give_up(&mut self) {
         let oldest = self.waiting.pop_front();
-        if let Some(packet) = oldest.filter(|packet| packet.key.protocol == TCP) {
+        if let Some(packet) = oldest.filter(|packet| packet.is_tcp) {
             self.given_up.get_or_insert((packet.frame, 0)).1 += 1;
         }
     }
@@ -105,15 +105,21 @@ impl Fragments {
 }
 
 impl Packet {
+    fn new(key: Key, since: Instant, frame: u64) -> Packet {
+        let is_tcp = key.protocol == TCP;
+        Packet { key, since, frame, first: None, is_tcp, ranges: Vec::new(), length: None }
+    }
+
     fn take(&mut self, ip: &IpPacket<'_>) {
-        let fragment = ip.fragment();
-        let end = fragment.offset.saturating_add(ip.payload_len());
+        let (fragment, (begin, _)) = (ip.fragment(), ip.fragmentable());
+        let end = fragment.offset.saturating_add(ip.total_len() - begin as u32);
         if end > LONGEST {
             return;
         }
         if fragment.offset == 0 {
             let bytes = ip.bytes();
-            self.first = Some((bytes[..bytes.len().min(KEPT)].to_vec(), ip.header_len()));
+            self.first = Some((bytes[..bytes.len().min(KEPT)].to_vec(), begin));
+            self.is_tcp |= ip.protocol() == TCP;
         }
         if !fragment.more {
             self.length = Some(end);
@@ -137,10 +143,10 @@ impl Packet {
         if !covered {
             return None;
         }
-        let (first, header_len) = self.first.as_ref()?;
-        let payload = first.get(*header_len..)?;
+        let (first, begin) = self.first.as_ref()?;
+        let payload = first.get(*begin..)?;
         let is_v4 = first[0] >> 4 == 4;
-        let mut packet = first[..if is_v4 { *header_len } else { 40 }].to_vec();
+        let mut packet = first[..if is_v4 { *begin } else { 40 }].to_vec();
         let total = packet.len() as u32 + length;
         let told = if is_v4 { total } else { length };
         // Beyond 65,535 the header cannot tell; 0 stands for the length of the frame.

@@ -12,13 +12,15 @@ pub use reading::analyze;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
+use tcplab_wire::protocol::TCP;
 use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, PacketOutcome};
 use crate::connection::{Entry, Table};
 use crate::direction::COPIES_SHARE;
+use crate::filter::{Filter, ends_of};
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{
@@ -64,6 +66,7 @@ pub struct Analyzer<S = Collector> {
     /// The number of duplicated frames.
     copies: u64,
     fragments: Fragments,
+    filter: Option<Filter>,
     others: Others,
     remarks: Remarks,
 }
@@ -103,6 +106,7 @@ impl<S: Sink> Analyzer<S> {
             frames: 0,
             copies: 0,
             fragments: Fragments::default(),
+            filter: None,
             others: Others::default(),
             remarks: Remarks::default(),
         }
@@ -120,6 +124,14 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn with_max_open_connections(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);
+        self
+    }
+
+    /// Analyses packets put together from fragments only if the filter admits them. Single frames
+    /// are not judged here: see [`Filter::admits_frame`] and [`skip`](Self::skip).
+    #[must_use]
+    pub fn with_filter(mut self, filter: Option<Filter>) -> Analyzer<S> {
+        self.filter = filter;
         self
     }
 
@@ -162,11 +174,16 @@ impl<S: Sink> Analyzer<S> {
         }
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
         let Some(fragment) = fragment else { return self.view(&view, frame, at) };
-        match self.fragments.add(&fragment, (at, self.frames)) {
-            Some((packet, length)) => {
-                self.view(&FrameView::new(LinkType::RawIp, &packet, length), frame, at);
-            }
-            None => self.others.add(&view),
+        let whole = self.fragments.add(&fragment, (at, self.frames));
+        let view = match &whole {
+            Some((packet, length)) => FrameView::new(LinkType::RawIp, packet, *length),
+            // Part of a packet that is analysed later, or of one that a note counts.
+            None if fragment.protocol() == TCP => return,
+            None => FrameView::Ip(fragment),
+        };
+        let since = Span::from_nanos(at.as_nanos());
+        if self.filter.as_ref().is_none_or(|filter| filter.admits(ends_of(&view), since)) {
+            self.view(&view, frame, at);
         }
     }
 
