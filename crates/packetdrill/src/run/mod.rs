@@ -340,8 +340,10 @@ fn tcp_alone(at: Position, spec: &PacketSpec) -> Result<&crate::ast::TcpSpec, St
     match (&spec.body, spec.encapsulations.first(), spec.psp) {
         (Body::Udp(_), ..) => refused("UDP packets"),
         (Body::Icmp(_), ..) => refused("ICMP packets"),
+        (Body::Foreign(name, _), ..) => refused(&format!("{name} packets")),
         (_, Some(_), _) => refused("packets in outer headers"),
         (.., Some(_)) => refused("PSP"),
+        _ if spec.udp.is_some() => refused("TCP in UDP"),
         _ if spec.ip.flow_label.is_some() => refused("flow labels"),
         _ if spec.ip.ttl.is_some() => refused("times to live"),
         (Body::Tcp(tcp), ..) => Ok(tcp),
