@@ -118,7 +118,10 @@ impl LinkType {
             LinkType::TokenRing => headers.token_ring(),
             // ANSI X3.139: frame control and two addresses.
             LinkType::Fddi => headers.take::<13>().and_then(|_| headers.llc(0)),
-            LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => headers.cisco_hdlc(),
+            // Routers say PPP also of Cisco HDLC, whose addresses these are.
+            LinkType::Ppp | LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => {
+                headers.cisco_hdlc()
+            }
             LinkType::Ppp | LinkType::PppHdlc => headers.ppp(),
             LinkType::CiscoHdlc => headers.cisco_hdlc(),
             LinkType::Pppoe => headers.pppoe(),
@@ -281,10 +284,20 @@ impl Headers<'_> {
 
     /// IEEE 802.11 section 9.3.2: data in clear text; of an aggregate, its first frame.
     pub(crate) fn wifi(&mut self) -> Result<Carried, Anomaly> {
+        let [control, flags, ..] = self.take::<24>()?;
+        self.wifi_data(control, flags)
+    }
+
+    /// 802.11 with the first two bytes exchanged, as some access points tunnel it.
+    pub(crate) fn swapped_wifi(&mut self) -> Result<Carried, Anomaly> {
+        let [flags, control, ..] = self.take::<24>()?;
+        self.wifi_data(control, flags)
+    }
+
+    fn wifi_data(&mut self, control: u8, flags: u8) -> Result<Carried, Anomaly> {
         const DATA: u8 = 0x08;
         const WITHOUT_DATA: u8 = 0x40;
         const QOS: u8 = 0x80;
-        let [control, flags, ..] = self.take::<24>()?;
         let is_protected = flags & 0x40 != 0;
         if control & 0x0f != DATA || control & WITHOUT_DATA != 0 || is_protected {
             return Ok(Carried::Other { protocol: 0 });

@@ -169,9 +169,6 @@ impl<S: Sink> Analyzer<S> {
     #[inline(never)]
     fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
-        if let Some(anomaly) = view.anomaly() {
-            self.remarks.add(&anomaly.to_string(), self.frames);
-        }
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
         let Some(fragment) = fragment else { return self.view(&view, frame, at) };
         let whole = self.fragments.add(&fragment, (at, self.frames));
@@ -188,6 +185,9 @@ impl<S: Sink> Analyzer<S> {
     }
 
     fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
+        if let Some(anomaly) = view.anomaly() {
+            self.remarks.add(&anomaly.to_string(), self.frames);
+        }
         let Some(tcp) = view.tcp() else {
             self.others.add(view);
             if let Some(ip) = view.ip() {

@@ -75,6 +75,20 @@ fn fragments_in_any_order_are_one_packet() {
     }
 }
 
+/// RFC 1858 section 3: the flags are in the second fragment.
+#[test]
+fn fragments_of_a_header_are_one_packet() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    feed(&mut analyzer, &packets[..3]);
+    for piece in fragments(&packets[3].bytes, 8) {
+        analyzer.packet(&Frame::whole(packets[3].time_ns, LinkType::RawIp, &piece));
+    }
+    let trace = analyzer.finish();
+    assert_eq!((&trace.notes[..], &trace.others[..]), (&[][..], &[][..]));
+    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1448));
+}
+
 #[test]
 fn fragments_cut_by_the_snap_length_are_one_packet() {
     let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
