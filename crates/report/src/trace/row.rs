@@ -287,21 +287,6 @@ impl Sink for Summary {
             connection: Box::new(connection),
         }));
     }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        // It is among the last rows.
-        if let Some(row) = self.rows.iter_mut().rev().find(|row| row.index == index) {
-            row.last = row.last.max(at);
-            row.packets += 1;
-        }
-        if !self.worst.iter().any(|Reverse(kept)| kept.index == index) {
-            return;
-        }
-        let mut kept = std::mem::take(&mut self.worst).into_vec();
-        for Reverse(kept) in kept.iter_mut().filter(|kept| kept.0.index == index) {
-            kept.connection.add_late_packet(at, frame);
-        }
-        self.worst = kept.into();
-    }
 }
 
 #[cfg(test)]

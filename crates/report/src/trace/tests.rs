@@ -290,18 +290,3 @@ fn chosen_connections_keep_their_packets() {
         }
     }
 }
-
-#[test]
-fn packets_after_the_close_are_counted() {
-    let mut summary = Summary::new(3);
-    summary.connection(0, upload());
-    summary.connection(1, refused());
-    let (before, end) = (summary.rows()[0].clone(), at(90_000));
-    summary.late(0, end, 12_345);
-    let row = &summary.rows()[0];
-    assert_eq!((row.packets, row.last), (before.packets + 1, end));
-    let worst = summary.worst();
-    let (_, kept) = worst.iter().find(|(index, _)| *index == 0).unwrap();
-    assert_eq!((kept.packets, kept.last, kept.frames.1), (before.packets + 1, end, 12_345));
-    assert_eq!(summary.rows()[1], Row::new(1, &refused()));
-}

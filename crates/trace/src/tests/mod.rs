@@ -16,6 +16,7 @@ mod losses;
 mod oddities;
 mod probes;
 mod robustness;
+mod sinks;
 mod stalls;
 mod streaming;
 mod times;
