@@ -115,6 +115,7 @@ impl Packet {
                 | OptionSpec::WindowScale(_)
                 | OptionSpec::SackPermitted
                 | OptionSpec::Md5(_)
+                | OptionSpec::Md5Valid
                 | OptionSpec::Other(_) => {}
             }
         }
@@ -122,9 +123,13 @@ impl Packet {
         Segment { data, ecn: self.ecn, joined: self.joined, ..Segment::bare(header) }
     }
 
-    /// Whether it carries a signature (RFC 2385).
-    pub(crate) fn is_signed(&self) -> bool {
-        self.options.iter().any(|option| matches!(option, OptionSpec::Md5(_)))
+    /// Whether it carries a signature (RFC 2385); `valid`: one that a key explains.
+    pub(crate) fn is_signed(&self, valid: bool) -> bool {
+        self.options.iter().any(|option| match option {
+            OptionSpec::Md5(_) => !valid,
+            OptionSpec::Md5Valid => valid,
+            _ => false,
+        })
     }
 }
 

@@ -82,12 +82,15 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
         counters[usize::from(count)..].fill(0);
         AccEcnOption { ect1_first, counters, count }
     });
+    let layout = prop_oneof![Just(OptionLayout::Linux), Just(OptionLayout::FreeBsd)];
     let of_any = (
         any::<Option<(u32, u32)>>(),
         prop::collection::vec(block, 0..=4),
         prop::option::weighted(0.3, acc_ecn),
+        layout,
     );
-    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, (timestamps, blocks, acc_ecn))| {
+    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, of_any)| {
+        let (timestamps, blocks, acc_ecn, layout) = of_any;
         let (src_port, dst_port, seq, ack, flags, window, urgent_pointer) = numbers;
         let flags = TcpFlags::from_bits(flags);
         let syn = flags.contains(TcpFlags::SYN);
@@ -106,7 +109,8 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
             timestamps,
             sack: blocks.into_iter().collect(),
             fast_open: None,
-            acc_ecn,
+            acc_ecn: acc_ecn.filter(|_| layout == OptionLayout::Linux),
+            layout,
         }
     })
 }

@@ -24,7 +24,7 @@ use crate::output::answer_or_json;
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
     let config = stack(&arguments.stack)?;
-    let given = definitions(&arguments.define)?;
+    let given = definitions(&arguments.stack, &arguments.define)?;
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
         scripts.into_iter().map(|script| run_on(&config, arguments, &given, script)).collect();
@@ -92,11 +92,16 @@ fn stack(given: &str) -> Result<Config> {
     Ok(Profile::named(name).with_context(|| format!("--stack {given}"))?.config)
 }
 
-/// Names and values.
-fn definitions(given: &[String]) -> Result<Vec<(String, String)>> {
+/// Names and values; the system that the stack belongs to is among them, as packetdrill has it for
+/// `#ifdef FreeBSD`.
+fn definitions(stack: &str, given: &[String]) -> Result<Vec<(String, String)>> {
+    let of_system = ["Linux", "FreeBSD"].into_iter().find(|system| {
+        stack.strip_prefix("model:").is_some_and(|name| name.starts_with(&system.to_lowercase()))
+    });
+    let first = of_system.map(|system| Ok((system.to_owned(), system.to_owned())));
     let one = |one: &String| {
         let pair = one.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         pair.ok_or_else(|| anyhow!("`{one}` is not a definition: use --define NAME=VALUE"))
     };
-    given.iter().map(one).collect()
+    first.into_iter().chain(given.iter().map(one)).collect()
 }

@@ -11,6 +11,7 @@ mod errors;
 mod fast_open;
 mod files;
 mod flags;
+mod freebsd;
 mod host;
 mod icmp;
 mod info;
@@ -172,7 +173,10 @@ impl Model {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
         for lesson in lessons {
-            self.fast.learn(lesson);
+            match self.config.freebsd {
+                Some(_) => self.fast.learn_of_freebsd(lesson),
+                None => self.fast.learn(lesson),
+            }
         }
         for (fd, socket) in &mut self.sockets {
             if let Stage::Open(open) = &mut socket.stage {
@@ -187,7 +191,9 @@ impl Model {
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        let is_live = |open: &socket::Open| open.connection.state() != State::Closed;
+        let is_live = |open: &socket::Open| {
+            open.connection.state() != State::Closed && !open.connection.gives_way(segment)
+        };
         if let Some(open) = self.opens().find(|open| open.ports() == ports && is_live(open)) {
             open.connection.handle_segment(now, segment);
             return;
@@ -253,6 +259,22 @@ impl Subject for Model {
             self.opens().for_each(|open| open.connection.set_ecn_option(option));
         }
         let mut changed = self.config.clone();
+        if let Some(done) = freebsd::set(&mut changed, name, value) {
+            done?;
+            // What nobody holds keeps its settings, which no script can notice.
+            let live = |socket: &Socket| match &socket.stage {
+                Stage::Open(open) => {
+                    !matches!(open.connection.state(), State::Closed | State::TimeWait)
+                }
+                Stage::Fresh | Stage::Listening(_) => false,
+            };
+            let later = changed != self.config && !freebsd::is_read_once(name);
+            if later && self.sockets.values().any(live) {
+                return Err(Refusal("a setting changed while a connection exists".into()));
+            }
+            self.config = changed;
+            return Ok(());
+        }
         sysctl::apply(&mut changed, name, value)?;
         if changed != self.config {
             if self.opens().next().is_some() && !sysctl::is_read_once(name) {
@@ -279,8 +301,12 @@ impl Subject for Model {
     }
 
     fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
-        // Nobody has given a key, so a segment that is signed is dropped (`tcp_inbound_hash`).
-        if packet.is_signed() {
+        let is_freebsd = self.config.freebsd.is_some();
+        if packet.is_signed(true) || packet.is_signed(false) && is_freebsd {
+            return Err(Refusal("MD5 signatures".into()));
+        }
+        // Nobody has given a key, so Linux drops a segment that is signed (`tcp_inbound_hash`).
+        if packet.is_signed(false) {
             return Ok(());
         }
         let segment = packet.to_segment();
@@ -295,6 +321,14 @@ impl Subject for Model {
         self.hear_icmp(now, message)?;
         self.collect(now);
         Ok(())
+    }
+
+    fn count_in_state(&self, state: &str, held: bool) -> Result<usize, Refusal> {
+        Model::count_in_state(self, state, held)
+    }
+
+    fn drop_in_state(&mut self, now: Instant, state: &str) -> Result<(), Refusal> {
+        Model::drop_in_state(self, now + START, state)
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Packet> {

@@ -88,7 +88,7 @@ fn model_missing_feature_is_named() {
         "+0 send(3, ..., 10, MSG_DONTROUTE) = 10",
         "+0 < icmp echo_request",
         "+0 `tc qdisc replace dev tun0 root red limit 9`",
-        "+0 recv(3, ..., 10, MSG_PEEK) = 10",
+        "+0 recv(3, ..., 10, MSG_WAITALL) = 10",
         "+0 fcntl(3, F_GETFD) = 0",
         "+0 shutdown(3, SHUT_RD) = 0",
         "+0 setsockopt(3, SOL_TCP, TCP_AO_ADD_KEY, [1], 4) = 0",

@@ -40,7 +40,8 @@ impl Connection {
     ) -> Option<Connection> {
         let flags = syn.header.flags;
         let takes = matches!(answer, FastAnswer::Take(_));
-        let fin = if takes { TcpFlags::NONE } else { TcpFlags::FIN };
+        // FreeBSD passes over a FIN with the SYN (`syncache_add`).
+        let fin = if takes || config.freebsd.is_some() { TcpFlags::NONE } else { TcpFlags::FIN };
         let others = TcpFlags::ACK | TcpFlags::RST | fin;
         if !flags.contains(TcpFlags::SYN) || flags != flags.without(others) {
             return None;
@@ -105,6 +106,9 @@ impl Connection {
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
         self.receiver.ecn.accurate = self.accurate.is_on();
+        if self.handshake.is_active {
+            self.round_buffer_up();
+        }
         if !self.terms.scaling {
             self.receiver.window.unscaled();
         }
@@ -137,6 +141,10 @@ impl Connection {
         if answers {
             flags |= TcpFlags::ACK;
         }
+        // FreeBSD asks as often as its setting says before it does without.
+        let freebsd = self.config.freebsd.as_ref();
+        let tries_ecn =
+            freebsd.is_some_and(|rules| self.handshake.retransmissions <= rules.ecn_retries);
         if let Some(accurate) = self.flags_of_syn(answers, self.handshake.retransmissions) {
             flags |= accurate;
         } else if self.terms.ecn {
@@ -144,11 +152,13 @@ impl Connection {
             // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
             flags |= match (answers, cause) {
                 (true, _) => TcpFlags::ECE,
-                (false, SendCause::Handshake) => TcpFlags::ECE | TcpFlags::CWR,
+                (false, cause) if cause == SendCause::Handshake || tries_ecn => {
+                    TcpFlags::ECE | TcpFlags::CWR
+                }
                 (false, _) => TcpFlags::NONE,
             };
         }
-        if !answers && cause == SendCause::HandshakeRetransmission {
+        if !answers && cause == SendCause::HandshakeRetransmission && !tries_ecn {
             self.terms.ecn = false;
         }
         let scale = self.receiver.window.scale;
@@ -172,6 +182,7 @@ impl Connection {
             sack_permitted: self.terms.sack,
             timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
             fast_open,
+            layout: self.option_layout(),
             ..TcpRepr::default()
         };
         if answers {
@@ -221,6 +232,9 @@ impl Connection {
             self.receiver.start();
             self.establish(now, header.timestamps, position);
             self.hear_fast_answer(now, segment, position);
+            if self.config.freebsd.is_some() {
+                self.take_data_of_syn(now, segment);
+            }
             self.acknowledge_syn_ack(now);
         } else {
             // Both ends opened at once: the SYN is answered, and retransmitted with its ACK.
@@ -230,6 +244,10 @@ impl Connection {
             }
             self.take_syn(now, segment);
             self.receiver.start();
+            if self.config.freebsd.is_some() {
+                // RFC 9293 section 3.10.7.3, fourth; Linux drops it.
+                self.handshake.early = segment.data.clone();
+            }
             self.enter(now, State::SynReceived);
             self.send_syn(now, SendCause::Handshake);
         }
@@ -323,6 +341,10 @@ impl Connection {
             self.handshake.ends_now = true;
             self.establish(now, header.timestamps, position);
             self.buffer.release(position);
+            let early = std::mem::take(&mut self.handshake.early);
+            if !early.is_empty() {
+                self.receiver.take_with_syn(&early, false);
+            }
             if crossing {
                 self.receiver.hear_syn_again();
             }
@@ -379,6 +401,9 @@ impl Connection {
         let rtt =
             if self.handshake.fast.pending { None } else { self.finish_handshake(now, timestamps) };
         let asked = self.terms.asked_mss - self.terms.options_len();
+        if !self.handshake.is_active {
+            self.round_buffer_up();
+        }
         self.receiver.establish(now, asked, self.terms.sending_mss);
         self.sender.establish(
             now,
@@ -444,13 +469,18 @@ impl Connection {
             self.options.syn_retries.unwrap_or(config.handshake.synack_retries)
         };
         let user_timeout = self.options.user_timeout;
-        let most_time = if user_timeout.is_zero() { self.most_time() } else { Some(user_timeout) };
+        let most_time = match &config.freebsd {
+            _ if !user_timeout.is_zero() => Some(user_timeout),
+            Some(_) => None,
+            None => self.most_time(),
+        };
         let waited = now.since(self.handshake.sent);
         let too_long =
             self.handshake.retransmissions > 0 && most_time.is_some_and(|most| waited >= most);
         // `syn_ack_recalc`: with TCP_DEFER_ACCEPT, data is waited for all its time.
         let deferred = self.options.defer_accept;
         let is_deferring = self.handshake.was_acknowledged && self.handshake.timeouts < deferred;
+        let too_long = too_long || self.is_handshake_over(now);
         if self.handshake.timeouts >= most && !is_deferring || too_long {
             self.handshake.retransmit_at = None;
             if self.handshake.is_active || self.handshake.fast.pending {
@@ -466,11 +496,15 @@ impl Connection {
             self.handshake.timeout = (self.handshake.timeout * 2).min(config.timeout.most);
         }
         let mut timeout = self.handshake.timeout;
+        if let Some(rules) = &config.freebsd {
+            timeout = (timeout + rules.slop).min(config.timeout.most);
+        }
         if !user_timeout.is_zero() && self.handshake.is_active {
             let left = user_timeout.saturating_sub(now.since(self.handshake.sent));
             timeout = timeout.min(left.max(self.config.host.tick));
         }
         self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
+        self.end_handshake_in_time();
         if !is_quiet {
             self.handshake.retransmissions = self.handshake.retransmissions.saturating_add(1);
             self.send_syn(now, SendCause::HandshakeRetransmission);

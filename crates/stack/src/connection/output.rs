@@ -77,7 +77,11 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        let mut header = self.header(now, self.sent(), TcpFlags::ACK);
+        let mut header = if self.repeats_fin(cause) {
+            self.header(now, self.sent() - 1, TcpFlags::ACK | TcpFlags::FIN)
+        } else {
+            self.header(now, self.sent(), TcpFlags::ACK)
+        };
         let with_dsack = self.receiver.has_twice();
         header.sack = self.sack_option(self.blocks_that_fit());
         self.tell_marks(now, &mut header, with_dsack);
@@ -99,6 +103,7 @@ impl Connection {
             flags,
             window: self.receiver.offer_window(),
             timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            layout: self.option_layout(),
             ..TcpRepr::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Instant};
 
-use crate::config::{ReceiveTuning, Receiving};
+use crate::config::{Config, ReceiveTuning, Receiving};
 
 use super::Arriving;
 use super::tuning::Tuning;
@@ -44,6 +44,8 @@ pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
 #[derive(Debug, Default)]
 pub(crate) struct ReceiveWindow {
     config: Receiving,
+    /// Whether FreeBSD's rules hold.
+    freebsd: bool,
     /// The buffer, bytes of memory (`sk_rcvbuf`).
     pub(crate) buffer: u64,
     /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
@@ -71,8 +73,11 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    pub(crate) fn new(config: &Receiving) -> ReceiveWindow {
+    pub(crate) fn new(config: &Config) -> ReceiveWindow {
+        let freebsd = config.freebsd.is_some();
+        let config = &config.receiving;
         ReceiveWindow {
+            freebsd,
             buffer: config.buffer[0].as_u64(),
             locked: config.locked,
             share: u64::from(config.window_share),
@@ -145,11 +150,18 @@ impl ReceiveWindow {
         }
         let space = full.min(clamp);
         let mss = u64::from(mss.max(1));
-        self.offered = if space > mss { space - space % mss } else { space };
+        let whole = space > mss && !self.freebsd;
+        self.offered = if whole { space - space % mss } else { space };
+        if self.freebsd {
+            self.offered = self.offered.min(FIELD);
+        }
         self.scale = least_scale.map_or(0, |least| {
             let mut largest = space.max(self.config.buffer[1].as_u64());
             if self.charges_memory() {
                 largest = largest.max(self.config.most_asked.as_u64());
+            }
+            if self.freebsd {
+                return scale_of_freebsd(self.config.most_asked.as_u64()).max(least);
             }
             let needed = largest.min(clamp).max(1).ilog2().saturating_sub(15) as u8;
             needed.max(least).min(MOST_SCALE)
@@ -157,6 +169,27 @@ impl ReceiveWindow {
         self.clamp = clamp.min(FIELD << self.scale);
         self.threshold = self.offered;
         self.peer_mss = asked_mss.clamp(MIN_MSS, DEFAULT_MSS);
+    }
+
+    /// The buffer becomes whole segments (`tcp_mss`).
+    pub(crate) fn round_buffer_up(&mut self, mss: u32) {
+        self.buffer = self.buffer.next_multiple_of(u64::from(mss.max(1)));
+    }
+
+    /// The window that `room` allows (`tcp_output`): none where it is below a segment and a quarter
+    /// of the buffer (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn possible_of_freebsd(&self, room: u64) -> u64 {
+        let silly = room < self.buffer / 4 && room < u64::from(self.asked_mss);
+        if silly { 0 } else { room.min(FIELD << self.scale) }
+    }
+
+    /// Whether a window of `possible` bytes, of which `left` were offered, is worth an
+    /// acknowledgement of its own (`tcp_output`).
+    pub(crate) fn is_worth_telling(&self, possible: u64, left: u64) -> bool {
+        let more = possible.saturating_sub(left);
+        let mss = u64::from(self.asked_mss);
+        let much = more >= self.buffer / 4 || possible <= self.buffer / 8 || self.buffer <= 8 * mss;
+        more > 0 && (more >= 2 * mss && much || 2 * more >= self.buffer)
     }
 
     /// TCP_WINDOW_CLAMP: never below half the least buffer (`tcp_set_window_clamp`).
@@ -273,8 +306,12 @@ impl ReceiveWindow {
     pub(crate) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
         let shrinks = self.config.shrinks && self.scale > 0;
-        let window =
-            if possible < current && !shrinks { align_up(current, self.scale) } else { possible };
+        // FreeBSD rounds the window up to what its field can say.
+        let window = match possible.max(current) {
+            window if self.freebsd => align_up(window, self.scale),
+            window if possible < current && !shrinks => align_up(window, self.scale),
+            _ => possible,
+        };
         self.offered = window;
         self.updated_at = next;
         self.edge = self.edge.max(next + window);
@@ -405,6 +442,11 @@ fn pages_for(bytes: u64) -> u64 {
         left = left.saturating_sub(run * PAGE);
     }
     pages
+}
+
+/// The least scale for buffers of up to `most` bytes (`syncache_add`, `tcp_connect`).
+fn scale_of_freebsd(most: u64) -> u8 {
+    (0..MOST_SCALE).find(|scale| FIELD << scale >= most).unwrap_or(MOST_SCALE)
 }
 
 fn align_up(window: u64, scale: u8) -> u64 {

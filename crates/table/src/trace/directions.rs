@@ -74,6 +74,7 @@ directions! {
     TIMEOUTS Few Whole(u64) |flow| flow.causes.timeouts.count;
     BACKOFF_MAX Few Whole(u64) |flow| flow.causes.backoff_max;
     RETRANSMISSIONS_AFTER_TIMEOUT Few Whole(u64) |flow| flow.causes.after_timeout.count;
+    CONTROL_REPEATED Few Whole(u64) |flow| flow.causes.control_repeated.count;
     RETRANSMISSIONS_LOST Few Whole(u64) |flow| flow.causes.lost_retransmissions.count;
     RETRANSMISSIONS_SYN Few Whole(u64) |flow| flow.causes.syn_retransmissions.count;
     RETRANSMISSIONS_FIN Few Whole(u64) |flow| flow.causes.fin_retransmissions.count;
@@ -82,6 +83,7 @@ directions! {
         flow.causes.spurious_by_timestamp.count
     };
     ORIGINALS_NOT_CAPTURED Few Whole(u64) |flow| flow.causes.originals_not_captured.count;
+    GAPS_FILLED Few Whole(u64) |flow| flow.causes.gaps_filled.count;
     OUT_OF_ORDER Few Whole(u64) |flow| flow.causes.out_of_order.count;
     OUT_OF_ORDER_MAX_BYTES Few Whole(u64) |flow| flow.causes.out_of_order_max.as_u64();
     NETWORK_DUPLICATES Few Whole(u64) |flow| flow.causes.network_duplicates.count;

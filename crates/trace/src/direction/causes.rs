@@ -25,11 +25,13 @@ impl CauseCounts {
         };
         match (sent.kind, sent.timer) {
             (SegmentKind::New, _) => add(&mut causes.tail_loss_probes_new_data),
+            (SegmentKind::FillsGap, _) => add(&mut causes.gaps_filled),
             (SegmentKind::OutOfOrder, _) => {
                 add(&mut causes.out_of_order);
                 causes.out_of_order_max =
                     causes.out_of_order_max.max(sent.high.since(sent.range.start));
             }
+            (SegmentKind::RepeatedControl, _) => add(&mut causes.control_repeated),
             (SegmentKind::NetworkDuplicate, _) => add(&mut causes.network_duplicates),
             (SegmentKind::CaptureDuplicate, _) => add(&mut causes.capture_duplicates),
             (SegmentKind::WindowProbe | SegmentKind::KeepAlive, _) => {}

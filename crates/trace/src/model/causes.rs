@@ -33,6 +33,8 @@ pub struct Causes {
     pub backoff_max: u64,
     /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
+    /// SYNs and FINs repeated too soon for a timer.
+    pub control_repeated: Occurrences,
     /// Of all these, retransmissions of data retransmitted before: a retransmission was lost.
     pub lost_retransmissions: Occurrences,
     /// SYNs retransmitted.
@@ -45,6 +47,8 @@ pub struct Causes {
     pub spurious_by_timestamp: Occurrences,
     /// Behind the loss: retransmissions of uncaptured originals without visible cause.
     pub originals_not_captured: Occurrences,
+    /// Captured after later data; unknown whether retransmitted or out of order.
+    pub gaps_filled: Occurrences,
     /// Out of order.
     pub out_of_order: Occurrences,
     /// The largest displacement, bytes.
@@ -70,6 +74,7 @@ impl Causes {
             &self.tail_loss_probes,
             &self.timeouts,
             &self.after_timeout,
+            &self.control_repeated,
             &self.originals_not_captured,
         ]
         .iter()

@@ -16,7 +16,7 @@ use super::transmit::Transmit;
 use crate::config::Config;
 use crate::fast_open::FastLesson;
 use crate::jiffies::Jiffies;
-use crate::{BufferPool, Segment};
+use crate::{BufferPool, Data, Segment};
 
 /// Counters that no other part has.
 #[derive(Debug, Default)]
@@ -67,6 +67,8 @@ pub(super) struct Handshake {
     pub(super) ends_now: bool,
     /// The next acknowledgement tells with which codepoint the peer's SYN arrived (RFC 9768).
     pub(super) reflects: bool,
+    /// Data of a SYN that crossed the own one; it is taken once the connection is made.
+    pub(super) early: Data,
 }
 
 impl Handshake {

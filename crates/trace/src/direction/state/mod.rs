@@ -15,17 +15,24 @@ use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
-use crate::direction::sender_model::{Classification, SenderModel};
+use crate::direction::sender_model::{Classification, NewData, SenderModel};
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals};
+use crate::{
+    Ack, CapturePoint, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals,
+};
 use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
+/// A sender retransmits at most a window's worth below what is acknowledged. Windows between
+/// captured ACKs may have been larger by this factor.
+const WINDOWS: i64 = 4;
+/// The window assumed at least, bytes: the largest without scaling (RFC 9293 section 3.1).
+const LEAST_WINDOW: i64 = 65_535;
 
 /// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
@@ -71,9 +78,6 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    pub(crate) fn is_outstanding(&self) -> bool {
-        self.board.una < self.board.high
-    }
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
@@ -130,17 +134,17 @@ impl DirectionState {
             else {
                 let copy = self.classifier.send_order.repeats(packet);
                 if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
-                    self.classifier.announce(offset(start), high, packet);
+                    self.classifier.announce(offset(start), packet);
                 }
-                self.classifier.passed(packet, None, SegmentKind::New);
+                self.classifier.passed(packet, None);
                 return Ok(Passed { segment: None, copy });
             };
-            self.classifier.passed(packet, None, probe.kind);
+            self.classifier.passed(packet, None);
             probe
         } else {
             let candidate = Candidate { packet, range, context, closed };
             let classification = self.classify_and_log(&candidate, payload);
-            self.classifier.passed(packet, Some(range), classification.kind);
+            self.classifier.passed(packet, Some(range));
             classification
         };
         let segment = self.segment(packet, range, payload, high, classification);
@@ -192,6 +196,10 @@ impl DirectionState {
         high: Offset,
         Classification { kind, timer, proof }: Classification,
     ) -> SendEvent<'a> {
+        if packet.sequence_len() > 0 {
+            self.totals.segments += 1;
+            self.totals.wire_segments += pieces(payload, self.full_segment);
+        }
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let in_flight = self.board.in_flight();
@@ -352,7 +360,10 @@ impl DirectionState {
         };
         let start = positions.position(packet.seq);
         let (low, high) = (self.board.una.as_u64() as i64, self.board.high.as_u64() as i64);
-        if start - high > FARTHEST || low - start > FARTHEST {
+        let reach = self.totals.max_window.map_or(FARTHEST, |window| {
+            (window.as_u64() as i64).max(LEAST_WINDOW).saturating_mul(WINDOWS)
+        });
+        if start - high > FARTHEST || low - start > reach {
             return Err(OutOfPlace);
         }
         if !packet.rst() {
@@ -365,21 +376,29 @@ impl DirectionState {
         let &Candidate { packet, range, context, closed } = candidate;
         let high = self.board.high;
         if range.is_empty() {
-            // From before the capture.
-            let kind = SegmentKind::OriginalNotCaptured;
-            return Classification { kind, ..Classification::new_data() };
+            let classification = self.classifier.classify_before_first(packet);
+            if classification.kind.is_retransmission() {
+                self.totals.retransmissions += 1;
+                self.totals.retransmitted += Bytes::new(payload);
+            }
+            return classification;
         }
         if range.start >= high {
-            let moment = (packet.at, packet.frame);
             let again =
-                self.classifier.goes_on_again(candidate, &mut self.sender_model, &self.board);
+                self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
+                self.classifier.probes(range.start);
                 probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
-                self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
+                let may_be_probe = self.may_be_probe(candidate, payload);
+                let beyond = context.to_sender().unwrap_or_default();
+                let small = !packet.fin() && self.ends_small(payload);
+                let (at, frame) = (packet.at, packet.frame);
+                let new = NewData { at, frame, range, may_be_probe, small, beyond };
+                self.sender_model.classify_new(&new, &self.board)
             };
             if high < range.start {
                 self.classifier
@@ -407,6 +426,27 @@ impl DirectionState {
             self.log(packet, range, payload, (classification, entry == LogEntry::Retransmission));
         }
         classification
+    }
+
+    /// Whether new data may be a probe's (RFC 8985 section 7.3) by what it is: a probe sends what
+    /// waits in the send buffer, so it is full-sized, or its predecessor was and did not end a
+    /// write (PSH), or Nagle's rule held it back. An application's data are sent when they are
+    /// written. A FIN needs no probe: no congestion window holds it back (`tcp_cwnd_test`). A
+    /// capture point at the receiver sees the sender's pauses through the path: nothing decides.
+    fn may_be_probe(&self, candidate: &Candidate<'_>, payload: u64) -> bool {
+        let &Candidate { packet, context, .. } = candidate;
+        let (capture_point, _) = context.distances.place(context.forward);
+        let Some(full) = self.observers.full_size() else { return false };
+        let last = self.board.log.next().checked_sub(1).and_then(|order| self.board.log.get(order));
+        let goes_on = last.is_some_and(|last| last.payload >= full && !last.pushed);
+        let waited = payload >= full || goes_on || self.sender_model.holds_small(self.board.una);
+        capture_point != CapturePoint::Receiver && !packet.fin() && waited
+    }
+
+    /// Whether so much data leaves a segment that is not full, the last one.
+    fn ends_small(&self, payload: u64) -> bool {
+        let full = self.observers.full_size().unwrap_or(payload);
+        payload != full && !payload.is_multiple_of(full)
     }
 
     fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
@@ -542,8 +582,8 @@ pub(crate) struct OutOfPlace;
 
 /// The segments on the wire of a packet with this data (offloading), `full` being a full segment.
 fn pieces(payload: u64, full: u16) -> u64 {
-    match full {
-        0 => 1,
-        full => payload.div_ceil(u64::from(full)).max(1),
+    match u64::from(full) {
+        full if full == 0 || payload <= full => 1,
+        full => payload.div_ceil(full),
     }
 }

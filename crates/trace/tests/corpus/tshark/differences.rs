@@ -155,9 +155,11 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast retransmission",
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
-        SegmentKind::OriginalNotCaptured => "fills a hole",
+        SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
+        SegmentKind::RepeatedControl => "SYN or FIN repeated",
         SegmentKind::CaptureDuplicate => "captured twice",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",
@@ -172,11 +174,13 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
         SegmentKind::TimeoutRetransmission | SegmentKind::AfterTimeoutRetransmission => {
             theirs == "retransmission"
         }
-        SegmentKind::OriginalNotCaptured => {
+        SegmentKind::OriginalNotCaptured | SegmentKind::RepeatedControl => {
             ["retransmission", "fast retransmission"].contains(&theirs)
         }
         SegmentKind::OutOfOrder => theirs == "out of order",
-        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => false,
+        SegmentKind::FillsGap | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => {
+            false
+        }
         SegmentKind::WindowProbe | SegmentKind::KeepAlive => theirs == our_name(kind),
     }
 }
