@@ -25,6 +25,22 @@ pub(crate) struct Packet {
     pub(crate) name: &'static str,
     /// Why, if it says so.
     pub(crate) evidence: String,
+    /// What the frame itself shows.
+    pub(crate) frame: FrameFacts,
+}
+
+/// What a frame shows before any analysis.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FrameFacts {
+    /// The length in the IP header goes beyond the frame.
+    pub(crate) is_beyond_frame: bool,
+    /// The TCP header's length is impossible.
+    pub(crate) is_damaged: bool,
+    pub(crate) syn: bool,
+    pub(crate) seq: u32,
+    pub(crate) payload: u64,
+    /// The analysis gave it a place in the stream.
+    pub(crate) has_place: bool,
 }
 
 /// Sums of one connection, in both directions.

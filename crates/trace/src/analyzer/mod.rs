@@ -13,7 +13,7 @@ pub use reading::analyze;
 use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
+use tcplab_wire::{Anomaly, Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, PacketOutcome};
@@ -173,7 +173,9 @@ impl<S: Sink> Analyzer<S> {
     }
 
     fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
-        let Some(tcp) = view.tcp() else {
+        // Receivers drop a segment whose header length is impossible (Linux: `tcp_v4_rcv`).
+        let is_damaged = matches!(view.anomaly(), Some(Anomaly::TcpDataOffset { .. }));
+        let Some(tcp) = view.tcp().filter(|_| !is_damaged) else {
             self.others.add(view);
             if let Some(ip) = view.ip() {
                 self.table.on_too_big(&ip, (at, self.frames));

@@ -170,7 +170,13 @@ impl Classifier {
             return None;
         }
         let waited = candidate.packet.at.since(stamp.at);
-        let later = if let Some((order, _)) = self.send_order.order(candidate.packet, &stamp) {
+        let later = if let Some((order, by)) = self.send_order.order(candidate.packet, &stamp) {
+            if order == Ordering::Less && !self.is_beside_sender(candidate.context) {
+                self.counts.out_of_order += 1;
+                let proof = Proof { by, frame: Some(stamp.frame), waited, ..Proof::default() };
+                let kind = SegmentKind::OutOfOrder;
+                return Some(Classification { kind, timer: None, proof });
+            }
             order == Ordering::Greater
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
