@@ -329,9 +329,9 @@ quantities! {
         "Time in which the congestion window grew from round trip to round trip (RFC 5681)";
     LIMITED_BY_CONGESTION_WINDOW = "limited_by_congestion_window_ns", Nanoseconds,
         "congestion window",
-        "Time in which the congestion window was full: after loss, or still below the path's rate";
+        "Time in which the congestion window was full, though the path could carry more";
     LIMITED_BY_PATH = "limited_by_path_ns", Nanoseconds, "path rate",
-        "Time in which the path carried no more";
+        "Time in which the path carried no more, or a pacing timer spaced the packets";
     LIMITED_BY_TIMEOUT = "limited_by_timeout_ns", Nanoseconds, "timeout",
         "Time spent waiting for a retransmission timer";
     IDLE_NS = "idle_ns", Nanoseconds, "idle",

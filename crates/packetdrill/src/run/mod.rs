@@ -264,6 +264,18 @@ impl<'a> Runner<'a> {
                     }
                 }
                 Command::Restore | Command::Aside(_) => {}
+                Command::Count { state, count, held } => {
+                    let found = self.subject.count_in_state(state, *held);
+                    let found = found.map_err(|refusal| Stop::unsupported(shell.at, refusal.0))?;
+                    if !found.to_string().contains(count.as_str()) {
+                        let what = format!("{found} connections are in {state}, expected {count}");
+                        return Err(Stop::failed(shell.at, what));
+                    }
+                }
+                Command::Drop(state) => {
+                    let done = self.subject.drop_in_state(self.now, state);
+                    done.map_err(|refusal| Stop::unsupported(shell.at, refusal.0))?;
+                }
                 Command::Network(text) => {
                     let program = text.split(' ').next().unwrap_or_default();
                     // A queue that just queues changes nothing where there is none.

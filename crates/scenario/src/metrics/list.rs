@@ -100,10 +100,10 @@ metrics! {
         "Share of the transfer in slow start";
     LIMIT_CONGESTION_WINDOW = "limit.congestion_window", "%", Trial, Capture, Neither,
         "limited by congestion window",
-        "Share of the transfer in which the congestion window was full: after loss, or below the \
-         path's capacity";
+        "Share of the transfer in which the congestion window was full, though the path could \
+         carry more";
     LIMIT_PATH = "limit.path", "%", Trial, Capture, Neither, "limited by path rate",
-        "Share of the transfer at the path's full rate";
+        "Share of the transfer at the path's full rate, or in which a pacing timer spaced packets";
     LIMIT_TIMEOUT = "limit.timeout", "%", Trial, Capture, Neither, "limited by timeout",
         "Share of the transfer spent waiting for a retransmission timeout";
     CPU_PER_BYTE = "cpu_per_byte", "ns/B", Trial, Kernel, Lower, "CPU time per byte",

@@ -5,6 +5,7 @@ mod catalogue;
 mod datagrams;
 mod flows;
 mod forwarded;
+mod limits;
 mod path_mtu;
 mod states;
 mod truth_twice;

@@ -228,7 +228,12 @@ fn csv_matches_tcptrace() {
             for (column, value) in ours {
                 let case = format!("{name}, connection {}: {column}", ours["conn_#"]);
                 let Some(other) = theirs.get(column) else { panic!("{case} is not tcptrace's") };
-                assert!(is_same(column, value, other), "{case}: {value}, theirs {other}");
+                // So little has no rate here.
+                let data = ours.get(&column.replace("throughput", "unique_bytes_sent"));
+                let is_few = column.starts_with("throughput")
+                    && data.is_some_and(|data| (1..5_840).contains(&data.parse().unwrap()));
+                let right = if is_few { value == "NA" } else { is_same(column, value, other) };
+                assert!(right, "{case}: {value}, theirs {other}");
             }
         }
     }

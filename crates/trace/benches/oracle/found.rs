@@ -36,6 +36,10 @@ pub(crate) struct FrameFacts {
     pub(crate) is_beyond_frame: bool,
     /// The TCP header's length is impossible.
     pub(crate) is_damaged: bool,
+    /// tshark: of several segments in the frame, this is the last.
+    pub(crate) is_of_several: bool,
+    /// tshark: behind a header of Cisco's `FabricPath`.
+    pub(crate) is_in_fabric_path: bool,
     pub(crate) syn: bool,
     pub(crate) seq: u32,
     pub(crate) payload: u64,

@@ -67,6 +67,14 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
     if counts_bytes && theirs.frame.is_beyond_frame {
         return Some("PPPoE's length excludes padding that the IP header's length includes");
     }
+    if counts_bytes && theirs.frame.is_of_several {
+        return Some(
+            "several segments in one frame: tcplab reads the first, tshark names the last",
+        );
+    }
+    if counts_bytes && theirs.frame.is_in_fabric_path {
+        return Some("inside FabricPath tshark 4.0 takes the last four bytes for a checksum");
+    }
     let has_no_place = frame.payload > 0 && !frame.has_place;
     if has_no_place && !frame.syn && !case.starts_again {
         return Some(
@@ -124,7 +132,7 @@ fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
             "the identification or timestamp is older than that of a packet captured before: \
              sent first, captured later; tshark goes by time alone"
         }
-        ("nothing special", "out of order") if is_by_mark => {
+        ("nothing special", "out of order" | "retransmission") if is_by_mark => {
             "beside the sender nothing is out of order: by its identification the packet was sent \
              in order and captured late"
         }

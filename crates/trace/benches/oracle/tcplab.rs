@@ -94,7 +94,7 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
                 syn: tcp.flags().contains(TcpFlags::SYN),
                 seq: tcp.seq().as_u32(),
                 payload: u64::from(tcp.payload_len()),
-                has_place: false,
+                ..FrameFacts::default()
             },
         };
         packets.insert(frame, packet);

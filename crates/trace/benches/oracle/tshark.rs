@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::found::{Found, FrameFacts, Packet};
 
 /// The fields asked for before the names.
-const FIELDS: [&str; 13] = [
+const FIELDS: [&str; 14] = [
     "frame.number",
     "tcp.stream",
     "ip.src",
@@ -22,6 +22,7 @@ const FIELDS: [&str; 13] = [
     "icmp.type",
     "pppoe.payload_length",
     "ip.len",
+    "frame.protocols",
 ];
 /// Its names of packets, `tcp.analysis.…`, and ours; the special before the general.
 const NAMES: [(&str, &str); 6] = [
@@ -77,6 +78,7 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
     let length = |value: &str| value.parse::<u32>().ok();
     let beyond_session =
         length(values[11]).zip(length(values[12])).is_some_and(|(session, ip)| session < ip + 2);
+    let protocols = || values[13].split(':');
     let name = NAMES.iter().zip(names).find(|(_, value)| !value.is_empty());
     let name = name.map_or("nothing special", |((_, name), _)| name);
     let packet = Packet {
@@ -88,7 +90,12 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         is_retransmission: name.ends_with("retransmission"),
         name,
         evidence: String::new(),
-        frame: FrameFacts { is_beyond_frame: beyond_session, ..FrameFacts::default() },
+        frame: FrameFacts {
+            is_beyond_frame: beyond_session,
+            is_of_several: protocols().filter(|it| *it == "tcp").count() > 1,
+            is_in_fabric_path: protocols().any(|it| it == "cfp"),
+            ..FrameFacts::default()
+        },
     };
     Some((values[0].parse().ok()?, packet))
 }

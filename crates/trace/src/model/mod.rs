@@ -108,14 +108,6 @@ impl Connection {
             reverse: Flow::default(),
         }
     }
-
-    /// Counts a packet after the connection was passed on: see [`Sink::late`](crate::Sink::late).
-    pub fn add_late_packet(&mut self, at: Instant, frame: u64) {
-        self.last = self.last.max(at);
-        self.frames.1 = self.frames.1.max(frame);
-        self.packets += 1;
-        self.life.after_close += 1;
-    }
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.

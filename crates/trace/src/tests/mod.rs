@@ -15,6 +15,7 @@ mod limits;
 mod losses;
 mod oddities;
 mod robustness;
+mod sinks;
 mod stalls;
 mod streaming;
 mod times;
