@@ -166,8 +166,8 @@ impl FastOpen {
         (FastClient { cookie, data, more: false }, with_syn)
     }
 
-    /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host does
-    /// not want it or the server refused it; `sizes` as for [`FastOpen::begin`].
+    /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host
+    /// does not want it or the server refused it; `sizes` as for [`FastOpen::begin`].
     pub(super) fn begin_of_freebsd(&self, sizes: (u16, u16), len: u32) -> (FastClient, u32) {
         if !self.clients_may() || self.memory.refused {
             return (FastClient { cookie: None, data: Data::default(), more: false }, 0);

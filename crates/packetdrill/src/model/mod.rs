@@ -12,6 +12,7 @@ mod fast_open;
 mod files;
 mod flags;
 mod freebsd;
+mod freebsd_sysctl;
 mod host;
 mod icmp;
 mod info;
@@ -259,7 +260,7 @@ impl Subject for Model {
             self.opens().for_each(|open| open.connection.set_ecn_option(option));
         }
         let mut changed = self.config.clone();
-        if let Some(done) = freebsd::set(&mut changed, name, value) {
+        if let Some(done) = freebsd_sysctl::set(&mut changed, name, value) {
             done?;
             // What nobody holds keeps its settings, which no script can notice.
             let live = |socket: &Socket| match &socket.stage {
@@ -268,7 +269,7 @@ impl Subject for Model {
                 }
                 Stage::Fresh | Stage::Listening(_) => false,
             };
-            let later = changed != self.config && !freebsd::is_read_once(name);
+            let later = changed != self.config && !freebsd_sysctl::is_read_once(name);
             if later && self.sockets.values().any(live) {
                 return Err(Refusal("a setting changed while a connection exists".into()));
             }
