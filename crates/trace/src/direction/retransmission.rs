@@ -288,7 +288,8 @@ impl Classifier {
             unseen,
             alone,
             beyond,
-            bare_fin: packet.fin() && packet.payload == 0,
+            may_answer: packet.payload == 0
+                && (packet.fin() || packet.syn() && packet.ack.is_some()),
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {

@@ -36,6 +36,8 @@ const LEAST_PROBE: Span = Span::from_millis(4);
 /// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
 /// it would have been sent before.
 const LATEST_PROBE: Span = Span::from_millis(300);
+/// Nor does any timer run longer (`TCP_RTO_MAX`).
+const LONGEST_TIMEOUT: Span = Span::from_secs(120);
 
 /// The most transmissions searched for later ones that arrived.
 const SEARCHED: usize = 64;
@@ -135,8 +137,8 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
-    /// It is a FIN without data.
-    pub(crate) bare_fin: bool,
+    /// A SYN-ACK or a FIN without data: an answer to the peer may repeat it.
+    pub(crate) may_answer: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -329,8 +331,9 @@ impl SenderModel {
         if at_edge {
             self.head_retransmitted = Some(board.una);
         }
-        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
-        if again.bare_fin && !(silent || reported || after_timeout) {
+        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`); a SYN that
+        // came again is answered again (RFC 9293 section 3.10.7.4).
+        if again.may_answer && !(silent || reported || after_timeout) {
             let proof = Proof { by: Sign::None, nth, ..silence };
             return Classification { kind: SegmentKind::RepeatedControl, timer: None, proof };
         }
@@ -527,7 +530,7 @@ impl SenderModel {
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
         let several = unacknowledged.take(2).count() == 2;
-        quiet <= round_trip * 4 + LATEST_PROBE
+        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
             && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
                 || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
     }
