@@ -137,8 +137,8 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
-    /// A SYN-ACK or a FIN without data: an answer to the peer may repeat it.
-    pub(crate) may_answer: bool,
+    /// It is a FIN without data.
+    pub(crate) bare_fin: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -331,9 +331,8 @@ impl SenderModel {
         if at_edge {
             self.head_retransmitted = Some(board.una);
         }
-        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`); a SYN that
-        // came again is answered again (RFC 9293 section 3.10.7.4).
-        if again.may_answer && !(silent || reported || after_timeout) {
+        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
+        if again.bare_fin && !(silent || reported || after_timeout) {
             let proof = Proof { by: Sign::None, nth, ..silence };
             return Classification { kind: SegmentKind::RepeatedControl, timer: None, proof };
         }
