@@ -175,7 +175,12 @@ impl Classifier {
             return None;
         }
         let waited = candidate.packet.at.since(stamp.at);
-        let later = if let Some((order, _)) = self.send_order.order(candidate.packet, &stamp) {
+        let later = if let Some((order, by)) = self.send_order.order(candidate.packet, &stamp) {
+            if order == Ordering::Less {
+                let frame = Some(stamp.frame);
+                let proof = Proof { by, frame, waited, nth: 1, ..Proof::default() };
+                return Some(Classification { proof, ..self.classify_late(candidate.context) });
+            }
             order == Ordering::Greater
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
@@ -238,10 +243,8 @@ impl Classifier {
         if order == Ordering::Less {
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 1, spurious: None };
-            // At the sender nothing is out of order: the capture wrote it late.
-            let kind = if beside { SegmentKind::New } else { SegmentKind::OutOfOrder };
-            self.counts.out_of_order += u64::from(!beside);
-            return (Classification { kind, timer: None, proof }, LogEntry::First);
+            let late = self.classify_late(context);
+            return (Classification { proof, ..late }, LogEntry::First);
         }
         self.counts.not_captured += u64::from(!beside);
         if !sender_model.has_heard() {
@@ -252,6 +255,16 @@ impl Classifier {
         }
         let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
         (classification, LogEntry::First)
+    }
+
+    /// Classifies data sent before a packet that was captured earlier. At the sender nothing is out
+    /// of order: the capture wrote it late.
+    fn classify_late(&mut self, context: Context<'_>) -> Classification {
+        if self.is_beside_sender(context) {
+            return Classification::new_data();
+        }
+        self.counts.out_of_order += 1;
+        Classification { kind: SegmentKind::OutOfOrder, ..Classification::new_data() }
     }
 
     /// Classifies data from below the capture's first byte: retransmitted if its sender's marks say
