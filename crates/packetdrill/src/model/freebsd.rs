@@ -22,6 +22,19 @@ const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("net.inet.tcp.v6mssdflt", &["1220"]),
 ];
 
+/// Whether a connection takes the setting when it begins, and never looks at it again.
+pub(super) fn is_read_once(name: &str) -> bool {
+    matches!(
+        name,
+        "kern.ipc.maxsockbuf"
+            | "net.inet.tcp.recvspace"
+            | "net.inet.tcp.sendspace"
+            | "net.inet.tcp.rfc1323"
+            | "net.inet.tcp.sack.enable"
+            | "net.inet.tcp.ecn.enable"
+    )
+}
+
 /// Gives `config` what FreeBSD's sysctl `name` means there; `None` for the name of another system.
 pub(super) fn set(config: &mut Config, name: &str, value: &str) -> Option<Result<(), Refusal>> {
     let of_freebsd = name.starts_with("net.inet.") || name.starts_with("kern.ipc.");

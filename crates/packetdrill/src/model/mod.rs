@@ -225,7 +225,8 @@ impl Subject for Model {
                 }
                 Stage::Fresh | Stage::Listening(_) => false,
             };
-            if changed != self.config && self.sockets.values().any(live) {
+            let later = changed != self.config && !freebsd::is_read_once(name);
+            if later && self.sockets.values().any(live) {
                 return Err(Refusal("a setting changed while a connection exists".into()));
             }
             self.config = changed;

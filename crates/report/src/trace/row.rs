@@ -48,7 +48,7 @@ pub struct RowDirection {
     pub rtt_min: Option<Span>,
     /// The median RTT.
     pub rtt_median: Option<Span>,
-    /// Packets with data.
+    /// Packets with data, SYN or FIN.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,
@@ -117,16 +117,16 @@ impl RowDirection {
             goodput: flow.transfer.goodput,
             rtt_min: least,
             rtt_median: flow.round_trips.median.filter(|_| whole),
-            segments: flow.totals.data_segments,
+            segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
             limit,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
 
-    /// Retransmissions over packets with data, 0 to 1; none without data.
+    /// Retransmissions over packets with data, SYN or FIN, 0 to 1; none without data.
     pub fn retransmission_ratio(&self) -> Option<f64> {
-        (self.segments > 0).then(|| self.retransmissions as f64 / self.segments as f64)
+        (self.data > Bytes::ZERO).then(|| self.retransmissions as f64 / self.segments as f64)
     }
 }
 
@@ -286,21 +286,6 @@ impl Sink for Summary {
             index,
             connection: Box::new(connection),
         }));
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        // It is among the last rows.
-        if let Some(row) = self.rows.iter_mut().rev().find(|row| row.index == index) {
-            row.last = row.last.max(at);
-            row.packets += 1;
-        }
-        if !self.worst.iter().any(|Reverse(kept)| kept.index == index) {
-            return;
-        }
-        let mut kept = std::mem::take(&mut self.worst).into_vec();
-        for Reverse(kept) in kept.iter_mut().filter(|kept| kept.0.index == index) {
-            kept.connection.add_late_packet(at, frame);
-        }
-        self.worst = kept.into();
     }
 }
 

@@ -11,6 +11,8 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
+mod shares;
+
 const NARROW: Look = Look { width: 80, colours: false };
 const WIDE: Look = Look { width: 120, colours: false };
 
@@ -84,6 +86,7 @@ fn download() -> Connection {
     };
     download.life.state = ConnectionState::Sf;
     download.reverse.totals.data_segments = 3;
+    download.reverse.totals.segments = 4;
     download.reverse.totals.data = Bytes::new(4_000);
     download.reverse.totals.unique = Bytes::new(4_000);
     let mut spans = [Span::ZERO; 7];
@@ -286,19 +289,4 @@ fn chosen_connections_keep_their_packets() {
             assert_eq!(connection.forward.stalls.len(), usize::from(index == 0));
         }
     }
-}
-
-#[test]
-fn packets_after_the_close_are_counted() {
-    let mut summary = Summary::new(3);
-    summary.connection(0, upload());
-    summary.connection(1, refused());
-    let (before, end) = (summary.rows()[0].clone(), at(90_000));
-    summary.late(0, end, 12_345);
-    let row = &summary.rows()[0];
-    assert_eq!((row.packets, row.last), (before.packets + 1, end));
-    let worst = summary.worst();
-    let (_, kept) = worst.iter().find(|(index, _)| *index == 0).unwrap();
-    assert_eq!((kept.packets, kept.last, kept.frames.1), (before.packets + 1, end, 12_345));
-    assert_eq!(summary.rows()[1], Row::new(1, &refused()));
 }

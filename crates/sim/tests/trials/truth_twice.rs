@@ -52,6 +52,7 @@ const SENDERS: &[(&str, &str)] = &[
     ("windows-7", "reno"),
     ("windows-7-compound", "compound"),
     ("osx-10.7", "newreno"),
+    ("freebsd-15", "cubic"),
     ("netburner", "reno"),
     ("haiku-2017-before", "old-haiku"),
     ("haiku-2017-middle", "newreno"),
