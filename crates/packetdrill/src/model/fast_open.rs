@@ -159,8 +159,8 @@ impl FastOpen {
         (FastClient { cookie, data, more: false }, with_syn)
     }
 
-    /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host does
-    /// not want it or the server refused it.
+    /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host
+    /// does not want it or the server refused it.
     pub(super) fn begin_of_freebsd(&self, wanted: u16, len: u32) -> (FastClient, u32) {
         if !self.clients_may() || self.memory.refused {
             return (FastClient { cookie: None, data: Data::default(), more: false }, 0);

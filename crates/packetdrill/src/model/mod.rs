@@ -11,6 +11,7 @@ mod errors;
 mod fast_open;
 mod flags;
 mod freebsd;
+mod freebsd_sysctl;
 mod host;
 mod info;
 mod options;
@@ -216,7 +217,7 @@ impl Subject for Model {
             return Ok(());
         }
         let mut changed = self.config.clone();
-        if let Some(done) = freebsd::set(&mut changed, name, value) {
+        if let Some(done) = freebsd_sysctl::set(&mut changed, name, value) {
             done?;
             // What nobody holds keeps its settings, which no script can notice.
             let live = |socket: &Socket| match &socket.stage {
@@ -225,7 +226,8 @@ impl Subject for Model {
                 }
                 Stage::Fresh | Stage::Listening(_) => false,
             };
-            if changed != self.config && self.sockets.values().any(live) {
+            let later = changed != self.config && !freebsd_sysctl::is_read_once(name);
+            if later && self.sockets.values().any(live) {
                 return Err(Refusal("a setting changed while a connection exists".into()));
             }
             self.config = changed;

@@ -251,9 +251,8 @@ pub(super) fn ace_flags(ace: Option<u8>) -> TcpFlags {
 
 fn inbound_ecn(service: Service) -> Ecn {
     match service {
-        Service::Unsaid | Service::Ect01 => Ecn::NotEct,
+        Service::Unsaid | Service::Ect01 | Service::Dscp(_) => Ecn::NotEct,
         Service::Ecn(ecn) => ecn,
-        Service::Dscp(_) => Ecn::NotEct,
         Service::Tos(tos) => match tos & 3 {
             0 => Ecn::NotEct,
             1 => Ecn::Ect1,

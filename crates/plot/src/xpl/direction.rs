@@ -245,6 +245,7 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         SegmentKind::New => segment.timer.map(|_| (RED, again)),
         SegmentKind::FastRetransmission
         | SegmentKind::TimeoutRetransmission
+        | SegmentKind::RepeatedControl
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
         SegmentKind::OriginalNotCaptured | SegmentKind::FillsGap | SegmentKind::OutOfOrder => {
             Some((PINK, "O"))

@@ -48,7 +48,7 @@ pub struct RowDirection {
     pub rtt_min: Option<Span>,
     /// The median RTT.
     pub rtt_median: Option<Span>,
-    /// Packets with data.
+    /// Packets with data, SYN or FIN.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,
@@ -87,8 +87,8 @@ impl Row {
     /// - the time for which lost data came late: a round trip for each retransmission that was not
     ///   spurious, while anything was in flight.
     ///
-    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut data
-    /// off adds a second. A connection that never opened lost its whole duration and a second.
+    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut off
+    /// data adds a second. A connection that never opened lost its whole duration and a second.
     pub fn lost_by(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
         if is_failed(connection.life.state) {
@@ -117,16 +117,16 @@ impl RowDirection {
             goodput: flow.transfer.goodput,
             rtt_min: least,
             rtt_median: flow.round_trips.median.filter(|_| whole),
-            segments: flow.totals.data_segments,
+            segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
             limit,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
 
-    /// Retransmissions over packets with data, 0 to 1; none without data.
+    /// Retransmissions over packets with data, SYN or FIN, 0 to 1; none without data.
     pub fn retransmission_ratio(&self) -> Option<f64> {
-        (self.segments > 0).then(|| self.retransmissions as f64 / self.segments as f64)
+        (self.data > Bytes::ZERO).then(|| self.retransmissions as f64 / self.segments as f64)
     }
 }
 

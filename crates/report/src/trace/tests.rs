@@ -11,6 +11,8 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
+mod shares;
+
 const NARROW: Look = Look { width: 80, colours: false };
 const WIDE: Look = Look { width: 120, colours: false };
 
@@ -84,6 +86,7 @@ fn download() -> Connection {
     };
     download.life.state = ConnectionState::Sf;
     download.reverse.totals.data_segments = 3;
+    download.reverse.totals.segments = 4;
     download.reverse.totals.data = Bytes::new(4_000);
     download.reverse.totals.unique = Bytes::new(4_000);
     let mut spans = [Span::ZERO; 7];

@@ -134,7 +134,9 @@ metrics! {
     PAYLOAD_INTACT = "payload_intact", "", Trial, Applications, Higher, "payload intact",
         "Whether the receiver read exactly the bytes that were sent", values Truth;
     EPISODE_TYPE = "episode.type", "", Episode, Capture, Neither, "episode type",
-        "Type of the recovery: without time lag, with time lag, or intermittent",
+        "Type of the recovery, by who retransmitted the first lost segment: without time lag (on \
+         SACK, duplicate ACKs or ICMP), with time lag (a timer sent first), intermittent (a timer, \
+         then one retransmission per timeout), or unknown",
         values Text(EPISODE_TYPES);
     EPISODE_DURATION = "episode.duration", "s", Episode, Capture, Lower, "episode duration",
         "Time from the first evidence of loss until its repair";

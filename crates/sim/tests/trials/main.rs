@@ -3,6 +3,7 @@
 mod buffers;
 mod catalogue;
 mod datagrams;
+mod episodes;
 mod flows;
 mod forwarded;
 mod limits;

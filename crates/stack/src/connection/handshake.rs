@@ -95,8 +95,8 @@ impl Connection {
         self.terms.agree(&syn.header);
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
-        if self.handshake.is_active && self.config.freebsd.is_some() {
-            self.receiver.window.round_buffer_up(self.terms.sending_mss);
+        if self.handshake.is_active {
+            self.round_buffer_up();
         }
         if !self.terms.scaling {
             self.receiver.window.unscaled();
@@ -205,6 +205,10 @@ impl Connection {
             self.terms.answer_ecn(&self.config, segment);
             self.take_syn(now, segment);
             self.receiver.start();
+            if self.config.freebsd.is_some() {
+                // RFC 9293 section 3.10.7.3, fourth; Linux drops it.
+                self.handshake.early = segment.data.clone();
+            }
             self.enter(now, State::SynReceived);
             self.send_syn(now, SendCause::Handshake);
         }
@@ -295,6 +299,10 @@ impl Connection {
             let position = position as u64;
             self.establish(now, header.timestamps, position);
             self.buffer.release(position);
+            let early = std::mem::take(&mut self.handshake.early);
+            if !early.is_empty() {
+                self.receiver.take_with_syn(&early, false);
+            }
             if crossing {
                 self.receiver.hear_syn_again();
             }
@@ -351,6 +359,9 @@ impl Connection {
         let rtt =
             if self.handshake.fast.pending { None } else { self.finish_handshake(now, timestamps) };
         let asked = self.terms.asked_mss - self.terms.options_len();
+        if !self.handshake.is_active {
+            self.round_buffer_up();
+        }
         self.receiver.establish(now, asked, self.terms.sending_mss);
         self.sender.establish(
             now,

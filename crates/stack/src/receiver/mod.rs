@@ -143,9 +143,6 @@ impl Receiver {
 
     /// The connection is established.
     pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
-        if self.freebsd {
-            self.window.round_buffer_up(sending_mss);
-        }
         self.window.establish(now, asked_mss, sending_mss, self.queue.read);
         self.acks.begin(now);
     }

@@ -278,10 +278,11 @@ impl ReceiveWindow {
     /// the window field (`tcp_select_window`). `next` is what is expected next.
     pub(crate) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
-        let window = match possible < current {
-            true if self.freebsd => current,
-            true => align_up(current, self.scale),
-            false => possible,
+        // FreeBSD rounds the window up to what its field can say.
+        let window = match possible.max(current) {
+            window if self.freebsd => align_up(window, self.scale),
+            window if possible < current => align_up(window, self.scale),
+            _ => possible,
         };
         self.offered = window;
         self.updated_at = next;

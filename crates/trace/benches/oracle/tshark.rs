@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::found::{Found, Packet};
+use super::found::{Found, FrameFacts, Packet};
 use super::names::NAMES;
 
 /// The fields asked for before the names.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 14] = [
     "frame.number",
     "tcp.stream",
     "ip.src",
@@ -21,7 +21,11 @@ const FIELDS: [&str; 11] = [
     "tcp.len",
     "tcp.flags.reset",
     "icmp.type",
+    "pppoe.payload_length",
+    "ip.len",
+    "frame.protocols",
 ];
+
 /// Such as `4.0.17`; none if it is not installed.
 pub(crate) fn version() -> Option<String> {
     let output = Command::new("tshark").arg("--version").output().ok()?;
@@ -62,6 +66,11 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         let address: IpAddr = if v4.is_empty() { v6.parse() } else { v4.parse() }.ok()?;
         Some(SocketAddr::new(address, port.parse().ok()?))
     };
+    // The two bytes of PPP's protocol number are part of PPPoE's length.
+    let length = |value: &str| value.parse::<u32>().ok();
+    let beyond_session =
+        length(values[11]).zip(length(values[12])).is_some_and(|(session, ip)| session < ip + 2);
+    let protocols = || values[13].split(':');
     let name = NAMES.iter().zip(names).find(|(_, value)| !value.is_empty());
     let name = name.map_or("nothing special", |((_, name), _)| name);
     let packet = Packet {
@@ -73,6 +82,12 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         is_retransmission: name.ends_with("retransmission"),
         name,
         evidence: String::new(),
+        frame: FrameFacts {
+            is_beyond_frame: beyond_session,
+            is_of_several: protocols().filter(|it| *it == "tcp").count() > 1,
+            is_in_fabric_path: protocols().any(|it| it == "cfp"),
+            ..FrameFacts::default()
+        },
     };
     Some((values[0].parse().ok()?, packet))
 }

@@ -15,7 +15,7 @@ use super::capture_point::Distances;
 use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
-use super::sender_model::{Classification, RetransmittedPacket, SenderModel};
+use super::sender_model::{Classification, NewData, RetransmittedPacket, SenderModel};
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -51,6 +51,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The last SYN of the peer.
+    pub(crate) asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -114,13 +116,16 @@ impl Classifier {
         if self.probed.take() == Some(range.start) && packet.payload > 1 && board.una == range.start
         {
             // The receiver had no room for the probe's byte: it is sent again with new data.
-            let moment = (packet.at, packet.frame);
-            let to_sender = context.to_sender();
-            let classification = sender_model.classify_new(moment, range, to_sender, board);
-            return (classification, LogEntry::First);
+            let (at, frame) = (packet.at, packet.frame);
+            let beyond = context.to_sender().unwrap_or_default();
+            let new = NewData { at, frame, range, may_be_probe: false, small: false, beyond };
+            return (sender_model.classify_new(&new, board), LogEntry::First);
         }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if let Some(syn) = self.repeated_syn(candidate, board) {
+            return (syn, LogEntry::Retransmission);
         }
         if range.end <= FIRST && !packet.syn() {
             return (self.classify_before_first(packet), LogEntry::NotLogged);
@@ -170,7 +175,12 @@ impl Classifier {
             return None;
         }
         let waited = candidate.packet.at.since(stamp.at);
-        let later = if let Some((order, _)) = self.send_order.order(candidate.packet, &stamp) {
+        let later = if let Some((order, by)) = self.send_order.order(candidate.packet, &stamp) {
+            if order == Ordering::Less {
+                let frame = Some(stamp.frame);
+                let proof = Proof { by, frame, waited, nth: 1, ..Proof::default() };
+                return Some(Classification { proof, ..self.classify_late(candidate.context) });
+            }
             order == Ordering::Greater
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
@@ -233,10 +243,8 @@ impl Classifier {
         if order == Ordering::Less {
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 1, spurious: None };
-            // At the sender nothing is out of order: the capture wrote it late.
-            let kind = if beside { SegmentKind::New } else { SegmentKind::OutOfOrder };
-            self.counts.out_of_order += u64::from(!beside);
-            return (Classification { kind, timer: None, proof }, LogEntry::First);
+            let late = self.classify_late(context);
+            return (Classification { proof, ..late }, LogEntry::First);
         }
         self.counts.not_captured += u64::from(!beside);
         if !sender_model.has_heard() {
@@ -247,6 +255,16 @@ impl Classifier {
         }
         let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
         (classification, LogEntry::First)
+    }
+
+    /// Classifies data sent before a packet that was captured earlier. At the sender nothing is out
+    /// of order: the capture wrote it late.
+    fn classify_late(&mut self, context: Context<'_>) -> Classification {
+        if self.is_beside_sender(context) {
+            return Classification::new_data();
+        }
+        self.counts.out_of_order += 1;
+        Classification { kind: SegmentKind::OutOfOrder, ..Classification::new_data() }
     }
 
     /// Classifies data from below the capture's first byte: retransmitted if its sender's marks say
@@ -260,6 +278,24 @@ impl Classifier {
         };
         let proof = Proof { by, frame: self.first.map(|first| first.frame), ..Proof::default() };
         Classification { kind, timer: None, proof }
+    }
+
+    /// A SYN or SYN-ACK sooner after the last, or after a SYN of the peer that came again, than a
+    /// timer sends it (RFC 6298 section 2.1: 1 s): an answer (RFC 9293 section 3.10.7.4) or a
+    /// duplicate.
+    fn repeated_syn(
+        &self,
+        candidate: &Candidate<'_>,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &Candidate { packet, range, .. } = candidate;
+        let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
+        let asked = self.asked.filter(|(_, frame)| packet.ack.is_some() && *frame > before.frame);
+        let (since, frame) = asked.unwrap_or((before.at, before.frame));
+        let waited = packet.at.since(since);
+        let proof = Proof { by: Sign::Time, frame: Some(frame), waited, nth: 2, spurious: None };
+        let kind = SegmentKind::RepeatedControl;
+        (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
     }
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
@@ -285,6 +321,7 @@ impl Classifier {
             unseen,
             alone,
             beyond,
+            bare_fin: packet.fin() && packet.payload == 0,
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {

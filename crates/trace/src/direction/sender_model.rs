@@ -29,6 +29,16 @@ const LEAST_VARIANCE: Span = Span::from_millis(150);
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
 
+/// A probe's timer runs at least that long beyond two RTTs, on Linux with 250 ticks a second
+/// (`TCP_TIMEOUT_MIN`, two ticks).
+const LEAST_PROBE: Span = Span::from_millis(4);
+
+/// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
+/// it would have been sent before.
+const LATEST_PROBE: Span = Span::from_millis(300);
+/// Nor does any timer run longer (`TCP_RTO_MAX`).
+const LONGEST_TIMEOUT: Span = Span::from_secs(120);
+
 /// The most transmissions searched for later ones that arrived.
 const SEARCHED: usize = 64;
 
@@ -62,6 +72,10 @@ pub(crate) struct SenderModel {
     going_back: bool,
     /// A probe is outstanding until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
+    /// The end of the last segment that was not full (Linux: `snd_sml`).
+    small_until: Offset,
+    /// A small one was sent while another was unacknowledged: without Nagle's rule.
+    sends_at_once: bool,
     /// SACK is known to be off; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
 }
@@ -96,6 +110,19 @@ struct TooBig {
 }
 
 #[derive(Debug, Clone, Copy)]
+pub(crate) struct NewData {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// By its form it may be a tail loss probe.
+    pub(crate) may_be_probe: bool,
+    /// It ends with less than a full segment, and without FIN.
+    pub(crate) small: bool,
+    /// The round trip from the capture point to the sender.
+    pub(crate) beyond: Span,
+}
+
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
@@ -110,6 +137,8 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
+    /// It is a FIN without data.
+    pub(crate) bare_fin: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -214,7 +243,18 @@ impl SenderModel {
     /// Whether the sender transmitted too recently for a timer to trigger the next transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
-        self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
+        self.last_sent.is_some_and(|last| at.since(last.at) < LEAST_PROBE)
+    }
+    /// Follows new data, sent by no timer, that end with less than a full segment.
+    #[inline]
+    pub(crate) fn sends_small(&mut self, range: Range, una: Offset) {
+        self.sends_at_once |= self.small_until > una;
+        self.small_until = range.end;
+    }
+    /// Whether Nagle's rule holds back small segments (RFC 9293 section 3.7.4; Linux:
+    /// `tcp_nagle_check`): one is unacknowledged, and never was another sent beside one.
+    pub(crate) fn holds_small(&self, una: Offset) -> bool {
+        self.small_until > una && !self.sends_at_once
     }
     /// [`SenderModel::classify_new`] where no timer can have triggered the transmission.
     #[inline]
@@ -226,26 +266,22 @@ impl SenderModel {
     }
 
     /// Classifies new data; `board` does not contain it yet.
-    pub(crate) fn classify_new(
-        &mut self,
-        (at, frame): (Instant, u64),
-        range: Range,
-        beyond: Option<Span>,
-        board: &Scoreboard,
-    ) -> Classification {
+    pub(crate) fn classify_new(&mut self, new: &NewData, board: &Scoreboard) -> Classification {
+        let &NewData { at, frame, range, may_be_probe, small, beyond } = new;
         let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
-        // Far from the sender, data after a pause may be the application's.
-        let near = beyond <= self.round_trip;
-        let beyond = beyond.unwrap_or_default();
-        let probe = board.una < board.high
+        let probe = may_be_probe
+            && board.una < board.high
             && calm
-            && near
             && self.probe.is_none()
             && !self.sack_refused
-            && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
         let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
         let mut classification = self.sends(at, frame);
+        if silence.is_some() && small {
+            self.small_until = range.end;
+        } else if small {
+            self.sends_small(range, board.una);
+        }
         if let Some(silence) = silence {
             self.probe = Some(range.end);
             self.last_new = last_new;
@@ -294,6 +330,11 @@ impl SenderModel {
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
             self.head_retransmitted = Some(board.una);
+        }
+        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
+        if again.bare_fin && !(silent || reported || after_timeout) {
+            let proof = Proof { by: Sign::None, nth, ..silence };
+            return Classification { kind: SegmentKind::RepeatedControl, timer: None, proof };
         }
         // Far from the sender, its trigger has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
@@ -478,14 +519,19 @@ impl SenderModel {
         (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
     }
 
-    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet, or, as in
-    /// Linux (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded
-    /// down by a quarter: the sender's RTT estimate differs from ours.
+    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet if more than
+    /// one is in flight (a single one's ACK may be delayed), or, as in Linux
+    /// (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded down
+    /// by a quarter: the sender's RTT estimate differs from ours.
     fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
-        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
+        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return false };
         let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
-        quiet >= round_trip * 3 / 2 || age >= round_trip + LEAST_VARIANCE
+        let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
+        let several = unacknowledged.take(2).count() == 2;
+        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
+            && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
+                || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
     }
 }
 

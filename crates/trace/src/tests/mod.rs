@@ -14,6 +14,7 @@ mod life;
 mod limits;
 mod losses;
 mod oddities;
+mod probes;
 mod robustness;
 mod sinks;
 mod stalls;

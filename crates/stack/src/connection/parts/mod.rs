@@ -15,7 +15,7 @@ use super::transmit::Transmit;
 use crate::config::Config;
 use crate::fast_open::FastLesson;
 use crate::jiffies::Jiffies;
-use crate::{BufferPool, Segment};
+use crate::{BufferPool, Data, Segment};
 
 /// Counters that no other part has.
 #[derive(Debug, Default)]
@@ -62,6 +62,8 @@ pub(super) struct Handshake {
     pub(super) first_clock: u32,
     /// The peer's window, from its SYN.
     pub(super) peer_window: u64,
+    /// Data of a SYN that crossed the own one; it is taken once the connection is made.
+    pub(super) early: Data,
 }
 
 impl Handshake {

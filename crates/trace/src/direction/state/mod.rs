@@ -15,13 +15,15 @@ use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
-use crate::direction::sender_model::{Classification, SenderModel};
+use crate::direction::sender_model::{Classification, NewData, SenderModel};
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals};
+use crate::{
+    Ack, CapturePoint, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals,
+};
 use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
@@ -194,6 +196,10 @@ impl DirectionState {
         high: Offset,
         Classification { kind, timer, proof }: Classification,
     ) -> SendEvent<'a> {
+        if packet.sequence_len() > 0 {
+            self.totals.segments += 1;
+            self.totals.wire_segments += pieces(payload, self.full_segment);
+        }
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let in_flight = self.board.in_flight();
@@ -209,6 +215,9 @@ impl DirectionState {
         window: Option<Bytes>,
         copy: bool,
     ) -> AckOutcome {
+        if packet.syn() {
+            self.classifier.asked = Some((packet.at, packet.frame));
+        }
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =
@@ -378,17 +387,23 @@ impl DirectionState {
             return classification;
         }
         if range.start >= high {
-            let moment = (packet.at, packet.frame);
             let again =
                 self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
-                self.sent_again(packet, range, payload);
+                if again.kind.is_retransmission() {
+                    self.sent_again(packet, range, payload);
+                }
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
                 self.classifier.probes(range.start);
                 probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
-                self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
+                let may_be_probe = self.may_be_probe(candidate, payload);
+                let beyond = context.to_sender().unwrap_or_default();
+                let small = !packet.fin() && self.ends_small(payload);
+                let (at, frame) = (packet.at, packet.frame);
+                let new = NewData { at, frame, range, may_be_probe, small, beyond };
+                self.sender_model.classify_new(&new, &self.board)
             };
             if high < range.start {
                 self.classifier
@@ -416,6 +431,27 @@ impl DirectionState {
             self.log(packet, range, payload, (classification, entry == LogEntry::Retransmission));
         }
         classification
+    }
+
+    /// Whether new data may be a probe's (RFC 8985 section 7.3) by what it is: a probe sends what
+    /// waits in the send buffer, so it is full-sized, or its predecessor was and did not end a
+    /// write (PSH), or Nagle's rule held it back. An application's data are sent when they are
+    /// written. A FIN needs no probe: no congestion window holds it back (`tcp_cwnd_test`). A
+    /// capture point at the receiver sees the sender's pauses through the path: nothing decides.
+    fn may_be_probe(&self, candidate: &Candidate<'_>, payload: u64) -> bool {
+        let &Candidate { packet, context, .. } = candidate;
+        let (capture_point, _) = context.distances.place(context.forward);
+        let Some(full) = self.observers.full_size() else { return false };
+        let last = self.board.log.next().checked_sub(1).and_then(|order| self.board.log.get(order));
+        let goes_on = last.is_some_and(|last| last.payload >= full && !last.pushed);
+        let waited = payload >= full || goes_on || self.sender_model.holds_small(self.board.una);
+        capture_point != CapturePoint::Receiver && !packet.fin() && waited
+    }
+
+    /// Whether so much data leaves a segment that is not full, the last one.
+    fn ends_small(&self, payload: u64) -> bool {
+        let full = self.observers.full_size().unwrap_or(payload);
+        payload != full && !payload.is_multiple_of(full)
     }
 
     fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
@@ -551,8 +587,8 @@ pub(crate) struct OutOfPlace;
 
 /// The segments on the wire of a packet with this data (offloading), `full` being a full segment.
 fn pieces(payload: u64, full: u16) -> u64 {
-    match full {
-        0 => 1,
-        full => payload.div_ceil(u64::from(full)).max(1),
+    match u64::from(full) {
+        full if full == 0 || payload <= full => 1,
+        full => payload.div_ceil(full),
     }
 }

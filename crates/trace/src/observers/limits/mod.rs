@@ -68,6 +68,7 @@ impl Limits {
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
             | SegmentKind::OriginalNotCaptured
+            | SegmentKind::RepeatedControl
             | SegmentKind::WindowProbe => true,
             SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
