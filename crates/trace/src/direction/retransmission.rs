@@ -10,10 +10,11 @@ use std::cmp::Ordering;
 use tcplab_units::{Instant, Offset, Span};
 
 use super::capture_point::Distances;
+use super::classification::{Classification, RetransmittedPacket};
 use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
-use super::sender_model::{Classification, RetransmittedPacket, SenderModel};
+use super::sender_model::SenderModel;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -47,6 +48,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The IP identification of the last packet with data.
+    last_id: Option<u16>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
     /// SND.NXT), and how often the data before it were sent, by identifications.
     announced: Option<(Offset, SendStamp, u32)>,
@@ -272,7 +275,12 @@ impl Classifier {
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 2, spurious: None };
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
-        let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
+        let mut classification =
+            Classifier::retransmission(candidate, (1, false), sender_model, board);
+        if classification.kind == SegmentKind::OriginalNotCaptured {
+            let proof = &mut classification.proof;
+            (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
+        }
         self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::First)
     }
@@ -300,6 +308,8 @@ impl Classifier {
             unseen,
             alone,
             beyond,
+            echo: packet.timestamps.map(|(_, echo)| echo),
+            at_sender: is_at_sender(context),
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {
@@ -360,7 +370,16 @@ impl Classifier {
         self.send_order.passed(packet, range.is_some(), in_order);
         if let Some(range) = range {
             self.last = Some((range, packet.at));
+            self.last_id = packet.ip_id;
         }
+    }
+
+    /// Whether data missing before `packet` had been sent before the last packet, which lies below
+    /// them: nothing was sent between the two, by the identifications. So the last packet was a
+    /// retransmission, and a timer's: nothing above it had arrived.
+    pub(crate) fn shows_timeout(&self, packet: &Packet, high: Offset) -> bool {
+        let is_next = |last: u16| packet.ip_id == Some(last.wrapping_add(1));
+        self.last.is_some_and(|(last, _)| last.end == high) && self.last_id.is_some_and(is_next)
     }
 
     /// Whether a packet that continues the stream is plain new data, with none missing before it.
@@ -376,10 +395,22 @@ impl Classifier {
         }
     }
 
-    fn is_beside_sender(&self, context: Context<'_>) -> bool {
-        let (tap, sure) = context.distances.place(context.forward);
-        tap == CapturePoint::Sender && sure >= Confidence::Medium && self.counts.out_of_order == 0
+    /// Whether all that the sender sent so far was captured, as far as can be seen.
+    pub(crate) fn sees_all(&self, context: Context<'_>) -> bool {
+        let (tap, _) = context.distances.place(context.forward);
+        let missed = self.counts.not_captured + self.counts.out_of_order;
+        tap != CapturePoint::Receiver && missed == 0 && self.gaps.is_empty()
     }
+
+    fn is_beside_sender(&self, context: Context<'_>) -> bool {
+        is_at_sender(context) && self.counts.out_of_order == 0
+    }
+}
+
+/// Whether ACKs that pass the capture point reach the sender for certain.
+fn is_at_sender(context: Context<'_>) -> bool {
+    let (tap, sure) = context.distances.place(context.forward);
+    tap == CapturePoint::Sender && sure >= Confidence::Medium
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

@@ -10,12 +10,14 @@ use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
 use crate::direction::causes::CauseCounts;
+use crate::direction::classification::Classification;
 use crate::direction::episodes::AckMark;
+use crate::direction::knowledge::HeardAck;
 use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
-use crate::direction::sender_model::{Classification, SenderModel};
+use crate::direction::sender_model::SenderModel;
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
@@ -45,6 +47,8 @@ pub(crate) struct DirectionState {
     data_end: Option<Offset>,
     /// ACK and window for which a repeated ACK has no news; cleared by any other event.
     settled: Option<(SeqNumber, u16)>,
+    /// Every transmission so far passed the capture point, if it is not the receiver's.
+    is_whole: bool,
     /// Old state was dropped at a bound. The reader resets it.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
@@ -98,6 +102,11 @@ impl DirectionState {
     pub(crate) fn is_unsettled(&mut self) {
         self.settled = None;
     }
+    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.sender_model.opened(reaction);
+        self.observers.opened(reaction);
+    }
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sender_model.refuse_sack();
@@ -143,6 +152,7 @@ impl DirectionState {
             self.classifier.passed(packet, Some(range), classification.kind);
             classification
         };
+        self.is_whole = self.classifier.sees_all(context);
         let segment = self.segment(packet, range, payload, high, classification);
         let copy = matches!(
             classification.kind,
@@ -160,8 +170,13 @@ impl DirectionState {
         high: Offset,
         classification: Classification,
     ) -> Option<Box<Segment>> {
-        let sent = self.count(packet, range, payload, high, classification);
+        let ignored = self.sender_model.take_ignored();
+        let mut sent = self.count(packet, range, payload, high, classification);
+        sent.was_revealed = ignored.is_some();
         self.causes.sent(&sent, || pieces(payload, self.full_segment));
+        if let Some(ignored) = ignored.filter(|ignored| ignored.has_arrived) {
+            self.causes.ignored_acks(&sent, ignored);
+        }
         self.observers.on_send(&sent);
         packet.wanted.then(|| {
             Box::new(Segment {
@@ -197,7 +212,22 @@ impl DirectionState {
         let in_flight = self.board.in_flight();
         self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
         let (una, window_edge) = (self.board.una, self.window_edge);
-        SendEvent { packet, range, payload, kind, timer, proof, high, una, in_flight, window_edge }
+        let whole = self.is_whole;
+        SendEvent {
+            packet,
+            range,
+            payload,
+            kind,
+            timer,
+            proof,
+            high,
+            una,
+            in_flight,
+            whole,
+            was_revealed: false,
+            may_dsack: !self.board.without_sack,
+            window_edge,
+        }
     }
 
     /// Analyses the ACK in a packet of the opposite direction; `copy`: the packet is a duplicate.
@@ -254,8 +284,7 @@ impl DirectionState {
         for &(frame, why) in &spurious {
             self.causes.spurious(packet.at, frame, why);
         }
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, effect, before, duplicate, &self.board);
+        self.sender_model.heard(heard_in(packet), effect, before, duplicate, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.is_bare());
         self.totals.duplicate_acks += u64::from(duplicate);
@@ -317,8 +346,8 @@ impl DirectionState {
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
         self.observers.on_repeated_ack(packet);
         self.settled = packet.ack.map(|ack| (ack, packet.window));
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, AckEffect::default(), self.board.una, false, &self.board);
+        let (ack, una) = (heard_in(packet), self.board.una);
+        self.sender_model.heard(ack, AckEffect::default(), una, false, &self.board);
         self.totals.max_window = self.totals.max_window.max(window);
     }
 
@@ -382,6 +411,9 @@ impl DirectionState {
                 self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
             };
             if high < range.start {
+                if self.classifier.shows_timeout(packet, high) {
+                    self.sender_model.learn_of_timeout(range.start, &self.board);
+                }
                 self.classifier
                     .gaps
                     .show(Range { start: high, end: range.start }, SendStamp::of(packet));
@@ -516,6 +548,11 @@ impl DirectionState {
         }
         episodes
     }
+}
+
+fn heard_in(packet: &Packet) -> HeardAck {
+    let clock = packet.timestamps.map(|(value, _)| value);
+    HeardAck { at: packet.at, frame: packet.frame, clock }
 }
 
 /// The ACK for a sink.

@@ -5,8 +5,8 @@
 
 use tcplab_units::{Bytes, Offset};
 
-use super::DirectionState;
-use crate::direction::sender_model::Classification;
+use super::{DirectionState, heard_in};
+use crate::direction::classification::Classification;
 use crate::direction::transmissions::Transmission;
 use crate::observers::AckEvent;
 use crate::packet::Packet;
@@ -130,8 +130,7 @@ impl DirectionState {
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         });
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, effect, before, false, &self.board);
+        self.sender_model.heard(heard_in(packet), effect, before, false, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.payload == 0);
         self.totals.max_window = self.totals.max_window.max(window);
