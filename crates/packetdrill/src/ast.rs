@@ -104,6 +104,8 @@ pub struct PacketSpec {
     pub psp: Option<u32>,
     /// `1234 > 80`: ports other than those of the connection; 0 is the connection's.
     pub ports: Option<(u16, u16)>,
+    /// `/udp(9811 > 1)`: the ports of the UDP header in front of TCP's (RFC 6951 has it for SCTP).
+    pub udp: Option<(u16, u16)>,
     /// What the IP packet carries.
     pub body: Body,
 }
@@ -115,7 +117,7 @@ pub struct IpSpec {
     pub service: Service,
     /// IPv6 flow label.
     pub flow_label: Option<u32>,
-    /// Time to live.
+    /// Time to live, or IPv6's hop limit.
     pub ttl: Option<u8>,
 }
 
@@ -129,8 +131,10 @@ pub enum Service {
     Ecn(tcplab_wire::Ecn),
     /// `[ect01]`: either codepoint of ECT.
     Ect01,
-    /// `[tos 0x..]`: the whole byte.
+    /// `[tos 0x..]`, `[class 0x..]`: the whole byte.
     Tos(u8),
+    /// `[dscp 0x..]`: the upper six bits.
+    Dscp(u8),
 }
 
 /// What an IP packet carries.
@@ -142,6 +146,8 @@ pub enum Body {
     Udp(u16),
     /// `icmp type [code] …`.
     Icmp(IcmpSpec),
+    /// A packet of a protocol that is not known here (SCTP, UDP-Lite): its name.
+    Foreign(&'static str, String),
 }
 
 /// A TCP segment.
@@ -153,6 +159,8 @@ pub struct TcpSpec {
     pub ace: Option<u8>,
     /// First sequence number.
     pub seq: u32,
+    /// How the numbers are counted.
+    pub counted: Counted,
     /// Data bytes.
     pub len: u32,
     /// Acknowledgement number.
@@ -163,6 +171,18 @@ pub struct TcpSpec {
     pub urgent: u16,
     /// Options in order; `None`: `<...>`, any.
     pub options: Option<Vec<OptionSpec>>,
+}
+
+/// How the sequence number and the acknowledgement number of a segment are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Counted {
+    /// From the initial ones.
+    #[default]
+    FromInitial,
+    /// `0:0(0)!`: not at all; the first sequence number is the one on the wire.
+    Absolute,
+    /// `...(0)`: the first sequence number may be any.
+    AnySequence,
 }
 
 /// A TCP option.
@@ -193,6 +213,8 @@ pub enum OptionSpec {
     FastOpenExperimental(Vec<u8>),
     /// MD5 digest (RFC 2385).
     Md5(Vec<u8>),
+    /// `md5 valid`: the digest that is right.
+    Md5Valid,
     /// Counters of Accurate ECN, in the order written.
     AccEcn(Vec<(EcnCounter, u32)>),
     /// Another, as written or (sent by a stack) as `kind: bytes`.
@@ -223,6 +245,8 @@ pub struct IcmpSpec {
     pub id: Option<u16>,
     /// What it quotes.
     pub quoted: Quoted,
+    /// `[…/udp(9811 > 1)]`: the ports of the UDP header that the quoted packet has before TCP's.
+    pub quoted_udp: Option<(u16, u16)>,
 }
 
 /// The packet that an ICMP message quotes.

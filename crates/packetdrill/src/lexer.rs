@@ -50,7 +50,7 @@ impl<'a> Token<'a> {
     /// What a definition's `value` puts in its place: `"text"`, a shell's command in backticks, a
     /// number or another word.
     pub(crate) fn replaced_by(self, value: &'a str) -> Token<'a> {
-        let inner = lex(value).unwrap_or_default();
+        let inner = lex(value, 0).unwrap_or_default();
         match inner.as_slice() {
             [one, _end] => Token { kind: one.kind, text: one.text, at: self.at },
             _ => Token { kind: Kind::Word, text: value, at: self.at },
@@ -58,10 +58,9 @@ impl<'a> Token<'a> {
     }
 }
 
-/// All words of `source`, [`Kind::End`] the last.
-pub(crate) fn lex(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
+/// All words of `source` from the byte `at` on, [`Kind::End`] the last.
+pub(crate) fn lex(source: &str, mut at: usize) -> Result<Vec<Token<'_>>, ParseError> {
     let mut tokens = Vec::new();
-    let mut at = 0;
     loop {
         at = skip_blank(source, at)?;
         let rest = &source[at..];
@@ -184,7 +183,7 @@ mod tests {
     use super::*;
 
     fn kinds(source: &str) -> Vec<(Kind, &str)> {
-        let tokens = lex(source).unwrap();
+        let tokens = lex(source, 0).unwrap();
         tokens[..tokens.len() - 1].iter().map(|t| (t.kind, t.text)).collect()
     }
 
@@ -235,7 +234,7 @@ mod tests {
             ("\n/* x", "2:1: unterminated comment: add `*/`\n  | /* x\n  | ^"),
             ("%{ a", "1:1: unterminated code: add `}%`\n  | %{ a\n  | ^"),
         ] {
-            assert_eq!(lex(source).unwrap_err().to_string(), shown);
+            assert_eq!(lex(source, 0).unwrap_err().to_string(), shown);
         }
     }
 }

@@ -6,8 +6,8 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{Ecn, TcpFlags};
 
 use crate::ast::{
-    Body, Call, EcnCounter, Expression, Field, OptionSpec, PacketSpec, Quoted, Service, TcpSpec,
-    Time,
+    Body, Call, Counted, EcnCounter, Expression, Field, OptionSpec, PacketSpec, Quoted, Service,
+    TcpSpec, Time,
 };
 
 impl fmt::Display for PacketSpec {
@@ -25,6 +25,7 @@ impl fmt::Display for PacketSpec {
             Service::Ecn(Ecn::Ce) => said.push("ce".into()),
             Service::Ect01 => said.push("ect01".into()),
             Service::Tos(tos) => said.push(format!("tos {tos:#04x}")),
+            Service::Dscp(dscp) => said.push(format!("dscp {dscp:#04x}")),
         }
         said.extend(self.ip.flow_label.map(|label| format!("flowlabel {label:#x}")));
         said.extend(self.ip.ttl.map(|ttl| format!("ttl {ttl}")));
@@ -36,7 +37,8 @@ impl fmt::Display for PacketSpec {
         }
         let ports = self.ports.map(|(src, dst)| format!("{src} > {dst} ")).unwrap_or_default();
         match &self.body {
-            Body::Tcp(tcp) => write!(f, "{ports}{tcp}"),
+            Body::Tcp(tcp) => write!(f, "{ports}{tcp}{}", Udp(self.udp)),
+            Body::Foreign(_, text) => write!(f, "{ports}{text}"),
             Body::Udp(len) => write!(f, "udp {ports}({len})"),
             Body::Icmp(icmp) => {
                 write!(f, "icmp {}", icmp.kind)?;
@@ -51,7 +53,9 @@ impl fmt::Display for PacketSpec {
                 }
                 match icmp.quoted {
                     Quoted::Unsaid => Ok(()),
-                    Quoted::Tcp(seq, len) => write!(f, " [{}]", Numbers(seq, u32::from(len))),
+                    Quoted::Tcp(seq, len) => {
+                        write!(f, " [{}{}]", Numbers(seq, len.into()), Udp(icmp.quoted_udp))
+                    }
                     Quoted::Udp(len) => write!(f, " [udp ({len})]"),
                     Quoted::Raw(len) => write!(f, " [raw ({len})]"),
                 }
@@ -79,7 +83,11 @@ impl fmt::Display for TcpSpec {
         if letters.is_empty() {
             letters.push('-');
         }
-        write!(f, "{letters} {}", Numbers(self.seq, self.len))?;
+        match self.counted {
+            Counted::FromInitial => write!(f, "{letters} {}", Numbers(self.seq, self.len))?,
+            Counted::Absolute => write!(f, "{letters} {}!", Numbers(self.seq, self.len))?,
+            Counted::AnySequence => write!(f, "{letters} ...({})", self.len)?,
+        }
         if self.flags.contains(TcpFlags::ACK) || self.ack != 0 {
             write!(f, " ack {}", self.ack)?;
         }
@@ -97,6 +105,15 @@ impl fmt::Display for TcpSpec {
                 write!(f, " <{}>", options.join(","))
             }
         }
+    }
+}
+
+/// `/udp(9811 > 1)`.
+struct Udp(Option<(u16, u16)>);
+
+impl fmt::Display for Udp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |(src, dst)| write!(f, "/udp({src} > {dst})"))
     }
 }
 
@@ -124,6 +141,7 @@ impl fmt::Display for OptionSpec {
             OptionSpec::Timestamps { value, echo } => write!(f, "TS val {value} ecr {echo}"),
             OptionSpec::FastOpen(cookie) => hex(f, "FO", cookie),
             OptionSpec::FastOpenExperimental(cookie) => hex(f, "FOEXP", cookie),
+            OptionSpec::Md5Valid => f.write_str("md5 valid"),
             OptionSpec::Md5(digest) => hex(f, "md5", digest),
             OptionSpec::AccEcn(counters) => {
                 f.write_str("ECN")?;

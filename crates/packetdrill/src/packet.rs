@@ -95,7 +95,7 @@ impl Packet {
                     header.sack = blocks.iter().map(block).collect();
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
-                OptionSpec::Md5(_) => return Err("MD5 signatures"),
+                OptionSpec::Md5(_) | OptionSpec::Md5Valid => return Err("MD5 signatures"),
                 OptionSpec::FastOpen(cookie) if syn => {
                     header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
                 }

@@ -19,6 +19,18 @@ pub enum Command {
     Defaults,
     /// Puts settings back; each run has a stack of its own, so there is nothing to do.
     Restore,
+    /// FreeBSD's `sockstat`, of which a pipe of `grep` counts the lines: `count` is to be found in
+    /// the number of connections in `state`.
+    Count {
+        /// As `sockstat` calls it.
+        state: String,
+        /// What is looked for in the number.
+        count: String,
+        /// Only those that the application has.
+        held: bool,
+    },
+    /// `tcpdrop -s STATE`: connections in it are gone.
+    Drop(String),
     /// Devices, routes and queues (`ip`, `tc`, `ethtool`), as written.
     Network(String),
     /// Looks at something or makes a file; no part of what a stack does.
@@ -57,7 +69,25 @@ pub const DEFAULTS: &[(&str, &str)] = &[
 
 /// The commands of `text`, in order.
 pub(crate) fn read(text: &str) -> Vec<Command> {
+    if let Some(counts) = counts(text) {
+        return vec![counts];
+    }
     simple_commands(&calculated(text)).iter().flat_map(|words| command(words)).collect()
+}
+
+/// `sockstat -4 -P tcp -s | grep packetdril | grep -c TIME_WAIT | grep 1`.
+fn counts(text: &str) -> Option<Command> {
+    let mut filters = text.split('|').map(|part| part.split_whitespace().collect::<Vec<_>>());
+    filters.next().filter(|first| first.first() == Some(&"sockstat"))?;
+    let mut filters = filters.peekable();
+    let held = filters.next_if(|filter| filter[..] == ["grep", "packetdril"]).is_some();
+    let (state, count) = (filters.next()?, filters.next()?);
+    match (&state[..], &count[..], filters.next()) {
+        (["grep", "-c", state], ["grep", count], None) => {
+            Some(Command::Count { state: (*state).into(), count: (*count).into(), held })
+        }
+        _ => None,
+    }
 }
 
 /// `text` with each `$((32*1024))` of numbers, `*` and `+` calculated; others stay.
@@ -102,6 +132,10 @@ fn command(words: &[String]) -> Vec<Command> {
             _ => vec![Command::Aside(whole)],
         },
         "ethtool" => offloads(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
+        "tcpdrop" => match arguments {
+            [option, state] if option == "-s" => vec![Command::Drop(state.clone())],
+            _ => vec![Command::Unknown(whole)],
+        },
         "ip" | "tc" | "ifconfig" | "route" => vec![Command::Network(whole)],
         "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "dd" | "sync" | "netstat"
         | "date" | "wc" | "test" | "[" => vec![Command::Aside(whole)],

@@ -36,6 +36,23 @@ pub trait Subject {
     /// It is that time.
     fn wake(&mut self, now: Instant);
 
+    /// How many connections are in a state, by its name in FreeBSD's `sockstat`; `held`: of those
+    /// that an application has.
+    ///
+    /// # Errors
+    /// When the stack cannot say.
+    fn count_in_state(&self, state: &str, _held: bool) -> Result<usize, Refusal> {
+        Err(Refusal(format!("counting connections in {state}")))
+    }
+
+    /// Connections in a state are gone at once (`tcpdrop -s`).
+    ///
+    /// # Errors
+    /// When the stack cannot do so.
+    fn drop_in_state(&mut self, _now: Instant, state: &str) -> Result<(), Refusal> {
+        Err(Refusal(format!("dropping connections in {state}")))
+    }
+
     /// A field of `tcp_info` of a socket, by its name in scripts (`tcpi_snd_cwnd`).
     fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64>;
 }

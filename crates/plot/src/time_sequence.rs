@@ -75,7 +75,11 @@ impl Plot<'_> {
             layer("acks", "acknowledged", self.stairs()),
             layer("sack", "newly SACKed", self.sacked()),
             layer("data", "data", self.segments(|s| s.kind == New)),
-            layer("other", "out of order, duplicate or probe", self.segments(|s| other(s.kind))),
+            layer(
+                "other",
+                "out of order, late, duplicate or probe",
+                self.segments(|s| other(s.kind)),
+            ),
             layer("fast", "retransmission", self.segments(resent)),
             layer(
                 "fills",

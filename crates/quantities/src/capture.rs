@@ -207,6 +207,8 @@ quantities! {
     ORIGINALS_NOT_CAPTURED = "originals_not_captured", None, "original not captured",
         "Retransmissions whose original did not pass this capture point",
         wireshark "tcp.analysis.lost_segment";
+    GAPS_FILLED = "gaps_filled", None, "gaps filled late",
+        "Segments captured after later data, unknown whether retransmitted or out of order";
     OUT_OF_ORDER = "out_of_order", None, "out of order", "Segments that arrived out of order",
         tcptrace "outoforder pkts", wireshark "tcp.analysis.out_of_order";
     OUT_OF_ORDER_MAX_BYTES = "out_of_order_max_bytes", Bytes, "reordering extent",

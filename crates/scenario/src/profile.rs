@@ -46,6 +46,7 @@ struct File {
 /// The files of `stacks/`, by name.
 pub(crate) const FILES: &[(&str, &str)] = embedded![
     "stacks":
+    "freebsd-15",
     "haiku-2017-after",
     "haiku-2017-before",
     "haiku-2017-middle",
@@ -177,6 +178,7 @@ mod tests {
             "path_mtu",
             "liveness",
             "host",
+            "freebsd",
         ];
         for (name, text) in FILES {
             let table: toml::Table = text.parse().unwrap();
@@ -214,6 +216,8 @@ mod tests {
     #[test]
     fn unknown_profile_is_refused_with_known_ones() {
         let error = Profile::named("windows-95").unwrap_err().to_string();
-        assert!(error.starts_with("unknown stack model `windows-95`: use one of haiku-2017-after"));
+        assert!(
+            error.starts_with("unknown stack model `windows-95`: use one of freebsd-15, haiku")
+        );
     }
 }

@@ -30,8 +30,9 @@ fn main() -> ExitCode {
     names.retain(|name| name != "--wrong");
     let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part));
     println!(
-        "sender             tap       path                   again/found invented  causes right unknown  stalls right unknown"
+        "sender             tap       path                   again/found invented  causes right unknown  stalls right unknown  ACKs ignored/wrongly, blamed"
     );
+    let mut faults = 0;
     let mut sums: BTreeMap<(&str, &str), Score> = BTreeMap::new();
     for sender in SENDERS {
         for path in PATHS {
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
                             println!("  {label}, seed {seed}, {}: {wrong}", tap.name);
                         }
                     }
+                    faults += score.faults(sender);
                     sums.entry((sender.name, tap.name)).or_default().add(&score);
                 }
             }
@@ -61,20 +63,15 @@ fn main() -> ExitCode {
     row("all", "", &total);
     let (causes, right) = total.causes();
     println!(
-        "causes right: {right} of {causes} ({:.2} %, goal 99), invented {} (goal 0)",
-        percent(right, causes),
-        total.invented
+        "causes right: {right} of {causes} ({:.2} %, goal 99), never to be said {faults} (goal 0)",
+        percent(right, causes)
     );
-    if right * 100 >= causes * 99 && total.invented == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if right * 100 >= causes * 99 && faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn row(sender: &str, tap: &str, score: &Score) {
     println!(
-        "{sender:<18} {tap:<9} {:>6}/{:<6} {:>4}   {:>6} {:>6.2} % {:>5}   {:>5} {:>6.2} % {:>5}",
+        "{sender:<18} {tap:<9} {:>6}/{:<6} {:>4}   {:>6} {:>6.2} % {:>5}   {:>5} {:>6.2} % {:>5}  {:>12}/{}, {}",
         score.again,
         score.found,
         score.invented,
@@ -84,6 +81,9 @@ fn row(sender: &str, tap: &str, score: &Score) {
         score.stalls,
         percent(score.stalls_right, score.stalls),
         score.stalls_unknown,
+        score.ignored,
+        score.accused,
+        score.blamed,
     );
 }
 

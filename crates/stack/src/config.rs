@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
-use crate::SocketOption;
+use crate::{FreeBsd, SocketOption};
 
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -34,6 +34,8 @@ pub struct Config {
     pub liveness: Liveness,
     /// The machine that the stack runs on.
     pub host: Host,
+    /// FreeBSD's rules where settings say nothing; absent: Linux's.
+    pub freebsd: Option<FreeBsd>,
     /// What its applications set on their sockets before they connect or listen, in this order.
     #[serde(skip)]
     pub socket: Vec<SocketOption>,
@@ -307,7 +309,8 @@ pub struct Acks {
     pub delayed: bool,
     /// The least and the most delay (`TCP_DELACK_MIN`, `TCP_DELACK_MAX`).
     pub delay: [Span; 2],
-    /// An ACK is due after this many full segments (RFC 5681: 2).
+    /// An ACK is due after this many full segments (RFC 5681: 2); in FreeBSD after as many segments
+    /// of any size.
     pub every: u32,
     /// How many first acknowledgements are not delayed (`TCP_MAX_QUICKACKS`).
     pub quick: u32,

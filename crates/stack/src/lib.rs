@@ -10,6 +10,7 @@ pub mod config;
 pub mod congestion;
 mod connection;
 mod fast_open;
+mod freebsd;
 mod info;
 mod jiffies;
 mod listener;
@@ -30,6 +31,7 @@ pub use connection::{
     WriteError,
 };
 pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
+pub use freebsd::FreeBsd;
 pub use info::Info;
 pub use listener::Listener;
 pub use reset::reset_for;

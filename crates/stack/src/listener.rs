@@ -94,6 +94,13 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         answer: FastAnswer,
     ) {
         let flags = segment.header.flags;
+        // FreeBSD's `tcp_input`: a SYN with ACK is ignored; `drop_synfin`.
+        let drops = self.config.freebsd.as_ref().is_some_and(|rules| rules.drop_synfin);
+        let ignores =
+            self.config.freebsd.is_some() && flags.contains(TcpFlags::SYN | TcpFlags::ACK);
+        if ignores || drops && flags.contains(TcpFlags::SYN | TcpFlags::FIN) {
+            return;
+        }
         // RFC 9293 section 3.10.7.2.
         if flags.contains(TcpFlags::ACK) {
             if let Some(reset) = reset_for(segment) {
@@ -164,6 +171,11 @@ impl<Peer: Ord + Clone> Listener<Peer> {
     /// handshake.
     pub fn opening_fast(&self) -> usize {
         self.connections.values().filter(|connection| connection.is_opening_fast()).count()
+    }
+
+    /// How many of the connections not accepted yet are in a state.
+    pub fn count_in(&self, state: State) -> usize {
+        self.connections.values().filter(|connection| connection.state() == state).count()
     }
 
     /// How many connections [`Listener::accept`] would give.

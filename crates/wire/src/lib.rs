@@ -35,7 +35,7 @@ pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable,
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::LinkType;
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};
-pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, TcpRepr};
+pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, OptionLayout, TcpRepr};
 pub use sequence::{SeqNumber, SeqUnwrapper};
 pub use tcp::{ChecksumState, TcpPacket};
 pub use udp::{UdpPacket, UdpRepr};

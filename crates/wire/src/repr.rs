@@ -129,8 +129,19 @@ impl Ipv6Repr {
     }
 }
 
-/// A TCP header to be built. Options are laid out as Linux does (`tcp_options_write`), so that
-/// those present take the same room and the same order as they would from a kernel.
+/// In which order options stand, and how they are padded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OptionLayout {
+    /// As Linux does (`tcp_options_write`): each takes whole words.
+    #[default]
+    Linux,
+    /// As FreeBSD does (`tcp_addoptions`): MSS, window scale, SACK permitted, timestamps, SACK,
+    /// Fast Open; the end of the list and zeros fill the last word.
+    FreeBsd,
+}
+
+/// A TCP header to be built. Options are laid out as a kernel does, so that those present take the
+/// same room and the same order as they would from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpRepr {
     /// The sender's port.
@@ -159,11 +170,16 @@ pub struct TcpRepr {
     pub sack: SackBlocks,
     /// A Fast Open cookie or the request for one; only with SYN, and if there is room.
     pub fast_open: Option<Cookie>,
+    /// The layout of its options.
+    pub layout: OptionLayout,
 }
 
 impl TcpRepr {
     /// Length of the header with its options in bytes, 20 to 60.
     pub fn header_len(&self) -> usize {
+        if self.layout == OptionLayout::FreeBsd {
+            return 20 + self.options().1;
+        }
         let before = self.len_before_sack();
         let blocks = self.fitting_blocks(before).len();
         20 + before + if blocks > 0 { 4 + 8 * blocks } else { 0 }
@@ -228,6 +244,9 @@ impl TcpRepr {
             self.flags.contains(TcpFlags::SYN) || !of_syn,
             "MSS, window scale, SACK-permitted and Fast Open belong to SYN segments"
         );
+        if self.layout == OptionLayout::FreeBsd {
+            return self.options_of_freebsd();
+        }
         let mut options = Options { bytes: [0; OPTIONS], len: 0 };
         if let Some(mss) = self.mss {
             options.push(&[kind::MSS, 4]);
@@ -262,6 +281,41 @@ impl TcpRepr {
         }
         (options.bytes, options.len)
     }
+
+    /// `tcp_addoptions`.
+    fn options_of_freebsd(&self) -> ([u8; OPTIONS], usize) {
+        let mut options = Options { bytes: [0; OPTIONS], len: 0 };
+        if let Some(mss) = self.mss {
+            options.push(&[kind::MSS, 4]);
+            options.push(&mss.to_be_bytes());
+        }
+        if let Some(shift) = self.window_scale {
+            assert!(shift <= 14, "a window scale of {shift} is above 14");
+            options.push(&[NOP, kind::WINDOW_SCALE, 3, shift]);
+        }
+        if self.sack_permitted {
+            options.push(&[kind::SACK_PERMITTED, 2]);
+        }
+        if let Some((value, echo)) = self.timestamps {
+            options.pad_to(2);
+            options.push(&[kind::TIMESTAMPS, 10]);
+            options.push(&value.to_be_bytes());
+            options.push(&echo.to_be_bytes());
+        }
+        let fitting = self.fitting_blocks(options.len.next_multiple_of(4));
+        if !fitting.is_empty() {
+            options.pad_to(2);
+            options.push(&[kind::SACK, 2 + 8 * fitting.len() as u8]);
+            for block in fitting {
+                options.push(&block.left.as_u32().to_be_bytes());
+                options.push(&block.right.as_u32().to_be_bytes());
+            }
+        }
+        if let Some(cookie) = &self.fast_open {
+            options.push_bare_cookie(cookie);
+        }
+        (options.bytes, options.len.next_multiple_of(4))
+    }
 }
 
 const NOP: u8 = kind::NO_OPERATION;
@@ -287,6 +341,20 @@ impl Options {
         if self.len + len.next_multiple_of(4) > self.bytes.len() {
             return;
         }
+        self.push_bare_cookie(cookie);
+        while !self.len.is_multiple_of(4) {
+            self.push(&[NOP]);
+        }
+    }
+
+    /// As far as there is room.
+    fn push_bare_cookie(&mut self, cookie: &Cookie) {
+        let bytes = cookie.as_slice();
+        let head = if cookie.is_experimental() { 4 } else { 2 };
+        let len = head + bytes.len();
+        if self.len + len > self.bytes.len() {
+            return;
+        }
         if cookie.is_experimental() {
             self.push(&[kind::EXPERIMENT, len as u8]);
             self.push(&kind::FAST_OPEN_EXPERIMENT.to_be_bytes());
@@ -294,7 +362,11 @@ impl Options {
             self.push(&[kind::FAST_OPEN, len as u8]);
         }
         self.push(bytes);
-        while !self.len.is_multiple_of(4) {
+    }
+
+    /// Up to two bytes behind a word: numbers that follow an option's head stand at words then.
+    fn pad_to(&mut self, behind_word: usize) {
+        while self.len % 4 != behind_word {
             self.push(&[NOP]);
         }
     }

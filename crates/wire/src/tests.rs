@@ -77,8 +77,9 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
         .prop_map(|(l, r)| SackBlock { left: SeqNumber::new(l), right: SeqNumber::new(r) });
     let numbers = any::<(u16, u16, u32, u32, u16, u16, u16)>();
     let of_syn = (any::<Option<u16>>(), prop::option::of(0..=14_u8), any::<bool>());
-    let of_any = (any::<Option<(u32, u32)>>(), prop::collection::vec(block, 0..=4));
-    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, (timestamps, blocks))| {
+    let layout = prop_oneof![Just(OptionLayout::Linux), Just(OptionLayout::FreeBsd)];
+    let of_any = (any::<Option<(u32, u32)>>(), prop::collection::vec(block, 0..=4), layout);
+    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, (timestamps, blocks, layout))| {
         let (src_port, dst_port, seq, ack, flags, window, urgent_pointer) = numbers;
         let flags = TcpFlags::from_bits(flags);
         let syn = flags.contains(TcpFlags::SYN);
@@ -97,6 +98,7 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
             timestamps,
             sack: blocks.into_iter().collect(),
             fast_open: None,
+            layout,
         }
     })
 }

@@ -23,7 +23,7 @@ use crate::output::answer_or_json;
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
     let config = stack(&arguments.stack, arguments.hz)?;
-    let definitions = definitions(&arguments.define)?;
+    let definitions = definitions(&arguments.stack, &arguments.define)?;
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
         scripts.into_iter().map(|script| run_on(&config, &definitions, script)).collect();
@@ -77,8 +77,14 @@ fn stack(given: &str, hz: Option<u32>) -> Result<Config> {
     Ok(config)
 }
 
-fn definitions(given: &[String]) -> Result<Definitions> {
-    given.iter().try_fold(Definitions::default(), |definitions, one| {
+/// The system that the stack belongs to is defined, as packetdrill does for `#ifdef FreeBSD`.
+fn definitions(stack: &str, given: &[String]) -> Result<Definitions> {
+    let of_system = ["Linux", "FreeBSD"].into_iter().find(|system| {
+        stack.strip_prefix("model:").is_some_and(|name| name.starts_with(&system.to_lowercase()))
+    });
+    let first = of_system
+        .map_or_else(Definitions::default, |system| Definitions::default().with(system, system));
+    given.iter().try_fold(first, |definitions, one| {
         let (name, value) = one
             .split_once('=')
             .ok_or_else(|| anyhow!("`{one}` is not a definition: use --define NAME=VALUE"))?;

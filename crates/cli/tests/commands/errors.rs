@@ -385,6 +385,19 @@ fn packetdrill_scripts_run_on_model() {
     insta::assert_snapshot!(all);
 }
 
+/// FreeBSD's rules, each in a script of our own.
+#[test]
+fn packetdrill_scripts_of_freebsd_pass_on_its_model() {
+    let scripts =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../packetdrill/tests/scripts/freebsd").to_owned();
+    let count = std::fs::read_dir(&scripts).unwrap().count();
+    assert!(count >= 14);
+    let line = format!("packetdrill --stack model:freebsd-15 {scripts}");
+    let Ended { code, stdout, .. } = Home::new().run(&line);
+    let last = format!("{count} passed, 0 failed, 0 unsupported");
+    assert!(code == Some(0) && stdout.trim_end().ends_with(&last), "{stdout}");
+}
+
 /// Tables of the founding course, with the reasons.
 #[test]
 fn course_claims_pass_in_virtual_time() {

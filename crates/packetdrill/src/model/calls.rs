@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tcplab_stack::{ReadError, State};
 use tcplab_units::Instant;
 
-use super::flags::{DONT_WAIT, ERROR_QUEUE, NO_SIGNAL, NONBLOCK, OUT_OF_BAND};
+use super::flags::{DONT_WAIT, ERROR_QUEUE, NO_SIGNAL, NONBLOCK, OUT_OF_BAND, PEEK};
 use super::host::addressed;
 use super::socket::{Open, Socket, Stage};
 use super::waiting::Waiting;
@@ -224,6 +224,9 @@ impl Model {
                 None => Outcome::error("EBADF"),
             }));
         }
+        if flags & PEEK != 0 {
+            return self.peek(fd, len).map(Some);
+        }
         let unknown = flags & !(DONT_WAIT | NO_SIGNAL);
         if unknown != 0 {
             return Err(Refusal(format!("receive flags {unknown:#x}")));
@@ -233,6 +236,21 @@ impl Model {
             return Ok(Some(read.unwrap_or_else(|| Outcome::error("EAGAIN"))));
         }
         Ok(self.try_again(now, Waiting::Receive { fd, len, message }))
+    }
+
+    /// What could be read, which stays.
+    fn peek(&mut self, fd: i64, len: u32) -> Result<Outcome, Refusal> {
+        let waits = !self.is_nonblocking(fd);
+        let open = match self.open(fd) {
+            Ok(open) => open,
+            Err(outcome) => return Ok(outcome),
+        };
+        match open.connection.unread().as_u64().min(len.into()) {
+            0 if open.reads_are_over() => Ok(Outcome::value(0)),
+            0 if waits => Err(Refusal("MSG_PEEK that waits".into())),
+            0 => Ok(Outcome::error("EAGAIN")),
+            count => Ok(Outcome::value(count as i64)),
+        }
     }
 
     /// `tcp_recvmsg_locked`.

@@ -2,6 +2,8 @@
 
 pub(super) const NONBLOCK: i64 = 0o4000;
 pub(super) const READ_WRITE: i64 = 2;
+/// MSG_PEEK.
+pub(super) const PEEK: i64 = 2;
 /// MSG_OOB, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_ERRQUEUE.
 pub(super) const OUT_OF_BAND: i64 = 1;
 pub(super) const DONT_WAIT: i64 = 0x40;

@@ -10,6 +10,7 @@ mod epoll_calls;
 mod errors;
 mod fast_open;
 mod flags;
+mod freebsd;
 mod host;
 mod info;
 mod options;
@@ -166,7 +167,9 @@ impl Model {
 
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        let is_live = |open: &socket::Open| open.connection.state() != State::Closed;
+        let is_live = |open: &socket::Open| {
+            open.connection.state() != State::Closed && !open.connection.gives_way(segment)
+        };
         if let Some(open) = self.opens().find(|open| open.ports() == ports && is_live(open)) {
             open.connection.handle_segment(now, segment);
             return;
@@ -210,6 +213,21 @@ impl Subject for Model {
             return Ok(());
         }
         let mut changed = self.config.clone();
+        if let Some(done) = freebsd::set(&mut changed, name, value) {
+            done?;
+            // What nobody holds keeps its settings, which no script can notice.
+            let live = |socket: &Socket| match &socket.stage {
+                Stage::Open(open) => {
+                    !matches!(open.connection.state(), State::Closed | State::TimeWait)
+                }
+                Stage::Fresh | Stage::Listening(_) => false,
+            };
+            if changed != self.config && self.sockets.values().any(live) {
+                return Err(Refusal("a setting changed while a connection exists".into()));
+            }
+            self.config = changed;
+            return Ok(());
+        }
         sysctl::apply(&mut changed, name, value)?;
         if changed != self.config {
             if self.opens().next().is_some() && !sysctl::is_read_once(name) {
@@ -241,6 +259,14 @@ impl Subject for Model {
         self.deliver(now, (packet.local_port, packet.remote_port), &segment);
         self.collect(now);
         Ok(())
+    }
+
+    fn count_in_state(&self, state: &str, held: bool) -> Result<usize, Refusal> {
+        Model::count_in_state(self, state, held)
+    }
+
+    fn drop_in_state(&mut self, now: Instant, state: &str) -> Result<(), Refusal> {
+        Model::drop_in_state(self, now + START, state)
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Packet> {

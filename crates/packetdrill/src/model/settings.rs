@@ -119,6 +119,10 @@ impl Model {
         } else if (level, name) == (options::TCP, options::TCP_MAXSEG) {
             return Ok(given(options.max_segment.unwrap_or(TCP_MSS_DEFAULT).into()));
         }
+        if (level, name) == (options::SOCKET, options::SO_RCVBUF) && config.freebsd.is_some() {
+            let asked = options.receive_buffer.unwrap_or(config.receiving.buffer[0]);
+            return Ok(given(asked.as_u64() as i64));
+        }
         options::value(&options, level, name).map(given)
     }
 

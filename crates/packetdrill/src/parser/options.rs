@@ -38,6 +38,7 @@ impl Parser<'_> {
             "TS" => self.timestamps()?,
             "FO" => OptionSpec::FastOpen(self.bytes()?),
             "FOEXP" => OptionSpec::FastOpenExperimental(self.bytes()?),
+            "md5" if self.accept_word("valid") => OptionSpec::Md5Valid,
             "md5" => OptionSpec::Md5(self.bytes()?),
             "ECN" => OptionSpec::AccEcn(self.counters()?),
             _ => self.other(start),

@@ -264,6 +264,18 @@ impl<'a> Runner<'a> {
                     }
                 }
                 Command::Restore | Command::Aside(_) => {}
+                Command::Count { state, count, held } => {
+                    let found = self.subject.count_in_state(state, *held);
+                    let found = found.map_err(|refusal| Stop::unsupported(shell.at, refusal.0))?;
+                    if !found.to_string().contains(count.as_str()) {
+                        let what = format!("{found} connections are in {state}, expected {count}");
+                        return Err(Stop::failed(shell.at, what));
+                    }
+                }
+                Command::Drop(state) => {
+                    let done = self.subject.drop_in_state(self.now, state);
+                    done.map_err(|refusal| Stop::unsupported(shell.at, refusal.0))?;
+                }
                 Command::Network(text) => {
                     let program = text.split(' ').next().unwrap_or_default();
                     // A queue that just queues changes nothing where there is none.
@@ -340,8 +352,10 @@ fn tcp_alone(at: Position, spec: &PacketSpec) -> Result<&crate::ast::TcpSpec, St
     match (&spec.body, spec.encapsulations.first(), spec.psp) {
         (Body::Udp(_), ..) => refused("UDP packets"),
         (Body::Icmp(_), ..) => refused("ICMP packets"),
+        (Body::Foreign(name, _), ..) => refused(&format!("{name} packets")),
         (_, Some(_), _) => refused("packets in outer headers"),
         (.., Some(_)) => refused("PSP"),
+        _ if spec.udp.is_some() => refused("TCP in UDP"),
         _ if spec.ip.flow_label.is_some() => refused("flow labels"),
         _ if spec.ip.ttl.is_some() => refused("times to live"),
         (Body::Tcp(tcp), ..) => Ok(tcp),

@@ -6,7 +6,7 @@ use tcplab_wire::{Ecn, TcpFlags};
 use super::outcome::{Failure, Stop};
 use super::translation::ace_flags;
 use super::{Due, Runner, Sent, tcp_alone};
-use crate::ast::{Body, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, Time};
+use crate::ast::{Body, Counted, Event, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec, Time};
 use crate::notation::{seconds, written};
 use crate::packet::Packet;
 
@@ -83,12 +83,15 @@ impl Runner<'_> {
             self.connection.learn_timestamp(script, live);
         }
         let actual = self.connection.outbound(packet);
-        let Body::Tcp(found) = &actual.body else { return Ok(()) };
+        let Body::Tcp(mut found) = actual.body else { return Ok(()) };
+        if expected.counted == Counted::Absolute {
+            found.seq = packet.seq.as_u32();
+        }
         let slack = self.rules.tolerance(due.to.since(Instant::ZERO));
         let tick = self.rules.timestamp_tick;
-        let what = header_difference(expected, found)
+        let what = header_difference(expected, &found)
             .or_else(|| service_difference(spec.ip, packet.ecn))
-            .or_else(|| option_difference(expected, found, tick, slack))
+            .or_else(|| option_difference(expected, &found, tick, slack))
             .or_else(|| self.time_difference(event.time, due, time));
         match what {
             Some(what) => Err(failed(event, spec, what, Some(self.line(time, packet)))),
@@ -185,7 +188,10 @@ fn header_difference(expected: &TcpSpec, found: &TcpSpec) -> Option<String> {
         ("first sequence number", expected.seq, found.seq),
         ("acknowledgement number", expected.ack, found.ack),
     ];
-    let wrong = numbers.into_iter().find(|(_, expected, found)| expected != found);
+    let any_sequence = expected.counted == Counted::AnySequence;
+    let judged =
+        numbers.into_iter().filter(|(name, ..)| !any_sequence || !name.starts_with("first"));
+    let wrong = judged.into_iter().find(|(_, expected, found)| expected != found);
     if let Some((name, expected, found)) = wrong {
         return Some(format!("the {name}: expected {expected}, found {found}"));
     }
@@ -204,6 +210,7 @@ fn service_difference(ip: IpSpec, found: Ecn) -> Option<String> {
         Service::Ect01 => matches!(found, Ecn::Ect0 | Ecn::Ect1),
         Service::Ecn(expected) => found == expected,
         Service::Tos(tos) => tos == found as u8,
+        Service::Dscp(codepoint) => codepoint == 0,
     };
     (!right).then(|| "the IP header's ECN field differs".into())
 }

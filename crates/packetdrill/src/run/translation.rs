@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tcplab_wire::{Ecn, SeqNumber, TcpFlags};
 
-use crate::ast::{Body, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec};
+use crate::ast::{Body, Counted, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec};
 use crate::packet::Packet;
 use crate::subject::{LOCAL_PORT, REMOTE_PORT};
 
@@ -122,7 +122,8 @@ impl Connection {
             self.stage = Stage::Open;
             self.remote_initial = tcp.seq;
         }
-        let of_peer = if syn { 0 } else { self.remote_initial };
+        let absolute = tcp.counted == Counted::Absolute;
+        let of_peer = if syn || absolute { 0 } else { self.remote_initial };
         let of_stack = self.of_stack(syn);
         let (remote_port, local_port) = spec.ports.unwrap_or((0, 0));
         let or_own = |port, own| if port == 0 { own } else { port };
@@ -186,6 +187,7 @@ impl Connection {
             flags: packet.flags,
             ace: None,
             seq: packet.seq.as_u32().wrapping_sub(of_stack),
+            counted: Counted::FromInitial,
             len: packet.len,
             ack: if acks { ack.wrapping_sub(of_peer) } else { ack },
             window: Some(packet.window),
@@ -201,6 +203,7 @@ impl Connection {
             ip: IpSpec { service, ..IpSpec::default() },
             psp: None,
             ports: None,
+            udp: None,
             body: Body::Tcp(tcp),
         }
     }
@@ -250,6 +253,7 @@ fn inbound_ecn(service: Service) -> Ecn {
     match service {
         Service::Unsaid | Service::Ect01 => Ecn::NotEct,
         Service::Ecn(ecn) => ecn,
+        Service::Dscp(_) => Ecn::NotEct,
         Service::Tos(tos) => match tos & 3 {
             0 => Ecn::NotEct,
             1 => Ecn::Ect1,

@@ -69,7 +69,7 @@ fn model_missing_feature_is_named() {
         "+0 send(3, ..., 10, MSG_DONTROUTE) = 10",
         "+0 < icmp unreachable net_unreachable",
         "+0 `tc qdisc replace dev tun0 root pfifo limit 0`",
-        "+0 recv(3, ..., 10, MSG_PEEK) = 10",
+        "+0 recv(3, ..., 10, MSG_WAITALL) = 10",
         "+0 fcntl(3, F_GETFD) = 0",
         "+0 shutdown(3, SHUT_RD) = 0",
         "+0 < S 0:0(0) win 1000 <md5 00112233445566778899aabbccddeeff>",

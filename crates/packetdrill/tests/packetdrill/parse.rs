@@ -6,10 +6,11 @@ use tcplab_packetdrill::{Definitions, Model, Script, run};
 use tcplab_stack::Config;
 use tcplab_units::Rng;
 
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("../scripts/server.pkt"),
     include_str!("../scripts/client.pkt"),
     include_str!("../scripts/everything.pkt"),
+    include_str!("../scripts/freebsd.pkt"),
     include_str!("../scripts/model/timeouts.pkt"),
     include_str!("../scripts/model/urgent.pkt"),
     include_str!("../scripts/model/endings.pkt"),
@@ -22,7 +23,16 @@ fn read(text: &str) -> Script {
 
 #[test]
 fn parser_each_construct_is_read() {
-    let script = read(SCRIPTS[2]);
+    insta::assert_snapshot!(shown(&read(SCRIPTS[2])));
+}
+
+#[test]
+fn parser_each_construct_of_freebsd_is_read() {
+    let on_freebsd = Definitions::default().with("FreeBSD", "FreeBSD");
+    insta::assert_snapshot!(shown(&Script::parse(SCRIPTS[3], &on_freebsd).unwrap()));
+}
+
+fn shown(script: &Script) -> String {
     let mut shown = String::new();
     for flag in &script.options {
         shown.push_str(&format!("--{} {:?}\n", flag.name, flag.value));
@@ -39,7 +49,19 @@ fn parser_each_construct_is_read() {
             Action::Code(code) => format!("{} {:?}\n", event.at.line, code.program),
         });
     }
-    insta::assert_snapshot!(shown);
+    shown
+}
+
+#[test]
+fn condition_keeps_lines_of_defined_names_only() {
+    let text = "--define=OWN=1\n#ifdef GIVEN\n0 close(1) = 0\n#endif\n\
+                #ifdef OWN\n0 close(2) = 0\n#endif\n#ifdef OTHER\n0 > wrong\n#endif";
+    let lines = |definitions: &Definitions| {
+        let script = Script::parse(text, definitions).unwrap();
+        script.events.iter().map(|event| event.at.line).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&Definitions::none().with("GIVEN", "1")), [3, 6]);
+    assert_eq!(lines(&Definitions::none()), [6]);
 }
 
 #[test]
@@ -112,6 +134,27 @@ fn parse_error_shows_position() {
         "0 %{ assert 1 == }%",
         "0 %{\nassert 1\n  while }%",
         "0 > \u{fc}",
+        "#ifdef\n0 close(3) = 0",
+        "#ifdef 1",
+        "#ifdef A\n#ifdef B\n#endif",
+        "#ifdef A\n0 close(3) = 0",
+        "0 close(3) = 0\n#endif",
+        "#ifdef A\n#else\n#endif",
+        "#ifndef A",
+        "# ifdef A",
+        "0 < . ...(0) win 1",
+        "0 > . ...0",
+        "0 > . 1:1(0)/udp",
+        "0 > . 1:1(0)/udp(1)",
+        "0 > . 1:1(0)/udp(1 > 70000)",
+        "0 > [dscp af14] . 1:1(0)",
+        "0 > [dscp 0x40] . 1:1(0)",
+        "0 > [class 256] . 1:1(0)",
+        "0 > [tos 0x20, ect0] . 1:1(0)",
+        "0 > [hlim] . 1:1(0)",
+        "0 > . 1:1(0) <md5 invalid>",
+        "0 < icmp unreachable [1:1(0)/tcp(1 > 2)]",
+        "a close(3) = 0",
     ] {
         let error = Script::parse(text, &Definitions::none()).expect_err(text);
         shown.push_str(&format!("{error}\n\n"));

@@ -246,7 +246,9 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         SegmentKind::FastRetransmission
         | SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
-        SegmentKind::OriginalNotCaptured | SegmentKind::OutOfOrder => Some((PINK, "O")),
+        SegmentKind::OriginalNotCaptured | SegmentKind::FillsGap | SegmentKind::OutOfOrder => {
+            Some((PINK, "O"))
+        }
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => Some((BLUE, "HD")),
         SegmentKind::WindowProbe => Some((ORANGE, "P")),
         SegmentKind::KeepAlive => Some((ORANGE, "K")),

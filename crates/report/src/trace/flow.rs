@@ -299,6 +299,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         (q::ORIGINALS_NOT_CAPTURED, plain(), &causes.originals_not_captured),
         (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, plain(), &causes.spurious_by_dsack),
         (q::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, plain(), &causes.spurious_by_timestamp),
+        (q::GAPS_FILLED, plain(), &causes.gaps_filled),
         (q::OUT_OF_ORDER, out_of_order, &causes.out_of_order),
         (q::NETWORK_DUPLICATES, plain(), &causes.network_duplicates),
         (q::CAPTURE_DUPLICATES, plain(), &causes.capture_duplicates),

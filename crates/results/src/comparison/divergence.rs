@@ -162,6 +162,7 @@ fn why(segment: &Segment) -> &'static str {
         SegmentKind::TimeoutRetransmission => "a retransmission on a timeout",
         SegmentKind::AfterTimeoutRetransmission => "a retransmission after a timeout",
         SegmentKind::OriginalNotCaptured => "data whose original was not captured",
+        SegmentKind::FillsGap => "data that fill a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
         SegmentKind::WindowProbe => "a zero window probe",

@@ -91,6 +91,10 @@ impl Connection {
     pub(super) fn send_reset(&mut self, now: Instant) {
         let mut header = self.header(now, self.sent(), TcpFlags::ACK | TcpFlags::RST);
         header.sack = tcplab_wire::SackBlocks::default();
+        if self.config.freebsd.is_some() {
+            // `tcp_drop`: what is closed offers no window.
+            header.window = 0;
+        }
         self.counters.segments_out += 1;
         self.output.queue.clear();
         let segment = Segment::bare(header);

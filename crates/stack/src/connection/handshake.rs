@@ -39,7 +39,8 @@ impl Connection {
     ) -> Option<Connection> {
         let flags = syn.header.flags;
         let takes = matches!(answer, FastAnswer::Take(_));
-        let fin = if takes { TcpFlags::NONE } else { TcpFlags::FIN };
+        // FreeBSD passes over a FIN with the SYN (`syncache_add`).
+        let fin = if takes || config.freebsd.is_some() { TcpFlags::NONE } else { TcpFlags::FIN };
         let others = TcpFlags::ACK | TcpFlags::RST | fin;
         if !flags.contains(TcpFlags::SYN) || flags != flags.without(others) {
             return None;
@@ -94,6 +95,9 @@ impl Connection {
         self.terms.agree(&syn.header);
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
+        if self.handshake.is_active && self.config.freebsd.is_some() {
+            self.receiver.window.round_buffer_up(self.terms.sending_mss);
+        }
         if !self.terms.scaling {
             self.receiver.window.unscaled();
         }
@@ -111,16 +115,22 @@ impl Connection {
         if answers {
             flags |= TcpFlags::ACK;
         }
+        // FreeBSD asks as often as its setting says before it does without.
+        let freebsd = self.config.freebsd.as_ref();
+        let tries_ecn =
+            freebsd.is_some_and(|rules| self.handshake.retransmissions <= rules.ecn_retries);
         if self.terms.ecn {
             // A retransmitted SYN does without: perhaps a middlebox dropped it for ECN
             // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
             flags |= match (answers, cause) {
                 (true, _) => TcpFlags::ECE,
-                (false, SendCause::Handshake) => TcpFlags::ECE | TcpFlags::CWR,
+                (false, cause) if cause == SendCause::Handshake || tries_ecn => {
+                    TcpFlags::ECE | TcpFlags::CWR
+                }
                 (false, _) => TcpFlags::NONE,
             };
         }
-        if !answers && cause == SendCause::HandshakeRetransmission {
+        if !answers && cause == SendCause::HandshakeRetransmission && !tries_ecn {
             self.terms.ecn = false;
         }
         let scale = self.receiver.window.scale;
@@ -144,6 +154,7 @@ impl Connection {
             sack_permitted: self.terms.sack,
             timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
             fast_open,
+            layout: self.option_layout(),
             ..TcpRepr::default()
         };
         if answers {
@@ -185,6 +196,9 @@ impl Connection {
             self.receiver.start();
             self.establish(now, header.timestamps, position);
             self.hear_fast_answer(now, segment, position);
+            if self.config.freebsd.is_some() {
+                self.take_data_of_syn(now, segment);
+            }
             self.acknowledge_syn_ack(now);
         } else {
             // Both ends opened at once: the SYN is answered, and retransmitted with its ACK.
@@ -402,13 +416,18 @@ impl Connection {
             self.options.syn_retries.unwrap_or(config.handshake.synack_retries)
         };
         let user_timeout = self.options.user_timeout;
-        let most_time = if user_timeout.is_zero() { self.most_time() } else { Some(user_timeout) };
+        let most_time = match &config.freebsd {
+            _ if !user_timeout.is_zero() => Some(user_timeout),
+            Some(_) => None,
+            None => self.most_time(),
+        };
         let waited = now.since(self.handshake.sent);
         let too_long =
             self.handshake.retransmissions > 0 && most_time.is_some_and(|most| waited >= most);
         // `syn_ack_recalc`: with TCP_DEFER_ACCEPT, data is waited for all its time.
         let deferred = self.options.defer_accept;
         let is_deferring = self.handshake.was_acknowledged && self.handshake.timeouts < deferred;
+        let too_long = too_long || self.is_handshake_over(now);
         if self.handshake.timeouts >= most && !is_deferring || too_long {
             self.handshake.retransmit_at = None;
             if self.handshake.is_active || self.handshake.fast.pending {
@@ -424,11 +443,15 @@ impl Connection {
             self.handshake.timeout = (self.handshake.timeout * 2).min(config.timeout.most);
         }
         let mut timeout = self.handshake.timeout;
+        if let Some(rules) = &config.freebsd {
+            timeout = (timeout + rules.slop).min(config.timeout.most);
+        }
         if !user_timeout.is_zero() && self.handshake.is_active {
             let left = user_timeout.saturating_sub(now.since(self.handshake.sent));
             timeout = timeout.min(left.max(self.config.host.tick));
         }
         self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
+        self.end_handshake_in_time();
         if !is_quiet {
             self.handshake.retransmissions = self.handshake.retransmissions.saturating_add(1);
             self.send_syn(now, SendCause::HandshakeRetransmission);

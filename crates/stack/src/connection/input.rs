@@ -19,16 +19,25 @@ impl Connection {
             return;
         }
         self.counters.segment_arrived(segment);
+        if self.drops_syn_fin(segment) {
+            return;
+        }
+        let freebsd = self.config.freebsd.is_some();
         match self.state {
             State::Closed => {}
+            State::TimeWait if freebsd => self.handle_in_time_wait_of_freebsd(now, segment),
             State::SynSent => self.handle_in_syn_sent(now, segment),
             State::TimeWait => self.handle_in_time_wait(now, segment),
             State::SynReceived => {
-                if self.handle_in_syn_received(now, segment) {
+                let passes = !freebsd || self.passes_freebsd(now, segment);
+                if passes && self.handle_in_syn_received(now, segment) {
                     self.handle_synchronized(now, segment);
                 }
             }
             _ => {
+                if freebsd && !self.passes_freebsd(now, segment) {
+                    return;
+                }
                 if !self.answers_again(now, segment) && self.validate(now, segment) {
                     self.handle_synchronized(now, segment);
                 }

@@ -19,6 +19,7 @@ mod application;
 mod closing;
 mod error;
 mod fast;
+mod freebsd;
 mod handshake;
 mod info;
 mod input;

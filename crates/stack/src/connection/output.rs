@@ -76,7 +76,11 @@ impl Connection {
         if self.state == State::Closed {
             return;
         }
-        let mut header = self.header(now, self.sent(), TcpFlags::ACK);
+        let mut header = if self.repeats_fin(cause) {
+            self.header(now, self.sent() - 1, TcpFlags::ACK | TcpFlags::FIN)
+        } else {
+            self.header(now, self.sent(), TcpFlags::ACK)
+        };
         header.sack = self.sack_option(self.blocks_that_fit());
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
@@ -95,6 +99,7 @@ impl Connection {
             flags,
             window: self.receiver.offer_window(),
             timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            layout: self.option_layout(),
             ..TcpRepr::default()
         }
     }

@@ -42,6 +42,8 @@ pub(crate) struct Circumstances {
 #[derive(Debug)]
 pub(crate) struct AckPolicy {
     config: Acks,
+    /// Whether segments are counted whatever their size (FreeBSD's `DELAY_ACK`).
+    counts_segments: bool,
     jiffies: Jiffies,
     most_delay: Span,
     due: Due,
@@ -109,6 +111,7 @@ impl AckPolicy {
         }
         AckPolicy {
             config: config.acks.clone(),
+            counts_segments: config.freebsd.is_some(),
             jiffies,
             most_delay,
             due: Due::default(),
@@ -290,9 +293,13 @@ impl AckPolicy {
             return None;
         }
         let at_once = if seen.gap { SendCause::DuplicateAck } else { SendCause::Ack };
-        let full = seen.pending > u64::from(self.every() - 1) * u64::from(seen.peer_mss);
+        let full = self.is_due_for(seen.pending, seen.peer_mss);
         let quick = self.quick > 0 && !self.in_dialogue();
-        if full && seen.window_advances || quick || self.due.now || !self.config.delayed {
+        if full && (seen.window_advances || self.counts_segments)
+            || quick
+            || self.due.now
+            || !self.config.delayed
+        {
             return Some(at_once);
         }
         if !seen.gap {
@@ -303,6 +310,15 @@ impl AckPolicy {
             return if due { Some(at_once) } else { self.delay(now, seen.srtt) };
         }
         self.compress(now, seen).then_some(at_once)
+    }
+
+    /// Whether enough arrived for an acknowledgement: `pending` bytes.
+    fn is_due_for(&self, pending: u64, peer_mss: u32) -> bool {
+        if self.counts_segments {
+            self.arrivals >= self.every()
+        } else {
+            pending > u64::from(self.every() - 1) * u64::from(peer_mss)
+        }
     }
 
     /// How many full segments an acknowledgement is for.
@@ -419,7 +435,7 @@ impl AckPolicy {
     pub(super) fn after_read(&self, read: u64, drained: bool, pending: u64, peer_mss: u32) -> bool {
         let small = self.due.pushed_twice || self.due.pushed && !self.in_dialogue();
         self.due.scheduled
-            && (pending > u64::from(self.every() - 1) * u64::from(peer_mss)
+            && (self.is_due_for(pending, peer_mss)
                 || read > 0 && drained && small && self.config.quick > 0)
     }
 }

@@ -75,6 +75,8 @@ pub(crate) struct Arrival {
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct Receiver {
     config: Receiving,
+    /// Whether FreeBSD's rules hold.
+    freebsd: bool,
     dsack: bool,
     /// Whether SACK was agreed upon.
     pub(crate) sack: bool,
@@ -107,7 +109,7 @@ impl Receiver {
             assembler: Assembler::default(),
             buffers: None,
             blocks: SackList::default(),
-            window: ReceiveWindow::new(&config.receiving),
+            window: ReceiveWindow::new(config),
             acks: AckPolicy::new(config, jiffies),
             ecn: EcnEcho::default(),
             urgent: Urgent::default(),
@@ -115,6 +117,7 @@ impl Receiver {
             no_memory: false,
             out_of_order_segments: 0,
             config: config.receiving.clone(),
+            freebsd: config.freebsd.is_some(),
         }
     }
 
@@ -140,6 +143,9 @@ impl Receiver {
 
     /// The connection is established.
     pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
+        if self.freebsd {
+            self.window.round_buffer_up(sending_mss);
+        }
         self.window.establish(now, asked_mss, sending_mss, self.queue.read);
         self.acks.begin(now);
     }
@@ -167,6 +173,12 @@ impl Receiver {
     /// The right-most position of all SACK blocks.
     pub(crate) fn highest_block(&self) -> Option<u64> {
         self.blocks.highest()
+    }
+
+    /// Bytes of the buffer that are free of unread data, as FreeBSD counts them (`sbspace`): what
+    /// lies behind a gap is not in the buffer.
+    pub(crate) fn room(&self) -> u64 {
+        self.window.buffer.saturating_sub(self.unread())
     }
 
     /// Bytes of the buffer that are taken (`sk_rmem_alloc`).
@@ -249,6 +261,10 @@ impl Receiver {
                 return self.refuse();
             }
             self.note_twice(start, self.next);
+            if self.freebsd {
+                // `tcp_do_segment`: what is a duplicate in part is acknowledged at once.
+                self.acks.schedule_now();
+            }
         }
         // A bare FIN takes no room.
         if left == 0 && !(segment.data.is_empty() && start == self.next) {
@@ -351,7 +367,11 @@ impl Receiver {
         if news {
             self.finished = true;
             self.next += 1;
-            self.acks.schedule();
+            if self.freebsd {
+                self.acks.schedule_now();
+            } else {
+                self.acks.schedule();
+            }
             self.acks.enter_dialogue();
             // Nothing can follow; pending SACK blocks are dropped (`tcp_sack_reset`).
             self.assembler.clear();
@@ -407,7 +427,9 @@ impl Receiver {
             {
                 self.blocks.extend_twice(twice);
             }
-            let searched = self.blocks.add(start..end);
+            // FreeBSD leaves the FIN out (`tcp_reass`).
+            let end = if self.freebsd { start + u64::from(len) } else { end };
+            let searched = if start < end { self.blocks.add(start..end) } else { 0 };
             arrival.flush = searched >= BLOCKS_EXPECTED && self.acks.has_compressed();
             // Without SACK the window must stay as it is, or acknowledgements would not be
             // duplicates.
@@ -444,6 +466,9 @@ impl Receiver {
 
     /// The window that could be offered now; where room is scarce, acknowledgements are not quick.
     fn possible_window(&mut self) -> u64 {
+        if self.freebsd {
+            return self.window.possible_of_freebsd(self.room());
+        }
         let (possible, scarce) = self.window.possible(self.memory(), self.free_segments());
         if scarce {
             self.acks.forget_quick();

@@ -72,6 +72,10 @@ impl Receiver {
     /// worthwhile amount").
     fn window_doubled(&mut self) -> bool {
         let now = self.window_left();
+        if self.freebsd {
+            let possible = self.possible_window();
+            return self.window.is_worth_telling(possible, now);
+        }
         if 2 * now > self.window.clamp {
             return false;
         }

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Instant};
 
-use crate::config::{ReceiveTuning, Receiving};
+use crate::config::{Config, ReceiveTuning, Receiving};
 
 use super::tuning::Tuning;
 
@@ -40,6 +40,8 @@ pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
 #[derive(Debug, Default)]
 pub(crate) struct ReceiveWindow {
     config: Receiving,
+    /// Whether FreeBSD's rules hold.
+    freebsd: bool,
     /// The buffer, bytes of memory (`sk_rcvbuf`).
     pub(crate) buffer: u64,
     /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
@@ -65,8 +67,11 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    pub(crate) fn new(config: &Receiving) -> ReceiveWindow {
+    pub(crate) fn new(config: &Config) -> ReceiveWindow {
+        let freebsd = config.freebsd.is_some();
+        let config = &config.receiving;
         ReceiveWindow {
+            freebsd,
             buffer: config.buffer[0].as_u64(),
             locked: config.locked,
             share: u64::from(config.window_share),
@@ -130,11 +135,18 @@ impl ReceiveWindow {
         }
         let space = full.min(clamp);
         let mss = u64::from(mss.max(1));
-        self.offered = if space > mss { space - space % mss } else { space };
+        let whole = space > mss && !self.freebsd;
+        self.offered = if whole { space - space % mss } else { space };
+        if self.freebsd {
+            self.offered = self.offered.min(FIELD);
+        }
         self.scale = least_scale.map_or(0, |least| {
             let mut largest = space.max(self.config.buffer[1].as_u64());
             if self.charges_memory() {
                 largest = largest.max(self.config.most_asked.as_u64());
+            }
+            if self.freebsd {
+                return scale_of_freebsd(self.config.most_asked.as_u64()).max(least);
             }
             let needed = largest.min(clamp).max(1).ilog2().saturating_sub(15) as u8;
             needed.max(least).min(MOST_SCALE)
@@ -142,6 +154,27 @@ impl ReceiveWindow {
         self.clamp = clamp.min(FIELD << self.scale);
         self.threshold = self.offered;
         self.peer_mss = asked_mss.clamp(MIN_MSS, DEFAULT_MSS);
+    }
+
+    /// The buffer becomes whole segments (`tcp_mss`).
+    pub(crate) fn round_buffer_up(&mut self, mss: u32) {
+        self.buffer = self.buffer.next_multiple_of(u64::from(mss.max(1)));
+    }
+
+    /// The window that `room` allows (`tcp_output`): none where it is below a segment and a quarter
+    /// of the buffer (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn possible_of_freebsd(&self, room: u64) -> u64 {
+        let silly = room < self.buffer / 4 && room < u64::from(self.asked_mss);
+        if silly { 0 } else { room.min(FIELD << self.scale) }
+    }
+
+    /// Whether a window of `possible` bytes, of which `left` were offered, is worth an
+    /// acknowledgement of its own (`tcp_output`).
+    pub(crate) fn is_worth_telling(&self, possible: u64, left: u64) -> bool {
+        let more = possible.saturating_sub(left);
+        let mss = u64::from(self.asked_mss);
+        let much = more >= self.buffer / 4 || possible <= self.buffer / 8 || self.buffer <= 8 * mss;
+        more > 0 && (more >= 2 * mss && much || 2 * more >= self.buffer)
     }
 
     /// TCP_WINDOW_CLAMP: never below half the least buffer (`tcp_set_window_clamp`).
@@ -245,7 +278,11 @@ impl ReceiveWindow {
     /// the window field (`tcp_select_window`). `next` is what is expected next.
     pub(crate) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
-        let window = if possible < current { align_up(current, self.scale) } else { possible };
+        let window = match possible < current {
+            true if self.freebsd => current,
+            true => align_up(current, self.scale),
+            false => possible,
+        };
         self.offered = window;
         self.updated_at = next;
         (window.min(FIELD << self.scale) >> self.scale) as u16
@@ -360,6 +397,11 @@ impl ReceiveWindow {
             }
         }
     }
+}
+
+/// The least scale for buffers of up to `most` bytes (`syncache_add`, `tcp_connect`).
+fn scale_of_freebsd(most: u64) -> u8 {
+    (0..MOST_SCALE).find(|scale| FIELD << scale >= most).unwrap_or(MOST_SCALE)
 }
 
 fn align_up(window: u64, scale: u8) -> u64 {

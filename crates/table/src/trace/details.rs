@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 33] = [
+    let seen: [(&Quantity, &Occurrences); 34] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -48,6 +48,7 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, &causes.spurious_by_timestamp),
         (&quantities::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
+        (&quantities::GAPS_FILLED, &causes.gaps_filled),
         (&quantities::OUT_OF_ORDER, &causes.out_of_order),
         (&quantities::NETWORK_DUPLICATES, &causes.network_duplicates),
         (&quantities::CAPTURE_DUPLICATES, &causes.capture_duplicates),

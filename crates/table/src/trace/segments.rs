@@ -29,8 +29,9 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
     KIND Few Text(|row| names::segment_kind(row.segment.kind).into()),
         "What it is: new, fast-retransmission, timeout-retransmission, \
          after-timeout-retransmission, original-not-captured (a retransmission whose original did \
-         not pass this capture point), out-of-order, network-duplicate, capture-duplicate, \
-         window-probe, keep-alive";
+         not pass this capture point), fills-gap (captured after later data: retransmitted or out \
+         of order, unknown), out-of-order, network-duplicate, capture-duplicate, window-probe, \
+         keep-alive";
     TIMER Few TextIfAny(|row| row.segment.timer.map(names::timer).map(Into::into));
     EVIDENCE Few TextIfAny(|row| names::sign(row.segment.proof.by).map(Into::into)),
         "The evidence for its kind: duplicate-acks, sack, rack, partial-ack, packet-too-big, silence, \
@@ -77,6 +78,9 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
             Some("tcp.analysis.lost_segment")
         }
         SegmentKind::New if row.fills_window => Some("tcp.analysis.window_full"),
-        SegmentKind::New | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => None,
+        SegmentKind::New
+        | SegmentKind::FillsGap
+        | SegmentKind::NetworkDuplicate
+        | SegmentKind::CaptureDuplicate => None,
     }
 }

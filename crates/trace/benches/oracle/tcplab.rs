@@ -98,6 +98,7 @@ fn name(kind: SegmentKind) -> &'static str {
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
         SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate => "network duplicate",
         SegmentKind::CaptureDuplicate => "capture duplicate",

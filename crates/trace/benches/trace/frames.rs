@@ -86,7 +86,7 @@ impl Sent {
                     right: place(other, right),
                 })
                 .collect(),
-            fast_open: None,
+            ..TcpRepr::default()
         };
         let ip = IpRepr::V4(Ipv4Repr { src: src.0, dst: dst.0, id, ttl: 64, ecn: Ecn::NotEct });
         frame.clear();

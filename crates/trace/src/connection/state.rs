@@ -208,8 +208,7 @@ impl ConnectionState {
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        let owes = other.is_outstanding();
-        let context = Context { distances: &self.distances, forward, owes };
+        let context = Context { distances: &self.distances, forward };
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };

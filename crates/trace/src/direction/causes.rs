@@ -28,6 +28,7 @@ impl CauseCounts {
         };
         match (sent.kind, sent.timer) {
             (SegmentKind::New, _) => add(&mut causes.tail_loss_probes_new_data),
+            (SegmentKind::FillsGap, _) => add(&mut causes.gaps_filled),
             (SegmentKind::OutOfOrder, _) => {
                 add(&mut causes.out_of_order);
                 causes.out_of_order_max =

@@ -41,11 +41,6 @@ impl SequenceGaps {
         self.open.is_empty()
     }
 
-    /// Whether all data acknowledged so far were captured.
-    pub(crate) fn lacks_nothing(&self) -> bool {
-        self.not_captured.is_none()
-    }
-
     pub(crate) fn count_before(&self, offset: Offset) -> u32 {
         if self.open.is_empty() {
             return 0;

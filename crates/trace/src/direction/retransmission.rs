@@ -3,7 +3,9 @@
 //! The sender's marks decide first ([`SendOrder`]): a packet sent before the one that revealed its
 //! gap is out of order; one sent after it retransmits data lost before the capture point. Otherwise
 //! the capture point decides: at the sender nothing is out of order. Then the time: no sender
-//! retransmits before an ACK can have revealed the gap, that is, within an RTT.
+//! retransmits before an ACK can have revealed the gap, that is, within an RTT, and none without an
+//! ACK or a timer. What none of these decides [fills a gap](SegmentKind::FillsGap), and is called
+//! neither.
 
 use std::cmp::Ordering;
 
@@ -18,10 +20,14 @@ use super::sender_model::SenderModel;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
-/// The RTT where none is known, as in Wireshark.
+/// How long acknowledged data may come late where no RTT is known, as in Wireshark.
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
+/// No retransmission timer runs out sooner: Linux's minimum, `TCP_RTO_MIN`, less a tenth.
+const SHORTEST_TIMER: Span = Span::from_millis(180);
+/// The first byte of data, and of a capture that begins later.
+const FIRST: Offset = Offset::new(1);
 /// A copy late by fewer packets is recognised by its identification.
 const OVERTAKEN: i16 = 8;
 
@@ -30,8 +36,6 @@ const OVERTAKEN: i16 = 8;
 pub(crate) struct Context<'a> {
     pub(crate) distances: &'a Distances,
     pub(crate) forward: bool,
-    /// The sender has received data that none of its captured ACKs acknowledged.
-    pub(crate) owes: bool,
 }
 
 impl Context<'_> {
@@ -50,11 +54,13 @@ pub(crate) struct Classifier {
     last: Option<(Range, Instant)>,
     /// The IP identification of the last packet with data.
     last_id: Option<u16>,
+    /// The first packet with sequence space: all below it was sent before the capture, or is late.
+    first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
-    /// SND.NXT), and how often the data before it were sent, by identifications.
-    announced: Option<(Offset, SendStamp, u32)>,
-    /// Data packets lost before the capture point above everything seen, by identifications.
-    lost_before_capture: u32,
+    /// SND.NXT): the data before it were sent.
+    announced: Option<(Offset, SendStamp)>,
+    /// The byte of the last zero-window probe: the receiver had no room for it.
+    probed: Option<Offset>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -108,8 +114,25 @@ impl Classifier {
             };
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
+        if self.probed.take() == Some(range.start) && packet.payload > 1 && board.una == range.start
+        {
+            // The receiver had no room for the probe's byte: it is sent again with new data.
+            let moment = (packet.at, packet.frame);
+            let to_sender = context.to_sender();
+            let classification = sender_model.classify_new(moment, range, to_sender, board);
+            return (classification, LogEntry::First);
+        }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if range.end <= FIRST && !packet.syn() {
+            return (self.classify_before_first(packet), LogEntry::NotLogged);
+        }
+        if packet.syn() && self.first.is_none() && !sender_model.is_silent_for_timer(packet.at) {
+            // Captured after its answer.
+            let proof = Proof { by: Sign::Time, nth: 1, ..Proof::default() };
+            let classification = Classification { proof, ..Classification::new_data() };
+            return (classification, LogEntry::First);
         }
         if let Some(gap) = self.gaps.first_overlapping(range) {
             return self.classify_in_gap(candidate, gap.revealed_by, sender_model, board);
@@ -131,58 +154,18 @@ impl Classifier {
         }
         self.counts.captured += u64::from(!board.covers(range));
         let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
-        self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::Retransmission)
     }
 
-    /// Whether a packet above everything captured retransmits data lost before the capture point:
-    /// packets of its sender are [missing](SendOrder::absent), with nothing to acknowledge they
-    /// carried data, and after a silence as long as a timer's it can only have been the same data.
-    /// With reordering, or in a capture that lacks other data, missing packets prove nothing.
-    pub(crate) fn goes_on_again(
+    /// Classifies data above everything captured that an earlier packet without data announced:
+    /// retransmitted, by the sender's marks or after an RTT, or else reordered.
+    pub(crate) fn was_announced(
         &mut self,
         candidate: &Candidate<'_>,
         sender_model: &mut SenderModel,
         board: &Scoreboard,
     ) -> Option<Classification> {
-        let &Candidate { packet, range, context, .. } = candidate;
-        if let Some(again) = self.was_announced(candidate, sender_model, board) {
-            return Some(again);
-        }
-        let absent = self.send_order.absent(packet);
-        if absent + self.lost_before_capture == 0 || !self.absent_are_data(context) {
-            return None;
-        }
-        // New data begin where the packets known to be lost end.
-        let gap = range.start.since(board.high).as_u64();
-        let pieces = gap.div_ceil(range.len().max(1)) as u32;
-        if self.lost_before_capture > pieces {
-            self.lost_before_capture -= pieces + 1;
-            self.counts.not_captured += 1;
-            let lost = (absent.max(1), false);
-            return Some(Classifier::retransmission(candidate, lost, sender_model, board));
-        }
-        self.lost_before_capture = 0;
-        // No gap may exist that the missing packets can have retransmitted.
-        let is_by_timer =
-            sender_model.is_silent(packet.at, context.to_sender().unwrap_or_default());
-        let is_all_there = gap == 0 && board.una == board.high && self.gaps.is_empty();
-        if absent == 0 || !is_all_there || !is_by_timer {
-            return None;
-        }
-        self.counts.not_captured += 1;
-        // A single missing packet is what this one retransmits: there was nothing above it.
-        Some(Classifier::retransmission(candidate, (absent, absent == 1), sender_model, board))
-    }
-
-    /// Classifies data announced by an earlier packet without data: retransmitted or reordered.
-    fn was_announced(
-        &mut self,
-        candidate: &Candidate<'_>,
-        sender_model: &mut SenderModel,
-        board: &Scoreboard,
-    ) -> Option<Classification> {
-        let (next, stamp, times) = self.announced?;
+        let (next, stamp) = self.announced?;
         if candidate.range.end >= next {
             self.announced = None;
         }
@@ -195,50 +178,25 @@ impl Classifier {
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
             let least = candidate.context.distances.round_trip().or(board.min_round_trip)?;
-            waited > least * 3 / 4
+            let prompted = sender_model.has_heard_since(stamp.frame) || waited >= SHORTEST_TIMER;
+            waited > least * 3 / 4 && prompted
         };
         if !later {
             return None;
         }
         self.counts.not_captured += 1;
-        let lost = (times, candidate.range.end >= next);
+        let lost = (1, candidate.range.end >= next);
         Some(Classifier::retransmission(candidate, lost, sender_model, board))
     }
 
     /// Remembers a packet without data above everything seen.
-    pub(crate) fn announce(&mut self, next: Offset, high: Offset, packet: &Packet) {
-        // Too short for two packets: sent as often as packets are missing.
-        let single = next.since(high).as_u64() == 1;
-        let times = if single { self.send_order.absent(packet).max(1) } else { 1 };
-        self.announced = Some((next, SendStamp::of(packet), times));
+    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
+        self.announced = Some((next, SendStamp::of(packet)));
     }
 
-    /// Packets missing before a retransmission were above everything seen, or filled other gaps.
-    fn remember_absent(
-        &mut self,
-        candidate: &Candidate<'_>,
-        classification: &Classification,
-        board: &Scoreboard,
-    ) {
-        let &Candidate { packet, range, context, .. } = candidate;
-        let absent = self.send_order.absent(packet);
-        // Without SACK a sender also retransmits data that arrived: missing packets prove nothing.
-        let unknown = board.without_sack || !self.absent_are_data(context);
-        if absent == 0 || classification.timer.is_some() || unknown {
-            return;
-        }
-        let below = Range { start: Offset::ZERO, end: range.start };
-        // Every gap may have been retransmitted and lost again.
-        let missing = self.gaps.within(below).div_ceil(range.len().max(1)) as u32;
-        self.lost_before_capture =
-            self.lost_before_capture.saturating_add(absent.saturating_sub(missing));
-    }
-
-    fn absent_are_data(&self, context: Context<'_>) -> bool {
-        let away = context.distances.round_trip().is_some() && !self.is_beside_sender(context);
-        let data = !context.owes || self.send_order.is_seldom_bare();
-        // A capture that lacks other data may lack these.
-        away && data && self.counts.out_of_order == 0 && self.gaps.lacks_nothing()
+    /// Remembers a zero-window probe with the byte at `offset`.
+    pub(crate) fn probes(&mut self, offset: Offset) {
+        self.probed = Some(offset);
     }
 
     /// Classifies a packet that lies in a gap.
@@ -254,10 +212,25 @@ impl Classifier {
         let beside = self.is_beside_sender(context);
         let (order, sign) = match self.send_order.order(packet, &revealed_by) {
             Some(order) => order,
-            None if beside => (Ordering::Greater, Sign::AtSender),
             None => {
-                let least = context.distances.round_trip().map_or(SHORT, |whole| whole * 3 / 4);
-                (waited.cmp(&least), Sign::Time)
+                // Only an ACK or a timer makes a sender retransmit.
+                let prompted =
+                    sender_model.has_heard_since(revealed_by.frame) || waited >= SHORTEST_TIMER;
+                let round_trip = context.distances.round_trip();
+                let sooner = round_trip.is_some_and(|whole| waited < whole * 3 / 4);
+                match (beside, round_trip) {
+                    (true, _) if prompted => (Ordering::Greater, Sign::AtSender),
+                    (false, Some(_)) if sooner => (Ordering::Less, Sign::Time),
+                    (false, Some(_)) if prompted => (Ordering::Greater, Sign::Time),
+                    (false, None) if waited >= SHORTEST_TIMER => (Ordering::Greater, Sign::Time),
+                    _ => {
+                        let frame = Some(revealed_by.frame);
+                        let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
+                        self.counts.out_of_order += u64::from(!beside);
+                        let kind = SegmentKind::FillsGap;
+                        return (Classification { kind, timer: None, proof }, LogEntry::First);
+                    }
+                }
             }
         };
         if order == Ordering::Less {
@@ -281,8 +254,20 @@ impl Classifier {
             let proof = &mut classification.proof;
             (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
         }
-        self.remember_absent(candidate, &classification, board);
         (classification, LogEntry::First)
+    }
+
+    /// Classifies data from below the capture's first byte: retransmitted if its sender's marks say
+    /// so, else unknown.
+    pub(crate) fn classify_before_first(&self, packet: &Packet) -> Classification {
+        let order = self.first.and_then(|first| self.send_order.order(packet, &first));
+        let (kind, by) = match order {
+            Some((Ordering::Greater, by)) => (SegmentKind::OriginalNotCaptured, by),
+            Some((_, by)) => (SegmentKind::OutOfOrder, by),
+            None => (SegmentKind::FillsGap, Sign::None),
+        };
+        let proof = Proof { by, frame: self.first.map(|first| first.frame), ..Proof::default() };
+        Classification { kind, timer: None, proof }
     }
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
@@ -363,12 +348,10 @@ impl Classifier {
     }
 
     #[inline(always)]
-    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>, kind: SegmentKind) {
-        let follows = self.last.zip(range).is_none_or(|((last, _), now)| now.start == last.end);
-        // While a gap is open, retransmissions may be lost before the capture point.
-        let in_order = follows && kind == SegmentKind::New && self.gaps.is_empty();
-        self.send_order.passed(packet, range.is_some(), in_order);
+    pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
+        self.send_order.passed(packet, range.is_some());
         if let Some(range) = range {
+            self.first.get_or_insert_with(|| SendStamp::of(packet));
             self.last = Some((range, packet.at));
             self.last_id = packet.ip_id;
         }
@@ -382,10 +365,10 @@ impl Classifier {
         self.last.is_some_and(|(last, _)| last.end == high) && self.last_id.is_some_and(is_next)
     }
 
-    /// Whether a packet that continues the stream is plain new data, with none missing before it.
+    /// Whether a packet that continues the stream is plain new data.
     #[inline]
-    pub(crate) fn is_next(&self, packet: &Packet) -> bool {
-        self.announced.is_none() && self.lost_before_capture == 0 && !self.send_order.skips(packet)
+    pub(crate) fn is_next(&self) -> bool {
+        self.announced.is_none()
     }
 
     fn was_written_late(&self, packet: &Packet, after: Span, round_trip: Option<Span>) -> bool {

@@ -3,7 +3,8 @@
 //! Many senders count packets in the IPv4 identification (Linux: `inet_id`; a piece of `n` segments
 //! advances it by `n`), which gives the order exactly. Timestamps (RFC 7323) give it by the
 //! sender's clock, in ticks of 1 ms or more. Identifications may be anything (RFC 6864), and IPv6
-//! has none, so they are used only once they were seen to count.
+//! has none, so they are used only once they were seen to count. A value that is missing shows no
+//! lost packet: many hosts count all their packets with one counter.
 
 use std::cmp::Ordering;
 
@@ -16,11 +17,6 @@ use crate::packet::Packet;
 const NEAR: u16 = 1_024;
 /// Near steps before identifications are trusted.
 const ENOUGH: u8 = 2;
-/// So many consecutive identifications, for so many times a silence, show that a counter counts the
-/// packets of one connection only: other packets of the host fall into the silence with a
-/// probability of less than one in [`LONGER`].
-const UNBROKEN: u32 = 64;
-const LONGER: u64 = 20;
 /// Of this many steps one may be far: SYN-ACKs with zero (Linux), or a counter per host.
 const FAR_ONES: u8 = 8;
 /// Packets remembered to find copies: copies are made in a queue.
@@ -33,9 +29,6 @@ const SOONEST: Span = Span::from_millis(1);
 pub(crate) const SHARE: u64 = 4;
 /// A direction is judged alone after this many packets.
 const JUDGED_AFTER: u64 = 8;
-
-/// More payload than most links carry, bytes: identifications after such packets do not count.
-const ETHERNET: u32 = 1_500;
 
 /// Identification and timestamp of one packet, and when it passed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,18 +70,9 @@ pub(crate) struct Duplicate {
 pub(crate) struct SendOrder {
     /// The newest identification.
     newest: Option<u16>,
-    /// Its packet may have been several on the wire.
-    several: bool,
     near: u8,
     far: u8,
-    /// Near steps since one that other packets of the host explain, and since when.
-    unbroken: u32,
-    unbroken_since: Instant,
-    /// When the newest packet passed.
-    last: Instant,
     packets: u64,
-    /// Of these, without data, SYN and FIN.
-    bare: u64,
     copies: u64,
     recent: [PassedPacket; REMEMBERED],
     next: u8,
@@ -117,47 +101,37 @@ impl PassedPacket {
 }
 
 impl SendOrder {
-    /// Follows a packet; `takes_room`: has data, SYN or FIN; `in_order`: continues the stream.
+    /// Follows a packet; `takes_room`: has data, SYN or FIN.
     #[inline(always)]
-    pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool, in_order: bool) {
+    pub(crate) fn passed(&mut self, packet: &Packet, takes_room: bool) {
         self.packets += 1;
-        self.last = packet.at;
         if let Some(id) = packet.ip_id {
             if self.newest == Some(id.wrapping_sub(1)) && id != 0 && self.near < u8::MAX - 1 {
                 // The usual case of `count`: a step of one.
                 self.near += 1;
-                self.unbroken += 1;
-                (self.newest, self.several) = (Some(id), packet.payload > ETHERNET);
+                self.newest = Some(id);
             } else {
-                self.count((id, packet.at), packet.payload > ETHERNET, in_order);
+                self.count(id);
             }
         }
         if takes_room {
             self.recent[usize::from(self.next)] = PassedPacket::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
-        } else {
-            self.bare += 1;
         }
     }
 
-    fn count(&mut self, (id, at): (u16, Instant), several: bool, in_order: bool) {
+    fn count(&mut self, id: u16) {
         // Counters skip zero when they wrap.
         if id == 0 && self.newest.is_none_or(|newest| newest.wrapping_neg() > NEAR) {
             return;
         }
         let Some(newest) = self.newest else {
-            (self.newest, self.several) = (Some(id), several);
-            self.unbroken_since = at;
+            self.newest = Some(id);
             return;
         };
         let step = id.wrapping_sub(newest) as i16;
         if step == 0 {
             return;
-        }
-        if step.unsigned_abs() > NEAR || in_order && step > 1 {
-            (self.unbroken, self.unbroken_since) = (0, at);
-        } else {
-            self.unbroken = self.unbroken.saturating_add(1);
         }
         let counter = if step.unsigned_abs() <= NEAR { &mut self.near } else { &mut self.far };
         *counter += 1;
@@ -166,7 +140,7 @@ impl SendOrder {
             self.far /= 2;
         }
         if step > 0 || step.unsigned_abs() > NEAR {
-            (self.newest, self.several) = (Some(id), several);
+            self.newest = Some(id);
         }
     }
 
@@ -179,36 +153,6 @@ impl SendOrder {
     pub(crate) fn step(&self, packet: &Packet) -> Option<i16> {
         let step = number(packet)?.wrapping_sub(self.newest?) as i16;
         (self.counts() && step.unsigned_abs() <= NEAR).then_some(step)
-    }
-
-    /// The sender's packets missing before this one; 0 if unknown. They are known only of a sender
-    /// that counts the packets of this connection and no others: its identifications were
-    /// consecutive for [`UNBROKEN`] packets and for [`LONGER`] times as long as it was silent now.
-    /// The previous packet must not be a piece that segmentation offload cut
-    /// (`ip_select_ident_segs`).
-    pub(crate) fn absent(&self, packet: &Packet) -> u32 {
-        let silence = packet.at.since(self.last);
-        let is_own_count = !self.several
-            && self.unbroken >= UNBROKEN
-            && self.last.since(self.unbroken_since) >= silence * LONGER;
-        match self.step(packet) {
-            Some(step) if step > 1 && is_own_count => u32::from(step.unsigned_abs()) - 1,
-            _ => 0,
-        }
-    }
-
-    /// Whether the identification skips values ([missing](SendOrder::absent) packets).
-    #[inline]
-    pub(crate) fn skips(&self, packet: &Packet) -> bool {
-        match (packet.ip_id, self.newest) {
-            (Some(id), Some(newest)) => (id.wrapping_sub(newest) as i16) > 1,
-            _ => false,
-        }
-    }
-
-    /// Whether nearly all packets carry data: then a missing one did, too.
-    pub(crate) fn is_seldom_bare(&self) -> bool {
-        self.bare * 8 <= self.packets
     }
 
     /// Whether the packet was sent before or after another, and by which evidence; none if unknown.
@@ -292,7 +236,7 @@ mod tests {
     fn numbered(ids: &[u16]) -> SendOrder {
         let mut send_order = SendOrder::default();
         for &id in ids {
-            send_order.passed(&Packet { ip_id: Some(id), ..packet(1) }, true, true);
+            send_order.passed(&Packet { ip_id: Some(id), ..packet(1) }, true);
         }
         send_order
     }
@@ -312,45 +256,6 @@ mod tests {
         ] {
             assert_eq!(numbered(ids).counts(), counts, "{name}");
         }
-    }
-
-    /// Packets with these identifications, a millisecond apart.
-    fn each_millisecond(ids: impl Iterator<Item = u16>) -> (SendOrder, Instant) {
-        let (mut send_order, mut at) = (SendOrder::default(), Instant::ZERO);
-        for id in ids {
-            at += Span::from_millis(1);
-            send_order.passed(&Packet { ip_id: Some(id), at, ..packet(1) }, true, true);
-        }
-        (send_order, at)
-    }
-
-    #[test]
-    fn send_order_missing_needs_a_count_of_one_connection() {
-        let consecutive = |count: u16| 1..=count;
-        // One packet of another connection was numbered in between.
-        let shared = (1..=400_u16).filter(|id| *id != 350);
-        for (name, (send_order, at), silence_ms, missing) in [
-            ("long and consecutive", each_millisecond(consecutive(400)), 19, 2),
-            ("too long a silence", each_millisecond(consecutive(400)), 25, 0),
-            ("too few", each_millisecond(consecutive(40)), 1, 0),
-            ("shared with others", each_millisecond(shared), 1, 0),
-        ] {
-            let at = at + Span::from_millis(silence_ms);
-            let next = Packet { ip_id: Some(403), at, ..packet(1) };
-            let next = if name == "too few" { Packet { ip_id: Some(43), ..next } } else { next };
-            assert_eq!(send_order.absent(&next), missing, "{name}");
-        }
-    }
-
-    #[test]
-    fn send_order_offloaded_packet_hides_missing() {
-        let (mut send_order, at) = each_millisecond(1..=100);
-        let next = |id, payload| Packet { ip_id: Some(id), payload, at, ..packet(1) };
-        assert_eq!(send_order.absent(&next(103, 1)), 2);
-        send_order.passed(&next(101, 62_491), true, true);
-        assert_eq!(send_order.absent(&next(103, 1)), 0);
-        send_order.passed(&next(103, 1_448), true, false);
-        assert_eq!(send_order.absent(&next(105, 1_448)), 1);
     }
 
     #[test]

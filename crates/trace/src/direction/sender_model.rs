@@ -103,6 +103,16 @@ impl SenderModel {
         self.last_heard.is_some()
     }
 
+    /// Whether anything arrived from the peer after this frame.
+    pub(crate) fn has_heard_since(&self, frame: u64) -> bool {
+        self.last_heard.is_some_and(|last| last.frame > frame)
+    }
+
+    /// Whether a timer may have run out since the peer's last packet.
+    pub(crate) fn is_silent_for_timer(&self, at: Instant) -> bool {
+        self.last_heard.is_none_or(|last| at.since(last.at) >= LONGEST)
+    }
+
     /// Follows a packet of the peer; `before`: the cumulative ACK until then.
     #[inline(always)]
     pub(crate) fn heard(

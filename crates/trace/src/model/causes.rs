@@ -47,6 +47,8 @@ pub struct Causes {
     pub spurious_by_timestamp: Occurrences,
     /// Behind the loss: retransmissions of uncaptured originals without visible cause.
     pub originals_not_captured: Occurrences,
+    /// Captured after later data; unknown whether retransmitted or out of order.
+    pub gaps_filled: Occurrences,
     /// Out of order.
     pub out_of_order: Occurrences,
     /// The largest displacement, bytes.

@@ -227,6 +227,9 @@ pub enum SegmentKind {
     AfterTimeoutRetransmission,
     /// Original not captured: retransmitted behind the loss, without evidence of the cause.
     OriginalNotCaptured,
+    /// Fills a gap: captured after later data, and nothing decides whether it was retransmitted or
+    /// reordered. No retransmission is counted.
+    FillsGap,
     /// Out of order: sent in order, reordered by the network.
     OutOfOrder,
     /// A duplicate made by the network.
@@ -248,6 +251,7 @@ impl SegmentKind {
             | SegmentKind::AfterTimeoutRetransmission
             | SegmentKind::OriginalNotCaptured => true,
             SegmentKind::New
+            | SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
             | SegmentKind::CaptureDuplicate

@@ -97,6 +97,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::FastRetransmission, None) => Some("fast retransmission"),
         (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
         (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
+        (SegmentKind::FillsGap, None) => Some("fills a gap"),
         (SegmentKind::OutOfOrder, None) => Some("out of order"),
         (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
         (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),

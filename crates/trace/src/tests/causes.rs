@@ -4,14 +4,17 @@ use tcplab_units::{Bytes, Span};
 
 use super::drill::{analyze, connection, drill, flow};
 use crate::SegmentKind::{
-    AfterTimeoutRetransmission, FastRetransmission, KeepAlive, NetworkDuplicate, New, OutOfOrder,
-    TimeoutRetransmission, WindowProbe,
+    AfterTimeoutRetransmission, FastRetransmission, FillsGap, KeepAlive, NetworkDuplicate, New,
+    OriginalNotCaptured, OutOfOrder, TimeoutRetransmission, WindowProbe,
 };
 use crate::{CapturePoint, Confidence, Flow, SegmentKind, Sign, Spurious, Timer};
 
 const AT_SENDER: &str = "0.000 > S id 1\n0.020 < S\n0.0201 > ack 1 id 2\n";
 const WITHOUT_SACK: &str = "0.000 > S nosack id 1\n0.020 < S nosack\n0.0201 > ack 1 id 2\n";
 const AT_RECEIVER: &str = "0.000 > S id 1\n0.0001 < S\n0.020 > ack 1 id 2\n";
+
+/// From the middle of a connection, nothing known of RTT, IP ids or timestamps.
+const MIDWAY: &str = "";
 
 /// Segments that are not new data, with their proof.
 fn judged(flow: &Flow) -> Vec<(u64, SegmentKind, Sign)> {
@@ -276,35 +279,106 @@ const CASES: &[Case] = &[
          0.144 > 8689:10137 id 13",
         &[(2_897, FastRetransmission, Sign::Rack), (5_793, FastRetransmission, Sign::Rack)],
     ),
+    (
+        MIDWAY,
+        "gap filled before any timer, RTT unknown: nothing decides",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.110 > 1449:2897",
+        &[(1_449, FillsGap, Sign::Time)],
+    ),
+    (
+        MIDWAY,
+        "gap filled after a timer's silence: no packet is reordered for so long",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.400 > 1449:2897",
+        &[(1_449, OriginalNotCaptured, Sign::Time)],
+    ),
+    (
+        AT_RECEIVER,
+        "gap filled after an RTT, but without an ACK or a timer to prompt it: nothing decides",
+        "0.100 > 1:1449
+         0.101 > 2897:4345
+         0.125 > 1449:2897",
+        &[(1_449, FillsGap, Sign::Time)],
+    ),
+    (
+        AT_RECEIVER,
+        "gap filled after an RTT, on ACKs",
+        "0.100 > 1:1449
+         0.101 > 2897:7241
+         0.1011 < ack 1449 sack 2897-7241
+         0.125 > 1449:2897",
+        &[(1_449, FastRetransmission, Sign::Sack)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte: nothing decides",
+        "0.100 > 1449:2897
+         0.101 > 2897:4345
+         0.110 > 1:1449",
+        &[(0, FillsGap, Sign::None)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte, by a newer IP id: retransmitted",
+        "0.100 > 1449:2897 id 8
+         0.101 > 2897:5793 id 9
+         0.110 > 1:1449 id 11",
+        &[(0, OriginalNotCaptured, Sign::IpId)],
+    ),
+    (
+        MIDWAY,
+        "below the first captured byte, by an older IP id: out of order",
+        "0.100 > 1449:2897 id 8
+         0.101 > 2897:5793 id 9
+         0.110 > 1:1449 id 7",
+        &[(0, OutOfOrder, Sign::IpId)],
+    ),
 ];
 
-/// A hundred segments whose identifications are consecutive for ten seconds: a counter of this
-/// connection. Then ten are lost, and a timer sends the first of them again. After a timeout every
-/// segment that was sent before it counts as retransmitted.
+/// A hundred segments whose identifications are consecutive, a silence, and data after ten missing
+/// identifications: a lost flight that a timer sends again, or a host that numbered ten packets of
+/// others meanwhile. Only what fills a gap was surely sent before.
 #[test]
-fn receiver_timeout_retransmits_uncaptured_data() {
-    let lost = |skipped: u32| {
-        flow(&format!(
-            "{AT_RECEIVER}
-             0.100 > 1:144801 id 3 every 0.1
-             10.0025 < ack 144801
-             10.400 > 144801:146249 id {}
-             10.4001 < ack 146249
-             10.4201 > 159281:160729 id {}
-             10.4202 < ack 146249 sack 159281-160729
-             10.4203 > 146249:147697 id {}",
-            103 + skipped,
-            104 + skipped,
-            105 + skipped
-        ))
-    };
-    let expected = [
-        (144_801, TimeoutRetransmission, Sign::Silence),
-        (146_249, AfterTimeoutRetransmission, Sign::AfterTimeout),
-    ];
-    assert_eq!(judged(&lost(10)), expected);
-    // Without missing identifications it is new data.
-    assert_eq!(judged(&lost(0))[0].0, 146_249);
+fn missing_identifications_prove_no_retransmission() {
+    let flow = flow(&format!(
+        "{AT_RECEIVER}
+         0.100 > 1:144801 id 3 every 0.1
+         10.0025 < ack 144801
+         10.400 > 144801:146249 id 113
+         10.4001 < ack 146249
+         10.4201 > 159281:160729 id 114
+         10.4202 < ack 146249 sack 159281-160729
+         10.4203 > 146249:147697 id 115"
+    ));
+    assert_eq!(judged(&flow).iter().map(|it| it.0).collect::<Vec<_>>(), [146_249]);
+    assert_eq!(flow.totals.retransmissions, 1);
+}
+
+/// The byte of a zero-window probe had no place: sent again with the data after it, it is new.
+#[test]
+fn data_behind_a_window_probe_are_new() {
+    let flow = flow(&format!(
+        "{AT_SENDER}0.100 > 1:1449
+         0.120 < ack 1449 win 0
+         0.320 > 1449:1450
+         0.340 < ack 1449 win 0
+         0.341 < ack 1449 win 500
+         0.342 > 1449:4345
+         0.362 < ack 4345"
+    ));
+    assert_eq!(judged(&flow), [(1_449, WindowProbe, Sign::ZeroWindow)]);
+    assert_eq!(flow.totals.unique, Bytes::new(4_344));
+}
+
+/// Two network queues: the SYN is captured after the SYN-ACK that answers it.
+#[test]
+fn syn_captured_after_its_answer_is_new() {
+    let flow = flow("0.000 < S\n0.0002 > S\n0.020 > ack 1\n0.021 > 1:1449\n0.041 < ack 1449");
+    assert_eq!(judged(&flow), []);
+    assert_eq!(flow.totals.retransmissions, 0);
 }
 
 #[test]
@@ -411,4 +485,17 @@ fn capture_point_found_without_handshake() {
         let flow = flow(&text);
         assert_eq!((flow.capture_point, flow.capture_point_confidence), expected, "{name}");
     }
+}
+
+/// A sender retransmits nothing older than a window: the number belongs elsewhere, as in a capture
+/// that lacks gigabytes.
+#[test]
+fn far_below_acknowledged_data_is_no_retransmission() {
+    let flow = flow(&format!(
+        "{AT_SENDER}0.100 > 600000001:600001449
+         0.120 < ack 600001449
+         0.500 > 1:1449"
+    ));
+    assert_eq!(judged(&flow), []);
+    assert_eq!(flow.totals.retransmissions, 0);
 }

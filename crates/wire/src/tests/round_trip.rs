@@ -33,6 +33,38 @@ fn builds_the_very_packets_that_linux_sends() {
     assert_eq!(sack.to_packet(&back.into(), &[]), LINUX_SACK);
 }
 
+/// The order and the padding of FreeBSD's packetdrill suite: `mss 1460, nop, wscale 6, sackOK, TS`,
+/// `mss 1460, sackOK, eol, eol`, `nop, nop, TS, nop, nop, sack`.
+#[test]
+fn options_of_freebsd_stand_in_its_order() {
+    let syn = TcpRepr {
+        flags: TcpFlags::SYN,
+        mss: Some(1460),
+        window_scale: Some(6),
+        sack_permitted: true,
+        timestamps: Some((1, 2)),
+        layout: OptionLayout::FreeBsd,
+        ..TcpRepr::default()
+    };
+    let options = |tcp: &TcpRepr| tcp.to_packet(&v4().into(), &[])[40..].to_vec();
+    let mss = [2, 4, 5, 180];
+    let timestamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    assert_eq!(options(&syn), [&mss[..], &[1, 3, 3, 6, 4, 2], &timestamps].concat());
+    let few = TcpRepr { window_scale: None, timestamps: None, ..syn };
+    assert_eq!(options(&few), [&mss[..], &[4, 2, 0, 0]].concat());
+    let sack = TcpRepr {
+        flags: TcpFlags::ACK,
+        mss: None,
+        window_scale: None,
+        sack_permitted: false,
+        sack: std::iter::once(SackBlock { left: SeqNumber::new(7), right: SeqNumber::new(8) })
+            .collect(),
+        ..syn
+    };
+    let blocks = [1, 1, 5, 10, 0, 0, 0, 7, 0, 0, 0, 8];
+    assert_eq!(options(&sack), [&[1, 1][..], &timestamps, &blocks].concat());
+}
+
 #[test]
 fn sees_the_packets_that_linux_sends() {
     let syn = FrameView::of_packet(&LINUX_SYN).tcp().unwrap();

@@ -28,6 +28,11 @@ use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
+/// A sender retransmits at most a window's worth below what is acknowledged. Windows between
+/// captured ACKs may have been larger by this factor.
+const WINDOWS: i64 = 4;
+/// The window assumed at least, bytes: the largest without scaling (RFC 9293 section 3.1).
+const LEAST_WINDOW: i64 = 65_535;
 
 /// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
@@ -75,9 +80,6 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    pub(crate) fn is_outstanding(&self) -> bool {
-        self.board.una < self.board.high
-    }
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
@@ -139,17 +141,17 @@ impl DirectionState {
             else {
                 let copy = self.classifier.send_order.repeats(packet);
                 if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
-                    self.classifier.announce(offset(start), high, packet);
+                    self.classifier.announce(offset(start), packet);
                 }
-                self.classifier.passed(packet, None, SegmentKind::New);
+                self.classifier.passed(packet, None);
                 return Ok(Passed { segment: None, copy });
             };
-            self.classifier.passed(packet, None, probe.kind);
+            self.classifier.passed(packet, None);
             probe
         } else {
             let candidate = Candidate { packet, range, context, closed };
             let classification = self.classify_and_log(&candidate, payload);
-            self.classifier.passed(packet, Some(range), classification.kind);
+            self.classifier.passed(packet, Some(range));
             classification
         };
         self.is_whole = self.classifier.sees_all(context);
@@ -381,7 +383,10 @@ impl DirectionState {
         };
         let start = positions.position(packet.seq);
         let (low, high) = (self.board.una.as_u64() as i64, self.board.high.as_u64() as i64);
-        if start - high > FARTHEST || low - start > FARTHEST {
+        let reach = self.totals.max_window.map_or(FARTHEST, |window| {
+            (window.as_u64() as i64).max(LEAST_WINDOW).saturating_mul(WINDOWS)
+        });
+        if start - high > FARTHEST || low - start > reach {
             return Err(OutOfPlace);
         }
         if !packet.rst() {
@@ -394,18 +399,22 @@ impl DirectionState {
         let &Candidate { packet, range, context, closed } = candidate;
         let high = self.board.high;
         if range.is_empty() {
-            // From before the capture.
-            let kind = SegmentKind::OriginalNotCaptured;
-            return Classification { kind, ..Classification::new_data() };
+            let classification = self.classifier.classify_before_first(packet);
+            if classification.kind.is_retransmission() {
+                self.totals.retransmissions += 1;
+                self.totals.retransmitted += Bytes::new(payload);
+            }
+            return classification;
         }
         if range.start >= high {
             let moment = (packet.at, packet.frame);
             let again =
-                self.classifier.goes_on_again(candidate, &mut self.sender_model, &self.board);
+                self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
                 self.sent_again(packet, range, payload);
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
+                self.classifier.probes(range.start);
                 probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
                 self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)

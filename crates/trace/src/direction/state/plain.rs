@@ -6,11 +6,10 @@
 use tcplab_units::{Bytes, Offset};
 
 use super::{DirectionState, heard_in};
-use crate::direction::classification::Classification;
+use crate::Range;
 use crate::direction::transmissions::Transmission;
 use crate::observers::AckEvent;
 use crate::packet::Packet;
-use crate::{Range, SegmentKind};
 
 /// The acknowledgement in a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl DirectionState {
         // It may be a zero-window probe, a timer's, or a retransmission.
         self.last_window != Some(0)
             && (self.board.una >= high || self.sender_model.has_just_sent(packet.at))
-            && self.classifier.is_next(packet)
+            && self.classifier.is_next()
             && !self.board.log.is_full()
     }
 
@@ -51,7 +50,7 @@ impl DirectionState {
             positions.advance(packet.seq);
         }
         if packet.payload == 0 {
-            self.classifier.passed(packet, None, SegmentKind::New);
+            self.classifier.passed(packet, None);
         } else {
             self.send(packet);
         }
@@ -64,10 +63,10 @@ impl DirectionState {
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
         let classification = self.sender_model.sends(packet.at, packet.frame);
-        let Classification { kind, timer, .. } = classification;
+        let timer = classification.timer;
         self.board.high = range.end;
         self.board.log.push(Transmission { timer, ..Transmission::of(packet, range, payload) });
-        self.classifier.passed(packet, Some(range), kind);
+        self.classifier.passed(packet, Some(range));
         self.totals.unique += Bytes::new(payload);
         let sent = self.count(packet, range, payload, start, classification);
         self.observers.on_send_plain(&sent);

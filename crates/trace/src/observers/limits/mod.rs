@@ -68,7 +68,8 @@ impl Limits {
             | SegmentKind::AfterTimeoutRetransmission
             | SegmentKind::OriginalNotCaptured
             | SegmentKind::WindowProbe => true,
-            SegmentKind::OutOfOrder
+            SegmentKind::FillsGap
+            | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
             | SegmentKind::CaptureDuplicate
             | SegmentKind::KeepAlive => return,

@@ -221,6 +221,7 @@ impl Stalls {
             SegmentKind::TimeoutRetransmission | SegmentKind::OriginalNotCaptured => {
                 StallCause::Timeout
             }
+            SegmentKind::FillsGap => StallCause::Undetermined,
             _ => StallCause::PacketDelay,
         }
     }

@@ -214,6 +214,9 @@ fn what(kind: SegmentKind, by: Sign, proof: Option<u64>) -> String {
                                                               before{frame}{why}"
         ),
         SegmentKind::OutOfOrder => format!("out of order{why}"),
+        SegmentKind::FillsGap => {
+            format!("fills the gap before{frame}: retransmitted or out of order, unknown")
+        }
         SegmentKind::NetworkDuplicate => format!("duplicate of{frame} made by the network{why}"),
         SegmentKind::CaptureDuplicate => format!("captured twice: same packet as{frame}{why}"),
         SegmentKind::WindowProbe => "zero-window probe".to_owned(),

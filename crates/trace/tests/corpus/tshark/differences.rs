@@ -155,7 +155,8 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast retransmission",
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
-        SegmentKind::OriginalNotCaptured => "fills a hole",
+        SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
         SegmentKind::CaptureDuplicate => "captured twice",
@@ -176,7 +177,9 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
             ["retransmission", "fast retransmission"].contains(&theirs)
         }
         SegmentKind::OutOfOrder => theirs == "out of order",
-        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => false,
+        SegmentKind::FillsGap | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => {
+            false
+        }
         SegmentKind::WindowProbe | SegmentKind::KeepAlive => theirs == our_name(kind),
     }
 }
