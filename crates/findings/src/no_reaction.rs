@@ -8,8 +8,9 @@
 //!
 //! **Evidence.** The timer's retransmissions. They follow three duplicate ACKs, SACK blocks that
 //! show the segment lost, or a partial ACK in fast recovery, more than half a round trip later, and
-//! the segment was not retransmitted before. A capture at the sender shows that the ACKs arrived;
-//! elsewhere the timestamps that the sender echoes prove it. Without either nothing is counted.
+//! the segment was not retransmitted before. A capture at the sender shows that the ACKs arrived.
+//! Between the ends the timestamps that the sender echoes prove it, as long as nothing was lost
+//! before the capture point. Elsewhere nothing is counted: the ACKs, or the reaction, may be lost.
 //!
 //! **False positives.** A sender that waits for more duplicate ACKs on a path with much reordering.
 //! A host too busy to answer for that long.

@@ -258,9 +258,9 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.ignored_acks.after_duplicate_acks = Occurrences::default()],
     },
     Case {
-        name: "no-reaction, several, at the receiver",
+        name: "no-reaction, several, in the middle",
         fires: |c| {
-            c.forward.capture_point = CapturePoint::Receiver;
+            c.forward.capture_point = CapturePoint::Middle;
             let ignored = &mut c.forward.causes.ignored_acks;
             ignored.after_sack = occurred(3, 1_200);
             ignored.after_partial_ack = occurred(1, 900);

@@ -28,7 +28,8 @@ pub(crate) const SENDERS: &[Sender] = &[
     sender("windows-7-compound", "stack = \"model:windows-7-compound\"\n", true),
     sender("haiku-2017-before", "stack = \"model:haiku-2017-before\"\n", false),
     sender("haiku-2017-middle", "stack = \"model:haiku-2017-middle\"\n", true),
-    sender("haiku-2017-after", "stack = \"model:haiku-2017-after\"\n", true),
+    // It sends SACK blocks and ignores those that it receives.
+    sender("haiku-2017-after", "stack = \"model:haiku-2017-after\"\n", false),
     sender("netburner", "stack = \"model:netburner\"\n", false),
     sender("lwip-like", LWIP, false),
     sender("linux-6.18", "stack = \"model:linux-6.18\"\n", true),

@@ -95,9 +95,10 @@ impl Score {
         self.found += 1;
         if segment.proof.by == Sign::IgnoredAcks {
             self.ignored += 1;
-            if !truth.at(index).is_revealed() {
+            let facts = truth.at(index);
+            if facts.resent || !facts.is_revealed() {
                 self.accused += 1;
-                self.wrong.push(format!("accused: #{} {:?}", segment.frame, truth.at(index)));
+                self.wrong.push(format!("accused: #{} {:?}", segment.frame, facts));
             }
         }
         if segment.kind == SegmentKind::OriginalNotCaptured {

@@ -185,6 +185,7 @@ impl Truth {
                 .filter(|p| !p.again)
                 .last()
                 .is_some_and(|p| p.arrived.is_none()),
+            resent: before.iter().any(|p| p.again && has(p, head)),
             resent_lost: outstanding().any(|p| p.again && has(p, head) && p.arrived.is_none()),
             duplicates: heard[since..].iter().filter(|ack| ack.duplicate).count(),
             sacked: sacked.iter().map(|block| block.len()).sum::<u64>().div_ceil(full),
@@ -205,7 +206,9 @@ pub(crate) struct Facts {
     pub(crate) all_lost: bool,
     /// The latest new segment did not.
     pub(crate) last_lost: bool,
-    /// The oldest had been retransmitted, and that was lost too.
+    /// The oldest had been retransmitted.
+    pub(crate) resent: bool,
+    /// And that was lost, too.
     pub(crate) resent_lost: bool,
     /// Duplicate ACKs that reached the sender since the cumulative ACK advanced.
     pub(crate) duplicates: usize,

@@ -23,6 +23,8 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) echo: Option<u32>,
     /// The capture point is the sender's.
     pub(crate) at_sender: bool,
+    /// Everything that the sender sent so far was captured.
+    pub(crate) whole: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

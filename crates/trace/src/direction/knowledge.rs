@@ -28,6 +28,8 @@ pub(super) struct Knowledge {
     pub(super) duplicates: u64,
     /// Fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
     pub(super) recovery: Option<Offset>,
+    /// The highest byte sent when the last recovery began or timer expired (RFC 6582: `recover`).
+    pub(super) recover: Offset,
     /// The end of the highest SACK block.
     pub(super) sacked: Option<Offset>,
     /// The ACK that revealed the loss of the segment at `una`, until that is retransmitted.
@@ -76,7 +78,8 @@ impl Knowledge {
         }
         if after_timeout {
             None
-        } else if self.duplicates >= THRESHOLD && self.recovery.is_none() {
+        } else if self.duplicates >= THRESHOLD && self.una > self.recover {
+            // RFC 6582 section 3.2, step 2: not below `recover`.
             Some(LossRule::DuplicateAcks)
         } else {
             (advanced && self.recovery.is_some()).then_some(LossRule::PartialAck)

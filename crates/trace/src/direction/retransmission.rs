@@ -88,6 +88,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) context: Context<'a>,
     /// The receiver advertised a zero window.
     pub(crate) closed: bool,
+    /// All that the sender sent so far was captured, as far as can be seen.
+    pub(crate) whole: bool,
 }
 
 impl Classifier {
@@ -278,7 +280,7 @@ impl Classifier {
         sender_model: &mut SenderModel,
         board: &Scoreboard,
     ) -> Classification {
-        let &Candidate { packet, range, context, .. } = candidate;
+        let &Candidate { packet, range, context, whole, .. } = candidate;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let earlier = board.log.overlapping(first);
         let before = earlier.last().and_then(|&order| Some(board.log.get(order)?.frame));
@@ -295,6 +297,7 @@ impl Classifier {
             beyond,
             echo: packet.timestamps.map(|(_, echo)| echo),
             at_sender: is_at_sender(context),
+            whole,
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {

@@ -138,8 +138,8 @@ impl SenderModel {
         }
         if effect.advanced {
             self.advanced = Some(at);
-            let recovery = self.known.recovery;
-            self.known = Knowledge { una: board.una, recovery, ..Knowledge::default() };
+            let Knowledge { recovery, recover, .. } = self.known;
+            self.known = Knowledge { una: board.una, recovery, recover, ..Knowledge::default() };
             for point in [&mut self.known.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
@@ -259,7 +259,8 @@ impl SenderModel {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             let calm = ignored_loss.is_none() && ignored.is_none();
             // What was sent later and arrived is known only by ACKs that had come.
-            let is_told = known.sacked.is_some() || known.una == self.known.una;
+            let now = (self.known.una, self.known.sacked);
+            let is_told = known.sacked.is_some() || (known.una, known.sacked) == now;
             calm && is_told && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
         // RACK goes by time of sending: an arrived retransmission reveals earlier losses.
@@ -330,14 +331,15 @@ impl SenderModel {
 
     /// The ACKs that revealed the loss of this segment long ago: they were lost behind the capture
     /// point, or the sender did not react to them. Away from the sender, where queues may delay the
-    /// answer, that is proven if the sender had `proven`ly received ACKs that followed long after.
+    /// answer, that is proven if the sender had `proven`ly received ACKs that followed long after,
+    /// and no retransmission can have been lost before the capture point.
     fn ignored(
         &self,
         again: &RetransmittedPacket,
         (known, proven): (&Knowledge, Option<Instant>),
         board: &Scoreboard,
     ) -> Option<Ignored> {
-        let &RetransmittedPacket { at, beyond, at_sender, .. } = again;
+        let &RetransmittedPacket { at, beyond, at_sender, whole, .. } = again;
         let revealed = known.revealed?;
         let round_trip = self.round_trip.unwrap_or_default() + beyond;
         let waited = at.since(revealed.ack.at + beyond);
@@ -347,7 +349,7 @@ impl SenderModel {
         let has_arrived = if at_sender {
             waited > long
         } else {
-            proven.is_some_and(|proven| proven.since(revealed.ack.at) > soon)
+            whole && proven.is_some_and(|proven| proven.since(revealed.ack.at) > soon)
         };
         let (by, frame, duplicates) = (revealed.by, revealed.ack.frame, known.duplicates);
         let sent = board.high.since(revealed.high).as_u64();
@@ -434,7 +436,10 @@ impl SenderModel {
             return Classification { kind, timer: None, proof: proof(Sign::AfterTimeout) };
         }
         let by = self.prompted_by(range, nth, known, board);
-        let begin = |known: &mut Knowledge| known.recovery = known.recovery.or(Some(board.high));
+        let begin = |known: &mut Knowledge| {
+            let point = *known.recovery.get_or_insert(board.high);
+            known.recover = known.recover.max(point);
+        };
         begin(&mut self.known);
         self.in_transit.change(begin);
         self.going_back = false;
@@ -485,6 +490,7 @@ impl SenderModel {
                 self.probe = None;
                 let reset = |known: &mut Knowledge| {
                     (known.duplicates, known.recovery, known.revealed) = (0, None, None);
+                    known.recover = known.recover.max(point);
                 };
                 reset(&mut self.known);
                 self.in_transit.change(reset);

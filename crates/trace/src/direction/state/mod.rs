@@ -149,7 +149,8 @@ impl DirectionState {
             self.classifier.passed(packet, None);
             probe
         } else {
-            let candidate = Candidate { packet, range, context, closed };
+            let whole = self.classifier.sees_all(context);
+            let candidate = Candidate { packet, range, context, closed, whole };
             let classification = self.classify_and_log(&candidate, payload);
             self.classifier.passed(packet, Some(range));
             classification
@@ -396,7 +397,7 @@ impl DirectionState {
     }
 
     fn classify_and_log(&mut self, candidate: &Candidate<'_>, payload: u64) -> Classification {
-        let &Candidate { packet, range, context, closed } = candidate;
+        let &Candidate { packet, range, context, closed, .. } = candidate;
         let high = self.board.high;
         if range.is_empty() {
             let classification = self.classifier.classify_before_first(packet);
