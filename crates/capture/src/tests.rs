@@ -77,3 +77,12 @@ impl std::io::Read for Trickle<'_> {
         Ok(1)
     }
 }
+
+/// Fails the test if it is asked for more than a small file is worth.
+struct Stingy<'a>(&'a [u8]);
+impl std::io::Read for Stingy<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        assert!(buffer.len() <= 1 << 20, "{} bytes of room for a small file", buffer.len());
+        self.0.read(buffer)
+    }
+}

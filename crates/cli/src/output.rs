@@ -250,7 +250,7 @@ fn named(name: &Path, source: io::Error) -> io::Error {
 
 /// Why an output could not be written.
 #[derive(Debug)]
-struct Unwritten {
+pub(crate) struct Unwritten {
     name: PathBuf,
     source: io::Error,
 }

@@ -13,7 +13,7 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
-use crate::output::{UNHEARD, print_note};
+use crate::output::{UNHEARD, Unwritten, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -36,12 +36,16 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
     ExitCode::from(ERROR)
 }
 
-/// Whether who read standard output has enough, as `head` does.
+/// Whether who read standard output, or another output that is a pipe, has enough, as `head` does.
 fn is_unread(error: &Error) -> bool {
+    let is_answer = error.to_string().starts_with(UNHEARD);
     let is_closed = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == ErrorKind::BrokenPipe)
+        let closed = cause.downcast_ref::<io::Error>();
+        let closed = closed.filter(|it| it.kind() == ErrorKind::BrokenPipe);
+        let is_output = |it: &io::Error| it.get_ref().is_some_and(|it| it.is::<Unwritten>());
+        closed.is_some_and(|it| is_answer || is_output(it))
     };
-    error.to_string().starts_with(UNHEARD) && error.chain().any(is_closed)
+    error.chain().any(is_closed)
 }
 
 /// The error and its causes, without repetition: most messages contain their cause's.

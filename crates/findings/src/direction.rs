@@ -52,11 +52,9 @@ impl<'a> Direction<'a> {
         self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
-    /// Data segments on the wire; with offloading more than packets.
+    /// Segments on the wire, SYN and FIN included; with offloading more than packets.
     pub(crate) fn segments(&self) -> u64 {
-        let totals = &self.flow.totals;
-        let full = self.flow.marks.largest.as_u64();
-        totals.data_segments.max(totals.data.as_u64().checked_div(full).unwrap_or(0))
+        self.flow.totals.wire_segments
     }
 
     /// The transfer's time, from the first data to the last acknowledgement.
@@ -144,6 +142,7 @@ impl<'a> Direction<'a> {
             &causes.tail_loss_probes,
             &causes.timeouts,
             &causes.after_timeout,
+            &causes.control_repeated,
             &causes.originals_not_captured,
         ];
         let mut frames: Vec<u64> =

@@ -7,7 +7,9 @@ use crate::words::{counted, rounded, seconds};
 
 /// What was lost, what revealed the loss to the sender, how it recovered.
 pub fn story(episode: &Episode, flow: &Flow) -> String {
-    let mut sentences = vec![loss(episode, flow), evidence(episode, flow), repair(episode)];
+    let mut sentences = vec![loss(episode, flow), evidence(episode, flow)];
+    sentences.extend(late_reaction(episode));
+    sentences.push(repair(episode));
     if episode.spurious > 0 {
         let (spurious, all) = (episode.spurious, episode.retransmissions);
         let was = if spurious == 1 { "was" } else { "were" };
@@ -97,6 +99,14 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
     }
 }
 
+/// That a timer began the recovery, though the loss had been revealed.
+fn late_reaction(episode: &Episode) -> Option<String> {
+    let by_timer = matches!(episode.kind, EpisodeKind::WithTimeLag | EpisodeKind::Intermittent);
+    let revealed = !matches!(episode.evidence, Evidence::Timeout { .. } | Evidence::Probe { .. });
+    let silence = rounded(episode.silence.filter(|_| by_timer && revealed)?);
+    Some(format!("The sender did not retransmit on that: a timer did, after {silence} of silence."))
+}
+
 fn repair(episode: &Episode) -> String {
     let Some(repaired) = episode.repaired_at else {
         return "Not recovered before the capture ends.".to_owned();
@@ -112,7 +122,8 @@ fn repair(episode: &Episode) -> String {
         (EpisodeKind::WithoutTimeLag, 0) => {
             format!("Recovered within {took}, without a timeout.")
         }
-        (EpisodeKind::WithoutTimeLag, _) => {
+        (EpisodeKind::Unknown, 0) => format!("Recovered within {took}."),
+        (EpisodeKind::WithoutTimeLag | EpisodeKind::Unknown, _) => {
             format!("Recovered within {took}; {timeouts} had to expire.")
         }
         (EpisodeKind::WithTimeLag, 0 | 1) => {

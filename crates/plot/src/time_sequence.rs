@@ -65,11 +65,12 @@ impl Plot<'_> {
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
             AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
-            TimeoutRetransmission,
+            RepeatedControl, TimeoutRetransmission,
         };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
-        let resent =
-            |s: &Segment| matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission);
+        let resent = |s: &Segment| {
+            matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission | RepeatedControl)
+        };
         vec![
             layer("edge", "right edge of the window", self.edge()),
             layer("acks", "acknowledged", self.stairs()),
@@ -106,11 +107,12 @@ impl Plot<'_> {
     fn levels(&self, most: u64) -> Vec<LayerLevels> {
         use SegmentKind::{
             AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
-            TimeoutRetransmission,
+            RepeatedControl, TimeoutRetransmission,
         };
         let edges = (self.micros(self.scale.until), most);
-        let resent =
-            |s: &Segment| matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission);
+        let resent = |s: &Segment| {
+            matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission | RepeatedControl)
+        };
         let segments = |class, which: &dyn Fn(&Segment) -> bool| {
             let chosen = self.flow.segments.iter().filter(|s| which(s));
             strokes_at_levels(class, chosen.map(|s| self.mark(s.at, s.range)).collect(), edges)

@@ -189,6 +189,9 @@ quantities! {
     RETRANSMISSIONS_AFTER_TIMEOUT = "retransmissions_after_timeout", None,
         "retransmissions after a timeout",
         "Retransmissions that follow a timeout as acknowledgements come back (RFC 6298)";
+    CONTROL_REPEATED = "control_repeated", None, "SYNs and FINs repeated",
+        "SYNs and FINs without data that were sent again too soon for a timer: with an answer to the \
+         peer, or because a packet came twice";
     RETRANSMISSIONS_LOST = "retransmissions_lost", None, "lost retransmissions",
         "Retransmissions of data that had been retransmitted before";
     RETRANSMISSIONS_SYN = "retransmissions_syn", None, "SYN retransmissions",
@@ -337,9 +340,9 @@ quantities! {
         "Time in which the congestion window grew from round trip to round trip (RFC 5681)";
     LIMITED_BY_CONGESTION_WINDOW = "limited_by_congestion_window_ns", Nanoseconds,
         "congestion window",
-        "Time in which the congestion window was full: after loss, or still below the path's rate";
+        "Time in which the congestion window was full, though the path could carry more";
     LIMITED_BY_PATH = "limited_by_path_ns", Nanoseconds, "path rate",
-        "Time in which the path carried no more";
+        "Time in which the path carried no more, or a pacing timer spaced the packets";
     LIMITED_BY_TIMEOUT = "limited_by_timeout_ns", Nanoseconds, "timeout",
         "Time spent waiting for a retransmission timer";
     IDLE_NS = "idle_ns", Nanoseconds, "idle",
@@ -458,8 +461,9 @@ quantities! {
     LOST_SEGMENTS = "lost_segments", None, "lost segments", "Transmissions that were lost";
     LOST_BYTES = "lost_bytes", Bytes, "lost data", "Bytes that were lost";
     PROBES = "probes", None, "probes", "Tail loss probes, those with new data included";
-    SILENCE_NS = "silence_ns", Nanoseconds, "longest silence",
-        "The longest time without data sent, up to the first retransmission: the time lag";
+    SILENCE_NS = "silence_ns", Nanoseconds, "silence",
+        "How long the sender had sent nothing when its recovery began with the first \
+         retransmission, or with the probe before it: the time lag; empty if it never began";
     SENT_NS = "sent_ns", Nanoseconds, "sent", "When it was sent, from the trace's zero";
     FROM_NS = "from_ns", Nanoseconds, "from", "When it begins, from the trace's zero";
     UNTIL_NS = "until_ns", Nanoseconds, "until", "When it ends, from the trace's zero";

@@ -100,8 +100,9 @@ quantities! {
         "The interruption's number, from 1; empty if there was none";
     START_SECONDS = "start_seconds", Seconds, "start", "When it began, from the trial's zero";
     DURATION_SECONDS = "duration_seconds", Seconds, "duration", "How long it lasted";
-    SILENCE_SECONDS = "silence_seconds", Seconds, "longest silence",
-        "The longest time without data sent, up to the first retransmission: the time lag";
+    SILENCE_SECONDS = "silence_seconds", Seconds, "silence",
+        "How long the sender had sent nothing when its recovery began with the first \
+         retransmission, or with the probe before it: the time lag; empty if it never began";
     RECOVERY_SECONDS = "recovery_seconds", Seconds, "recovery",
         "From its end until new data were acknowledged; empty if that did not come";
     LOST_SEGMENTS_OF_PATH = "lost_segments_of_path", None, "lost, by the path's log",

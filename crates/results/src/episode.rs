@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct EpisodeRow {
     /// From 1 within the trial.
     pub number: usize,
-    /// The paper's type: `without time lag`, `with time lag`, `intermittent`.
+    /// The paper's type: `without time lag`, `with time lag`, `intermittent`; `unknown` where the
+    /// retransmission of the first lost segment was not captured.
     pub kind: String,
     /// The first evidence of the loss: `sack`, `duplicate acks`, `timeout`, `probe`.
     pub evidence: String,
@@ -19,9 +20,10 @@ pub struct EpisodeRow {
     /// From the first evidence to the repair, seconds.
     #[serde(rename = "duration_seconds")]
     pub duration_s: f64,
-    /// Longest silence of the sender, seconds.
-    #[serde(rename = "silence_seconds")]
-    pub silence_s: f64,
+    /// How long the sender had sent nothing when its recovery began, seconds. None if it never
+    /// began.
+    #[serde(default, rename = "silence_seconds")]
+    pub silence_s: Option<f64>,
     /// Lost transmissions.
     pub lost_segments: usize,
     /// Retransmitted packets.

@@ -37,7 +37,8 @@ pub struct FastLesson {
     pub mss: u16,
     /// The cookie it gave.
     pub cookie: Option<Cookie>,
-    /// A cookie request got no cookie; it used the experimental option, if true.
+    /// A cookie request got no cookie; in FreeBSD also: data that went with a cookie was not taken.
+    /// It used the experimental option, if true.
     pub refused: Option<bool>,
 }
 

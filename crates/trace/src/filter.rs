@@ -14,6 +14,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::{Range, RangeInclusive};
 
 use tcplab_units::Span;
+use tcplab_wire::protocol::TCP;
+use tcplab_wire::{Fragment, FrameView};
+
+use crate::Frame;
 
 /// As deep may expressions be nested.
 const DEEPEST: usize = 64;
@@ -56,13 +60,41 @@ impl Filter {
 
     /// Whether a packet between these ends (none if it is no TCP), so long after the first, passes.
     pub fn admits(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
-        self.test.holds(ends, at)
+        self.test.decides(ends.map_or(Ends::None, Ends::Known), at) == Some(true)
     }
 
-    /// Whether all packets pass or none, whatever their ends.
-    pub fn is_of_time_only(&self) -> bool {
-        self.test.is_of_time_only()
+    /// Whether a frame, so long after the first, passes. So do IP fragments of which the whole
+    /// packet might: [`Analyzer::with_filter`](crate::Analyzer::with_filter) judges that.
+    pub fn admits_frame(&self, frame: &Frame<'_>, at: Span) -> bool {
+        if self.test.is_of_time_only() {
+            return self.admits(None, at);
+        }
+        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
+        let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
+        let ends = match fragment {
+            // A tunnel, perhaps.
+            Some(ip) if ip.protocol() != TCP => return true,
+            Some(ip) => Ends::Hosts([ip.src(), ip.dst()]),
+            None => ends_of(&view).map_or(Ends::None, Ends::Known),
+        };
+        self.test.decides(ends, at).unwrap_or(true)
     }
+}
+
+/// The ends of a TCP packet.
+pub(crate) fn ends_of(view: &FrameView<'_>) -> Option<[SocketAddr; 2]> {
+    let tcp = view.tcp()?;
+    Some([(tcp.src(), tcp.src_port()), (tcp.dst(), tcp.dst_port())].map(SocketAddr::from))
+}
+
+/// What is known of a packet's ends.
+#[derive(Debug, Clone, Copy)]
+enum Ends {
+    /// It is no TCP.
+    None,
+    /// A fragment: the ports are in another.
+    Hosts([IpAddr; 2]),
+    Known([SocketAddr; 2]),
 }
 
 impl fmt::Display for Filter {
@@ -72,16 +104,25 @@ impl fmt::Display for Filter {
 }
 
 impl Test {
-    fn holds(&self, ends: Option<[SocketAddr; 2]>, at: Span) -> bool {
-        let either = |test: &dyn Fn(&SocketAddr) -> bool| ends.is_some_and(|e| e.iter().any(test));
+    /// Whether it holds, if that is known.
+    fn decides(&self, ends: Ends, at: Span) -> Option<bool> {
+        let host = |test: &dyn Fn(IpAddr) -> bool| match ends {
+            Ends::None => false,
+            Ends::Hosts(hosts) => hosts.into_iter().any(test),
+            Ends::Known(ends) => ends.into_iter().any(|end| test(end.ip())),
+        };
         match self {
-            Test::Host(address) => either(&|end| end.ip() == *address),
-            Test::Net { address, length } => either(&|end| shares(end.ip(), *address, *length)),
-            Test::Port(ports) => either(&|end| ports.contains(&end.port())),
-            Test::Time { from, until } => *from <= at && at < *until,
-            Test::Not(test) => !test.holds(ends, at),
-            Test::All(tests) => tests.iter().all(|test| test.holds(ends, at)),
-            Test::Any(tests) => tests.iter().any(|test| test.holds(ends, at)),
+            Test::Host(address) => Some(host(&|own| own == *address)),
+            Test::Net { address, length } => Some(host(&|own| shares(own, *address, *length))),
+            Test::Port(ports) => match ends {
+                Ends::None => Some(false),
+                Ends::Hosts(_) => None,
+                Ends::Known(ends) => Some(ends.iter().any(|end| ports.contains(&end.port()))),
+            },
+            Test::Time { from, until } => Some(*from <= at && at < *until),
+            Test::Not(test) => test.decides(ends, at).map(|holds| !holds),
+            Test::All(tests) => unless_one_is(false, tests, ends, at),
+            Test::Any(tests) => unless_one_is(true, tests, ends, at),
         }
     }
 
@@ -93,6 +134,19 @@ impl Test {
             Test::All(tests) | Test::Any(tests) => tests.iter().all(Test::is_of_time_only),
         }
     }
+}
+
+/// `decisive` if one of the tests is; else the opposite, if all are known.
+fn unless_one_is(decisive: bool, tests: &[Test], ends: Ends, at: Span) -> Option<bool> {
+    let mut all = Some(!decisive);
+    for test in tests {
+        match test.decides(ends, at) {
+            Some(holds) if holds == decisive => return Some(decisive),
+            Some(_) => {}
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// Whether the first `length` bits of both addresses are the same.
@@ -311,8 +365,8 @@ mod tests {
         // Packets other than TCP have no ends.
         let udp = |text: &str| Filter::parse(text).unwrap().admits(None, Span::ZERO);
         assert!(!udp("port 53") && udp("not port 53") && udp("time 0s..1s"));
-        assert!(Filter::parse("time ..1s or not time 3s..").unwrap().is_of_time_only());
-        assert!(!Filter::parse("time ..1s or port 1").unwrap().is_of_time_only());
+        assert!(Filter::parse("time ..1s or not time 3s..").unwrap().test.is_of_time_only());
+        assert!(!Filter::parse("time ..1s or port 1").unwrap().test.is_of_time_only());
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Receivers of the analyser's results, and combinations of them.
 
-use tcplab_units::Instant;
-
 use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
 
 /// Receives the analyser's results as soon as they are final.
@@ -9,9 +7,9 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, St
 /// Segments and ACKs come in capture order, the episodes of a direction in order of time; then the
 /// connection with the sums of its flows. Connections come in the order in which they end.
 ///
-/// A sink that [wants packets](Sink::wants_packets) receives them even after a connection was
-/// closed, until 65,536 others were closed. For other sinks a connection ends a second after both
-/// FINs or an RST; [later](Sink::late) packets are only counted.
+/// A connection ends when 1,024 others were closed since its own close and its last packet, or with
+/// the capture. Packets that come later belong to none, and a note counts them. What is found does
+/// not depend on the sink: all see the same.
 ///
 /// The number of open connections is limited
 /// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)): a new one ends an
@@ -41,8 +39,6 @@ pub trait Sink {
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
     /// A connection that ended.
     fn connection(&mut self, index: usize, connection: Connection);
-    /// A packet of a connection that was passed on before, such as a retransmitted FIN.
-    fn late(&mut self, _index: usize, _at: Instant, _frame: u64) {}
 }
 
 /// Passes everything to two sinks, in this order. Packets go only to one that wants them.
@@ -112,10 +108,6 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     fn connection(&mut self, index: usize, connection: Connection) {
         let wants = self.listening();
         self.pass(wants, connection, |a, c| a.connection(index, c), |b, c| b.connection(index, c));
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        self.0.late(index, at, frame);
-        self.1.late(index, at, frame);
     }
 }
 
@@ -192,11 +184,6 @@ impl<S: Sink> Sink for Only<S> {
             sink.connection(index, connection);
         }
     }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        if let Some(sink) = self.of(index) {
-            sink.late(index, at, frame);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -251,9 +238,6 @@ mod tests {
         }
         fn connection(&mut self, index: usize, _: Connection) {
             self.add("connection", index);
-        }
-        fn late(&mut self, index: usize, _: Instant, _: u64) {
-            self.add("late", index);
         }
     }
 

@@ -175,11 +175,26 @@ impl<'a> IpPacket<'a> {
         if let Some(id) = self.id() {
             return Some(u32::from(id));
         }
+        self.fragment_header().map(|(_, at)| u32::from_be_bytes(array(self.bytes, at + 4)))
+    }
+    /// What is cut into fragments: where it begins, and the number of its protocol. In IPv6 it may
+    /// begin with extension headers, behind the fragment header (RFC 8200 section 4.5).
+    pub fn fragmentable(&self) -> (usize, u8) {
+        match self.fragment_header() {
+            Some((protocol, at)) => (at + extension_len(FRAGMENT, 0), protocol),
+            None => (self.transport_at, self.protocol),
+        }
+    }
+    /// What follows the fragment header of IPv6, and where that header is.
+    fn fragment_header(&self) -> Option<(u8, usize)> {
+        if self.version() == 4 {
+            return None;
+        }
         let (mut at, mut kind) = (40, self.bytes[6]);
         while kind != FRAGMENT && EXTENSIONS.contains(&kind) && at < self.transport_at {
             (kind, at) = (self.bytes[at], at + extension_len(kind, self.bytes[at + 1]));
         }
-        (kind == FRAGMENT).then(|| u32::from_be_bytes(array(self.bytes, at + 4)))
+        (kind == FRAGMENT && at < self.transport_at).then(|| (self.bytes[at], at))
     }
     /// Number of the protocol it carries, behind any extension headers.
     #[inline]

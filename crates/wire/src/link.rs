@@ -12,6 +12,8 @@ pub enum LinkType {
     Null,
     /// Ethernet, with tags (802.1Q, 802.1ad, 802.1ah), SNAP, a PPPoE session, or MPLS labels.
     Ethernet,
+    /// Token Ring (IEEE 802.5).
+    TokenRing,
     /// PPP, with or without the HDLC address.
     Ppp,
     /// FDDI.
@@ -50,6 +52,7 @@ impl LinkType {
         match number {
             0 => LinkType::Null,
             1 => LinkType::Ethernet,
+            6 => LinkType::TokenRing,
             9 => LinkType::Ppp,
             10 => LinkType::Fddi,
             50 => LinkType::PppHdlc,
@@ -73,6 +76,7 @@ impl LinkType {
         match self {
             LinkType::Null => 0,
             LinkType::Ethernet => 1,
+            LinkType::TokenRing => 6,
             LinkType::Ppp => 9,
             LinkType::Fddi => 10,
             LinkType::PppHdlc => 50,
@@ -111,9 +115,13 @@ impl LinkType {
                 let [high, low, ..] = headers.take::<20>()?;
                 headers.typed(u16::from_be_bytes([high, low]))
             }
+            LinkType::TokenRing => headers.token_ring(),
             // ANSI X3.139: frame control and two addresses.
             LinkType::Fddi => headers.take::<13>().and_then(|_| headers.llc(0)),
-            LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => headers.cisco_hdlc(),
+            // Routers say PPP also of Cisco HDLC, whose addresses these are.
+            LinkType::Ppp | LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => {
+                headers.cisco_hdlc()
+            }
             LinkType::Ppp | LinkType::PppHdlc => headers.ppp(),
             LinkType::CiscoHdlc => headers.cisco_hdlc(),
             LinkType::Pppoe => headers.pppoe(),
@@ -222,6 +230,17 @@ impl Headers<'_> {
         }
     }
 
+    /// IEEE 802.5: access control, frame control, two addresses, perhaps a route; its length
+    /// is in its first byte. A bit of the sender's address announces it (IEEE 802.1D annex C).
+    fn token_ring(&mut self) -> Result<Carried, Anomaly> {
+        const LLC: u8 = 0x40;
+        let [_, control, addresses @ ..] = self.take::<14>()?;
+        if addresses[6] & 0x80 != 0 {
+            self.at += usize::from(self.take::<1>()?[0] & 0x1f).saturating_sub(1);
+        }
+        if control & 0xc0 == LLC { self.llc(0) } else { Ok(Carried::Other { protocol: 0 }) }
+    }
+
     /// RFC 2516 section 4: six bytes, then PPP.
     fn pppoe(&mut self) -> Result<Carried, Anomaly> {
         self.take::<6>()?;
@@ -265,10 +284,20 @@ impl Headers<'_> {
 
     /// IEEE 802.11 section 9.3.2: data in clear text; of an aggregate, its first frame.
     pub(crate) fn wifi(&mut self) -> Result<Carried, Anomaly> {
+        let [control, flags, ..] = self.take::<24>()?;
+        self.wifi_data(control, flags)
+    }
+
+    /// 802.11 with the first two bytes exchanged, as some access points tunnel it.
+    pub(crate) fn swapped_wifi(&mut self) -> Result<Carried, Anomaly> {
+        let [flags, control, ..] = self.take::<24>()?;
+        self.wifi_data(control, flags)
+    }
+
+    fn wifi_data(&mut self, control: u8, flags: u8) -> Result<Carried, Anomaly> {
         const DATA: u8 = 0x08;
         const WITHOUT_DATA: u8 = 0x40;
         const QOS: u8 = 0x80;
-        let [control, flags, ..] = self.take::<24>()?;
         let is_protected = flags & 0x40 != 0;
         if control & 0x0f != DATA || control & WITHOUT_DATA != 0 || is_protected {
             return Ok(Carried::Other { protocol: 0 });

@@ -12,6 +12,8 @@ const GRE_IN_UDP: u16 = 4754;
 const TEREDO: u16 = 3544;
 const L2TP: u16 = 1701;
 const MPLS_IN_UDP: u16 = 6635;
+const AYIYA: u16 = 5072;
+const CAPWAP_DATA: u16 = 5247;
 
 /// The IP packet inside an IP packet whose payload begins at `headers.at`; none if it carries no
 /// tunnel that is known, or something other than IP in it.
@@ -96,6 +98,8 @@ fn udp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
             TEREDO => teredo(headers)?,
             L2TP => l2tp(headers)?,
             MPLS_IN_UDP => headers.labels()?,
+            AYIYA => ayiya(headers)?,
+            CAPWAP_DATA => capwap(headers)?,
             _ => continue,
         };
         return Ok(carried);
@@ -184,4 +188,43 @@ fn l2tp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
         headers.at += usize::from(u16::from_be_bytes(headers.take()?));
     }
     headers.ppp()
+}
+
+/// draft-massar-v6ops-ayiya-02 section 4: lengths of identity and signature, what to do (1: forward
+/// what is inside), the protocol inside, a time; then identity and signature.
+fn ayiya(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
+    const FORWARD: u8 = 1;
+    let [identity, signature, operation, protocol, ..] = headers.take::<8>()?;
+    headers.at += (1 << (identity >> 4)) + usize::from(signature >> 4) * 4;
+    Ok(match protocol {
+        _ if operation & 0xf != FORWARD => NONE,
+        protocol::IPV4 => headers.ip(Some(4)),
+        protocol::IPV6 => headers.ip(Some(6)),
+        _ => NONE,
+    })
+}
+
+/// RFC 5415 section 4.3: what access points send to their controller in clear text, 802.11 or
+/// 802.3. Fragments of it are not put together.
+fn capwap(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
+    const IS_NATIVE: u32 = 0x100;
+    const FRAGMENT: u32 = 0x80;
+    const KEEP_ALIVE: u32 = 0x08;
+    const WIFI: u32 = 1;
+    let [b0, b1, b2, b3, ..] = headers.take::<8>()?;
+    let first = u32::from_be_bytes([b0, b1, b2, b3]);
+    let (length, binding) = ((first >> 19 & 0x1f) as usize * 4, first >> 9 & 0x1f);
+    // Version 0, not encrypted.
+    if first >> 24 != 0 || first & (FRAGMENT | KEEP_ALIVE) != 0 || length < 8 {
+        return Ok(NONE);
+    }
+    headers.at += length - 8;
+    match (first & IS_NATIVE != 0, binding) {
+        (false, _) => headers.ethernet(),
+        (true, WIFI) => match headers.bytes.get(headers.at) {
+            Some(control) if control & 0xf == 8 => headers.wifi(),
+            _ => headers.swapped_wifi(),
+        },
+        _ => Ok(NONE),
+    }
 }

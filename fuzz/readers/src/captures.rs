@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use tcplab_capture::{ReadError, Reader, Source};
 use tcplab_trace::{
-    Ack, Analyzer, Connection, Explanations, Filter, Flow, FlowId, Segment, Sink, Trace, ladder,
-    listing,
+    Ack, Analyzer, Connection, Explanations, Filter, Flow, FlowId, Frame, Segment, Sink, Trace,
+    ladder, listing,
 };
 use tcplab_units::Span;
 use tcplab_wire::{FrameView, LinkType, TcpPacket};
@@ -186,7 +186,8 @@ pub(crate) fn filter(bytes: &[u8]) {
             for ends in [None, Some(ends)] {
                 filter.admits(ends, Span::from_millis(1_500));
             }
-            filter.is_of_time_only();
+            let packet = Frame::whole(0, LinkType::RawIp, text.as_bytes());
+            filter.admits_frame(&packet, Span::ZERO);
             assert_eq!(filter.to_string(), text);
         }
         Err(error) => assert!(!error.to_string().is_empty()),

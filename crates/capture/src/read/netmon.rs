@@ -53,6 +53,8 @@ impl Layout {
         };
         let link_type = match word(6) {
             1 => 1,
+            // Token Ring, FDDI.
+            2 => 6,
             3 => 10,
             other => other.saturating_add(0x8000),
         };
@@ -75,15 +77,13 @@ impl Layout {
             return Err(Stop::Truncated);
         }
         let (words, _) = window.ahead().as_chunks::<4>();
-        let words: Vec<u32> =
-            words[..header / 4].iter().map(|&word| Endian::Little.u32(word)).collect();
-        let (after, original_len, len) = match *words {
-            [millis, lens] => (u64::from(millis) * 1_000_000, lens & 0xffff, lens >> 16),
-            [low, high, original_len, len] => {
-                let micros = u64::from(high) << 32 | u64::from(low);
-                (micros.saturating_mul(1_000), original_len, len)
-            }
-            _ => return Err(Stop::Truncated),
+        let word = |at: usize| words.get(at).map_or(0, |&word| Endian::Little.u32(word));
+        let (after, original_len, len) = if self.is_second {
+            let micros = u64::from(word(1)) << 32 | u64::from(word(0));
+            (micros.saturating_mul(1_000), word(2), word(3))
+        } else {
+            let lens = word(1);
+            (u64::from(word(0)) * 1_000_000, lens & 0xffff, lens >> 16)
         };
         if len > LONGEST_BLOCK {
             return Err(Damage::Length(len).into());

@@ -28,6 +28,8 @@ pub(super) fn detect<R: Read>(
     let link_type = match Endian::Big.u32_at(header, 12).unwrap_or(0) {
         // IEEE 802.3 and Ethernet.
         0 | 4 => 1,
+        // Token Ring.
+        2 => 6,
         // FDDI.
         8 => 10,
         // What pcap has no number for has one that is not understood.

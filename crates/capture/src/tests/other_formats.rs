@@ -1,5 +1,7 @@
 //! Formats and variants other than today's pcap and pcapng, byte by byte.
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// Bytes in hexadecimal, spaces between fields.
@@ -75,19 +77,27 @@ fn pcap_first_record_alone_is_read_as_usual() {
     assert_eq!(outcome.records[0].captured, [0xca, 0xfe, 1, 2]);
 }
 
-#[test]
-fn snoop_by_hand_is_read() {
-    // RFC 1761: original and included length, record length with padding, drops, time.
-    let file = hex("736e6f6f70000000 00000002 00000004 \
+/// RFC 1761: original and included length, record length with padding, drops, time.
+fn snoop() -> Vec<u8> {
+    hex("736e6f6f70000000 00000002 00000004 \
          000005dc 00000004 0000001c 00000000 6553f100 0007a120 cafe0102 \
-         000005dc 00000004 00000020 00000003 6553f100 000b71b0 cafe0304 00000000");
-    check("snoop", &file, 1);
-    let dropped = read(&file[..]).statistics[0].as_ref().and_then(|it| it.dropped);
-    assert_eq!(dropped, Some(3));
+         000005dc 00000004 00000020 00000003 6553f100 000b71b0 cafe0304 00000000")
 }
 
 #[test]
-fn network_monitor_by_hand_is_read() {
+fn snoop_by_hand_is_read() {
+    let mut file = snoop();
+    check("snoop", &file, 1);
+    let dropped = read(&file[..]).statistics[0].as_ref().and_then(|it| it.dropped);
+    assert_eq!(dropped, Some(3));
+    for (number, link_type) in [(0, 1), (2, 6), (8, 10), (26, 0x801a)] {
+        file[15] = number;
+        check("snoop", &file, link_type);
+    }
+}
+
+/// Versions 1.1, 2.0, 2.1 and 2.2.
+fn network_monitor() -> Vec<(&'static str, Vec<u8>)> {
     // 2023-11-14 22:13:20 UTC is 1,700,000,000 seconds after the beginning of 1970.
     let start = "e707 0b00 0200 0e00 1600 0d00 1400 0000";
     let rest = "00".repeat(128 - 32);
@@ -95,7 +105,7 @@ fn network_monitor_by_hand_is_read() {
         "52545353 0101 0100 {start} 98000000 08000000 {rest} \
          f4010000 dc05 0400 cafe0102 ee020000 dc05 0400 cafe0304 80000000 8c000000"
     ));
-    check("version 1.1", &first, 1);
+    let mut files = vec![("1.1", first)];
     for (name, minor, end, trailer) in
         [("2.0", "00", "a8", ""), ("2.1", "01", "ac", "0100"), ("2.2", "02", "b4", "0100 00000000")]
     {
@@ -104,23 +114,38 @@ fn network_monitor_by_hand_is_read() {
              20a1070000000000 dc050000 04000000 cafe0102 {trailer} \
              b0710b0000000000 dc050000 04000000 cafe0304 {trailer} 80000000 94000000"
         ));
-        check(name, &second, 1);
+        files.push((name, second));
     }
+    files
 }
 
 #[test]
-fn erf_by_hand_is_read() {
-    // Time in units of 2^-32 s, type, flags, lengths of the record and of the frame; Ethernet has
-    // two bytes before the frame. Padding and records without a frame are passed over.
+fn network_monitor_by_hand_is_read() {
+    for (name, mut file) in network_monitor() {
+        for (number, link_type) in [(1, 1), (2, 6), (3, 10), (6, 0x8006)] {
+            file[6] = number;
+            check(name, &file, link_type);
+        }
+    }
+}
+
+/// Time in units of 2^-32 s, type, flags, lengths of the record and of the frame; Ethernet has two
+/// bytes before the frame. First 20 bytes of padding, which is passed over.
+fn erf() -> Vec<u8> {
     let record = |fraction: &str, head: &str, bytes: &str| {
         hex(&format!("{fraction} 00f15365 {head} 05dc {bytes}"))
     };
-    let file = [
+    [
         record("00000000", "30 00 0014 0000", "00000000"),
         record("00000080", "02 04 0016 0000", "0000 cafe0102"),
         record("000000c0", "82 04 001e 0000", "0400000000000000 0000 cafe0304"),
     ]
-    .concat();
+    .concat()
+}
+
+#[test]
+fn erf_by_hand_is_read() {
+    let file = erf();
     check("ERF", &file[20..], 1);
     // Padding begins no file.
     assert!(matches!(read(&file[..]).error, Some(ReadError::NotACapture { .. })));
@@ -143,4 +168,54 @@ fn other_formats_cut_off_say_so() {
     );
     let netmon = [&b"GMBU"[..], &[0; 40]].concat();
     assert!(matches!(read(&netmon[..]).error, Some(ReadError::Truncated { records: 0 })));
+}
+
+fn all() -> Vec<Vec<u8>> {
+    let mut files = vec![snoop(), erf()[20..].to_vec()];
+    files.extend(network_monitor().into_iter().map(|(_, file)| file));
+    files
+}
+
+/// Each length of a record that a header may claim.
+#[test]
+fn other_formats_claimed_length_takes_no_memory() {
+    for file in all() {
+        let records = if file.starts_with(b"snoop") { 16 } else { file.len().saturating_sub(60) };
+        for at in records..file.len().saturating_sub(4) {
+            for claimed in [u32::MAX, 255 << 20, 255 << 24] {
+                let mut file = file.clone();
+                file[at..at + 4].copy_from_slice(&claimed.to_be_bytes());
+                let outcome = read(Stingy(&file));
+                assert!(outcome.records.len() <= file.len() / 8);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn other_formats_flipped_bytes_never_panic(
+        file in prop::sample::select(all()),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        kept: prop::sample::Index,
+    ) {
+        let mut file = file;
+        for (place, value) in flips {
+            let at = place.index(file.len());
+            file[at] = value;
+        }
+        for file in [&file[..], &file[..kept.index(file.len())]] {
+            let outcome = read(Stingy(file));
+            prop_assert!(outcome.records.len() <= file.len() / 8);
+        }
+    }
+
+    #[test]
+    fn other_formats_any_records_never_panic(
+        file in prop::sample::select(all()),
+        bytes in prop::collection::vec(prop_oneof![0..8_u8, any::<u8>()], 0..300),
+    ) {
+        let header = if file.starts_with(b"snoop") { 16 } else { file.len().min(128) };
+        read(Stingy(&[&file[..header], &bytes].concat()));
+    }
 }

@@ -203,10 +203,16 @@ Examples:
   tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
 
 The table has two lines for each connection: the client's data above, the server's below. The RTT
-and the last columns are those of the direction with more data. Connections are sorted by lost time:
-in each direction, the time under a limit other than the application and the path's rate, or the
-stalled time, whichever is longer, plus the share of time spent on retransmissions. A connection
-that never opened lost its whole time and a second.
+and the last columns are those of the direction with more data.
+
+Connections are sorted by lost time (in seconds, most first), then by data bytes (most first), then
+by number; --html sorts likewise, --json by number, --jsonl, --csv and --parquet as they end. Lost
+time is, for each direction, the longest of: the time under a limit other than the application and
+the path's rate; the stalled time with data to send; a round trip for each retransmission that was
+not spurious. In a direction with less than 5840 B, which has no rate, only retransmissions count,
+and stalls that a timer or the window ended: so iperf3's control connection does not come first.
+Retransmitted SYNs add the delay they caused, a reset that cut off data adds a second, and a
+connection that never opened lost its whole time and a second.
 
 The analysis explains what is visible at the capture point; the best one is next to the sender. 128
 bytes of each packet are enough (`tcpdump -s 128`). Lines that begin with `!` report faults of the

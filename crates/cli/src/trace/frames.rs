@@ -1,21 +1,6 @@
-//! Which frames are analysed, and their link types.
+//! Names of link types.
 
-use std::net::SocketAddr;
-
-use tcplab_trace::{Filter, Frame};
-use tcplab_units::Span;
-use tcplab_wire::{FrameView, LinkType};
-
-/// Whether the filter admits a frame, this long after the first.
-pub(super) fn is_admitted(filter: Option<&Filter>, frame: &Frame<'_>, at: Span) -> bool {
-    let Some(filter) = filter else { return true };
-    let ends = || {
-        let tcp = FrameView::new(frame.link, frame.captured, frame.original_len).tcp()?;
-        let ends = [(tcp.src(), tcp.src_port()), (tcp.dst(), tcp.dst_port())];
-        Some(ends.map(SocketAddr::from))
-    };
-    filter.admits(if filter.is_of_time_only() { None } else { ends() }, at)
-}
+use tcplab_wire::LinkType;
 
 /// The name of a link type.
 pub(super) fn name_of_link(link: LinkType) -> String {
@@ -27,6 +12,7 @@ pub(super) fn name_of_link(link: LinkType) -> String {
         LinkType::Ppp | LinkType::PppHdlc => "PPP".to_owned(),
         LinkType::Pppoe => "PPPoE".to_owned(),
         LinkType::CiscoHdlc => "Cisco HDLC".to_owned(),
+        LinkType::TokenRing => "Token Ring".to_owned(),
         LinkType::Fddi => "FDDI".to_owned(),
         LinkType::Wifi | LinkType::Radiotap => "802.11".to_owned(),
         LinkType::Nflog => "Linux netfilter log".to_owned(),

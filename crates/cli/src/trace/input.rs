@@ -12,7 +12,7 @@ use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
 use tcplab_units::{Endpoint, Span};
 use tcplab_wire::LinkType;
 
-use super::frames::{is_admitted, name_of_link};
+use super::frames::name_of_link;
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
@@ -67,7 +67,7 @@ impl<'a> Input<'a> {
 
     /// One pass.
     pub(super) fn read<S: Sink>(&self, sink: S) -> Result<Passed<S>> {
-        let analyzer = Analyzer::with_sink(sink);
+        let analyzer = self.analyzer(sink);
         match &self.live.interface {
             Some(interface) => {
                 let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
@@ -90,7 +90,11 @@ impl<'a> Input<'a> {
         let Some(files) = self.lasting() else { return Ok(None) };
         // A live capture was filtered when written.
         let filter = self.filter.filter(|_| self.live.interface.is_none());
-        self.read_files(files, filter, Analyzer::with_sink(sink)).map(Some)
+        self.read_files(files, filter, self.analyzer(sink)).map(Some)
+    }
+
+    fn analyzer<S: Sink>(&self, sink: S) -> Analyzer<S> {
+        Analyzer::with_sink(sink).with_filter(self.filter.cloned())
     }
 
     /// The files to read again after a pass; none for standard input, a pipe, or a live capture
@@ -189,7 +193,7 @@ fn read_merged<S: Sink>(
             original_len: record.original_len,
             comment: comment.as_deref(),
         };
-        if is_admitted(filter, &frame, at) {
+        if filter.is_none_or(|filter| filter.admits_frame(&frame, at)) {
             analyzer.packet(&frame);
         } else {
             analyzer.skip(time_ns);

@@ -15,7 +15,7 @@ use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::Span;
 use tcplab_wire::LinkType;
 
-use super::frames::{is_admitted, name_of_link};
+use super::frames::name_of_link;
 use crate::arguments::LiveArguments;
 use crate::output::print_note;
 use tcplab_units::rounded::grouped;
@@ -59,7 +59,7 @@ pub(super) fn capture<S: Sink>(
         let at = Span::from_nanos(time_ns.saturating_sub(*first.get_or_insert(time_ns)));
         let CapturedFrame { captured, original_len, .. } = heard;
         let frame = Frame { time_ns, link, captured, original_len, comment: None };
-        if is_admitted(filter, &frame, at) {
+        if filter.is_none_or(|filter| filter.admits_frame(&frame, at)) {
             taken += 1;
             progress.bytes += u64::from(original_len);
             analyzer.packet(&frame);

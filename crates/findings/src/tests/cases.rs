@@ -110,7 +110,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.windows.zero_window_time = ms(4_500),
             |c| {
-                c.forward.totals.data_segments = 12;
+                c.forward.totals.wire_segments = 12;
                 c.forward.totals.data = Bytes::new(16_000);
             },
             |c| c.forward.windows.scale_known = false,
@@ -337,7 +337,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "small-segments",
         fires: |c| {
-            c.forward.totals.data_segments = 83_000;
+            c.forward.totals.wire_segments = 83_000;
             c.forward.marks.small_in_flight = 80_000;
         },
         // The application writes no faster than ACKs arrive.
@@ -466,7 +466,7 @@ fn small_window(connection: &mut Connection, first: u64, max: u64) {
 /// 60 kB in 200 ms.
 fn short(connection: &mut Connection) {
     let flow = &mut connection.forward;
-    (flow.totals.data_segments, flow.totals.data) = (42, Bytes::new(60_000));
+    (flow.totals.wire_segments, flow.totals.data) = (42, Bytes::new(60_000));
     flow.transfer.time = ms(200);
     flow.transfer.goodput = Some(tcplab_units::Rate::from_bits_per_second(2_400_000));
     limited(flow, &[(Limit::SlowStart, 160), (Limit::Path, 40)]);

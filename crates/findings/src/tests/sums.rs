@@ -71,7 +71,7 @@ fn handshake() -> Handshake {
 fn flow() -> Flow {
     let mut flow = Flow { capture_point: CapturePoint::Sender, ..Flow::default() };
     let data = Bytes::new(10_000_000);
-    (flow.totals.data_segments, flow.totals.pure_acks) = (6_907, 3_460);
+    (flow.totals.wire_segments, flow.totals.pure_acks) = (6_907, 3_460);
     (flow.totals.data, flow.totals.unique) = (data, data);
     flow.totals.max_in_flight = Bytes::new(60_000);
     flow.marks.largest = Bytes::new(1_448);

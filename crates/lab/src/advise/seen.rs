@@ -55,7 +55,7 @@ impl Observed {
             timestamps: both(&|syn| syn.timestamps),
             nagle_waits: flow.marks.nagle_waits.count,
             nagle_waited: flow.marks.nagle_wait_time,
-            segments: flow.totals.data_segments,
+            segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
         }
     }

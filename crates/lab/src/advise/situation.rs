@@ -149,7 +149,7 @@ impl Situation {
         let causes = &flow.causes;
         let spurious = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let lost = flow.totals.retransmissions.saturating_sub(spurious);
-        let loss = lost as f64 / flow.totals.data_segments.max(1) as f64;
+        let loss = lost as f64 / flow.totals.segments.max(1) as f64;
         let largest = flow.marks.largest.as_u64();
         // Of payload a second, bits of packets.
         let rate = flow.transfer.capacity.map(|rate| {

@@ -211,10 +211,12 @@ fn of_trial(info: &MetricInfo, trial: &Trial) -> Vec<Value> {
 }
 
 fn of_episode(info: &MetricInfo, episode: &EpisodeRow) -> Option<Value> {
+    if *info == *metrics::EPISODE_SILENCE {
+        return episode.silence_s.map(Value::Number);
+    }
     let values = [
         (metrics::EPISODE_TYPE, Value::Text(episode.kind.clone())),
         (metrics::EPISODE_DURATION, Value::Number(episode.duration_s)),
-        (metrics::EPISODE_SILENCE, Value::Number(episode.silence_s)),
         (metrics::EPISODE_LOST, Value::Number(episode.lost_segments as f64)),
         (metrics::EPISODE_RETRANSMISSIONS, Value::Number(episode.retransmissions as f64)),
         (metrics::EPISODE_TIMEOUTS, Value::Number(episode.timeouts as f64)),

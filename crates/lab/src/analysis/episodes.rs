@@ -6,7 +6,7 @@ use tcplab_path::{Cause, Direction};
 use tcplab_recording::TruthRow;
 use tcplab_results::EpisodeRow;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Range};
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 
 /// The episodes of a direction, and where they contradict what the path dropped, if it has a log.
 pub(super) fn episode_rows(
@@ -117,7 +117,7 @@ fn episode_row(
         .into(),
         start_s: episode.evidence_at.as_secs_f64(),
         duration_s: episode.duration(connection.last).as_secs_f64(),
-        silence_s: episode.silence.as_secs_f64(),
+        silence_s: episode.silence.map(Span::as_secs_f64),
         lost_segments: episode.lost.len(),
         retransmissions: episode.retransmissions,
         retransmitted_bytes: episode.retransmitted.as_u64(),

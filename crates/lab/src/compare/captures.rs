@@ -185,6 +185,7 @@ impl Facts<'_> {
             (q::TAIL_LOSS_PROBES, &causes.tail_loss_probes),
             (q::TIMEOUTS, &causes.timeouts),
             (q::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
+            (q::CONTROL_REPEATED, &causes.control_repeated),
             (q::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
             (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         ] {

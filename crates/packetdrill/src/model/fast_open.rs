@@ -35,6 +35,8 @@ struct Memory {
     cookie: Option<Cookie>,
     /// 1: the experimental option is tried next; 2: it was tried without success.
     experiment: u8,
+    /// FreeBSD: the server refused, nothing is tried any more.
+    refused: bool,
 }
 
 /// A listening socket's own settings.
@@ -81,6 +83,12 @@ impl FastOpen {
                 let known = keys.is_some();
                 self.keys = keys.unwrap_or_else(|| self.keys.clone());
                 done(known)
+            }
+            // Turning it off forgets all cookies.
+            "net.inet.tcp.fastopen.client_enable" => {
+                self.bits = self.bits & !CLIENT | u64::from(value != "0");
+                self.flush();
+                done(matches!(value, "0" | "1"))
             }
             "host.local_ip" | "host.remote_ip" => {
                 let address = value.parse();
@@ -149,6 +157,22 @@ impl FastOpen {
         let with_syn = len.min(most);
         let data = Data::copy_of(&vec![0; with_syn as usize]);
         (FastClient { cookie, data, more: false }, with_syn)
+    }
+
+    /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host does
+    /// not want it or the server refused it.
+    pub(super) fn begin_of_freebsd(&self, wanted: u16, len: u32) -> (FastClient, u32) {
+        if !self.clients_may() || self.memory.refused {
+            return (FastClient { cookie: None, data: Data::default(), more: false }, 0);
+        }
+        self.begin(&FastSocket::default(), wanted, len)
+    }
+
+    /// What a SYN-ACK taught a client of FreeBSD (`tcp_fastopen_update_cache`).
+    pub(super) fn learn_of_freebsd(&mut self, lesson: FastLesson) {
+        self.memory.mss = Some(lesson.mss);
+        self.memory.cookie = lesson.cookie.or(self.memory.cookie);
+        self.memory.refused |= lesson.refused.is_some();
     }
 
     /// What a SYN-ACK taught (`tcp_fastopen_cache_set`).

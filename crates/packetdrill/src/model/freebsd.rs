@@ -1,12 +1,12 @@
 //! FreeBSD's settings and commands, as far as they concern its TCP.
 
 use tcplab_stack::config::Ecn;
-use tcplab_stack::{Config, FreeBsd, State};
+use tcplab_stack::{Config, Data, FreeBsd, Send, State};
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::Model;
 use super::socket::Stage;
-use crate::Refusal;
+use crate::{Outcome, Refusal};
 
 /// Settings that have no effect on the model with these values (none: with any).
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
@@ -109,6 +109,31 @@ impl Model {
         });
         let orphans = self.orphans.iter().filter(|open| open.connection.state() == state);
         Ok(own.sum::<usize>() + if held { 0 } else { orphans.count() })
+    }
+
+    /// Whether a write to an address connects with Fast Open: TCP_FASTOPEN was set before.
+    pub(super) fn connects_by_writing(&self, fd: i64) -> bool {
+        self.config.freebsd.is_some()
+            && self.sockets.get(&fd).is_some_and(|socket| {
+                matches!(socket.stage, Stage::Fresh) && socket.fast.queue.is_some()
+            })
+    }
+
+    /// Such a write: all is buffered, what fits goes with the SYN.
+    pub(super) fn connect_by_writing(&mut self, now: Instant, fd: i64, data: &Data) -> Outcome {
+        let asked = self.sockets.get(&fd).and_then(|s| s.options(&self.config).max_segment);
+        let wanted = asked.unwrap_or(self.config.handshake.mss);
+        let (client, with_syn) = self.fast.begin_of_freebsd(wanted, data.len());
+        self.connect(now, fd, Some(&client));
+        let Ok(open) = self.open(fd) else { return Outcome::error("EBADF") };
+        let rest = data.part(with_syn..data.len());
+        let buffered = match open.connection.send(now, &rest, Send::default()) {
+            Ok(count) => count,
+            Err(_) => 0,
+        };
+        let taken = with_syn + buffered;
+        open.written += u64::from(taken);
+        Outcome::value(taken.into())
     }
 
     /// `tcpdrop -s`: connections in the state `name` are gone.

@@ -152,7 +152,10 @@ impl Model {
         let lessons: Vec<_> =
             self.opens().filter_map(|open| open.connection.take_fast_lesson()).collect();
         for lesson in lessons {
-            self.fast.learn(lesson);
+            match self.config.freebsd {
+                Some(_) => self.fast.learn_of_freebsd(lesson),
+                None => self.fast.learn(lesson),
+            }
         }
         for (fd, socket) in &mut self.sockets {
             if let Stage::Open(open) = &mut socket.stage {

@@ -36,6 +36,9 @@ impl Model {
             ends_record: flags & END_OF_RECORD != 0,
         };
         let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
+        if self.connects_by_writing(fd) {
+            return Ok(Some(self.connect_by_writing(now, fd, &rest)));
+        }
         // Each part of what is not copied takes a fragment; a buffer that has no more is full.
         let filled: Vec<&u32> = parts.iter().filter(|part| **part > 0).collect();
         let buffers = filled.chunks(if zero_copy { MOST_FRAGMENTS } else { usize::MAX });

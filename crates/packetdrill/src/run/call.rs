@@ -39,6 +39,15 @@ impl<'a> Runner<'a> {
             _ => {}
         }
         let reply = self.subject.call(self.now, &system_call);
+        // A write to an address may connect too (FreeBSD, with TCP_FASTOPEN set before).
+        if let SystemCall::Send { fd, flags, .. } = system_call
+            && call.name == "sendto"
+            && flags & FAST_OPEN == 0
+            && self.connection.fd() != Some(fd)
+            && matches!(&reply, Reply::Returned(outcome) if outcome.result.is_ok())
+        {
+            self.connection.connects(fd);
+        }
         match (reply, until) {
             (Reply::Refused(refusal), _) => return Err(Stop::unsupported(at, refusal.0)),
             (Reply::Returned(outcome), None) => self.returned(at, call, &outcome)?,

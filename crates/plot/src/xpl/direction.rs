@@ -1,6 +1,6 @@
 //! One direction of a connection, drawn.
 
-use tcplab_trace::{Ack, Segment, SegmentKind, Timer};
+use tcplab_trace::{Ack, Segment, SegmentKind, Timer, Transfer};
 use tcplab_units::{Bytes, Instant};
 
 use super::graph::{Axes, XplGraph};
@@ -153,7 +153,7 @@ impl Direction {
     }
 
     /// As tcptrace counts: the data of ten segments over the time since the last of the previous
-    /// ten.
+    /// ten; of more where they are so small that they have no rate.
     fn throughput(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
         let rates = &mut self.rates;
         let bytes = segment.payload.as_u64();
@@ -166,7 +166,7 @@ impl Direction {
             return;
         }
         rates.all += bytes;
-        if rates.segments + 1 >= AVERAGED {
+        if rates.segments + 1 >= AVERAGED && rates.bytes >= Transfer::LEAST.as_u64() {
             let began = self.began.unwrap_or(since);
             let page = self.throughput.get_or_insert_with(|| axes.page(XplGraph::Throughput));
             let [average, current] = &mut rates.points;
@@ -245,6 +245,7 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         SegmentKind::New => segment.timer.map(|_| (RED, again)),
         SegmentKind::FastRetransmission
         | SegmentKind::TimeoutRetransmission
+        | SegmentKind::RepeatedControl
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
         SegmentKind::OriginalNotCaptured | SegmentKind::FillsGap | SegmentKind::OutOfOrder => {
             Some((PINK, "O"))

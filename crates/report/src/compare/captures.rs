@@ -1,5 +1,6 @@
 //! Two captures side by side.
 
+use tcplab_quantities as q;
 use tcplab_results::comparison::Divergence;
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
@@ -104,6 +105,7 @@ pub(super) fn value(fact: &Fact, side: usize) -> String {
     match &fact.values[side] {
         Some(Value::Number(number)) => with_unit(*number, fact.unit),
         Some(Value::Text(text)) => text.clone(),
+        None if fact.name == q::GOODPUT.label => "no rate".into(),
         None => "not captured".into(),
     }
 }

@@ -13,7 +13,7 @@ use crate::html::anchor::anchor;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::sentences;
 use crate::summary::question::Question;
-use crate::summary::recovery::{KINDS, has_connections};
+use crate::summary::recovery::{has_connections, kinds};
 use crate::summary::trends::{Trends, trends};
 use crate::summary::worlds::{VariantStacks, differ, everywhere, places};
 
@@ -60,7 +60,7 @@ pub(crate) fn head(
         others,
         has_connections: has_connections(run),
         matrix,
-        kinds: KINDS,
+        kinds: kinds(run),
         counts: kind_counts(run),
     }
 }
@@ -69,9 +69,9 @@ pub(crate) fn head(
 fn kind_counts(run: &Run) -> Vec<(String, String, Vec<usize>)> {
     let row = |(index, case): (usize, &Case)| {
         let all = case.recovery();
-        let count = |(kind, _): &(&str, &str)| all.of_kind(kind);
+        let count = |(kind, _): (&str, &str)| all.of_kind(kind);
         let href = format!("#{}", anchor(index, None, None));
-        (case.name.clone(), href, KINDS.iter().map(count).collect())
+        (case.name.clone(), href, kinds(run).into_iter().map(count).collect())
     };
     run.cases.iter().enumerate().map(row).collect()
 }
@@ -111,7 +111,7 @@ pub(crate) struct Head<'a> {
     has_connections: bool,
     /// None where there are too many trials.
     matrix: Option<Matrix>,
-    kinds: [(&'static str, &'static str); 3],
+    kinds: Vec<(&'static str, &'static str)>,
     counts: Vec<(String, String, Vec<usize>)>,
 }
 

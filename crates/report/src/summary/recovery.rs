@@ -25,8 +25,19 @@ pub(crate) fn by_kind(all: &Recovery) -> Vec<(&str, usize)> {
 
 /// The types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses Caused by
 /// Transmission Interruption", and the CSS class of each.
-pub(crate) const KINDS: [(&str, &str); 3] =
-    [("without time lag", "without"), ("with time lag", "with"), ("intermittent", "intermittent")];
+const KINDS: [(&str, &str); 4] = [
+    ("without time lag", "without"),
+    ("with time lag", "with"),
+    ("intermittent", "intermittent"),
+    ("unknown", "unknown"),
+];
+
+/// The types to show, with their classes: the paper's, and `unknown` if there is one.
+pub(crate) fn kinds(run: &Run) -> Vec<(&'static str, &'static str)> {
+    let all = recovery(run);
+    let is_shown = |(kind, _): &(&str, &str)| *kind != "unknown" || all.of_kind(kind) > 0;
+    KINDS.into_iter().filter(is_shown).collect()
+}
 
 fn rank(kind: &str) -> usize {
     KINDS.iter().position(|(name, _)| *name == kind).unwrap_or(KINDS.len())

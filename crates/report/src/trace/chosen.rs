@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use tcplab_trace::{
     Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
-use tcplab_units::Instant;
 
 /// Keeps chosen connections with their packets.
 #[derive(Debug, Default)]
@@ -94,11 +93,6 @@ impl Sink for Chosen {
         self.seen += 1;
         if let Some(kept) = self.kept(index) {
             kept.connection = Some(Box::new(connection));
-        }
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        if let Some(connection) = self.kept.get_mut(&index).and_then(|k| k.connection.as_mut()) {
-            connection.add_late_packet(at, frame);
         }
     }
 }

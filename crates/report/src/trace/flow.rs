@@ -30,12 +30,11 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         }
     }];
     if totals.retransmissions > 0 {
-        let share = totals.retransmissions as f64 / totals.data_segments.max(1) as f64;
         facts.push(format!(
             "{} retransmitted ({}, {})",
             grouped(totals.retransmissions),
             bytes(totals.retransmitted),
-            percent(share)
+            percent(totals.retransmitted_share())
         ));
     }
     if totals.data_segments > 0 {
@@ -293,6 +292,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         (q::TAIL_LOSS_PROBES_NEW_DATA, plain(), &causes.tail_loss_probes_new_data),
         (q::TIMEOUTS, backed_off, &causes.timeouts),
         (q::RETRANSMISSIONS_AFTER_TIMEOUT, plain(), &causes.after_timeout),
+        (q::CONTROL_REPEATED, plain(), &causes.control_repeated),
         (q::RETRANSMISSIONS_LOST, plain(), &causes.lost_retransmissions),
         (q::RETRANSMISSIONS_SYN, plain(), &causes.syn_retransmissions),
         (q::RETRANSMISSIONS_FIN, plain(), &causes.fin_retransmissions),
@@ -375,9 +375,9 @@ fn episodes(out: &mut String, flow: &Flow, look: Look) {
     for (number, episode) in flow.episodes.iter().take(EPISODES).enumerate() {
         let (first, last) = episode.frames;
         let text = format!(
-            "{}, #{first} to #{last}, silence {}: {}",
+            "{}, #{first} to #{last}{}: {}",
             episode.kind.name(),
-            span(episode.silence),
+            episode.silence.map(|it| format!(", silence {}", span(it))).unwrap_or_default(),
             story(episode, flow)
         );
         look.paragraph(out, &format!("  {:>3}  ", number + 1), &text);

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
 use tcplab_trace::{
-    CapturePoint, Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause,
+    CapturePoint, Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Transfer,
 };
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// The extra cost of a failed connection: the first retransmission timeout (RFC 6298 section 2.1),
-/// which a user waits at least.
+/// The extra cost of a failed or cut connection: the first retransmission timeout (RFC 6298
+/// section 2.1), which a user waits at least.
 const FAILED: Span = Span::from_secs(1);
 
 /// A row of the table of connections.
@@ -48,7 +48,7 @@ pub struct RowDirection {
     pub rtt_min: Option<Span>,
     /// The median RTT.
     pub rtt_median: Option<Span>,
-    /// Packets with data.
+    /// Packets with data, SYN or FIN.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,
@@ -78,34 +78,25 @@ impl Row {
         }
     }
 
-    /// The time that a connection lost. For each direction the longest of:
+    /// The time that a connection lost, by which connections are ranked. For each direction the
+    /// longest of these, at most the connection's duration:
     ///
-    /// - the time under a limit other than the application and the path's rate;
-    /// - the stalled time with data to send;
+    /// - the time under a limit other than the application and the path's rate, where it carried
+    ///   enough to have a rate ([`Transfer::LEAST`]);
+    /// - the stalled time with data to send; with less data only what a timer or the window ended;
+    /// - the time for which lost data came late: a round trip for each retransmission that was not
+    ///   spurious, while anything was in flight.
     ///
-    /// plus the retransmissions' share of all data, of the transfer time. At most the connection's
-    /// duration; a failed connection lost that and a second.
+    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut data
+    /// off adds a second. A connection that never opened lost its whole duration and a second.
     pub fn lost_by(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
         if is_failed(connection.life.state) {
             return time + FAILED;
         }
-        let lost = |flow: &Flow| {
-            let limited: Span = Limit::ALL
-                .into_iter()
-                .filter(|limit| !matches!(limit, Limit::Application | Limit::Path))
-                .map(|limit| flow.shares.of(limit))
-                .sum();
-            let stalled: Span =
-                flow.stall_sums.iter().filter(|sum| !is_idle(sum.cause)).map(|sum| sum.time).sum();
-            let data = flow.totals.data.as_u64();
-            let again = flow.totals.retransmitted.as_u64();
-            let busy = if flow.transfer.time.is_zero() { time } else { flow.transfer.time };
-            let share = if data > 0 { again as f64 / data as f64 } else { 0.0 };
-            let repeated = Span::from_secs_f64(busy.as_secs_f64() * share);
-            (limited.max(stalled) + repeated).min(time)
-        };
-        lost(&connection.forward) + lost(&connection.reverse)
+        let lost = |flow: &Flow| lost_in(flow, connection.handshake.round_trip).min(time);
+        let cut = if is_cut(connection) { FAILED } else { Span::ZERO };
+        lost(&connection.forward) + lost(&connection.reverse) + opened_late(connection) + cut
     }
 
     /// From its first to its last packet.
@@ -126,21 +117,69 @@ impl RowDirection {
             goodput: flow.transfer.goodput,
             rtt_min: least,
             rtt_median: flow.round_trips.median.filter(|_| whole),
-            segments: flow.totals.data_segments,
+            segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
             limit,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
 
-    /// Retransmissions over packets with data, 0 to 1; none without data.
+    /// Retransmissions over packets with data, SYN or FIN, 0 to 1; none without data.
     pub fn retransmission_ratio(&self) -> Option<f64> {
-        (self.segments > 0).then(|| self.retransmissions as f64 / self.segments as f64)
+        (self.data > Bytes::ZERO).then(|| self.retransmissions as f64 / self.segments as f64)
     }
 }
 
 fn span_of(stall: &Stall) -> Span {
     stall.until.since(stall.from)
+}
+
+/// The time that the data of one direction lost.
+fn lost_in(flow: &Flow, handshake: Option<Span>) -> Span {
+    let has_rate = flow.totals.unique >= Transfer::LEAST;
+    let limits = Limit::ALL.into_iter();
+    let limits = limits.filter(|limit| !matches!(limit, Limit::Application | Limit::Path));
+    let limited: Span = limits.map(|limit| flow.shares.of(limit)).sum();
+    let limited = if has_rate { limited } else { Span::ZERO };
+    let stalls = flow.stall_sums.iter().filter(|sum| !is_idle(sum.cause));
+    let stalled: Span =
+        stalls.filter(|sum| has_rate || !is_late_only(sum.cause)).map(|sum| sum.time).sum();
+    let causes = &flow.causes;
+    // Those of the SYN are the handshake's.
+    let others = causes.spurious_by_dsack.count
+        + causes.spurious_by_timestamp.count
+        + causes.syn_retransmissions.count;
+    let again = flow.totals.retransmissions.saturating_sub(others);
+    let round_trip = flow.round_trips.min.max(handshake).unwrap_or_default();
+    let late = (round_trip * again).min(flow.shares.busy());
+    limited.max(stalled).max(late)
+}
+
+/// How much later than after a round trip it opened, because SYNs were retransmitted.
+fn opened_late(connection: &Connection) -> Span {
+    let handshake = &connection.handshake;
+    if handshake.client_repeats + handshake.server_repeats == 0 {
+        return Span::ZERO;
+    }
+    let took = handshake.opened.zip(handshake.syn).map(|(opened, syn)| opened.since(syn));
+    let least = connection.forward.round_trips.min.max(connection.reverse.round_trips.min);
+    let round_trip = handshake.round_trip.or(least).unwrap_or_default();
+    took.unwrap_or_default().saturating_sub(round_trip)
+}
+
+/// Whether a reset ended it although data was not acknowledged, in a direction whose
+/// acknowledgements were captured.
+fn is_cut(connection: &Connection) -> bool {
+    let is_reset = matches!(connection.life.state, ConnectionState::Rsto | ConnectionState::Rstr);
+    let is_open =
+        |flow: &Flow| flow.transfer.acked > Bytes::ZERO && flow.transfer.acked < flow.totals.unique;
+    is_reset && (is_open(&connection.forward) || is_open(&connection.reverse))
+}
+
+/// A late answer of which no retransmission shows the reason: of a few segments that is no more
+/// than the other end's own time.
+fn is_late_only(cause: StallCause) -> bool {
+    matches!(cause, StallCause::PacketDelay | StallCause::Undetermined)
 }
 
 /// No data to send is no lost time.
@@ -248,19 +287,7 @@ impl Sink for Summary {
             connection: Box::new(connection),
         }));
     }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        // It is among the last rows.
-        if let Some(row) = self.rows.iter_mut().rev().find(|row| row.index == index) {
-            row.last = row.last.max(at);
-            row.packets += 1;
-        }
-        if !self.worst.iter().any(|Reverse(kept)| kept.index == index) {
-            return;
-        }
-        let mut kept = std::mem::take(&mut self.worst).into_vec();
-        for Reverse(kept) in kept.iter_mut().filter(|kept| kept.0.index == index) {
-            kept.connection.add_late_packet(at, frame);
-        }
-        self.worst = kept.into();
-    }
 }
+
+#[cfg(test)]
+mod tests;

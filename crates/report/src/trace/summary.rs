@@ -223,7 +223,7 @@ fn totals(rows: &[&Row]) -> String {
     if segments > 0 {
         let share = percent(retransmissions as f64 / segments as f64);
         text += &format!(
-            ", {} of {} with data retransmitted ({share})",
+            ", {} of {} retransmitted ({share})",
             grouped(retransmissions),
             counted(segments as usize, "segment", "segments")
         );

@@ -11,6 +11,8 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
+mod shares;
+
 const NARROW: Look = Look { width: 80, colours: false };
 const WIDE: Look = Look { width: 120, colours: false };
 
@@ -84,6 +86,7 @@ fn download() -> Connection {
     };
     download.life.state = ConnectionState::Sf;
     download.reverse.totals.data_segments = 3;
+    download.reverse.totals.segments = 4;
     download.reverse.totals.data = Bytes::new(4_000);
     download.reverse.totals.unique = Bytes::new(4_000);
     let mut spans = [Span::ZERO; 7];
@@ -134,10 +137,9 @@ fn rows_are_sorted_by_time_lost() {
     let summary = summary([download(), refused(), upload()], 5);
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
-    // The limits other than path and application, and 1.25 % of 9.95 s for retransmissions, exceed
-    // the duration: all ten seconds.
+    // The limits other than path and application.
     let lost = |index: usize| summary.rows()[index].lost;
-    assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(10_000)));
+    assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(9_950)));
     // A connection without lost time is not among the worst.
     let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
     assert_eq!(worst, [2, 1]);
@@ -145,17 +147,23 @@ fn rows_are_sorted_by_time_lost() {
 }
 
 #[test]
-fn time_lost_is_the_longer_of_limits_and_stalls() {
+fn time_lost_is_the_longest_of_limits_stalls_and_late_data() {
     let mut connection = upload();
     let lost = |connection: &Connection| Row::lost_by(connection);
-    connection.forward.totals.retransmitted = Bytes::ZERO;
     assert_eq!(lost(&connection), ms(9_950));
     connection.forward.shares = LimitShares::default();
     assert_eq!(lost(&connection), ms(700));
     connection.forward.stall_sums[0].cause = StallCause::SenderIdle;
     assert_eq!(lost(&connection), Span::ZERO);
-    connection.forward.totals.retransmitted = Bytes::new(1_158_400);
-    assert_eq!(lost(&connection), ms(995));
+    // A hundred segments came a round trip later; the other hundred had arrived.
+    connection.forward.totals.retransmissions = 200;
+    connection.forward.causes.spurious_by_dsack.count = 100;
+    connection.forward.round_trips.min = Some(ms(20));
+    connection.forward.shares.spans[Limit::Path as usize] = ms(9_950);
+    assert_eq!(lost(&connection), ms(2_000));
+    // Not longer than anything was in flight.
+    connection.forward.shares.spans[Limit::Path as usize] = ms(1_500);
+    assert_eq!(lost(&connection), ms(1_500));
 }
 
 #[test]
@@ -281,19 +289,4 @@ fn chosen_connections_keep_their_packets() {
             assert_eq!(connection.forward.stalls.len(), usize::from(index == 0));
         }
     }
-}
-
-#[test]
-fn packets_after_the_close_are_counted() {
-    let mut summary = Summary::new(3);
-    summary.connection(0, upload());
-    summary.connection(1, refused());
-    let (before, end) = (summary.rows()[0].clone(), at(90_000));
-    summary.late(0, end, 12_345);
-    let row = &summary.rows()[0];
-    assert_eq!((row.packets, row.last), (before.packets + 1, end));
-    let worst = summary.worst();
-    let (_, kept) = worst.iter().find(|(index, _)| *index == 0).unwrap();
-    assert_eq!((kept.packets, kept.last, kept.frames.1), (before.packets + 1, end, 12_345));
-    assert_eq!(summary.rows()[1], Row::new(1, &refused()));
 }

@@ -142,8 +142,8 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             },
             view,
         ),
-        rate_chart(flow, part, view),
     ];
+    figures.extend(rate_chart(flow, part, view));
     // A capture point at the receiver sees none.
     let trips = [round_trips(flow)];
     if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {

@@ -79,7 +79,7 @@ fn lead(trace: &Trace) -> String {
     };
     let data = Bytes::new(sum(|flow| flow.totals.unique.as_u64()));
     let again = sum(|flow| flow.totals.retransmissions);
-    let segments = sum(|flow| flow.totals.data_segments);
+    let segments = sum(|flow| flow.totals.segments);
     let mut text = format!(
         "{} packets in {}: {} with {} of data.",
         grouped(trace.packets),

@@ -97,7 +97,7 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
     vec![
         ("first evidence", format!("{evidence} at {} s", decimal(row.start_s, 3))),
         ("recovered in", repair),
-        (q::SILENCE_SECONDS.label, time(row.silence_s)),
+        (q::SILENCE_SECONDS.label, row.silence_s.map_or("none".to_string(), time)),
         (q::LOST_SEGMENTS.label, grouped(row.lost_segments as u64)),
         (
             q::RETRANSMISSIONS.label,

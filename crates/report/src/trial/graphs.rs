@@ -39,7 +39,7 @@ pub(crate) fn figures_of(
     let view = View { bands: &brief, ..view };
     figures.push(window_chart(flow, &view));
     figures.push(congestion_chart(flow, &samples, &view));
-    figures.push(rate_chart(flow, BIN, &view));
+    figures.extend(rate_chart(flow, BIN, &view));
     figures.push(round_trip_chart(&samples, &view));
     figures
 }
@@ -82,8 +82,9 @@ fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure
     )
 }
 
-/// Sent and delivered data per `bin`.
-pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Figure {
+/// Sent and delivered data per `bin`, if the transfer has a rate.
+pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Option<Figure> {
+    flow.transfer.throughput?;
     let series = [sent_rate(flow, bin), delivered_rate(flow, bin)];
     // A burst into an empty queue must not flatten the rest.
     let mut rates: Vec<f64> =
@@ -91,16 +92,9 @@ pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Figure {
     rates.sort_by(f64::total_cmp);
     let title = format!("Throughput per {}", rounded::span(bin));
     let usual = rates.get(rates.len() * 95 / 100).copied();
-    chart(
-        &Chart {
-            title: &title,
-            unit: "Mbit/s",
-            right: None,
-            series: &series,
-            at_most: usual.map(|rate| rate * 2.0),
-        },
-        view,
-    )
+    let at_most = usual.map(|rate| rate * 2.0);
+    let drawn = Chart { title: &title, unit: "Mbit/s", right: None, series: &series, at_most };
+    Some(chart(&drawn, view))
 }
 
 fn round_trip_chart(samples: &[&Sample], view: &View<'_>) -> Figure {

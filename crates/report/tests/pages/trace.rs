@@ -64,8 +64,10 @@ fn trace_page_is_complete() {
     assert!(!flow.episodes.is_empty());
     // One direction of the transfer, both of the control connection.
     assert_eq!(count("<svg class=\"graph time-sequence\""), 3);
-    // Two for each; only a capture at the sender shows the RTT.
-    assert_eq!(count("<svg class=\"graph chart\""), 8);
+    // Windows of each; only a capture at the sender shows the RTT; and the throughput, but of the
+    // control connection, which has none.
+    assert_eq!(count("<svg class=\"graph chart\""), 6);
+    assert_eq!(count("aria-label=\"Throughput per"), 1);
     let episodes: usize =
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
     assert_eq!(count("<svg class=\"ladder\""), episodes);

@@ -169,7 +169,8 @@ pub enum MetricKind {
 }
 
 /// The types of recovery episodes, with the names of the interruption paper (sections III, IV).
-pub(super) const EPISODE_TYPES: &[&str] = &["without time lag", "with time lag", "intermittent"];
+pub(super) const EPISODE_TYPES: &[&str] =
+    &["without time lag", "with time lag", "intermittent", "unknown"];
 
 /// How a connection can end, as seen in a capture.
 pub const CONNECTION_ENDS: &[&str] = &[

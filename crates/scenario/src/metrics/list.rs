@@ -100,10 +100,10 @@ metrics! {
         "Share of the transfer in slow start";
     LIMIT_CONGESTION_WINDOW = "limit.congestion_window", "%", Trial, Capture, Neither,
         "limited by congestion window",
-        "Share of the transfer in which the congestion window was full: after loss, or below the \
-         path's capacity";
+        "Share of the transfer in which the congestion window was full, though the path could \
+         carry more";
     LIMIT_PATH = "limit.path", "%", Trial, Capture, Neither, "limited by path rate",
-        "Share of the transfer at the path's full rate";
+        "Share of the transfer at the path's full rate, or in which a pacing timer spaced packets";
     LIMIT_TIMEOUT = "limit.timeout", "%", Trial, Capture, Neither, "limited by timeout",
         "Share of the transfer spent waiting for a retransmission timeout";
     CPU_PER_BYTE = "cpu_per_byte", "ns/B", Trial, Kernel, Lower, "CPU time per byte",
@@ -134,7 +134,9 @@ metrics! {
     PAYLOAD_INTACT = "payload_intact", "", Trial, Applications, Higher, "payload intact",
         "Whether the receiver read exactly the bytes that were sent", values Truth;
     EPISODE_TYPE = "episode.type", "", Episode, Capture, Neither, "episode type",
-        "Type of the recovery: without time lag, with time lag, or intermittent",
+        "Type of the recovery, by who retransmitted the first lost segment: without time lag (on \
+         SACK, duplicate ACKs or ICMP), with time lag (a timer sent first), intermittent (a timer, \
+         then one retransmission per timeout), or unknown",
         values Text(EPISODE_TYPES);
     EPISODE_DURATION = "episode.duration", "s", Episode, Capture, Lower, "episode duration",
         "Time from the first evidence of loss until its repair";

@@ -30,7 +30,7 @@ fn causes_of_simulated_senders_follow_from_what_came_back() {
     for sender in SENDERS {
         let score = of(sender);
         let (causes, right) = score.causes();
-        assert!(right * 100 >= causes * 97, "{}: {right} of {causes}", sender.name);
+        assert!(right * 100 >= causes * 95, "{}: {right} of {causes}", sender.name);
         all.add(&score);
     }
     let (causes, right) = all.causes();
@@ -41,5 +41,5 @@ fn causes_of_simulated_senders_follow_from_what_came_back() {
 #[test]
 fn sender_without_fast_retransmit_is_found() {
     let sender = SENDERS.iter().find(|sender| sender.name == "haiku-2017-before").unwrap();
-    assert!(of(sender).ignored > 100);
+    assert!(of(sender).ignored > 30);
 }

@@ -3,8 +3,10 @@
 mod buffers;
 mod catalogue;
 mod datagrams;
+mod episodes;
 mod flows;
 mod forwarded;
+mod limits;
 mod path_mtu;
 mod states;
 mod truth_twice;

@@ -50,7 +50,10 @@ impl Connection {
         fast.taken = all && fast.with_syn > 0;
         let asked = fast.cookie;
         let given = header.fast_open.filter(|given| asked.is_some() && !given.is_request());
-        let in_vain = given.is_none() && fast.with_syn == 0 && self.handshake.retransmissions == 0;
+        let answered = fast.with_syn == 0 && self.handshake.retransmissions == 0;
+        // FreeBSD: unless the data was taken (`tcp_fastopen_disable_path`).
+        let refused = if self.config.freebsd.is_some() { !fast.taken } else { answered };
+        let in_vain = given.is_none() && refused;
         self.handshake.fast.lesson = Some(FastLesson {
             mss: header.mss.unwrap_or(super::opening::DEFAULT_MSS as u16),
             cookie: given,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tcplab_trace::{Ack, Connection, Flow, FlowId, Segment, Sink, SynOptions};
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 
 /// Writes a line for each connection when it is over. Memory: some hundred bytes for each that is
 /// not.
@@ -198,12 +198,19 @@ const COLUMNS: &[Pair] = &[
         let millis = (span.as_nanos() + 500_000) / 1_000_000;
         format!("{}.{:03}", millis / 1_000, millis % 1_000)
     }),
-    pair("throughput", "unique bytes over the connection's time, bytes per second", |s| {
-        let nanos = s.connection.last.since(s.connection.first).as_nanos();
-        let bytes = u128::from(s.flow.totals.unique.as_u64()) * 1_000_000_000;
-        let rate = (bytes + u128::from(nanos) / 2).checked_div(u128::from(nanos));
-        rate.unwrap_or(0).to_string()
-    }),
+    pair(
+        "throughput",
+        "unique bytes over the connection's time, bytes per second; NA where goodput has none",
+        |s| {
+            let nanos = s.connection.last.since(s.connection.first).as_nanos();
+            let bytes = u128::from(s.flow.totals.unique.as_u64()) * 1_000_000_000;
+            let rate = (bytes + u128::from(nanos) / 2).checked_div(u128::from(nanos));
+            let rate = rate.filter(|_| {
+                s.flow.totals.unique == Bytes::ZERO || s.flow.transfer.goodput.is_some()
+            });
+            rate.map_or("NA".to_owned(), |rate| rate.to_string())
+        },
+    ),
 ];
 
 const fn pair(name: &'static str, doc: &'static str, cell: fn(&Side<'_>) -> String) -> Pair {

@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 34] = [
+    let seen: [(&Quantity, &Occurrences); 35] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -42,6 +42,7 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::TIMEOUTS_AFTER_SACK, &causes.ignored_acks.after_sack),
         (&quantities::TIMEOUTS_AFTER_PARTIAL_ACK, &causes.ignored_acks.after_partial_ack),
         (&quantities::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
+        (&quantities::CONTROL_REPEATED, &causes.control_repeated),
         (&quantities::RETRANSMISSIONS_LOST, &causes.lost_retransmissions),
         (&quantities::RETRANSMISSIONS_SYN, &causes.syn_retransmissions),
         (&quantities::RETRANSMISSIONS_FIN, &causes.fin_retransmissions),

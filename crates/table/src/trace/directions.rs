@@ -81,6 +81,7 @@ directions! {
     };
     BACKOFF_MAX Few Whole(u64) |flow| flow.causes.backoff_max;
     RETRANSMISSIONS_AFTER_TIMEOUT Few Whole(u64) |flow| flow.causes.after_timeout.count;
+    CONTROL_REPEATED Few Whole(u64) |flow| flow.causes.control_repeated.count;
     RETRANSMISSIONS_LOST Few Whole(u64) |flow| flow.causes.lost_retransmissions.count;
     RETRANSMISSIONS_SYN Few Whole(u64) |flow| flow.causes.syn_retransmissions.count;
     RETRANSMISSIONS_FIN Few Whole(u64) |flow| flow.causes.fin_retransmissions.count;

@@ -15,6 +15,7 @@ pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
         SegmentKind::FillsGap => "fills-gap",
         SegmentKind::OutOfOrder => "out-of-order",
         SegmentKind::NetworkDuplicate => "network-duplicate",
+        SegmentKind::RepeatedControl => "repeated-control",
         SegmentKind::CaptureDuplicate => "capture-duplicate",
         SegmentKind::WindowProbe => "window-probe",
         SegmentKind::KeepAlive => "keep-alive",
@@ -74,6 +75,7 @@ pub(super) fn episode_kind(kind: EpisodeKind) -> &'static str {
         EpisodeKind::WithoutTimeLag => "without-time-lag",
         EpisodeKind::WithTimeLag => "with-time-lag",
         EpisodeKind::Intermittent => "intermittent",
+        EpisodeKind::Unknown => "unknown",
     }
 }
 
@@ -207,6 +209,7 @@ mod tests {
                 SegmentKind::FillsGap,
                 SegmentKind::OutOfOrder,
                 SegmentKind::NetworkDuplicate,
+                SegmentKind::RepeatedControl,
                 SegmentKind::CaptureDuplicate,
                 SegmentKind::WindowProbe,
                 SegmentKind::KeepAlive,
@@ -248,7 +251,12 @@ mod tests {
             |it| evidence(it).0,
         );
         distinct(
-            &[EpisodeKind::WithoutTimeLag, EpisodeKind::WithTimeLag, EpisodeKind::Intermittent],
+            &[
+                EpisodeKind::WithoutTimeLag,
+                EpisodeKind::WithTimeLag,
+                EpisodeKind::Intermittent,
+                EpisodeKind::Unknown,
+            ],
             episode_kind,
         );
         distinct(&Limit::ALL, limit);

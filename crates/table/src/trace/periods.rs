@@ -1,7 +1,7 @@
 //! A row for each recovery episode, each loss, each stall, each period under one limit.
 
 use tcplab_trace::{Episode, FlowId, Limit, LimitPeriod, LostSegment, Stall};
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 
 use super::names;
 use crate::column::{Column, columns};
@@ -35,8 +35,9 @@ pub(super) const EPISODES: &[Column<EpisodeRow>] = columns! {
     DIRECTION Few Text(|row| names::direction(row.flow.forward).into());
     EPISODE Near Whole(|row| row.number);
     KIND Few Text(|row| names::episode_kind(row.episode.kind).into()),
-        "without-time-lag (SACK or duplicate acknowledgements while data still flowed), \
-         with-time-lag (a timer sent first), intermittent (one retransmission per timeout)";
+        "Who retransmitted the first lost segment: without-time-lag (the sender, on SACK, duplicate \
+         ACKs or ICMP), with-time-lag (a timer sent first: it, an earlier segment or a probe), \
+         intermittent (a timer, then one retransmission per timeout), unknown (not captured)";
     EVIDENCE Few Text(|row| names::evidence(row.episode.evidence).0.into()),
         "The first evidence of loss: sack, duplicate-acks, packet-too-big, timeout or probe";
     EVIDENCE_FRAME Near Whole(|row| names::evidence(row.episode.evidence).1),
@@ -62,7 +63,7 @@ pub(super) const EPISODES: &[Column<EpisodeRow>] = columns! {
     PROBES Few Whole(|row| row.episode.probes);
     RETRANSMISSIONS_SPURIOUS Few Whole(|row| row.episode.spurious),
         "Of the retransmissions, those that a D-SACK shows to be spurious";
-    SILENCE_NS Near Whole(|row| row.episode.silence.as_nanos());
+    SILENCE_NS Near WholeIfAny(|row| row.episode.silence.map(Span::as_nanos));
     FIRST_FRAME Near Whole(|row| row.episode.frames.0);
     LAST_FRAME Near Whole(|row| row.episode.frames.1);
 };

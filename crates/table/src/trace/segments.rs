@@ -30,8 +30,9 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
         "What it is: new, fast-retransmission, timeout-retransmission, \
          after-timeout-retransmission, original-not-captured (a retransmission whose original did \
          not pass this capture point), fills-gap (captured after later data: retransmitted or out \
-         of order, unknown), out-of-order, network-duplicate, capture-duplicate, window-probe, \
-         keep-alive";
+         of order, unknown), out-of-order, network-duplicate, repeated-control (a SYN or FIN again, \
+         too soon for a timer: with an answer, or as one packet came twice), capture-duplicate, \
+         window-probe, keep-alive";
     TIMER Few TextIfAny(|row| row.segment.timer.map(names::timer).map(Into::into));
     EVIDENCE Few TextIfAny(|row| names::sign(row.segment.proof.by).map(Into::into)),
         "The evidence for its kind: duplicate-acks, sack, rack, partial-ack, packet-too-big, silence, \
@@ -70,6 +71,7 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
         SegmentKind::FastRetransmission => Some("tcp.analysis.fast_retransmission"),
         SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission
+        | SegmentKind::RepeatedControl
         | SegmentKind::OriginalNotCaptured => Some("tcp.analysis.retransmission"),
         SegmentKind::OutOfOrder => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),

@@ -10,6 +10,7 @@ use parquet::record::{Field, Row};
 use tcplab_capture::Reader;
 use tcplab_table::{ConnectionsCsv, Format, TraceTable, TraceTables};
 use tcplab_trace::{Analyzer, Connection, Flow, Trace};
+use tcplab_units::Span;
 use tempfile::TempDir;
 
 const CAPTURES: [&str; 4] = ["loss1_cubic.snd", "ackloss30.rcv", "blackout.snd", "app_limited.rcv"];
@@ -122,7 +123,8 @@ fn rows_say_what_the_analyser_said() {
             assert_eq!(episodes.len(), flow.episodes.len(), "{case}");
             for (row, episode) in episodes.iter().zip(&flow.episodes) {
                 assert_eq!(number(row, "lost_segments"), episode.lost.len() as u64, "{case}");
-                assert_eq!(number(row, "silence_ns"), episode.silence.as_nanos(), "{case}");
+                let silence = cell(row, "silence_ns").map(|it| it.parse().unwrap());
+                assert_eq!(silence, episode.silence.map(Span::as_nanos), "{case}");
             }
             let stalls = of(&all[&TraceTable::Stalls], connection, direction);
             assert_eq!(stalls.len(), flow.stalls.len(), "{case}");
@@ -228,7 +230,12 @@ fn csv_matches_tcptrace() {
             for (column, value) in ours {
                 let case = format!("{name}, connection {}: {column}", ours["conn_#"]);
                 let Some(other) = theirs.get(column) else { panic!("{case} is not tcptrace's") };
-                assert!(is_same(column, value, other), "{case}: {value}, theirs {other}");
+                // So little has no rate here.
+                let data = ours.get(&column.replace("throughput", "unique_bytes_sent"));
+                let is_few = column.starts_with("throughput")
+                    && data.is_some_and(|data| (1..5_840).contains(&data.parse().unwrap()));
+                let right = if is_few { value == "NA" } else { is_same(column, value, other) };
+                assert!(right, "{case}: {value}, theirs {other}");
             }
         }
     }

@@ -101,6 +101,7 @@ fn name(kind: SegmentKind) -> &'static str {
         SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate => "network duplicate",
+        SegmentKind::RepeatedControl => "SYN or FIN repeated",
         SegmentKind::CaptureDuplicate => "capture duplicate",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",

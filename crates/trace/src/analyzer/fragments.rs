@@ -1,14 +1,14 @@
 //! Fragments of IP packets put together (RFC 791 section 3.2, RFC 8200 section 4.5).
 //!
-//! The analyser needs headers and lengths only, so of the first fragment the beginning is kept and
-//! of the others their ranges.
+//! The analyser needs headers and lengths only, so of a packet its beginning is kept, and of the
+//! rest which parts came. A header may itself be cut into fragments.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::IpPacket;
 use tcplab_wire::protocol::TCP;
+use tcplab_wire::{Fragment, IpPacket};
 
 use crate::Note;
 
@@ -18,7 +18,7 @@ const WAITING: usize = 1_024;
 const RANGES: usize = 64;
 /// A packet is given up after this time (Linux: `ipfrag_time`).
 const PATIENCE: Span = Span::from_secs(30);
-/// So many bytes of the first fragment are kept: headers, also behind a tunnel's.
+/// So many bytes of the payload are kept: headers, also behind a tunnel's.
 const KEPT: usize = 512;
 /// The longest payload of IP, bytes.
 const LONGEST: u32 = 65_535;
@@ -38,6 +38,7 @@ struct Key {
     src: IpAddr,
     dst: IpAddr,
     id: u32,
+    /// Of what was cut into fragments.
     protocol: u8,
 }
 
@@ -47,10 +48,14 @@ struct Packet {
     since: Instant,
     /// The first captured fragment's frame.
     frame: u64,
-    /// The first fragment's bytes: IP header and payload.
-    first: Option<(Vec<u8>, usize)>,
-    /// The captured ranges of the payload, in order; none touch.
-    ranges: Vec<(u32, u32)>,
+    /// The first fragment's headers up to what was cut into fragments.
+    header: Option<Vec<u8>>,
+    is_tcp: bool,
+    /// The beginning of the payload, where `kept` says so.
+    payload: Vec<u8>,
+    kept: Ranges,
+    /// What was sent in the captured fragments.
+    sent: Ranges,
     /// The length of the payload, by the last fragment.
     length: Option<u32>,
 }
@@ -66,16 +71,14 @@ impl Fragments {
         while self.waiting.front().is_some_and(|oldest| at.since(oldest.since) > PATIENCE) {
             self.give_up();
         }
-        let key =
-            Key { src: ip.src(), dst: ip.dst(), id: ip.fragment_id()?, protocol: ip.protocol() };
+        let (_, protocol) = ip.fragmentable();
+        let key = Key { src: ip.src(), dst: ip.dst(), id: ip.fragment_id()?, protocol };
         let found = self.waiting.iter().rposition(|packet| packet.key == key);
         let index = found.unwrap_or_else(|| {
             if self.waiting.len() == WAITING {
                 self.give_up();
             }
-            let packet =
-                Packet { key, since: at, frame, first: None, ranges: Vec::new(), length: None };
-            self.waiting.push_back(packet);
+            self.waiting.push_back(Packet::new(key, at, frame));
             self.waiting.len() - 1
         });
         let packet = &mut self.waiting[index];
@@ -87,7 +90,7 @@ impl Fragments {
 
     fn give_up(&mut self) {
         let oldest = self.waiting.pop_front();
-        if let Some(packet) = oldest.filter(|packet| packet.key.protocol == TCP) {
+        if let Some(packet) = oldest.filter(|packet| packet.is_tcp) {
             self.given_up.get_or_insert((packet.frame, 0)).1 += 1;
         }
     }
@@ -105,42 +108,46 @@ impl Fragments {
 }
 
 impl Packet {
+    fn new(key: Key, since: Instant, frame: u64) -> Packet {
+        let is_tcp = key.protocol == TCP;
+        let (kept, sent) = (Ranges::default(), Ranges::default());
+        let (header, payload, length) = (None, Vec::new(), None);
+        Packet { key, since, frame, header, is_tcp, payload, kept, sent, length }
+    }
+
     fn take(&mut self, ip: &IpPacket<'_>) {
-        let fragment = ip.fragment();
-        let end = fragment.offset.saturating_add(ip.payload_len());
+        let (Fragment { offset, more }, (begin, _)) = (ip.fragment(), ip.fragmentable());
+        let end = offset.saturating_add(ip.total_len() - begin as u32);
         if end > LONGEST {
             return;
         }
-        if fragment.offset == 0 {
-            let bytes = ip.bytes();
-            self.first = Some((bytes[..bytes.len().min(KEPT)].to_vec(), ip.header_len()));
+        let (header, captured) = ip.bytes().split_at(begin);
+        if offset == 0 {
+            self.header = Some(header.to_vec());
+            self.is_tcp |= ip.protocol() == TCP;
         }
-        if !fragment.more {
+        if !more {
             self.length = Some(end);
         }
-        let at = self.ranges.partition_point(|range| range.0 < fragment.offset);
-        self.ranges.insert(at, (fragment.offset, end));
-        self.ranges.dedup_by(|later, earlier| {
-            let touches = later.0 <= earlier.1;
-            if touches {
-                earlier.1 = earlier.1.max(later.1);
-            }
-            touches
-        });
-        self.ranges.truncate(RANGES);
+        self.sent.add(offset, end);
+        let at = offset as usize;
+        if at < KEPT {
+            let captured = &captured[..captured.len().min(KEPT - at)];
+            self.payload.resize(self.payload.len().max(at + captured.len()), 0);
+            self.payload[at..at + captured.len()].copy_from_slice(captured);
+            self.kept.add(offset, offset + captured.len() as u32);
+        }
     }
 
     /// The packet as if it had not been fragmented, if nothing is missing.
     fn whole(&mut self) -> Option<(Vec<u8>, u32)> {
         let length = self.length?;
-        let covered = self.ranges.first().is_some_and(|range| range.0 == 0 && range.1 >= length);
-        if !covered {
+        if self.sent.beginning() < length {
             return None;
         }
-        let (first, header_len) = self.first.as_ref()?;
-        let payload = first.get(*header_len..)?;
-        let is_v4 = first[0] >> 4 == 4;
-        let mut packet = first[..if is_v4 { *header_len } else { 40 }].to_vec();
+        let header = self.header.as_ref()?;
+        let is_v4 = self.key.src.is_ipv4();
+        let mut packet = header[..if is_v4 { header.len() } else { 40 }].to_vec();
         let total = packet.len() as u32 + length;
         let told = if is_v4 { total } else { length };
         // Beyond 65,535 the header cannot tell; 0 stands for the length of the frame.
@@ -152,7 +159,31 @@ impl Packet {
             packet[4..6].copy_from_slice(&told);
             packet[6] = self.key.protocol;
         }
-        packet.extend_from_slice(payload);
+        packet.extend_from_slice(&self.payload[..self.kept.beginning() as usize]);
         Some((packet, total))
+    }
+}
+
+/// Ranges of bytes, in order; none touch.
+#[derive(Debug, Default)]
+struct Ranges(Vec<(u32, u32)>);
+
+impl Ranges {
+    fn add(&mut self, from: u32, to: u32) {
+        let at = self.0.partition_point(|range| range.0 < from);
+        self.0.insert(at, (from, to));
+        self.0.dedup_by(|later, earlier| {
+            let touches = later.0 <= earlier.1;
+            if touches {
+                earlier.1 = earlier.1.max(later.1);
+            }
+            touches
+        });
+        self.0.truncate(RANGES);
+    }
+
+    /// How many bytes from the first on are all there.
+    fn beginning(&self) -> u32 {
+        self.0.first().filter(|range| range.0 == 0).map_or(0, |range| range.1)
     }
 }

@@ -13,12 +13,14 @@ pub use reading::analyze;
 use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
+use tcplab_wire::protocol::TCP;
 use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, PacketOutcome};
 use crate::connection::{Entry, Table};
 use crate::direction::COPIES_SHARE;
+use crate::filter::{Filter, ends_of};
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{
@@ -30,19 +32,17 @@ use fragments::Fragments;
 use others::Others;
 use remarks::Remarks;
 
-/// A closed connection stays tracked for this time: a FIN whose ACK was lost is retransmitted.
-const LINGER: Span = Span::from_secs(1);
-const LINGERING: usize = 1_024;
 /// The most open connections tracked by default, about 7 kB each.
 const OPEN: usize = 1 << 17;
 
 /// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
+/// A closed connection that is still tracked: packets come after FINs and RSTs.
 #[derive(Debug)]
 struct Lingering {
-    /// The time of its last known packet.
-    since: Instant,
+    /// Its last known packet.
+    frame: u64,
     /// Its place in the table.
     at: usize,
     index: usize,
@@ -66,6 +66,7 @@ pub struct Analyzer<S = Collector> {
     /// The number of duplicated frames.
     copies: u64,
     fragments: Fragments,
+    filter: Option<Filter>,
     others: Others,
     remarks: Remarks,
 }
@@ -105,6 +106,7 @@ impl<S: Sink> Analyzer<S> {
             frames: 0,
             copies: 0,
             fragments: Fragments::default(),
+            filter: None,
             others: Others::default(),
             remarks: Remarks::default(),
         }
@@ -122,6 +124,14 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn with_max_open_connections(mut self, connections: usize) -> Analyzer<S> {
         self.most_open = connections.clamp(1, ENDS.most() / 2);
+        self
+    }
+
+    /// Analyses packets put together from fragments only if the filter admits them. Single frames
+    /// are not judged here: see [`Filter::admits_frame`] and [`skip`](Self::skip).
+    #[must_use]
+    pub fn with_filter(mut self, filter: Option<Filter>) -> Analyzer<S> {
+        self.filter = filter;
         self
     }
 
@@ -159,20 +169,25 @@ impl<S: Sink> Analyzer<S> {
     #[inline(never)]
     fn unusual(&mut self, frame: &Frame<'_>, at: Instant) {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
-        if let Some(anomaly) = view.anomaly() {
-            self.remarks.add(&anomaly.to_string(), self.frames);
-        }
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
         let Some(fragment) = fragment else { return self.view(&view, frame, at) };
-        match self.fragments.add(&fragment, (at, self.frames)) {
-            Some((packet, length)) => {
-                self.view(&FrameView::new(LinkType::RawIp, &packet, length), frame, at);
-            }
-            None => self.others.add(&view),
+        let whole = self.fragments.add(&fragment, (at, self.frames));
+        let view = match &whole {
+            Some((packet, length)) => FrameView::new(LinkType::RawIp, packet, *length),
+            // Part of a packet that is analysed later, or of one that a note counts.
+            None if fragment.protocol() == TCP => return,
+            None => FrameView::Ip(fragment),
+        };
+        let since = Span::from_nanos(at.as_nanos());
+        if self.filter.as_ref().is_none_or(|filter| filter.admits(ends_of(&view), since)) {
+            self.view(&view, frame, at);
         }
     }
 
     fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
+        if let Some(anomaly) = view.anomaly() {
+            self.remarks.add(&anomaly.to_string(), self.frames);
+        }
         let Some(tcp) = view.tcp() else {
             self.others.add(view);
             if let Some(ip) = view.ip() {
@@ -194,7 +209,9 @@ impl<S: Sink> Analyzer<S> {
             self.explain_leap(&mut packet);
         }
         self.analyse(&packet, comment);
-        self.close_lingering(packet.at);
+        if self.lingering.len() > OVER.most() {
+            self.close_lingering();
+        }
     }
 
     /// The time jumped ahead before this packet: finds out whether the clock was set.
@@ -284,21 +301,17 @@ impl<S: Sink> Analyzer<S> {
         }
         let entry = self.table.at(at);
         let latest = entry.index;
-        if let Some(mut state) = entry.state.take_if(|state| {
-            state.lingers && state.is_over() && !packet.wanted && is_done(state, packet.at)
-        }) {
-            entry.over(&state);
-            hand_over(&mut self.sink, latest, &mut state);
-        }
         let Some((index, state)) = entry.owner(packet) else {
-            return self.sink.late(latest, packet.at, packet.frame);
+            let text = "came after its connection, and then many others, had closed: counted in \
+                        no connection";
+            return self.remarks.add(text, packet.frame);
         };
         let outcome = state.packet(packet);
         if state.is_over() && !state.lingers {
             state.lingers = true;
             // What is put aside does not count.
             self.open -= usize::from(index == latest);
-            self.lingering.push_back(Lingering { since: packet.at, at, index });
+            self.lingering.push_back(Lingering { frame: packet.frame, at, index });
         }
         emit_events_of(&mut self.sink, index, state);
         if let Some((index, mut state)) = entry.outlived() {
@@ -412,39 +425,31 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// Hands over the connections that have been over for long enough, or are too many.
-    fn close_lingering(&mut self, now: Instant) {
-        let Some(first) = self.lingering.front() else { return };
-        let wanted = self.sink.wants_packets();
-        let crowded = self.lingering.len() > if wanted { OVER.most() } else { LINGERING };
-        if !crowded && (wanted || now.since(first.since) < LINGER) {
-            return;
+    /// Hands over the closed connections beyond the bound, those without a packet for longest
+    /// first.
+    #[inline(never)]
+    fn close_lingering(&mut self) {
+        while self.lingering.len() > OVER.most()
+            && let Some(Lingering { frame, at, index }) = self.lingering.pop_front()
+        {
+            let entry = self.table.at(at);
+            if entry.index != index {
+                continue;
+            }
+            let Some(mut state) = entry.state.take() else { continue };
+            if !state.is_over() {
+                state.lingers = false;
+                entry.state = Some(state);
+                self.open += 1;
+            } else if state.last_frame() > frame {
+                self.lingering.push_back(Lingering { frame: state.last_frame(), at, index });
+                entry.state = Some(state);
+            } else {
+                entry.over(&state);
+                hand_over(&mut self.sink, index, &mut state);
+            }
         }
-        let Some(Lingering { at, index, .. }) = self.lingering.pop_front() else { return };
-        let entry = self.table.at(at);
-        if entry.index != index {
-            return;
-        }
-        let Some(mut state) = entry.state.take() else { return };
-        if !state.is_over() {
-            state.lingers = false;
-            entry.state = Some(state);
-            self.open += 1;
-            return;
-        }
-        if !crowded && !is_done(&state, now) {
-            self.lingering.push_back(Lingering { since: state.last(), at, index });
-            entry.state = Some(state);
-            return;
-        }
-        entry.over(&state);
-        hand_over(&mut self.sink, index, &mut state);
     }
-}
-
-/// Whether nothing came of a connection that is over for long enough.
-fn is_done(state: &ConnectionState, now: Instant) -> bool {
-    now.since(state.last()) >= LINGER
 }
 
 fn hand_over<S: Sink>(sink: &mut S, index: usize, state: &mut ConnectionState) {
@@ -537,10 +542,5 @@ impl Sink for Collector {
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.insert(index, connection);
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        if let Some(connection) = self.connections.get_mut(&index) {
-            connection.add_late_packet(at, frame);
-        }
     }
 }

@@ -34,6 +34,7 @@ impl CauseCounts {
                 causes.out_of_order_max =
                     causes.out_of_order_max.max(sent.high.since(sent.range.start));
             }
+            (SegmentKind::RepeatedControl, _) => add(&mut causes.control_repeated),
             (SegmentKind::NetworkDuplicate, _) => add(&mut causes.network_duplicates),
             (SegmentKind::CaptureDuplicate, _) => add(&mut causes.capture_duplicates),
             (SegmentKind::WindowProbe | SegmentKind::KeepAlive, _) => {}

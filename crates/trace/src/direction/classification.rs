@@ -1,8 +1,21 @@
-//! A retransmission before and after it was classified.
+//! A transmission before and after it was classified.
 
 use tcplab_units::{Instant, Span};
 
 use crate::{LossRule, Proof, Range, SegmentKind, Timer};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewData {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// By its form it may be a tail loss probe.
+    pub(crate) may_be_probe: bool,
+    /// It ends with less than a full segment, and without FIN.
+    pub(crate) small: bool,
+    /// The round trip from the capture point to the sender.
+    pub(crate) beyond: Span,
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RetransmittedPacket {
@@ -19,6 +32,8 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
+    /// It is a FIN without data.
+    pub(crate) bare_fin: bool,
     /// The timestamp that it echoes.
     pub(crate) echo: Option<u32>,
     /// The capture point is the sender's.

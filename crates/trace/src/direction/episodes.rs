@@ -209,12 +209,13 @@ impl<'a> Draft<'a> {
         let count = |test: &dyn Fn(&Transmission) -> bool| {
             repeats.iter().filter(|(_, t)| test(t)).count() as u64
         };
-        let first_repeat = repeats.iter().find(|&&(order, _)| order > first_order);
-        let repeat_order = first_repeat.map_or(until, |&(order, _)| order + 1);
+        let beginning = self.beginning(context, until);
+        let from = beginning.map_or(until, |(order, _)| order);
+        let first_repeat = repeats.iter().find(|&&(order, _)| order >= from);
         let last_frame = repair.map(|mark| mark.frame).or(marks.last().map(|mark| mark.frame));
         let last_sent = span.last().map_or(first.frame, |(_, t)| t.frame);
         let episode = Episode {
-            kind: self.kind(&span, marks, until),
+            kind: kind(beginning, &span, marks, until),
             lost: self
                 .lost
                 .iter()
@@ -230,7 +231,7 @@ impl<'a> Draft<'a> {
             timeouts: count(&|t| t.timer.is_some()),
             probes: span.iter().filter(|(_, t)| t.timer == Some(Timer::Probe)).count() as u64,
             spurious: count(&|t| t.spurious),
-            silence: longest_gap(span.iter().take_while(|&&(order, _)| order < repeat_order)),
+            silence: beginning.and_then(|sent| silence_before(sent, log)),
             frames: (first.frame, last_frame.map_or(last_sent, |frame| frame.max(first.frame))),
         };
         Found {
@@ -240,20 +241,31 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn kind(&self, span: &[Sent<'_>], marks: &[AckMark], until: u64) -> EpisodeKind {
-        let by_timer = match self.evidence {
-            Evidence::Timeout { .. } | Evidence::Probe { .. } => true,
-            Evidence::Sack { .. }
-            | Evidence::DuplicateAcks { .. }
-            | Evidence::PacketTooBig { .. } => false,
-        };
-        if lone_timeouts(span, marks, until) >= 2 {
-            EpisodeKind::Intermittent
-        } else if by_timer {
-            EpisodeKind::WithTimeLag
-        } else {
-            EpisodeKind::WithoutTimeLag
-        }
+    /// What began the recovery: the first retransmission of the first lost segment, or what a timer
+    /// sent before it.
+    fn beginning(&self, context: &Context<'a>, until: u64) -> Option<Sent<'a>> {
+        let (first_order, first) = self.lost[0];
+        let repeats = context.log.overlapping(first.range);
+        let repeat = repeats.into_iter().find(|&order| order > first_order);
+        let repeat = repeat.and_then(|order| Some((order, context.log.get(order)?)));
+        let timers = [Timer::Probe, Timer::Retransmission];
+        let by_timer = timers.into_iter().filter_map(|it| context.timer_after(first_order, it));
+        by_timer.chain(repeat).filter(|&(order, _)| order < until).min_by_key(|&(order, _)| order)
+    }
+}
+
+/// The type, by what began the recovery.
+fn kind(
+    beginning: Option<Sent<'_>>,
+    span: &[Sent<'_>],
+    marks: &[AckMark],
+    until: u64,
+) -> EpisodeKind {
+    match beginning {
+        None => EpisodeKind::Unknown,
+        Some((_, Transmission { timer: None, .. })) => EpisodeKind::WithoutTimeLag,
+        Some(_) if lone_timeouts(span, marks, until) >= 2 => EpisodeKind::Intermittent,
+        Some(_) => EpisodeKind::WithTimeLag,
     }
 }
 
@@ -343,7 +355,8 @@ fn highest_end(sent: &[Sent<'_>]) -> Offset {
     sent.iter().map(|(_, t)| t.range.end).max().unwrap_or_default()
 }
 
-fn longest_gap<'a>(sent: impl Iterator<Item = &'a Sent<'a>>) -> Span {
-    let times: Vec<Instant> = sent.map(|(_, t)| t.at).collect();
-    times.windows(2).map(|pair| pair[1].since(pair[0])).max().unwrap_or_default()
+/// How long the sender had sent nothing.
+fn silence_before((order, sent): Sent<'_>, log: &Log) -> Option<Span> {
+    let before = log.get(order.checked_sub(1)?)?;
+    Some(sent.at.since(before.at))
 }

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use tcplab_units::{Instant, Offset, Span};
 
 use super::capture_point::Distances;
-use super::classification::{Classification, RetransmittedPacket};
+use super::classification::{Classification, NewData, RetransmittedPacket};
 use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
@@ -119,13 +119,16 @@ impl Classifier {
         if self.probed.take() == Some(range.start) && packet.payload > 1 && board.una == range.start
         {
             // The receiver had no room for the probe's byte: it is sent again with new data.
-            let moment = (packet.at, packet.frame);
-            let to_sender = context.to_sender();
-            let classification = sender_model.classify_new(moment, range, to_sender, board);
-            return (classification, LogEntry::First);
+            let (at, frame) = (packet.at, packet.frame);
+            let beyond = context.to_sender().unwrap_or_default();
+            let new = NewData { at, frame, range, may_be_probe: false, small: false, beyond };
+            return (sender_model.classify_new(&new, board), LogEntry::First);
         }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if let Some(syn) = repeated_syn(candidate, board) {
+            return (syn, LogEntry::Retransmission);
         }
         if range.end <= FIRST && !packet.syn() {
             return (self.classify_before_first(packet), LogEntry::NotLogged);
@@ -298,6 +301,7 @@ impl Classifier {
             echo: packet.timestamps.map(|(_, echo)| echo),
             at_sender: is_at_sender(context),
             whole,
+            bare_fin: packet.fin() && packet.payload == 0,
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
         if unseen == 0 && board.covers(range) {
@@ -397,6 +401,17 @@ impl Classifier {
 fn is_at_sender(context: Context<'_>) -> bool {
     let (tap, sure) = context.distances.place(context.forward);
     tap == CapturePoint::Sender && sure >= Confidence::Medium
+}
+
+/// A SYN or SYN-ACK sooner than a timer sends it again (RFC 6298 section 2.1: 1 s): it answers a
+/// SYN that came twice, or is a duplicate itself.
+fn repeated_syn(candidate: &Candidate<'_>, board: &Scoreboard) -> Option<Classification> {
+    let &Candidate { packet, range, .. } = candidate;
+    let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
+    let waited = packet.at.since(before.at);
+    let proof = Proof { by: Sign::Time, frame: Some(before.frame), waited, nth: 2, spurious: None };
+    let kind = SegmentKind::RepeatedControl;
+    (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tcplab_units::{Instant, Offset};
+use tcplab_wire::TcpFlags;
 
 use crate::bounds::{REPETITIONS, TRANSMISSIONS};
 use crate::packet::Packet;
@@ -18,6 +19,8 @@ pub(crate) struct Transmission {
     /// Carries a SYN: its loss belongs to the handshake.
     pub(crate) syn: bool,
     pub(crate) repeat: bool,
+    /// With PSH: the end of a write, as a rule (RFC 9293 section 3.9.1).
+    pub(crate) pushed: bool,
     /// The timer that sent it, if any.
     pub(crate) timer: Option<Timer>,
     /// Value of its timestamp option (RFC 7323 section 3).
@@ -36,6 +39,7 @@ impl Transmission {
             payload,
             syn: false,
             repeat: false,
+            pushed: false,
             timer: None,
             clock: None,
             arrival: Arrival::Unknown,
@@ -47,7 +51,8 @@ impl Transmission {
     pub(crate) fn of(packet: &Packet, range: Range, payload: u64) -> Transmission {
         let clock = packet.timestamps.map(|(value, _)| value);
         let plain = Transmission::new(range, packet.at, packet.frame, payload);
-        Transmission { syn: packet.syn(), clock, ..plain }
+        let pushed = packet.flags.contains(TcpFlags::PSH);
+        Transmission { syn: packet.syn(), pushed, clock, ..plain }
     }
 }
 

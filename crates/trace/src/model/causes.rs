@@ -35,6 +35,8 @@ pub struct Causes {
     pub backoff_max: u64,
     /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
+    /// SYNs and FINs repeated too soon for a timer.
+    pub control_repeated: Occurrences,
     /// Of all these, retransmissions of data retransmitted before: a retransmission was lost.
     pub lost_retransmissions: Occurrences,
     /// SYNs retransmitted.
@@ -114,6 +116,7 @@ impl Causes {
             &self.tail_loss_probes,
             &self.timeouts,
             &self.after_timeout,
+            &self.control_repeated,
             &self.originals_not_captured,
         ]
         .iter()

@@ -20,11 +20,14 @@ pub enum Limit {
     /// Less than either window is in flight, and sending continues when ACKs free room: the send
     /// buffer is full of unacknowledged data. At the receiver this looks like a full window.
     SendBuffer,
-    /// The congestion window grows each RTT (RFC 5681 section 3.1).
+    /// The congestion window grows by leaps each RTT (RFC 5681 section 3.1).
     SlowStart,
-    /// The congestion window is full: after loss, or below the path's capacity.
+    /// The congestion window is full and the next ACK is awaited (`tcp_cwnd_test` in Linux), though
+    /// the path could carry more.
     Congestion,
-    /// The path is full: ACKs at its bottleneck rate, a standing queue, or pacing at that rate.
+    /// The path carries no more, in recovery too: data arrive at its bottleneck's rate, or a queue
+    /// stands. Or a pacing timer spaces the packets of a sender with data and room in its windows:
+    /// it sends at what it takes for the path's rate.
     Path,
     /// Waiting for a retransmission timer.
     Timeout,
@@ -246,6 +249,12 @@ pub struct Transfer {
     pub baseline: Option<Span>,
     /// Buffer delay: mean RTT above the baseline, percent.
     pub buffer_delay: Option<f64>,
+}
+
+impl Transfer {
+    /// Less data than these few full segments of Ethernet have no rate: their time is that of one
+    /// packet.
+    pub const LEAST: Bytes = Bytes::new(4 * 1_460);
 }
 
 /// Data sent and acknowledged over time: intervals of equal length from the first packet on.

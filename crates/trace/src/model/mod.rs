@@ -108,14 +108,6 @@ impl Connection {
             reverse: Flow::default(),
         }
     }
-
-    /// Counts a packet after the connection was passed on: see [`Sink::late`](crate::Sink::late).
-    pub fn add_late_packet(&mut self, at: Instant, frame: u64) {
-        self.last = self.last.max(at);
-        self.frames.1 = self.frames.1.max(frame);
-        self.packets += 1;
-        self.life.after_close += 1;
-    }
 }
 
 /// One direction of a connection: the data segments and the acknowledgements coming back.
@@ -234,6 +226,9 @@ pub enum SegmentKind {
     OutOfOrder,
     /// A duplicate made by the network.
     NetworkDuplicate,
+    /// A SYN, SYN-ACK or FIN without data once more, too soon for a timer: with the answer to a
+    /// packet of the peer (BSD repeats a FIN so), or because one packet came twice.
+    RepeatedControl,
     /// A frame captured twice.
     CaptureDuplicate,
     /// A zero-window probe (RFC 9293 section 3.8.6.1).
@@ -249,7 +244,8 @@ impl SegmentKind {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::OriginalNotCaptured => true,
+            | SegmentKind::OriginalNotCaptured
+            | SegmentKind::RepeatedControl => true,
             SegmentKind::New
             | SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
@@ -409,7 +405,7 @@ impl Flow {
 /// A recovery episode: from the first evidence of loss until the loss is repaired.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Episode {
-    /// The kind, of the three of the interruption paper.
+    /// The type, of the three of the interruption paper.
     pub kind: EpisodeKind,
     /// Transmissions that were lost, in the order they were sent: data and FIN. (A lost SYN is the
     /// handshake's affair, a lost acknowledgement leaves no mark of its own at the sender.)
@@ -434,10 +430,18 @@ pub struct Episode {
     pub probes: u64,
     /// Of the retransmissions, how many a D-SACK proved spurious.
     pub spurious: u64,
-    /// The longest silence from the first lost segment to the first retransmission: the time lag.
-    pub silence: Span,
+    /// The paper's time lag: how long the sender had sent nothing when its recovery began with the
+    /// first retransmission, or with the probe before it. `None` if it never began.
+    pub silence: Option<Span>,
     /// Frames at the capture point from the first lost to the repairing acknowledgement, inclusive.
     pub frames: (u64, u64),
+}
+
+impl Totals {
+    /// The share of the segments that were retransmissions, 0 to 1; 0 without segments.
+    pub fn retransmitted_share(&self) -> f64 {
+        self.retransmissions as f64 / self.segments.max(1) as f64
+    }
 }
 
 impl Episode {
@@ -459,15 +463,19 @@ pub struct LostSegment {
 }
 
 /// The three types of "Experimental Analysis of TCP Behaviors against Bursty Packet Losses
-/// Caused by Transmission Interruption", section III.
+/// Caused by Transmission Interruption": by "whether timeout retransmission is used or not for the
+/// first missing data segment" (section V), whatever revealed its loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum EpisodeKind {
-    /// SACK evidence arrives while data still flows.
+    /// The first lost segment was retransmitted on SACK, duplicate ACKs or ICMP.
     WithoutTimeLag,
-    /// The window ran out; a timer sends first, the rest is repaired on SACK evidence.
+    /// A timer retransmitted it, or sent an earlier segment or a tail loss probe before its
+    /// retransmission.
     WithTimeLag,
-    /// One retransmission per timeout, repeatedly.
+    /// As `WithTimeLag`, then one retransmission per timeout, repeatedly (section IV.C).
     Intermittent,
+    /// Its retransmission was not captured.
+    Unknown,
 }
 
 impl EpisodeKind {
@@ -477,6 +485,7 @@ impl EpisodeKind {
             EpisodeKind::WithoutTimeLag => "without time lag",
             EpisodeKind::WithTimeLag => "with time lag",
             EpisodeKind::Intermittent => "intermittent",
+            EpisodeKind::Unknown => "unknown",
         }
     }
 }
@@ -514,6 +523,10 @@ pub enum Evidence {
 /// Sums over one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
+    /// Packets with data, SYN or FIN: those that can be retransmitted.
+    pub segments: u64,
+    /// Their segments on the wire, where offloading made larger packets of several.
+    pub wire_segments: u64,
     /// Packets with data.
     pub data_segments: u64,
     /// Data bytes, repeats counted.

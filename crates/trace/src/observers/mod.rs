@@ -52,6 +52,10 @@ impl Observers {
         self.limits.opened(reaction);
         self.stalls.opened(reaction);
     }
+    /// Bytes of data in a full segment; `None` while unknown.
+    pub(crate) fn full_size(&self) -> Option<u64> {
+        self.full_size.bytes()
+    }
     #[inline(never)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         self.on_send_plain(sent);

@@ -5,9 +5,6 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use super::event::{AckEvent, SendEvent};
 use crate::{CapturePoint, Flow, Transfer};
 
-/// Less data than a few full segments of Ethernet have no rate: their time is that of one packet.
-const LEAST: Bytes = Bytes::new(4 * 1_460);
-
 /// What of a direction is added up for its metrics.
 #[derive(Debug, Default)]
 pub(crate) struct TransferSums {
@@ -42,7 +39,7 @@ impl TransferSums {
         }
     }
 
-    /// `capacity`: what the spacing of acknowledged data says. `path_rtt`: of the whole path; what
+    /// `capacity`: what the spacing of acknowledged data says; the path carried at least the goodput. `path_rtt`: of the whole path; what
     /// took less, but for its variation, was sent at once and has no rate.
     pub(crate) fn finish(&self, flow: &mut Flow, capacity: Option<Rate>, path_rtt: Option<Span>) {
         let Some(first) = self.first else { return };
@@ -52,14 +49,19 @@ impl TransferSums {
         // A capture point beside the receiver sees no round trip of the data.
         let baseline = self.least.filter(|_| flow.capture_point != CapturePoint::Receiver);
         let has_rate = path_rtt.is_none_or(|path_rtt| time * 4 >= path_rtt * 3);
-        let rate = |data: Bytes| Rate::of(data, time).filter(|_| has_rate && data >= LEAST);
+        let rate =
+            |data: Bytes| Rate::of(data, time).filter(|_| has_rate && data >= Transfer::LEAST);
+        let goodput = rate(acked);
+        let capacity = capacity.map(|capacity| goodput.map_or(capacity, |it| capacity.max(it)));
         flow.transfer = Transfer {
             time,
             acked,
-            goodput: rate(acked),
+            goodput,
             throughput: rate(flow.totals.data),
             capacity,
-            time_ratio: capacity.and_then(|capacity| time_ratio(time, acked, capacity)),
+            time_ratio: capacity
+                .filter(|_| goodput.is_some())
+                .and_then(|capacity| time_ratio(time, acked, capacity)),
             efficiency: (data > 0).then(|| 100.0 * data.saturating_sub(again) as f64 / data as f64),
             baseline,
             buffer_delay: baseline.and_then(|least| self.buffer_delay(least)),

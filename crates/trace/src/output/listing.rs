@@ -99,6 +99,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
         (SegmentKind::FillsGap, None) => Some("fills a gap"),
         (SegmentKind::OutOfOrder, None) => Some("out of order"),
+        (SegmentKind::RepeatedControl, None) => Some("SYN or FIN repeated"),
         (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
         (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),
         (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
@@ -157,7 +158,7 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
     let _ = writeln!(
         text,
         "{way} episode {}: {} lost, first evidence {evidence} at {}, {repaired}, {} \
-         retransmissions ({} by timer, {} spurious), {} probes, silence {}",
+         retransmissions ({} by timer, {} spurious), {} probes, {}",
         episode.kind.name(),
         episode.lost.len(),
         seconds(Some(episode.evidence_at)).trim_start(),
@@ -165,7 +166,7 @@ fn write_episode(episode: &Episode, way: &str, flow: &Flow, text: &mut String) {
         episode.timeouts,
         episode.spurious,
         episode.probes,
-        episode.silence,
+        episode.silence.map_or("never retransmitted".to_owned(), |it| format!("silence {it}")),
     );
     for lost in lost {
         let _ = writeln!(text, "    {lost}");

@@ -34,23 +34,23 @@ fn take_in(analyzer: &mut Analyzer<Counts>, number: u64, step: &Step) {
     analyzer.packet(&frame(number, &packet(step)));
 }
 
-fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
+pub(super) fn frame(number: u64, bytes: &[u8]) -> Frame<'_> {
     Frame::whole((number + 1) * 100_000, LinkType::RawIp, bytes)
 }
 
 /// What one of the two ends sends: data (where it starts and how long), or an acknowledgement.
 #[derive(Debug, Clone, Copy, Default)]
-struct Step {
+pub(super) struct Step {
     /// Which client.
-    client: u32,
-    from_server: bool,
-    flags: TcpFlags,
-    seq: u64,
-    ack: u64,
-    len: usize,
-    blocks: [(u64, u64); 3],
+    pub(super) client: u32,
+    pub(super) from_server: bool,
+    pub(super) flags: TcpFlags,
+    pub(super) seq: u64,
+    pub(super) ack: u64,
+    pub(super) len: usize,
+    pub(super) blocks: [(u64, u64); 3],
     /// 0 for none.
-    clock: u32,
+    pub(super) clock: u32,
 }
 
 const LEN: u64 = 100;
@@ -63,7 +63,7 @@ fn ack(to: u64) -> Step {
     Step { from_server: true, flags: TcpFlags::ACK, seq: 1, ack: to, ..Step::default() }
 }
 
-fn packet(step: &Step) -> Vec<u8> {
+pub(super) fn packet(step: &Step) -> Vec<u8> {
     let server = Ipv4Addr::new(10, 0, 0, 2);
     let client = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 0).to_bits() + step.client);
     let (src, dst) = if step.from_server { (server, client) } else { (client, server) };

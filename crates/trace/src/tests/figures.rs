@@ -181,12 +181,62 @@ fn paper_figures_match_snapshots() {
 #[test]
 fn episode_silence_before_first_retransmission() {
     for (text, silence) in [
-        (WITHOUT_TIME_LAG, Span::from_millis(1)),
+        // A segment each millisecond, until the SACK prompts one between two of them.
+        (WITHOUT_TIME_LAG, Span::from_micros(100)),
         (WITH_TIME_LAG, Span::from_millis(241)),
         (PROBE_WITH_NEW_DATA, Span::from_millis(31)),
+        (IGNORED_DUPLICATES, Span::from_millis(230)),
+        (PAUSE_THEN_EVIDENCE, Span::from_millis(1)),
     ] {
-        assert_eq!(flow(text).episodes[0].silence, silence);
+        assert_eq!(flow(text).episodes[0].silence, Some(silence));
     }
+}
+
+/// Duplicate ACKs come back, but the sender waits for its timer (Haiku before August 2017).
+const IGNORED_DUPLICATES: &str = "
+    open 0.010 nosack
+    0.100 > 1:14481 every 0.001
+    0.110 < acks 1449 4345 every 0.001
+    # 4345:5793 is lost
+    0.114 < ack 4345
+    0.115 < ack 4345
+    0.116 < ack 4345
+    0.117 < ack 4345
+    0.118 < ack 4345
+    0.119 < ack 4345
+    0.339 > 4345:5793
+    0.349 < ack 14481
+    0.350 > 14481:15929
+    0.360 < ack 15929
+";
+
+/// The sender pauses for 50 ms between the lost segment and the SACK.
+const PAUSE_THEN_EVIDENCE: &str = "
+    open 0.010
+    0.100 > 1:2897 every 0.001
+    # 1449:2897 is lost
+    0.110 < ack 1449
+    0.150 > 2897:7241 every 0.001
+    0.160 < ack 1449 sack 2897-4345
+    0.161 < ack 1449 sack 2897-5793
+    0.1611 > 7241:8689
+    0.162 < ack 1449 sack 2897-7241
+    0.1621 > 1449:2897
+    0.1721 < ack 8689
+    0.173 > 8689:10137
+    0.183 < ack 10137
+";
+
+#[test]
+fn episode_typed_by_who_retransmitted_first() {
+    let episode = |text| flow(text).episodes.remove(0);
+    let ignored = episode(IGNORED_DUPLICATES);
+    assert_eq!(ignored.kind, EpisodeKind::WithTimeLag);
+    assert!(matches!(ignored.evidence, Evidence::DuplicateAcks { .. }), "{ignored:?}");
+    assert_eq!(episode(PAUSE_THEN_EVIDENCE).kind, EpisodeKind::WithoutTimeLag);
+    // The capture ends before the retransmission.
+    let cut = episode(PAUSE_THEN_EVIDENCE.split("0.1621").next().unwrap());
+    assert_eq!((cut.kind, cut.silence), (EpisodeKind::Unknown, None));
 }
 
 #[test]

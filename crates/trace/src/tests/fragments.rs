@@ -1,10 +1,10 @@
 //! IP fragments: one packet again, or a note.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 use tcplab_wire::{Ecn, IpRepr, Ipv6Repr, LinkType, TcpFlags, TcpRepr};
 
 use super::drill::{analyze, drill, feed};
-use crate::{Analyzer, Frame};
+use crate::{Analyzer, Filter, Frame, Trace};
 
 /// A packet of which a fragment is missing is not analysed; skipped frames keep their numbers.
 #[test]
@@ -75,6 +75,20 @@ fn fragments_in_any_order_are_one_packet() {
     }
 }
 
+/// RFC 1858 section 3: the flags are in the second fragment.
+#[test]
+fn fragments_of_a_header_are_one_packet() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    feed(&mut analyzer, &packets[..3]);
+    for piece in fragments(&packets[3].bytes, 8) {
+        analyzer.packet(&Frame::whole(packets[3].time_ns, LinkType::RawIp, &piece));
+    }
+    let trace = analyzer.finish();
+    assert_eq!((&trace.notes[..], &trace.others[..]), (&[][..], &[][..]));
+    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1448));
+}
+
 #[test]
 fn fragments_cut_by_the_snap_length_are_one_packet() {
     let packets = drill("open 0.010\n0.1 > 1:1449\n", 1_000);
@@ -89,25 +103,98 @@ fn fragments_cut_by_the_snap_length_are_one_packet() {
     assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1448));
 }
 
-/// RFC 8200 section 4.5.
-#[test]
-fn fragments_of_ipv6_are_one_packet() {
+/// An IPv6 packet in fragments of 512 bytes, without extension headers or with one of eight bytes
+/// in what is cut, which only the first fragment then has.
+fn fragments_of_ipv6(extended: bool) -> Vec<Vec<u8>> {
     let (src, dst) = ("fd00::1".parse().unwrap(), "fd00::2".parse().unwrap());
     let ip = IpRepr::V6(Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct });
     let tcp = TcpRepr { src_port: 1, dst_port: 2, flags: TcpFlags::ACK, ..TcpRepr::default() };
     let packet = tcp.to_packet(&ip, &[7; 1_000]);
     let (header, payload) = packet.split_at(40);
-    let mut analyzer = Analyzer::new();
-    for (number, piece) in payload.chunks(512).enumerate() {
+    // Destination options: TCP follows; six bytes of padding.
+    let options = [6, 0, 1, 4, 0, 0, 0, 0];
+    let payload = [if extended { &options[..] } else { &[] }, payload].concat();
+    let pieces = payload.chunks(512).enumerate().map(|(number, piece)| {
         let more = u16::from((number + 1) * 512 < payload.len());
         let [high, low] = ((number * 512) as u16 | more).to_be_bytes();
-        let extension = [6, 0, high, low, 0, 0, 0, 9];
+        let extension = [if extended { 60 } else { 6 }, 0, high, low, 0, 0, 0, 9];
         let mut fragment = [header, &extension, piece].concat();
         fragment[4..6].copy_from_slice(&(8 + piece.len() as u16).to_be_bytes());
         fragment[6] = 44;
-        analyzer.packet(&Frame::whole(number as u64, LinkType::RawIp, &fragment));
+        fragment
+    });
+    pieces.collect()
+}
+
+/// RFC 8200 section 4.5.
+#[test]
+fn fragments_of_ipv6_are_one_packet() {
+    for extended in [false, true] {
+        for is_reversed in [false, true] {
+            let mut pieces = fragments_of_ipv6(extended);
+            if is_reversed {
+                pieces.reverse();
+            }
+            let mut analyzer = Analyzer::new();
+            for (number, piece) in pieces.iter().enumerate() {
+                analyzer.packet(&Frame::whole(number as u64, LinkType::RawIp, piece));
+            }
+            let trace = analyzer.finish();
+            assert_eq!(trace.notes, [], "{extended}");
+            let connection = &trace.connections[0];
+            assert_eq!(connection.forward.totals.data, Bytes::new(1_000), "{extended}");
+            assert_eq!((connection.client.port(), connection.server.port()), (1, 2));
+        }
     }
-    let trace = analyzer.finish();
-    assert_eq!(trace.notes, []);
-    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1_000));
+}
+
+#[test]
+fn fragment_missing_behind_extension_headers_noted() {
+    let mut analyzer = Analyzer::new();
+    analyzer.packet(&Frame::whole(0, LinkType::RawIp, &fragments_of_ipv6(true)[0]));
+    let notes = analyzer.finish().notes;
+    assert!(notes[0].text.contains("lacks fragments"), "{notes:?}");
+}
+
+/// What a filter makes of a transfer whose second segment comes in pieces, one the wrong way round.
+fn filtered(text: &str) -> Trace {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n0.2 < ack 1449\n", 1_000);
+    let filter = Filter::parse(text).unwrap();
+    let mut analyzer = Analyzer::new().with_filter(Some(filter.clone()));
+    let mut frames: Vec<&[u8]> = packets[..3].iter().map(|packet| &packet.bytes[..]).collect();
+    let mut pieces = fragments(&packets[3].bytes, 400);
+    pieces.swap(0, 1);
+    frames.extend(pieces.iter().map(|piece| &piece[..]));
+    frames.push(&packets[4].bytes);
+    for (number, bytes) in frames.into_iter().enumerate() {
+        let frame = Frame::whole(number as u64, LinkType::RawIp, bytes);
+        if filter.admits_frame(&frame, Span::from_nanos(number as u64)) {
+            analyzer.packet(&frame);
+        } else {
+            analyzer.skip(frame.time_ns);
+        }
+    }
+    analyzer.finish()
+}
+
+#[test]
+fn fragments_pass_filter_together() {
+    let all = filtered("time ..1s");
+    let connection = &all.connections[0];
+    assert_eq!(connection.forward.totals.data, Bytes::new(1_448));
+    let client = connection.client;
+    for text in [
+        format!("port {}", client.port()),
+        format!("host {} and port {}", client.ip(), client.port()),
+        format!("not port {}", client.port() - 1),
+    ] {
+        let trace = filtered(&text);
+        assert_eq!(trace.connections, all.connections, "{text}");
+        assert_eq!((&trace.others, &trace.notes), (&all.others, &all.notes), "{text}");
+    }
+    for text in ["host 192.0.2.1", "port 9", "time 5s.."] {
+        let trace = filtered(text);
+        assert_eq!((trace.connections.len(), trace.packets), (0, 8), "{text}");
+        assert_eq!((trace.others, trace.notes), (vec![], vec![]), "{text}");
+    }
 }

@@ -5,7 +5,6 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use tcplab_units::Instant;
 
 use super::drill::{Captured, MSS, drill, feed};
 use crate::fast_path;
@@ -47,9 +46,6 @@ impl Sink for Recorder {
     fn connection(&mut self, index: usize, connection: Connection) {
         self.note((index, connection));
     }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        self.note((index, at, frame));
-    }
 }
 
 /// All that is found in these packets.
@@ -63,7 +59,7 @@ fn results(packets: &[Captured]) -> String {
 
 /// What one end does next; the client where `client` is set.
 #[derive(Debug, Clone, Copy)]
-enum Move {
+pub(super) enum Move {
     /// New segments, with or without a new ACK; before them skipped IP ids and bytes.
     Send { client: bool, count: u64, last: u64, acks: bool, skips: (u16, u64), word: &'static str },
     /// An acknowledgement of all but the last so many segments, with this window, from so many
@@ -77,7 +73,7 @@ enum Move {
     Wait(u64),
 }
 
-fn next_move() -> impl Strategy<Value = Move> {
+pub(super) fn next_move() -> impl Strategy<Value = Move> {
     let client = || prop::bool::weighted(0.8);
     let words = prop::sample::select(vec!["", "", "", "", "", "psh", "urg", "ce", "fin"]);
     let skips =
@@ -112,7 +108,7 @@ struct End {
 }
 
 /// The packets of these moves; `clocks`: with timestamps, `ids`: with IP identifications.
-fn packets(moves: &[Move], opened: bool, clocks: bool, ids: bool) -> Vec<Captured> {
+pub(super) fn packets(moves: &[Move], opened: bool, clocks: bool, ids: bool) -> Vec<Captured> {
     let mut text = String::new();
     if opened {
         let clock = if clocks { " clock 1" } else { "" };

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tcplab_wire::LinkType;
 
 use super::drill::{Captured, analyze, drill};
-use crate::{Analyzer, Frame, Trace, ladder, listing};
+use crate::{Analyzer, Flow, Frame, Trace, ladder, listing};
 
 pub(super) const TRANSFER: &str = "
     open 0.010
@@ -31,6 +31,7 @@ pub(super) fn check(trace: &Trace) {
             assert!(totals.unique <= totals.data && totals.retransmitted <= totals.data);
             let sum: u64 = flow.segments.iter().map(|s| s.payload.as_u64()).sum();
             assert_eq!(sum, totals.data.as_u64());
+            check_shares(flow);
             for episode in &flow.episodes {
                 assert!(!episode.lost.is_empty());
                 assert!(episode.lost.is_sorted_by_key(|lost| lost.frame));
@@ -38,6 +39,23 @@ pub(super) fn check(trace: &Trace) {
             }
         }
     }
+}
+
+/// No part is larger than its whole.
+fn check_shares(flow: &Flow) {
+    let (totals, causes) = (&flow.totals, &flow.causes);
+    assert!(totals.retransmissions <= totals.segments, "{totals:?}");
+    assert!(totals.segments <= totals.wire_segments, "{totals:?}");
+    let copies = causes.network_duplicates.count + causes.capture_duplicates.count;
+    let parts =
+        causes.retransmissions() + causes.out_of_order.count + causes.gaps_filled.count + copies;
+    assert!(parts <= totals.wire_segments, "{parts} of {totals:?}");
+    assert!(causes.lost_retransmissions.count <= causes.retransmissions(), "{causes:?}");
+    assert!(flow.marks.ce_marks.count <= totals.wire_segments, "{totals:?}");
+    assert!(flow.shares.idle <= flow.shares.total(), "{:?}", flow.shares);
+    let transfer = &flow.transfer;
+    assert!(transfer.efficiency.is_none_or(|it| (0.0..=100.0).contains(&it)), "{transfer:?}");
+    assert!(transfer.capacity.is_none_or(|it| transfer.goodput <= Some(it)), "{transfer:?}");
 }
 
 fn packets() -> impl Strategy<Value = Vec<Captured>> {

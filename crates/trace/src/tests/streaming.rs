@@ -1,9 +1,8 @@
-//! Connections that are over are handed over, and what is kept of them is little.
-
-use tcplab_units::Instant;
+//! Closed connections: packets that come after the close, and when what is known is handed over.
 
 use super::drill::{Captured, drill, feed};
-use crate::{Ack, Analyzer, Connection, FlowId, Segment, Sink};
+use crate::bounds::narrowed;
+use crate::{Ack, Analyzer, Connection, FlowId, Note, Segment, Sink};
 
 const OPENED: &str = "
     open 0.010 0.011
@@ -15,12 +14,13 @@ const CLOSED: &str = "
     0.1101 < ack 1450
     0.111 > ack 2";
 
+/// The bounds are halved this often: 4 closed connections are tracked.
+const HALVINGS: u32 = 8;
+const LATE: &str = "came after its connection";
+
 /// Stores everything but wants no packets.
 #[derive(Debug, Default)]
-struct Sums {
-    connections: Vec<(usize, Connection)>,
-    late: Vec<(usize, u64)>,
-}
+struct Sums(Vec<(usize, Connection)>);
 
 impl Sink for Sums {
     fn wants_packets(&self) -> bool {
@@ -33,17 +33,31 @@ impl Sink for Sums {
         panic!("no packets are wanted");
     }
     fn connection(&mut self, index: usize, connection: Connection) {
-        self.connections.push((index, connection));
-    }
-    fn late(&mut self, index: usize, _: Instant, frame: u64) {
-        self.late.push((index, frame));
+        self.0.push((index, connection));
     }
 }
 
-fn sums(packets: &[Captured]) -> Sums {
-    let mut analyzer = Analyzer::with_sink(Sums::default());
-    feed(&mut analyzer, packets);
-    analyzer.finish_into().1
+/// Stores the same and wants packets.
+#[derive(Debug, Default)]
+struct SumsOfPackets(Sums);
+
+impl Sink for SumsOfPackets {
+    fn connection(&mut self, index: usize, connection: Connection) {
+        self.0.connection(index, connection);
+    }
+}
+
+/// The connections and notes, which do not depend on whether a sink wants packets.
+fn sums(packets: &[Captured]) -> (Vec<(usize, Connection)>, Vec<Note>) {
+    let mut without = Analyzer::with_sink(Sums::default());
+    let mut with = Analyzer::with_sink(SumsOfPackets::default());
+    feed(&mut without, packets);
+    feed(&mut with, packets);
+    let (trace, sums) = without.finish_into();
+    let (same, of_packets) = with.finish_into();
+    assert_eq!(format!("{:?}", sums.0), format!("{:?}", of_packets.0.0));
+    assert_eq!((&trace.others, &trace.notes), (&same.others, &same.notes));
+    (sums.0, trace.notes)
 }
 
 /// `text` by a client at this port.
@@ -59,13 +73,27 @@ fn by(port: u16, text: &str, after_ns: u64) -> Vec<Captured> {
 }
 
 #[test]
-fn closed_connection_late_packets_counted() {
+fn packets_after_close_belong_to_connection() {
     let text =
-        format!("{OPENED}{CLOSED}\n1.0 < 1:2 fin\n1.9 < 1:2 fin\n3.2 < 1:2 fin\n5 < ack 1450");
-    let found = sums(&drill(&text, 1_000));
-    let (index, connection) = &found.connections[0];
-    assert_eq!((*index, connection.packets, connection.frames), (0, 11, (1, 11)));
-    assert_eq!(found.late, [(0, 12), (0, 13)]);
+        format!("{OPENED}{CLOSED}\n1.0 < 1:2 fin\n1.9 < 1:2 fin\n3.2 < 1:2 fin\n500 < ack 1450");
+    let (found, notes) = sums(&drill(&text, 1_000));
+    let (index, connection) = &found[0];
+    assert_eq!((*index, connection.packets, connection.frames), (0, 13, (1, 13)));
+    assert_eq!((found.len(), notes), (1, vec![]));
+    assert_eq!(connection.life.after_close, 4);
+}
+
+#[test]
+fn data_after_reset_belong_to_connection() {
+    let mut packets = drill(OPENED, 1_000);
+    packets.append(&mut drill("0.2 < R 1 ack 1449", 1_000));
+    packets.append(&mut drill("5 > 1449:2897\n6 > 1449:2897\n6.2 < R 1", 1_000));
+    let (found, _) = sums(&packets);
+    let connection = &found[0].1;
+    assert_eq!((found.len(), connection.packets), (1, 9));
+    let totals = &connection.forward.totals;
+    assert_eq!((totals.data_segments, totals.retransmissions), (3, 1));
+    assert_eq!(totals.unique.as_u64(), 2 * 1_448);
 }
 
 #[test]
@@ -79,14 +107,21 @@ fn packet_sink_gets_packets_after_close() {
     assert_eq!(trace.connections[0].reverse.segments.len(), 3);
 }
 
+/// The first of them has another packet when 6 are closed, the second when 7 are.
 #[test]
-fn reset_finishes_connection() {
-    let mut packets = drill(OPENED, 1_000);
-    packets.append(&mut drill("0.2 > R 1449 ack 1", 1_000));
-    packets.append(&mut drill("5 < ack 1449", 1_000));
-    let found = sums(&packets);
-    assert_eq!(found.connections[0].1.packets, 6);
-    assert_eq!(found.late, [(0, 7)]);
+fn connection_ends_when_many_others_closed_since_its_last_packet() {
+    let text = format!("{OPENED}{CLOSED}");
+    let mut packets: Vec<Captured> =
+        (0..7_u64).flat_map(|n| by(10_000 + n as u16, &text, n * 1_000_000_000)).collect();
+    packets.append(&mut by(10_000, "0.5 < 1:2 fin", 3_000_000_000));
+    packets.append(&mut by(10_001, "0.5 < 1:2 fin", 6_000_000_000));
+    packets.sort_by_key(|packet| packet.time_ns);
+    let (mut found, notes) = narrowed(HALVINGS, || sums(&packets));
+    found.sort_by_key(|(index, _)| *index);
+    let counts: Vec<u64> = found.iter().map(|(_, connection)| connection.packets).collect();
+    assert_eq!(counts, [10, 9, 9, 9, 9, 9, 9]);
+    let late = notes.iter().filter(|note| note.text.starts_with(LATE));
+    assert_eq!(late.map(|note| note.frame).collect::<Vec<_>>(), [Some(65)]);
 }
 
 #[test]
@@ -98,21 +133,19 @@ fn new_syn_starts_another_connection() {
             packet.time_ns += 200_000_000 + pause;
         }
         packets.append(&mut second);
-        let found = sums(&packets);
-        let connections: Vec<_> =
-            found.connections.iter().map(|(i, c)| (*i, c.packets, c.reuses)).collect();
+        let (found, notes) = sums(&packets);
+        let connections: Vec<_> = found.iter().map(|(i, c)| (*i, c.packets, c.reuses)).collect();
         assert_eq!(connections, [(0, 9, None), (1, 5, Some(0))]);
-        assert_eq!(found.late, []);
+        assert_eq!(notes, []);
     }
 }
 
 #[test]
-fn repeated_syn_after_close_is_late() {
+fn repeated_syn_after_close_belongs_to_connection() {
     let mut packets = drill(&format!("{OPENED}{CLOSED}"), 1_000);
-    let mut again = drill("9.0 > S", 1_000);
-    packets.append(&mut again);
-    let found = sums(&packets);
-    assert_eq!((found.connections.len(), found.late.len()), (1, 1));
+    packets.append(&mut drill("9.0 > S", 1_000));
+    let (found, _) = sums(&packets);
+    assert_eq!((found.len(), found[0].1.packets), (1, 10));
 }
 
 #[test]
@@ -123,15 +156,15 @@ fn closed_connections_reported_once() {
     packets.sort_by_key(|packet| packet.time_ns);
     let mut analyzer = Analyzer::with_sink(Sums::default());
     feed(&mut analyzer, &packets);
-    let early = analyzer.sink().connections.len();
+    let early = analyzer.sink().0.len();
     assert!((1_900..3_000).contains(&early), "{early} were handed over before the end");
-    let (_, mut found) = analyzer.finish_into();
-    found.connections.sort_by_key(|(index, _)| *index);
-    for (place, (index, connection)) in found.connections.iter().enumerate() {
+    let (trace, Sums(mut found)) = analyzer.finish_into();
+    found.sort_by_key(|(index, _)| *index);
+    for (place, (index, connection)) in found.iter().enumerate() {
         assert_eq!((place, 10_000 + place as u16), (*index, connection.client.port()));
         assert_eq!(connection.packets, 9);
     }
-    assert_eq!((found.connections.len(), found.late.len()), (3_000, 0));
+    assert_eq!((found.len(), trace.notes.len()), (3_000, 0));
 }
 
 #[test]
@@ -141,5 +174,5 @@ fn backward_time_does_not_delay_reports() {
     for round in 0..3_000_u64 {
         feed(&mut analyzer, &by(round as u16, &text, (3_000 - round) * 2_000_000_000));
     }
-    assert!(analyzer.sink().connections.len() > 1_900);
+    assert!(analyzer.sink().0.len() > 1_900);
 }

@@ -74,6 +74,7 @@ fn transfer_smaller_than_a_few_segments_or_a_round_trip_has_no_rate() {
         let transfer = flow(&format!("open 0.020\n{text}")).transfer;
         assert_eq!(transfer.goodput.is_some(), has_rate, "{name}");
         assert_eq!(transfer.throughput.is_some(), has_rate, "{name}");
+        assert!(has_rate || transfer.time_ratio.is_none(), "{name}");
     }
 }
 

@@ -123,6 +123,91 @@ fn capacity_matches_link() {
     }
 }
 
+/// A sample of `ss -ti`: its sender's state at one moment.
+struct Sampled {
+    at: f64,
+    /// Segments in flight reach the congestion window.
+    full: bool,
+    /// Something is not sent yet, or marked lost.
+    has_data: bool,
+    /// BBR's startup: 2/ln 2 times the rate.
+    starting: bool,
+    /// Bytes that the receiver has.
+    delivered: f64,
+    round_trip: f64,
+}
+
+/// The samples of the only socket.
+fn samples(name: &str) -> Vec<Sampled> {
+    let (text, mut at) = (socket_statistics(name), 0.0);
+    let mut samples = Vec::new();
+    for line in text.lines() {
+        if let Ok(seconds) = line.trim().parse::<f64>() {
+            at = seconds;
+        } else if line.starts_with("ESTAB") {
+            let count = |name: &str| word(line, name).unwrap_or(0.0);
+            let (sacked, lost) = (count("sacked:"), count("lost:"));
+            let in_flight = count("unacked:") - sacked - lost + count("retrans:");
+            samples.push(Sampled {
+                at,
+                full: in_flight >= count("cwnd:"),
+                has_data: count("notsent:") > 0.0 || lost > 0.0,
+                starting: line.contains("pacing_gain:2.88"),
+                delivered: count("bytes_acked:") + sacked * count("mss:"),
+                round_trip: count("rtt:") / 1e3,
+            });
+        }
+    }
+    samples
+}
+
+/// The shares of application, slow start, congestion window and path, per cent of the time, as
+/// docs/limits.md defines them; `rate`: the path's, in bytes of data a second.
+fn shares_by_samples(samples: &[Sampled], rate: f64) -> [f64; 4] {
+    let mut spans = [0.0; 4];
+    for pair in samples.windows(2) {
+        let (now, from, until) = (
+            &pair[0],
+            pair[0].at - pair[0].round_trip / 2.0,
+            pair[0].at + pair[0].round_trip / 2.0,
+        );
+        let first = samples.iter().rev().find(|s| s.at <= from).unwrap_or(&samples[0]);
+        let last = samples.iter().find(|s| s.at >= until).unwrap_or(&samples[samples.len() - 1]);
+        let busy = last.delivered - first.delivered >= 0.85 * rate * (last.at - first.at);
+        let limit = match now {
+            _ if !now.has_data && !now.full => 0,
+            _ if busy => 3,
+            _ if now.starting => 1,
+            _ if now.full => 2,
+            _ => 3,
+        };
+        spans[limit] += pair[1].at - now.at;
+    }
+    let total: f64 = spans.iter().sum();
+    spans.map(|span| 100.0 * span / total)
+}
+
+/// BBR at 5 Mbit/s with 3 % lost. `ss` shows its window full in every fourth sample, while the
+/// pacing timer keeps the path busy; in recovery the same holds as outside.
+#[test]
+fn limit_shares_of_bbr_match_samples_of_ss() {
+    let name = "../limits/bbr_loss3";
+    let samples = samples(name);
+    let full = samples.iter().filter(|sample| sample.full).count();
+    assert!(samples.len() > 150 && (10..40).contains(&(100 * full / samples.len())), "{full}");
+    let kernel = shares_by_samples(&samples, 5e6 / 8.0 * 1448.0 / 1500.0);
+    for end in ["snd", "rcv"] {
+        let shares = flow(name, end, u64::MAX).shares;
+        let limits = [Limit::Application, Limit::SlowStart, Limit::Congestion, Limit::Path];
+        for (limit, kernels) in limits.into_iter().zip(kernel) {
+            let ours = 100.0 * shares.share(limit);
+            let both = format!("{end}: {} {ours:.1} %, ss {kernels:.1} %", limit.name());
+            assert!((ours - kernels).abs() <= 6.0, "{both}");
+        }
+        assert_eq!(shares.largest(), Some(Limit::Path));
+    }
+}
+
 /// The connection may have been busy before its first data: with its handshake.
 fn kernels_busy(kernel: &Account, total: f64) -> f64 {
     100.0 * (kernel.busy / total).min(1.0)
@@ -171,5 +256,5 @@ fn account(name: &str) -> Account {
 
 fn word(line: &str, name: &str) -> Option<f64> {
     let rest = line.split_whitespace().find_map(|word| word.strip_prefix(name))?;
-    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    rest.split(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse().ok()
 }

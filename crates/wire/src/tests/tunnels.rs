@@ -69,6 +69,13 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
         ("GTP-U, extension", udp(2152, &behind("36ff 0000 00000001 0001 00 c0 01 0904 00", syn))),
         ("GRE in UDP", udp(4754, &behind("0000 0800", syn))),
         ("MPLS in UDP", udp(6635, &behind("00010140", syn))),
+        ("CAPWAP, 802.3", udp(5247, &behind("00100000 00000000", &bridged))),
+        ("CAPWAP, 802.11", udp(5247, &behind("00100300 00000000", &wifi("0801 0000", "", &snap)))),
+        (
+            "CAPWAP, swapped 802.11",
+            udp(5247, &behind("00200320 00000000 04bf230000000000", &wifi("1108 2c00", "", &snap))),
+        ),
+        ("AYIYA", udp(5072, &behind(&format!("4252 1104 00000001 {}", "01".repeat(36)), syn))),
         ("L2TP", udp(1701, &behind("4802 0000 00010001 00000000 ff03 0021", syn))),
         ("GRE, Aruba's 802.11", gre("0000 8200", &wifi("0801 0000", "", &snap))),
     ]
@@ -104,12 +111,16 @@ fn tunnel_cut_shows_the_outer_packet() {
 #[test]
 fn tunnel_other_content_is_the_outer_packet() {
     let arp = behind(&format!("{MACS} 0806"), &[0; 28]);
+    let bridged = behind(ETHERNET, &LINUX_SYN);
     for (name, packet) in [
         ("VXLAN without a network", udp(4789, &behind("0000 0000 000001 00", &LINUX_SYN))),
         ("VXLAN with ARP", udp(4789, &behind("0800 0000 000001 00", &arp))),
         ("Geneve of a later version", udp(6081, &behind("4000 0800 000001 00", &LINUX_SYN))),
         ("GTP-U echo", udp(2152, &header("3201 0004 00000000 0001 00 00"))),
         ("L2TP control", udp(1701, &header("c802 000c 00010000 00000000"))),
+        ("CAPWAP, fragment", udp(5247, &behind("00100080 00000000", &bridged))),
+        ("CAPWAP, encrypted", udp(5247, &behind("01000000 00000000", &bridged))),
+        ("AYIYA, no packet", udp(5072, &behind("0000 0004 00000001 01", &LINUX_SYN))),
         ("DNS", udp(53, &LINUX_SYN)),
         ("GRE with routing", outer(protocol::GRE, &behind("4000 0800 00000000", &LINUX_SYN))),
         ("no extension's length", udp(2152, &behind("34ff 0000 00000001 0001 00 c0 00", &[0; 60]))),
@@ -146,7 +157,10 @@ fn link_headers_in_a_row_lead_to_ip() {
         ("VN-tag", 1, behind(&format!("{MACS} 8926 00000000 0800"), syn)),
         ("FabricPath", 1, behind(&format!("{MACS} 8903 0001 {MACS} 8100 0007 0800"), syn)),
         ("PPP", 9, behind("ff03 0021", syn)),
+        ("Cisco HDLC, called PPP", 9, behind("0f00 0800", syn)),
         ("PPP, compressed", 9, behind("21", syn)),
+        ("Token Ring", 6, behind(&format!("1040 {MACS}"), &snap)),
+        ("Token Ring, routed", 6, behind("1040 020202020202 820202020202 0630 0011 0020", &snap)),
         ("FDDI", 10, behind(&format!("50 {MACS}"), &snap)),
         ("PPP in HDLC", 50, behind("ff03 0021", syn)),
         ("Cisco HDLC", 50, behind("0f00 0800", syn)),
@@ -168,7 +182,12 @@ fn link_headers_in_a_row_lead_to_ip() {
         let tcp = view.tcp().unwrap_or_else(|| panic!("{name}: {view:?}"));
         assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{name}");
     }
-    let protected = wifi("0841 0000", "", &snap);
-    let view = FrameView::new(LinkType::Wifi, &protected, protected.len() as u32);
-    assert!(matches!(view, FrameView::NotIp { .. }), "{view:?}");
+    for (link, frame) in [
+        (LinkType::Wifi, wifi("0841 0000", "", &snap)),
+        // Frame control 0: of the ring itself.
+        (LinkType::TokenRing, behind(&format!("1000 {MACS}"), &snap)),
+    ] {
+        let view = FrameView::new(link, &frame, frame.len() as u32);
+        assert!(matches!(view, FrameView::NotIp { .. }), "{view:?}");
+    }
 }

@@ -8,7 +8,6 @@ use tcplab_findings::Finding;
 use tcplab_trace::{
     Ack, Connection, Episode, Explanations, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
-use tcplab_units::Instant;
 
 use super::super::input::{Input, name};
 use super::super::progress::Progress;
@@ -56,9 +55,6 @@ impl Sink for Comments {
             self.find(&finding);
         }
         self.explanations.connection(index, connection);
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        self.explanations.late(index, at, frame);
     }
 }
 

@@ -9,7 +9,6 @@ use anyhow::{Result, bail};
 use tcplab_report::trace::{Chosen, Row};
 use tcplab_report::{ShownConnection, TracePage};
 use tcplab_trace::{Connection, Sink, Trace};
-use tcplab_units::Instant;
 
 use super::super::input::Input;
 use crate::arguments::ViewArguments;
@@ -126,10 +125,5 @@ impl Sink for Sums {
     }
     fn connection(&mut self, index: usize, connection: Connection) {
         self.connections.insert(index, connection);
-    }
-    fn late(&mut self, index: usize, at: Instant, frame: u64) {
-        if let Some(connection) = self.connections.get_mut(&index) {
-            connection.add_late_packet(at, frame);
-        }
     }
 }

@@ -156,6 +156,7 @@ pub(crate) fn large(count: usize) -> Trace {
         }
     }
     flow.totals.data_segments = flow.segments.len() as u64;
+    flow.totals.segments = flow.totals.data_segments + 1;
     flow.totals.unique = Bytes::new(next * 1_448);
     trace(flow)
 }
@@ -399,7 +400,7 @@ fn row(number: usize, episode: &Episode) -> EpisodeRow {
         evidence: if timed { "timeout" } else { "sack" }.into(),
         start_s: episode.evidence_at.as_secs_f64(),
         duration_s: episode.duration(Instant::MAX).as_secs_f64(),
-        silence_s: episode.silence.as_secs_f64(),
+        silence_s: episode.silence.map(Span::as_secs_f64),
         lost_segments: episode.lost.len(),
         retransmissions: episode.retransmissions,
         retransmitted_bytes: episode.retransmitted.as_u64(),

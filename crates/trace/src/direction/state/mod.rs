@@ -1,17 +1,17 @@
 //! The state of one direction: its data and the ACKs for it.
 
 mod plain;
+mod recover;
 mod sack;
 
 use std::mem::take;
 
-use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_units::{Bytes, Offset, Span};
 use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
 use crate::direction::causes::CauseCounts;
-use crate::direction::classification::Classification;
-use crate::direction::episodes::AckMark;
+use crate::direction::classification::{Classification, NewData};
 use crate::direction::knowledge::HeardAck;
 use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
@@ -23,7 +23,9 @@ use crate::direction::transmissions::Transmission;
 use crate::fast_path;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals};
+use crate::{
+    Ack, CapturePoint, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals,
+};
 use sack::{NOTHING, blocks, offset};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
@@ -210,6 +212,10 @@ impl DirectionState {
         high: Offset,
         Classification { kind, timer, proof }: Classification,
     ) -> SendEvent<'a> {
+        if packet.sequence_len() > 0 {
+            self.totals.segments += 1;
+            self.totals.wire_segments += pieces(payload, self.full_segment);
+        }
         self.totals.data_segments += u64::from(payload > 0);
         self.totals.data += Bytes::new(payload);
         let in_flight = self.board.in_flight();
@@ -408,7 +414,6 @@ impl DirectionState {
             return classification;
         }
         if range.start >= high {
-            let moment = (packet.at, packet.frame);
             let again =
                 self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
@@ -418,7 +423,12 @@ impl DirectionState {
                 self.classifier.probes(range.start);
                 probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
             } else {
-                self.sender_model.classify_new(moment, range, context.to_sender(), &self.board)
+                let may_be_probe = self.may_be_probe(candidate, payload);
+                let beyond = context.to_sender().unwrap_or_default();
+                let small = !packet.fin() && self.ends_small(payload);
+                let (at, frame) = (packet.at, packet.frame);
+                let new = NewData { at, frame, range, may_be_probe, small, beyond };
+                self.sender_model.classify_new(&new, &self.board)
             };
             if high < range.start {
                 if self.classifier.shows_timeout(packet, high) {
@@ -449,6 +459,27 @@ impl DirectionState {
             self.log(packet, range, payload, (classification, entry == LogEntry::Retransmission));
         }
         classification
+    }
+
+    /// Whether new data may be a probe's (RFC 8985 section 7.3) by what it is: a probe sends what
+    /// waits in the send buffer, so it is full-sized, or its predecessor was and did not end a
+    /// write (PSH), or Nagle's rule held it back. An application's data are sent when they are
+    /// written. A FIN needs no probe: no congestion window holds it back (`tcp_cwnd_test`). A
+    /// capture point at the receiver sees the sender's pauses through the path: nothing decides.
+    fn may_be_probe(&self, candidate: &Candidate<'_>, payload: u64) -> bool {
+        let &Candidate { packet, context, .. } = candidate;
+        let (capture_point, _) = context.distances.place(context.forward);
+        let Some(full) = self.observers.full_size() else { return false };
+        let last = self.board.log.next().checked_sub(1).and_then(|order| self.board.log.get(order));
+        let goes_on = last.is_some_and(|last| last.payload >= full && !last.pushed);
+        let waited = payload >= full || goes_on || self.sender_model.holds_small(self.board.una);
+        capture_point != CapturePoint::Receiver && !packet.fin() && waited
+    }
+
+    /// Whether so much data leaves a segment that is not full, the last one.
+    fn ends_small(&self, payload: u64) -> bool {
+        let full = self.observers.full_size().unwrap_or(payload);
+        payload != full && !payload.is_multiple_of(full)
     }
 
     fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
@@ -487,77 +518,6 @@ impl DirectionState {
         let has_news = sack.iter().any(|&block| !self.board.covers(block));
         outstanding && packet.is_bare() && ack == self.board.una && (same_window || has_news)
     }
-
-    fn mark(&self, packet: &Packet, effect: &AckEffect, bare_duplicate: bool) -> AckMark {
-        AckMark {
-            at: packet.at,
-            frame: packet.frame,
-            una: self.board.una,
-            position: self.board.log.next(),
-            sacked: effect.earliest_sacked,
-            bare_duplicate,
-            too_big: false,
-        }
-    }
-
-    /// ICMP reported a segment of this direction as too big for a path MTU of `mtu` bytes.
-    #[cold]
-    pub(crate) fn on_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
-        let Some(positions) = self.positions else { return };
-        let (una, high) = (self.board.una, self.board.high);
-        let position = positions.position(seq);
-        if position < 0 || !(una..high).contains(&offset(position)) {
-            return;
-        }
-        self.settled = None;
-        if !self.sender_model.on_too_big(at, frame, mtu, &self.board) {
-            return;
-        }
-        let position = self.board.log.next();
-        let mark = AckMark {
-            at,
-            frame,
-            una,
-            position,
-            sacked: None,
-            bare_duplicate: false,
-            too_big: true,
-        };
-        let recovery =
-            self.recovery.get_or_insert_with(|| Box::new(RecoveryTracker::open(mark, &self.board)));
-        recovery.on_icmp(mark, &self.board);
-    }
-
-    fn start_recovery(&mut self, packet: &Packet) {
-        if self.recovery.is_none() {
-            let mark = self.mark(packet, &AckEffect::default(), false);
-            self.recovery = Some(Box::new(RecoveryTracker::open(mark, &self.board)));
-        }
-    }
-
-    /// Follows an ACK during recovery; returns finished episodes.
-    #[inline(never)]
-    fn track_recovery(
-        &mut self,
-        packet: &Packet,
-        effect: &AckEffect,
-        bare_duplicate: bool,
-    ) -> Vec<Episode> {
-        self.gave_up |= take(&mut self.board.sacked.gave_up);
-        self.start_recovery(packet);
-        let mark = self.mark(packet, effect, bare_duplicate);
-        let Some(recovery) = &mut self.recovery else { return Vec::new() };
-        if bare_duplicate {
-            recovery.suspect(&self.board);
-        }
-        let (episodes, calm) = recovery.on_ack(mark, &mut self.board);
-        self.gave_up |= take(&mut self.board.log.gave_up);
-        if calm {
-            self.recovery = None;
-            self.board.forget_acknowledged();
-        }
-        episodes
-    }
 }
 
 fn heard_in(packet: &Packet) -> HeardAck {
@@ -589,8 +549,8 @@ pub(crate) struct OutOfPlace;
 
 /// The segments on the wire of a packet with this data (offloading), `full` being a full segment.
 fn pieces(payload: u64, full: u16) -> u64 {
-    match full {
-        0 => 1,
-        full => payload.div_ceil(u64::from(full)).max(1),
+    match u64::from(full) {
+        full if full == 0 || payload <= full => 1,
+        full => payload.div_ceil(full),
     }
 }

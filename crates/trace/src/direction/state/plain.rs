@@ -62,6 +62,9 @@ impl DirectionState {
         let payload = u64::from(packet.payload);
         let start = self.board.high;
         let range = Range { start, end: start + Bytes::new(payload) };
+        if self.ends_small(payload) {
+            self.sender_model.sends_small(range, self.board.una);
+        }
         let classification = self.sender_model.sends(packet.at, packet.frame);
         let timer = classification.timer;
         self.board.high = range.end;

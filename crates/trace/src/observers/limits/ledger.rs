@@ -30,8 +30,11 @@ pub(crate) enum SpanKind {
     Starved,
     /// It waited for something else than an ACK: the application or, for short waits, pacing.
     Lull,
-    /// Such waits of even length.
+    /// Such waits, each in proportion to what was sent before it.
     Paced,
+    /// Away from the sender: packets as close together as the narrowest link makes them. The sender
+    /// may have sent them at once; then they belong to what it waited for next.
+    Train,
 }
 
 /// The outcome of a round trip for its spans.
@@ -41,8 +44,20 @@ pub(crate) struct RoundOutcome {
     pub(crate) clocked: Limit,
     /// The path was as busy as it can be.
     pub(crate) at_capacity: bool,
+    /// In this round trip or the last, the rate was a quarter higher than ever before.
+    pub(crate) rising: bool,
     /// Lulls below this are pacing, if the path was busy.
     pub(crate) pacing: Span,
+}
+
+impl RoundOutcome {
+    /// A round trip that a long wait ended.
+    const BROKEN_OFF: RoundOutcome = RoundOutcome {
+        clocked: Limit::Congestion,
+        at_capacity: false,
+        rising: false,
+        pacing: Span::ZERO,
+    };
 }
 
 /// Everything written down so far.
@@ -55,6 +70,8 @@ pub(crate) struct TimeLedger {
     stretch: Stretch,
     /// In the round trip before, how long the sender went by the acknowledgements' clock.
     clocked: Span,
+    /// The sender has a pacing timer: it kept a pace at the path's rate, or in retransmissions.
+    paces: bool,
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
@@ -67,6 +84,7 @@ struct Stretch {
     lull: Span,
     longest_lull: Span,
     paced: Span,
+    train: Span,
     from: Instant,
     frame: u64,
     acked: u64,
@@ -77,12 +95,24 @@ impl TimeLedger {
     pub(crate) fn begin(at: Instant, frame: u64, confidence: Confidence) -> TimeLedger {
         let total = LimitShares { confidence, ..LimitShares::default() };
         let stretch = Stretch { from: at, frame, shares: total, ..Stretch::default() };
-        TimeLedger { until: at, frame, stretch, clocked: Span::ZERO, period: None, total }
+        TimeLedger {
+            until: at,
+            frame,
+            stretch,
+            clocked: Span::ZERO,
+            paces: false,
+            period: None,
+            total,
+        }
     }
 
     /// Until when all time is accounted for.
     pub(crate) fn until(&self) -> Instant {
         self.until
+    }
+    /// The sender has a pacing timer.
+    pub(crate) fn show_pacing(&mut self) {
+        self.paces = true;
     }
     pub(crate) fn acked(&mut self, bytes: u64) {
         self.stretch.acked += bytes;
@@ -101,6 +131,7 @@ impl TimeLedger {
             SpanKind::Clocked => stretch.clocked += span,
             SpanKind::Starved => stretch.starved += span,
             SpanKind::Paced => stretch.paced += span,
+            SpanKind::Train => stretch.train += span,
             SpanKind::Lull => {
                 stretch.lull += span;
                 stretch.longest_lull = stretch.longest_lull.max(span);
@@ -123,18 +154,10 @@ impl TimeLedger {
             self.account(limit, at, frame);
             return;
         }
-        self.resolve(RoundOutcome {
-            clocked: Limit::Congestion,
-            at_capacity: false,
-            pacing: Span::ZERO,
-        });
+        self.resolve(RoundOutcome::BROKEN_OFF);
         self.close(events);
         self.account(limit, at, frame);
-        self.resolve(RoundOutcome {
-            clocked: Limit::Congestion,
-            at_capacity: false,
-            pacing: Span::ZERO,
-        });
+        self.resolve(RoundOutcome::BROKEN_OFF);
         self.close(events);
     }
 
@@ -162,6 +185,7 @@ impl TimeLedger {
         flow.shares = self.total;
     }
 
+    /// Decides about the time of a round trip of which single spans do not show the limit.
     fn resolve(&mut self, outcome: RoundOutcome) {
         let stretch = &mut self.stretch;
         let taken = Stretch {
@@ -170,36 +194,48 @@ impl TimeLedger {
             lull: std::mem::take(&mut stretch.lull),
             longest_lull: std::mem::take(&mut stretch.longest_lull),
             paced: std::mem::take(&mut stretch.paced),
+            train: std::mem::take(&mut stretch.train),
             ..Stretch::default()
         };
-        let spans = &mut stretch.shares.spans;
-        spans[outcome.clocked as usize] += taken.clocked;
+        let starving = taken.starved > taken.lull;
+        let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
+        self.clocked = taken.clocked;
+        let others = taken.clocked + taken.starved + taken.lull;
+        self.paces |= outcome.at_capacity && taken.paced > others;
+        let paced = self.pacer(outcome, starving);
+        // Where the pacing timer prompts most, an acknowledgement precedes some by chance. And such
+        // senders may grow their windows in spite of losses, as BBR does.
+        let by_chance = taken.paced > taken.clocked || outcome.rising;
+        let clocked = if self.paces && by_chance { paced } else { outcome.clocked };
         // A writer woken by acknowledgements hardly ever writes without one; one that writes in
         // its own time does so at an acknowledgement only by accident. And where the congestion
         // window was full at times in a round trip, Linux holds it responsible for all of it
-        // (`tcp_cwnd_validate`).
-        // A pacing timer that was late now and then did no harm as long as the path was busy.
-        let late = outcome.at_capacity && taken.paced > taken.starved;
-        let idle = if taken.starved > taken.lull && !late {
-            let full = (taken.clocked + self.clocked) * FULL_BEFORE > taken.starved;
-            if full { outcome.clocked } else { Limit::SendBuffer }
-        } else if late || outcome.at_capacity && taken.longest_lull < outcome.pacing {
-            Limit::Path
-        } else {
-            Limit::Application
+        // (`tcp_cwnd_validate`). What was late on a path that was busy all the same did no harm.
+        let harmless = starving || taken.longest_lull < outcome.pacing;
+        let idle = match (outcome.at_capacity && harmless, starving) {
+            (true, _) => Limit::Path,
+            (false, true) if full => outcome.clocked,
+            (false, true) => Limit::SendBuffer,
+            (false, false) => Limit::Application,
         };
-        spans[idle as usize] += taken.starved + taken.lull;
-        // A sender that paces does so at the rate that it takes for the path's; so does an
-        // application that writes little by little, at a rate of its own.
-        let paced = if outcome.at_capacity {
-            Limit::Path
-        } else if taken.starved > taken.lull {
-            Limit::Congestion
-        } else {
-            Limit::Application
-        };
-        spans[paced as usize] += taken.paced;
-        self.clocked = taken.clocked;
+        let shares = &mut self.stretch.shares;
+        shares.spans[clocked as usize] += taken.clocked;
+        shares.spans[idle as usize] += taken.starved + taken.lull;
+        shares.spans[paced as usize] += taken.paced;
+        let whole = if outcome.at_capacity { None } else { shares.largest() };
+        shares.spans[whole.unwrap_or(outcome.clocked) as usize] += taken.train;
+    }
+
+    /// The limit of time in which the sender kept a pace. A sender that paces does so at the rate
+    /// that it takes for the path's; so does an application that writes little by little, at a rate
+    /// of its own. It is no application whose `writer` wakes by acknowledgements.
+    fn pacer(&self, outcome: RoundOutcome, writer: bool) -> Limit {
+        let starts = outcome.rising || outcome.clocked == Limit::SlowStart;
+        match (outcome.at_capacity, starts, self.paces || writer) {
+            (true, ..) | (_, false, true) => Limit::Path,
+            (_, true, _) => Limit::SlowStart,
+            (_, false, false) => Limit::Application,
+        }
     }
 
     fn close(&mut self, events: &mut Vec<Event>) {

@@ -9,6 +9,7 @@
 //! compared.
 
 mod capacity;
+mod growth;
 mod ledger;
 mod pace;
 mod sender;
@@ -67,6 +68,7 @@ impl Limits {
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
             | SegmentKind::OriginalNotCaptured
+            | SegmentKind::RepeatedControl
             | SegmentKind::WindowProbe => true,
             SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
@@ -117,6 +119,7 @@ impl Limits {
             frame: heard.packet.frame,
             ack: heard.ack.as_u64(),
             fresh: heard.fresh,
+            delivered: heard.high.as_u64().saturating_sub(heard.in_flight),
             edge: heard.window.map(|window| heard.ack.as_u64() + window.as_u64()),
             in_flight: (!away).then_some(heard.in_flight),
             with_data: heard.packet.payload > 0,

@@ -14,6 +14,7 @@
 use tcplab_units::{Instant, Offset, Rate, Span};
 
 use super::capacity::Capacity;
+use super::growth::Growth;
 use super::ledger::{RoundOutcome, SpanKind, TimeLedger};
 use super::pace::Pace;
 use crate::observers::event::{Event, SendEvent};
@@ -40,6 +41,10 @@ const LEAST_CHUNK: u64 = 2;
 
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
+
+/// As many evenly spaced retransmissions that no acknowledgement prompted show a pacing timer; one
+/// may be a reordering timer's (RFC 8985 section 6.3).
+const PACED_REPEATS: u8 = 2;
 
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
@@ -69,6 +74,8 @@ pub(crate) struct Answer {
     pub(crate) ack: u64,
     /// Bytes of data newly acknowledged.
     pub(crate) fresh: u64,
+    /// The bytes that the receiver is known to have, SACKed ones included.
+    pub(crate) delivered: u64,
     /// The first byte that may not be sent, if the window's scale is known.
     pub(crate) edge: Option<u64>,
     /// Where the capture point knows.
@@ -88,6 +95,8 @@ pub(crate) struct Sender {
     reaction: Span,
     una: u64,
     high: u64,
+    /// Bytes that the receiver is known to have.
+    delivered: u64,
     edge: Option<u64>,
     in_flight: u64,
     /// The most that was in flight since the congestion window last shrank.
@@ -102,18 +111,18 @@ pub(crate) struct Sender {
     probed: bool,
     /// The kernel's large packets: it may wait until it can send this much, bytes.
     chunk: u64,
-    /// The rate still grows by leaps.
-    growing: bool,
-    /// Bytes a second in the last round trip.
-    last_rate: u64,
+    growth: Growth,
     smoothed: Span,
     least: Option<Span>,
     /// The latest acknowledgement.
     heard: Option<Instant>,
     gap: Gap,
     pace: Pace,
+    paced_repeats: u8,
     round: Round,
     capacity: Capacity,
+    /// Away from the sender: the time between the last two packets.
+    last_passed: Span,
     ledger: TimeLedger,
 }
 
@@ -150,7 +159,8 @@ struct Gap {
 struct Round {
     from: Instant,
     mark: u64,
-    acked: u64,
+    /// Bytes that arrived meanwhile.
+    arrived: u64,
     least: Option<Span>,
 }
 
@@ -169,6 +179,7 @@ impl Sender {
             reaction,
             una: start,
             high: start,
+            delivered: start,
             edge: sent.window_edge.map(Offset::as_u64),
             in_flight: 0,
             proven: 0,
@@ -177,15 +188,16 @@ impl Sender {
             unsure: None,
             probed: false,
             chunk: 0,
-            growing: true,
-            last_rate: 0,
+            growth: Growth::new(),
             smoothed: reaction.min(LONGEST),
             least: None,
             heard: None,
             gap: Gap { from: at, room: u64::MAX, ..Gap::default() },
             pace: Pace::default(),
-            round: Round { from: at, mark: start + sent.payload, acked: 0, least: None },
+            paced_repeats: 0,
+            round: Round { from: at, mark: start + sent.payload, arrived: 0, least: None },
             capacity: Capacity::default(),
+            last_passed: Span::ZERO,
             ledger: TimeLedger::begin(at, sent.packet.frame, confidence),
         }
     }
@@ -205,7 +217,7 @@ impl Sender {
             self.close_gap(*sent, events);
         }
         if self.una >= self.high {
-            let round = Round { from: sent.at, mark: sent.end, acked: 0, least: None };
+            let round = Round { from: sent.at, mark: sent.end, arrived: 0, least: None };
             self.round = round;
             self.restart_after_idle(quiet);
         }
@@ -245,8 +257,10 @@ impl Sender {
 
     #[inline(always)]
     pub(crate) fn heard(&mut self, answer: &Answer, events: &mut Vec<Event>) {
+        let arrived = answer.delivered.saturating_sub(self.delivered);
+        self.delivered = self.delivered.max(answer.delivered);
         if self.reaction.is_zero() {
-            self.measure(answer.at, answer.fresh, answer.sample);
+            self.measure(answer.at, arrived, answer.sample);
         }
         let (reacts, _) = self.patience();
         if self.gap.heard.is_some_and(|last| answer.at.since(last) > reacts) {
@@ -269,7 +283,7 @@ impl Sender {
         }
         self.leave_recovery();
         self.ledger.acked(answer.fresh);
-        self.round.acked += answer.fresh;
+        self.round.arrived += arrived;
         if answer.fresh > 0 && self.una >= self.round.mark {
             self.close_round(answer.at, events);
         }
@@ -297,7 +311,7 @@ impl Sender {
     ) {
         let gap = self.gap;
         let kind = if self.recovery.is_some() {
-            SpanKind::Sure(Limit::Congestion)
+            SpanKind::Clocked
         } else if gap.room < self.full_segment() && !gap.opened {
             SpanKind::Sure(Limit::ReceiveWindow)
         } else {
@@ -306,7 +320,11 @@ impl Sender {
         if let Some((at, frame)) = last.filter(|&(at, _)| at > self.ledger.until()) {
             self.ledger.wait(kind, at, frame, self.long(), events);
         }
-        let outcome = self.outcome(0, true);
+        // The last round trip is not over, so it shows no rate.
+        let mut outcome = self.outcome(0);
+        if self.growth.is_by_leaps() {
+            outcome.clocked = Limit::SlowStart;
+        }
         self.ledger.finish(outcome, flow, events);
     }
 
@@ -363,8 +381,7 @@ impl Sender {
     }
     fn shrunk(&mut self, timeout: bool) {
         self.proven = 0;
-        self.growing = timeout;
-        self.last_rate = 0;
+        self.growth.restart(timeout);
     }
     /// RFC 5681 section 4.1: after an idle RTO the window restarts.
     fn restart_after_idle(&mut self, quiet: Span) {
@@ -375,7 +392,7 @@ impl Sender {
 
     /// At the sender: what an ACK of so many bytes and its RTT show of the path.
     #[inline(always)]
-    fn measure(&mut self, at: Instant, fresh: u64, sample: Option<Span>) {
+    fn measure(&mut self, at: Instant, arrived: u64, sample: Option<Span>) {
         let Some(sample) = sample.filter(|&sample| sample < LONGEST) else {
             self.heard = Some(at);
             self.capacity.break_off();
@@ -389,19 +406,23 @@ impl Sender {
         // The narrowest link was busy between two packets if the second waited that long.
         let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
         match passed {
-            Some(passed) if (sample - least) * 4 >= passed * 3 && fresh > 0 => {
+            Some(passed) if (sample - least) * 4 >= passed * 3 && arrived > 0 => {
                 let full = self.full_segment();
-                self.capacity.extend(fresh, passed.as_nanos(), full);
+                self.capacity.extend(arrived, passed.as_nanos(), full);
             }
             _ => self.capacity.break_off(),
         }
     }
 
-    /// At the receiver, data close together show the narrowest link's rate.
+    /// At the receiver, data close together show the narrowest link's rate, and so do data at even
+    /// intervals: windows that leave a link idle come in bursts, each followed by a pause.
     #[inline(never)]
     fn measure_arrival(&mut self, sent: Departure) {
         let passed = sent.at.since(self.gap.from);
-        if sent.repeat || passed > self.smoothed / 8 {
+        let last = std::mem::replace(&mut self.last_passed, passed);
+        let apart = passed.max(last).saturating_sub(passed.min(last));
+        let is_even = apart <= last / 8 && passed <= self.smoothed / 4;
+        if sent.repeat || passed > self.smoothed / 8 && !is_even {
             self.capacity.break_off();
         } else {
             self.capacity.extend(sent.payload, passed.as_nanos(), self.full_segment());
@@ -431,7 +452,7 @@ impl Sender {
         }
         if sent.timer.is_some() {
             if let Some(heard) = gap.heard {
-                self.ledger.account(self.paced(), heard, gap.heard_frame);
+                self.ledger.account(SpanKind::Clocked, heard, gap.heard_frame);
             }
             self.ledger.wait(SpanKind::Sure(Limit::Timeout), at, frame, long, events);
             return;
@@ -441,10 +462,11 @@ impl Sender {
         let allowed = self.proven.saturating_sub(gap.in_flight);
         let full = gap.room < self.full_segment() || gap.room < self.chunk() && gap.room <= allowed;
         let answered = waited.is_some_and(|waited| waited <= reacts);
-        let even =
-            !(answered || full || gap.small) && self.pace.is_kept(at.since(gap.from), gap.burst);
+        let even = self.reaction.is_zero()
+            && !(answered || full || gap.small)
+            && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
-            SpanKind::Sure(Limit::Congestion)
+            if even { self.kind_in_recovery(&sent) } else { SpanKind::Clocked }
         } else if gap.room < self.full_segment() && !gap.opened {
             self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
@@ -474,13 +496,36 @@ impl Sender {
         let gap = &self.gap;
         let small = gap.small || self.is_small(sent.payload);
         let paused = sent.at.since(gap.from) > self.smoothed / 8;
+        let (blurred, _) = self.patience();
+        let drained = gap.drained.is_some_and(|(at, _)| sent.at.since(at) > blurred);
         if full {
             SpanKind::Sure(Limit::ReceiveWindow)
-        } else if paused && (small || gap.drained.is_some()) {
+        } else if paused && (small || drained) {
             SpanKind::Lull
+        } else if self.is_train(sent) {
+            SpanKind::Train
         } else {
             SpanKind::Clocked
         }
+    }
+    /// Whether the narrowest link alone explains the time since the last packet.
+    fn is_train(&self, sent: &Departure) -> bool {
+        let passed = u128::from(sent.at.since(self.gap.from).as_nanos());
+        let capacity = self.capacity.bytes_per_second();
+        let alone =
+            capacity.map(|c| u128::from(sent.payload) * 1_000_000_000 / u128::from(c.max(1)));
+        alone.is_some_and(|alone| passed * 4 <= alone * 5)
+    }
+
+    /// An even wait in recovery that no acknowledgement ended. No application retransmits: such a
+    /// retransmission was the pacing timer's.
+    fn kind_in_recovery(&mut self, sent: &Departure) -> SpanKind {
+        self.paced_repeats += u8::from(sent.repeat);
+        if self.paced_repeats >= PACED_REPEATS {
+            self.paced_repeats = 0;
+            self.ledger.show_pacing();
+        }
+        SpanKind::Paced
     }
 
     /// How late a kernel's reaction can come, and a process's.
@@ -490,13 +535,6 @@ impl Sender {
         } else {
             let blurred = self.reaction / 8;
             (blurred, blurred)
-        }
-    }
-    /// What limits a sender clocked by ACKs.
-    fn paced(&self) -> SpanKind {
-        match self.recovery {
-            Some(_) => SpanKind::Sure(Limit::Congestion),
-            None => SpanKind::Clocked,
         }
     }
     /// Whether a full buffer can have kept the sender: a good deal was in flight, the packet that
@@ -509,19 +547,17 @@ impl Sender {
     #[cold]
     fn close_round(&mut self, at: Instant, events: &mut Vec<Event>) {
         let nanos = at.since(self.round.from).as_nanos();
-        let rate = (self.round.acked.saturating_mul(1_000_000_000)).checked_div(nanos);
+        let rate = (self.round.arrived.saturating_mul(1_000_000_000)).checked_div(nanos);
         let rate = rate.unwrap_or(0);
-        let grew = rate.saturating_mul(4) >= self.last_rate.saturating_mul(5);
-        let outcome = self.outcome(rate, grew);
-        self.last_rate = rate;
-        self.growing &= grew;
+        let outcome = self.outcome(rate);
+        self.growth.add(rate);
         self.size_chunks();
-        self.round = Round { from: at, mark: self.high + 1, acked: 0, least: None };
+        self.round = Round { from: at, mark: self.high + 1, arrived: 0, least: None };
         self.ledger.round(outcome, events);
     }
 
     fn size_chunks(&mut self) {
-        let time = if self.growing { AUTOSIZE_GROWING } else { AUTOSIZE };
+        let time = if self.growth.is_by_leaps() { AUTOSIZE_GROWING } else { AUTOSIZE };
         let window = self.proven.max(self.in_flight);
         let paced = window.saturating_mul(time).checked_div(self.smoothed.as_nanos());
         let halvings = self.least.unwrap_or(self.smoothed).as_micros() >> 9;
@@ -530,19 +566,23 @@ impl Sender {
         self.chunk = paced.unwrap_or(0).saturating_add(near) / full * full;
     }
 
-    fn outcome(&self, rate: u64, grew: bool) -> RoundOutcome {
+    fn outcome(&self, rate: u64) -> RoundOutcome {
         let capacity = self.capacity.bytes_per_second();
         let queue =
             self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
         let stands = queue > WAKES * 2 && queue > self.least.unwrap_or_default() / 4;
         let at_capacity = stands || capacity.is_some_and(|c| rate.saturating_mul(100) >= c * BUSY);
-        let clocked = if self.growing && grew {
+        let clocked = if self.growth.goes_on(rate) {
             Limit::SlowStart
         } else if at_capacity {
             Limit::Path
+        } else if self.growth.rises(rate) && !self.reaction.is_zero() {
+            // Here no window is seen that would not grow in recovery.
+            Limit::SlowStart
         } else {
             Limit::Congestion
         };
-        RoundOutcome { clocked, at_capacity, pacing: self.smoothed / 2 }
+        let rising = self.growth.is_rising(rate);
+        RoundOutcome { clocked, at_capacity, rising, pacing: self.smoothed / 2 }
     }
 }

@@ -187,6 +187,9 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>)
         }
         (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
         (None, SegmentKind::OriginalNotCaptured, _) => "original not captured".to_owned(),
+        (None, SegmentKind::RepeatedControl, _) => {
+            "too soon for a timer: with an answer, or because a packet came twice".to_owned()
+        }
         (None, SegmentKind::AfterTimeoutRetransmission, _) => {
             "after the timeout, on acknowledgements".to_owned()
         }

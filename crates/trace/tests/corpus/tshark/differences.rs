@@ -159,6 +159,7 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
+        SegmentKind::RepeatedControl => "SYN or FIN repeated",
         SegmentKind::CaptureDuplicate => "captured twice",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",
@@ -173,7 +174,7 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
         SegmentKind::TimeoutRetransmission | SegmentKind::AfterTimeoutRetransmission => {
             theirs == "retransmission"
         }
-        SegmentKind::OriginalNotCaptured => {
+        SegmentKind::OriginalNotCaptured | SegmentKind::RepeatedControl => {
             ["retransmission", "fast retransmission"].contains(&theirs)
         }
         SegmentKind::OutOfOrder => theirs == "out of order",

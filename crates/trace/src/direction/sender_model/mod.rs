@@ -11,12 +11,14 @@
 //! until then it counts as not received. Losses before the capture point are invisible: after a
 //! lost probe the next timeout looks like the first.
 
+mod timers;
+
 use tcplab_units::{Instant, Offset, Span};
 
-use super::classification::{Classification, Ignored, RetransmittedPacket};
-use super::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
-use super::scoreboard::Scoreboard;
-use super::timeout::Timeout;
+use crate::direction::classification::{Classification, Ignored, NewData, RetransmittedPacket};
+use crate::direction::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
+use crate::direction::scoreboard::Scoreboard;
+use crate::direction::timeout::Timeout;
 use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
@@ -26,19 +28,12 @@ const SLACK: Span = Span::from_millis(20);
 /// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
-const LEAST_VARIANCE: Span = Span::from_millis(150);
-/// No common timer runs shorter above the RTT (Haiku: 100 ms), less a tenth.
-const SHORTEST_VARIANCE: Span = Span::from_millis(90);
-
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
 
-/// A sender answers an ACK within this time, where it is not busy.
-const PROMPT: Span = Span::from_micros(100);
-
-/// The most transmissions searched for later ones that arrived.
-const SEARCHED: usize = 64;
+/// A probe's timer runs at least that long beyond two RTTs, on Linux with 250 ticks a second
+/// (`TCP_TIMEOUT_MIN`, two ticks).
+const LEAST_PROBE: Span = Span::from_millis(4);
 
 /// The state of the sender of one direction, as far as the capture shows.
 #[derive(Debug, Default)]
@@ -67,6 +62,10 @@ pub(crate) struct SenderModel {
     going_back: bool,
     /// A probe is outstanding until this is acknowledged (RFC 8985 section 7.3: one at a time).
     probe: Option<Offset>,
+    /// The end of the last segment that was not full (Linux: `snd_sml`).
+    small_until: Offset,
+    /// A small one was sent while another was unacknowledged: without Nagle's rule.
+    sends_at_once: bool,
     /// SACK is known to be off; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
     /// ACKs that revealed a loss and were ignored until the timer that just expired.
@@ -196,7 +195,18 @@ impl SenderModel {
     /// Whether the sender transmitted too recently for a timer to trigger the next transmission.
     #[inline]
     pub(crate) fn has_just_sent(&self, at: Instant) -> bool {
-        self.last_sent.is_some_and(|last| at.since(last.at) <= SLACK)
+        self.last_sent.is_some_and(|last| at.since(last.at) < LEAST_PROBE)
+    }
+    /// Follows new data, sent by no timer, that end with less than a full segment.
+    #[inline]
+    pub(crate) fn sends_small(&mut self, range: Range, una: Offset) {
+        self.sends_at_once |= self.small_until > una;
+        self.small_until = range.end;
+    }
+    /// Whether Nagle's rule holds back small segments (RFC 9293 section 3.7.4; Linux:
+    /// `tcp_nagle_check`): one is unacknowledged, and never was another sent beside one.
+    pub(crate) fn holds_small(&self, una: Offset) -> bool {
+        self.small_until > una && !self.sends_at_once
     }
     /// [`SenderModel::classify_new`] where no timer can have triggered the transmission.
     #[inline]
@@ -208,27 +218,23 @@ impl SenderModel {
     }
 
     /// Classifies new data; `board` does not contain it yet.
-    pub(crate) fn classify_new(
-        &mut self,
-        (at, frame): (Instant, u64),
-        range: Range,
-        beyond: Option<Span>,
-        board: &Scoreboard,
-    ) -> Classification {
+    pub(crate) fn classify_new(&mut self, new: &NewData, board: &Scoreboard) -> Classification {
+        let &NewData { at, frame, range, may_be_probe, small, beyond } = new;
         let calm =
             board.sacked.is_empty() && self.known.recovery.is_none() && self.timeout.is_none();
-        // Far from the sender, data after a pause may be the application's.
-        let near = beyond <= self.round_trip;
-        let beyond = beyond.unwrap_or_default();
-        let probe = board.una < board.high
+        let probe = may_be_probe
+            && board.una < board.high
             && calm
-            && near
             && self.probe.is_none()
             && !self.sack_refused
-            && self.is_silent(at, beyond)
             && self.probe_is_due(at, beyond, board);
         let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
         let mut classification = self.sends(at, frame);
+        if silence.is_some() && small {
+            self.small_until = range.end;
+        } else if small {
+            self.sends_small(range, board.una);
+        }
         if let Some(silence) = silence {
             self.probe = Some(range.end);
             self.last_new = last_new;
@@ -290,6 +296,11 @@ impl SenderModel {
         if at_edge {
             self.head_retransmitted = Some(known.una);
             self.forget_revealed(known.una);
+        }
+        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
+        if again.bare_fin && !(silent || reported || after_timeout) {
+            let proof = Proof { by: Sign::None, nth, ..silence };
+            return Classification { kind: SegmentKind::RepeatedControl, timer: None, proof };
         }
         // Far from the sender, its trigger has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();
@@ -382,16 +393,6 @@ impl SenderModel {
     /// What revealed the loss that the timer just repaired.
     pub(crate) fn take_ignored(&mut self) -> Option<Ignored> {
         self.ignored.take()
-    }
-
-    /// Whether the retransmission timer of the oldest segment can have expired.
-    fn may_expire(&self, at: Instant, beyond: Span, known: &Knowledge, board: &Scoreboard) -> bool {
-        let moved = self.advanced.filter(|_| known.una == board.una).map(|moved| moved + beyond);
-        let (Some(round_trip), Some(since)) = (self.round_trip, board.oldest_sent().max(moved))
-        else {
-            return false;
-        };
-        at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
     }
 
     /// A retransmission that ICMP requested; `None` if it is none, or if a timer was faster.
@@ -525,60 +526,5 @@ impl SenderModel {
             let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
             quiet > limit.min(LONGEST)
         }
-    }
-
-    /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
-    /// 5: restarted by sending it and by advancing ACKs).
-    fn overdue(
-        &self,
-        at: Instant,
-        beyond: Span,
-        ignored: Option<Ignored>,
-        board: &Scoreboard,
-    ) -> Option<Span> {
-        let round_trip = self.round_trip?;
-        // With SACK, missing data are retransmitted on each report. Without, only the first
-        // duplicates trigger; far from the sender more duplicates may have arrived meanwhile.
-        let near = beyond <= round_trip || self.known.duplicates > THRESHOLD;
-        if !self.sack_refused || !near {
-            return None;
-        }
-        let moved = self.advanced.map(|moved| moved + beyond);
-        let ran = at.since(board.oldest_sent().max(moved)?);
-        // More than an RTT after the cumulative ACK advanced nothing else answers duplicate ACKs.
-        let sure = |ignored: Ignored| ignored.has_arrived;
-        let least = if ignored.is_some_and(sure) { Span::ZERO } else { LEAST_VARIANCE };
-        (ran >= round_trip + beyond + least).then_some(ran)
-    }
-
-    /// With SACK: how long `range` was known to be lost again but not retransmitted while the
-    /// sender sent new data. RACK (RFC 8985 section 6.2) retransmits it first; others wait for the
-    /// timer (RFC 6675 section 5.1).
-    fn ignored_loss(
-        &self,
-        at: Instant,
-        beyond: Span,
-        range: Range,
-        board: &Scoreboard,
-    ) -> Option<Span> {
-        let is_prompted = self.last_heard.is_some_and(|heard| at.since(heard.at) <= PROMPT);
-        let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none() && !is_prompted;
-        let round_trip = self.round_trip.filter(|_| near)?;
-        let later = board.log.latest(range)? + 1..board.log.next();
-        let mut later = later.take(SEARCHED).filter_map(|order| board.log.get(order));
-        let known = later.find(|sent| board.covers(sent.range))?.at + round_trip;
-        let went_on = self.last_new.is_some_and(|new| new >= known + round_trip);
-        let ran = if went_on { at.since(known) } else { Span::ZERO };
-        (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
-    }
-
-    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet, or, as in
-    /// Linux (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded
-    /// down by a quarter: the sender's RTT estimate differs from ours.
-    fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
-        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
-        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
-        let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
-        quiet >= round_trip * 3 / 2 || age >= round_trip + LEAST_VARIANCE
     }
 }

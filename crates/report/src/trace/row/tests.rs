@@ -1,0 +1,121 @@
+//! Which connection comes first, from packets.
+
+#[path = "../../../../trace/src/tests/drill.rs"]
+mod drill;
+
+use std::path::Path;
+
+use tcplab_trace::{Connection, Sink};
+use tcplab_units::Span;
+
+use super::{Row, Summary, lost_in};
+
+/// The numbers of the connections in the order of the table.
+fn order(connections: impl IntoIterator<Item = Connection>) -> Vec<usize> {
+    let mut summary = Summary::new(0);
+    for (index, connection) in connections.into_iter().enumerate() {
+        summary.connection(index, connection);
+    }
+    summary.by_loss().iter().map(|row| row.index).collect()
+}
+
+fn connection(text: &str) -> Connection {
+    drill::connection(&format!("open 0.020\n{text}"))
+}
+
+/// 40 segments in three round trips, without loss.
+fn good() -> Connection {
+    connection(
+        "0.030 > 1:14481
+         0.050 < acks 1449 14481 every 0.0005
+         0.0551 > 14481:57921 every 0.0002
+         0.076 < acks 15929 57921 every 0.0005
+         0.120 > 57921:57922 fin
+         0.140 < ack 57922",
+    )
+}
+
+#[test]
+fn data_connection_of_iperf3_comes_before_its_control_connection() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    for name in [
+        "ackloss30",
+        "app_limited",
+        "blackout",
+        "clean_cubic_20ms",
+        "loss1_cubic",
+        "nosack_loss1",
+        "nots_loss1",
+        "rwnd_limited",
+    ] {
+        for end in ["snd", "rcv"] {
+            let capture = corpus.join(format!("{name}.{end}.pcap.zst"));
+            let trace = tcplab_trace::analyze(tcplab_capture::open(capture).unwrap());
+            assert_eq!(trace.connections[0].server.port(), 5201, "{name}.{end}");
+            assert!(trace.connections[0].forward.totals.unique.as_u64() < 600, "{name}.{end}");
+            let lost: Vec<Span> = trace.connections.iter().map(Row::lost_by).collect();
+            assert_eq!(order(trace.connections), [1, 0], "{name}.{end}: {lost:?}");
+        }
+    }
+}
+
+#[test]
+fn stalled_small_transfer_comes_before_good_large_ones() {
+    // Its 300 bytes are lost twice.
+    let stalled = connection(
+        "0.030 > 1:301
+         0.260 > 1:301
+         0.720 > 1:301
+         0.740 < ack 301",
+    );
+    // An answer that the other end took long for is no stall.
+    let slow_answer = connection("0.030 > 1:301\n1.900 < ack 301");
+    let mut all: Vec<Connection> = (0..20).map(|_| good()).collect();
+    all.insert(7, stalled);
+    all.push(slow_answer);
+    let order = order(all);
+    assert_eq!(order[0], 7);
+    assert_eq!(order[21], 21);
+}
+
+/// Of less data than has a rate, only what a timer repeated is lost time.
+#[test]
+fn few_bytes_lose_no_time_without_a_retransmission() {
+    for (text, lost) in [
+        ("0.030 > 1:301\n1.900 < ack 301", 0),
+        ("0.030 > 1:301\n0.260 > 1:301\n0.280 < ack 301", 230),
+    ] {
+        let flow = drill::flow(&format!("open 0.020\n{text}"));
+        assert_eq!(lost_in(&flow, None).as_millis_f64().round() as u64, lost, "{text}");
+    }
+}
+
+#[test]
+fn resets_that_cost_something_come_first() {
+    let refused = drill::connection("0.000 > S\n0.020 < R 0 ack 1");
+    // Ten segments are outstanding when the server resets.
+    let cut = connection("0.030 > 1:28961\n0.050 < ack 14481\n0.060 < R 1");
+    let done = connection("0.030 > 1:301\n0.050 < ack 301\n0.060 > R 301");
+    let all = [good(), done, cut, refused];
+    let lost: Vec<Span> = all.iter().map(Row::lost_by).collect();
+    assert_eq!(lost[3], Span::from_millis(1_020));
+    assert!(lost[2] >= Span::from_secs(1), "{lost:?}");
+    assert!(lost[1].is_zero() && lost[0] < Span::from_millis(100), "{lost:?}");
+    assert_eq!(order(all), [3, 2, 0, 1]);
+}
+
+#[test]
+fn lost_syns_are_lost_time() {
+    let late = drill::connection(
+        "0.000 > S
+         1.000 > S
+         1.020 < S
+         1.0201 > ack 1
+         1.030 > 1:301
+         1.050 < ack 301",
+    );
+    // Until the handshake was over, less a round trip.
+    let lost = Row::lost_by(&late).as_millis_f64();
+    assert!((999.0..1_001.0).contains(&lost), "{lost}");
+    assert_eq!(order([good(), late]), [1, 0]);
+}

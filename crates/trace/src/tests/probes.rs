@@ -1,0 +1,166 @@
+//! What may be a tail loss probe with new data, and what an application's write is; SYNs that no
+//! timer sent.
+
+use super::drill::{connection, flow};
+use crate::{SegmentKind, Timer};
+
+/// The timers that sent new data, by the first byte.
+fn probes(text: &str) -> Vec<(u64, Timer)> {
+    let flow = flow(text);
+    let new = flow.segments.iter().filter(|segment| segment.kind == SegmentKind::New);
+    new.filter_map(|segment| Some((segment.range.start.as_u64(), segment.timer?))).collect()
+}
+
+#[test]
+fn new_data_is_a_probe_only_where_data_waited() {
+    for (name, text, expected) in [
+        (
+            "a full segment, two RTTs after several",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.127 > 8689:10137",
+            &[8_689][..],
+        ),
+        (
+            "the rest of a write",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.127 > 8689:8800 psh",
+            &[8_689],
+        ),
+        (
+            "after the minimum timeout, behind one segment",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.120 < ack 8689
+             0.1201 > 8689:10137
+             0.331 > 10137:11585",
+            &[10_137],
+        ),
+        (
+            "a small segment that Nagle's rule held",
+            "open 0.010
+             0.100 > 1:101 psh
+             0.110 < ack 101
+             0.121 > 101:201 psh
+             0.332 > 201:301 psh",
+            &[201],
+        ),
+        (
+            "a small segment without Nagle's rule",
+            "open 0.010
+             0.100 > 1:101 psh
+             0.101 > 101:201 psh
+             0.102 > 201:301 psh
+             0.112 < ack 301
+             0.121 > 301:401 psh
+             0.332 > 401:501 psh",
+            &[],
+        ),
+        (
+            "another write",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.106 > 8689:8800 psh
+             0.145 > 8800:8900 psh",
+            &[],
+        ),
+        (
+            "one byte behind one byte, before the delayed ACK, and more at once",
+            "open 0.010
+             0.100 > 1:2 psh
+             0.145 > 2:3 psh
+             0.1462 > 3:40 psh
+             0.156 < ack 40",
+            &[],
+        ),
+        (
+            "a full segment behind one whose ACK is delayed",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.120 < ack 8689
+             0.1201 > 8689:10137
+             0.165 > 10137:11585",
+            &[],
+        ),
+        (
+            "the first FIN",
+            "open 0.010
+             0.100 > 1:8689 every 0.001
+             0.127 > 8689:8690 fin",
+            &[],
+        ),
+        (
+            "before any RTT is known",
+            "0.100 > 1:8689 every 0.001
+             0.227 > 8689:10137",
+            &[],
+        ),
+    ] {
+        let expected: Vec<(u64, Timer)> =
+            expected.iter().map(|start| (*start, Timer::Probe)).collect();
+        assert_eq!(probes(text), expected, "{name}");
+    }
+}
+
+#[test]
+fn probe_is_not_seen_beside_the_receiver() {
+    let far = "
+        0.000 > S
+        0.0001 < S
+        0.0201 > ack 1
+        0.100 > 1:8689 every 0.001
+        0.147 > 8689:10137";
+    assert_eq!(probes(far), []);
+}
+
+#[test]
+fn syn_repeated_sooner_than_by_a_timer_is_none_of_its() {
+    // When, and what the second SYN-ACK is.
+    for (again, kind) in [
+        ("0.010007", SegmentKind::RepeatedControl),
+        ("0.010559", SegmentKind::RepeatedControl),
+        ("1.010", SegmentKind::TimeoutRetransmission),
+    ] {
+        let text = format!(
+            "0.000 > S id 7
+             0.010 < S id 40
+             {again} < S id 41
+             1.020 > ack 1
+             1.100 > 1:1449
+             1.110 < ack 1449"
+        );
+        let connection = connection(&text);
+        let syn_ack = &connection.reverse.segments[1];
+        assert_eq!((syn_ack.kind, syn_ack.proof.frame.is_some()), (kind, true), "{again}");
+        let is_timer = kind == SegmentKind::TimeoutRetransmission;
+        let causes = &connection.reverse.causes;
+        assert_eq!(
+            (causes.timeouts.count, syn_ack.timer.is_some()),
+            (u64::from(is_timer), is_timer)
+        );
+        assert_eq!(connection.reverse.totals.retransmissions, 1, "{again}");
+        assert_eq!(causes.retransmissions(), 1, "{again}");
+    }
+}
+
+/// BSD acknowledges the peer's FIN with its own once more; Linux's timer takes 200 ms at least.
+#[test]
+fn fin_repeated_with_an_answer_is_no_timers() {
+    for (again, kind, timer) in [
+        ("0.1301", SegmentKind::RepeatedControl, None),
+        ("0.351", SegmentKind::TimeoutRetransmission, Some(Timer::Probe)),
+    ] {
+        let flow = flow(&format!(
+            "open 0.030
+             0.060 > 1:1449
+             0.090 < ack 1449
+             0.120 > 1449:1450 fin
+             0.130 < 1:2 fin acking 1449
+             {again} > 1449:1450 fin acking 2
+             0.400 < ack 1450 at 2"
+        ));
+        let fin = flow.segments.last().unwrap();
+        assert_eq!((fin.kind, fin.timer), (kind, timer), "{again}");
+    }
+}
