@@ -307,7 +307,8 @@ impl SenderModel {
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
             away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
-        let is_explained = reported || after_timeout || forgotten;
+        let is_followed = forgotten && (self.going_back || unseen == 0);
+        let is_explained = reported || after_timeout || is_followed;
         if !is_explained && !silent && !head_again && overdue.is_none() && unseen > 0 {
             // What prompted it was lost, too, or came from beyond the capture point.
             let kind = SegmentKind::OriginalNotCaptured;

@@ -59,8 +59,6 @@ pub(crate) struct Stalls {
     duplicates: u64,
     /// The latest ACK carried SACK blocks.
     sacked: bool,
-    /// The receiver echoes timestamps.
-    has_clock: bool,
     /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,
     /// Stalls whose causes are not known yet, and later ones.
@@ -139,7 +137,6 @@ impl Stalls {
         }
         self.duplicates += u64::from(heard.duplicate);
         self.sacked = !heard.sack.is_empty();
-        self.has_clock |= packet.timestamps.is_some();
         self.asked |= packet.payload > 0;
         self.closed = packet.window == 0 && !packet.rst();
         self.room = heard
@@ -188,7 +185,7 @@ impl Stalls {
                 resent: sent.range.start <= sent.una && self.head_resent == Some(sent.una),
                 duplicates: self.duplicates,
                 sacked: self.sacked,
-                reports: self.has_clock || sent.may_dsack,
+                reports: sent.may_dsack,
                 ..Before::default()
             };
             let (in_flight, full) = (self.in_flight, self.full);

@@ -68,7 +68,8 @@ pub(crate) struct Before {
     pub(crate) sacked: bool,
     /// Everything sent is captured.
     pub(crate) whole: bool,
-    /// The receiver reports what arrives twice: by D-SACK or by timestamps.
+    /// The receiver reports what arrives twice (D-SACK). Timestamps do not: the retransmission
+    /// updates what is echoed (RFC 7323 section 4.3).
     pub(crate) reports: bool,
 }
 
@@ -96,7 +97,7 @@ impl Repair {
             oldest: sent.una,
             high: sent.high,
             in_flight,
-            few: sent.high.since(sent.una).as_u64() < FEW * full,
+            few: sent.high.since(sent.una).as_u64() <= (FEW - 1) * full,
             window_full: room.is_some_and(|room| room < full),
             resent: if fresh { 0 } else { sent.payload },
             repaired: None,
@@ -173,18 +174,27 @@ impl Repair {
             }
         } else if self.nothing_arrived() {
             StallCause::ContinuousLoss
-        } else if !self.more && self.repaired.is_some() && !self.tail_arrived {
+        } else if self.is_tail() {
             StallCause::TailLoss
         } else {
             StallCause::Timeout
         }
     }
 
-    /// Without duplicate ACKs, what the ACK covers beyond the retransmission had arrived, and so
-    /// may have the oldest segment: its ACK was lost, or the duplicate ACKs were.
+    /// Without SACK and duplicate ACKs, what the ACK covers beyond the retransmission had arrived, and
+    /// so may have the oldest segment: its ACK was lost, or the duplicate ACKs were. Of few segments
+    /// the first may have arrived, too.
     fn is_ambiguous(&self) -> bool {
         let Before { duplicates, sacked, reports, .. } = self.before;
-        duplicates == 0 && !sacked && !reports && self.jumped == Some(true)
+        let undecided = self.few || self.jumped == Some(true);
+        duplicates == 0 && !sacked && !reports && undecided
+    }
+
+    /// Whether the last segments before a pause were lost, and nothing behind them arrived.
+    fn is_tail(&self) -> bool {
+        let Before { duplicates, sacked, .. } = self.before;
+        let unheard = duplicates == 0 && !sacked && !self.tail_arrived;
+        unheard && !self.more && self.repaired.is_some()
     }
 
     /// Whether everything in flight was lost: it was all retransmitted, and no ACK ran ahead of that.
