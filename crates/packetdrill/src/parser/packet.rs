@@ -147,7 +147,7 @@ impl Parser<'_> {
             ("af", Some(both))
                 if (1..=4).contains(&(both / 10)) && (1..=3).contains(&(both % 10)) =>
             {
-                both / 10 << 3 | both % 10 << 1
+                ((both / 10) << 3) | ((both % 10) << 1)
             }
             ("ef", _) => 46,
             ("le", _) => 1,

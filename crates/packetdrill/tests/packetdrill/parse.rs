@@ -3,7 +3,7 @@
 use crate::fake::Fake;
 use tcplab_packetdrill::ast::Action;
 use tcplab_packetdrill::{Definitions, Model, Script, run};
-use tcplab_stack::Config;
+use tcplab_stack::{Config, FreeBsd};
 use tcplab_units::Rng;
 
 const SCRIPTS: [&str; 8] = [
@@ -178,6 +178,7 @@ fn parser_and_run_on_any_text_terminate() {
     let mut below = |most: usize| rng.below(most as u64) as usize;
     let pieces: Vec<&str> =
         SCRIPTS.iter().flat_map(|s| s.split_inclusive([' ', ',', '('])).collect();
+    let freebsd = Config { freebsd: Some(FreeBsd::default()), ..Config::default() };
     let mut read = 0;
     for round in 0..4_000 {
         let mut bytes = SCRIPTS[round % SCRIPTS.len()].as_bytes().to_vec();
@@ -199,6 +200,7 @@ fn parser_and_run_on_any_text_terminate() {
                 read += 1;
                 let _ = run(&script, &mut Fake::default());
                 let _ = run(&script, &mut Model::new(Config::default()));
+                let _ = run(&script, &mut Model::new(freebsd.clone()));
             }
             Err(error) => {
                 assert!(error.at.line as usize <= text.lines().count() + 1, "{error}");

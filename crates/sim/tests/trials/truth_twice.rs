@@ -15,6 +15,10 @@ fn agrees(because: &str, segment: &Segment) -> bool {
     let (kinds, timer): (&[SegmentKind], _) = match because {
         "handshake" | "new" | "limited-transmit" => (&[SegmentKind::New], None),
         "fast-retransmit" | "rack" | "path-mtu" => (&[SegmentKind::FastRetransmission], None),
+        // The peer's SYN that came again prompts it, too.
+        "handshake-retransmission" if segment.kind == SegmentKind::RepeatedControl => {
+            (&[SegmentKind::RepeatedControl], None)
+        }
         "timeout" | "handshake-retransmission" => {
             (&[SegmentKind::TimeoutRetransmission], Some(Timer::Retransmission))
         }
@@ -52,6 +56,7 @@ const SENDERS: &[(&str, &str)] = &[
     ("windows-7", "reno"),
     ("windows-7-compound", "compound"),
     ("osx-10.7", "newreno"),
+    ("freebsd-15", "cubic"),
     ("netburner", "reno"),
     ("haiku-2017-before", "old-haiku"),
     ("haiku-2017-middle", "newreno"),

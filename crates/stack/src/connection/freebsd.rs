@@ -15,6 +15,14 @@ impl Connection {
         }
     }
 
+    /// The receive buffer becomes whole segments, options counted among their bytes (`tcp_mss`).
+    pub(super) fn round_buffer_up(&mut self) {
+        if self.config.freebsd.is_some() {
+            let mss = self.terms.sending_mss + self.terms.options_len();
+            self.receiver.window.round_buffer_up(mss);
+        }
+    }
+
     /// Whether a segment with SYN and FIN is dropped (`drop_synfin`).
     pub(super) fn drops_syn_fin(&self, segment: &Segment) -> bool {
         self.config.freebsd.as_ref().is_some_and(|rules| rules.drop_synfin && has_both(segment))

@@ -1,9 +1,10 @@
 //! Two findings of one capture, packet by packet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::found::{Found, Packet};
+use super::reasons::Case;
 use super::tcptrace::Sums;
 use super::{reasons, tcplab, tcptrace, tshark};
 
@@ -56,6 +57,27 @@ impl Totals {
     }
 }
 
+/// Words of tcplab's notes on packets that no host sent like that.
+const DAMAGE: [&str; 3] = ["claims", "out of range", "too short"];
+
+/// The streams of tshark in which one host has SYNs with several initial sequence numbers, or which
+/// are several connections to tcplab.
+fn streams_that_start_again(ours: &Found, theirs: &Found) -> HashSet<usize> {
+    let (mut initial, mut connection) = (HashMap::new(), HashMap::new());
+    let mut again = HashSet::new();
+    for (frame, their) in &theirs.packets {
+        let Some(our) = ours.packets.get(frame) else { continue };
+        let stream = their.connection;
+        let is_other = *connection.entry(stream).or_insert(our.connection) != our.connection;
+        let seq = our.frame.seq;
+        let differs = our.frame.syn && *initial.entry((stream, our.from)).or_insert(seq) != seq;
+        if is_other || differs {
+            again.insert(stream);
+        }
+    }
+    again
+}
+
 /// Compares what the programs find in a capture.
 pub(crate) fn capture(path: &Path) -> Comparison {
     let (ours, theirs) = (tcplab::find(path), tshark::find(path));
@@ -73,8 +95,17 @@ pub(crate) fn capture(path: &Path) -> Comparison {
     } else {
         packets(&ours, &theirs, &mut differences);
     }
+    let again = streams_that_start_again(&ours, &theirs);
+    let is_damaged = notes.iter().any(|note| DAMAGE.iter().any(|words| note.contains(words)));
     for difference in &mut differences {
-        difference.reason = reasons::of(&difference.tcplab, &difference.tshark);
+        let theirs = theirs.packets.get(&difference.frame);
+        let case = Case {
+            ours: ours.packets.get(&difference.frame),
+            theirs,
+            starts_again: theirs.is_some_and(|packet| again.contains(&packet.connection)),
+            is_damaged,
+        };
+        difference.reason = reasons::of(difference, &case);
     }
     Comparison {
         path: path.to_owned(),

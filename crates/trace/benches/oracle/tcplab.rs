@@ -5,36 +5,54 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use tcplab_trace::{Proof, SegmentKind, Trace, analyze};
+use tcplab_trace::{Connection, Proof, SegmentKind, Trace, analyze};
 use tcplab_units::Span;
-use tcplab_wire::{FrameView, LinkType, TcpFlags};
+use tcplab_wire::{Anomaly, FrameView, LinkType, TcpFlags};
 
-use super::found::{Found, Packet};
+use super::found::{Found, FrameFacts, Packet};
 
 /// What tcplab finds, and its notes on the capture; none if it cannot read the file.
 pub(crate) fn find(path: &Path) -> Option<(Found, Vec<String>)> {
     let trace = analyze(tcplab_capture::open(path).ok()?);
     let mut packets = packets(path, &trace);
     for (index, connection) in trace.connections.iter().enumerate() {
-        for flow in [&connection.forward, &connection.reverse] {
-            for frame in flow.acks.iter().map(|ack| ack.frame) {
-                if let Some(packet) = packets.get_mut(&frame) {
-                    packet.connection = index;
-                }
+        for (forward, flow) in [(true, &connection.forward), (false, &connection.reverse)] {
+            // Of fragments, the analyser alone knows the segment: it is the last one's frame.
+            let ack = |frame| (frame, reassembled(connection, index, !forward));
+            for (frame, new) in flow.acks.iter().map(|ack| ack.frame).map(ack) {
+                packets.entry(frame).or_insert(new).connection = index;
             }
             for segment in &flow.segments {
-                if let Some(packet) = packets.get_mut(&segment.frame) {
-                    packet.connection = index;
-                    packet.bytes = segment.payload.as_u64();
-                    packet.is_retransmission = segment.kind.is_retransmission();
-                    packet.name = name(segment.kind);
-                    packet.evidence = evidence(&segment.proof);
-                }
+                let new = reassembled(connection, index, forward);
+                let packet = packets.entry(segment.frame).or_insert(new);
+                packet.connection = index;
+                packet.bytes = segment.payload.as_u64();
+                packet.is_retransmission = segment.kind.is_retransmission();
+                packet.name = name(segment.kind);
+                packet.evidence = evidence(&segment.proof);
+                packet.frame.has_place = true;
             }
         }
     }
     let notes = trace.notes.iter().map(|note| note.text.clone()).collect();
     Some((Found::of(packets), notes))
+}
+
+/// A packet of a connection, as yet without what the analyser says of it.
+fn reassembled(connection: &Connection, index: usize, forward: bool) -> Packet {
+    let (client, server) = (connection.client, connection.server);
+    let (from, to) = if forward { (client, server) } else { (server, client) };
+    Packet {
+        connection: index,
+        from,
+        to,
+        bytes: 0,
+        is_reset: false,
+        is_retransmission: false,
+        name: "nothing special",
+        evidence: String::new(),
+        frame: FrameFacts::default(),
+    }
 }
 
 /// Every TCP packet, as yet without what the analyser says of it. One that is neither data nor an
@@ -70,6 +88,14 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
             is_retransmission: false,
             name: "nothing special",
             evidence: String::new(),
+            frame: FrameFacts {
+                is_beyond_frame: matches!(view.anomaly(), Some(Anomaly::IpBeyondFrame { .. })),
+                is_damaged: matches!(view.anomaly(), Some(Anomaly::TcpDataOffset { .. })),
+                syn: tcp.flags().contains(TcpFlags::SYN),
+                seq: tcp.seq().as_u32(),
+                payload: u64::from(tcp.payload_len()),
+                ..FrameFacts::default()
+            },
         };
         packets.insert(frame, packet);
     }

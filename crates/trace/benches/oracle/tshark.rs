@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::found::{Found, Packet};
+use super::found::{Found, FrameFacts, Packet};
 
 /// The fields asked for before the names.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 14] = [
     "frame.number",
     "tcp.stream",
     "ip.src",
@@ -20,6 +20,9 @@ const FIELDS: [&str; 11] = [
     "tcp.len",
     "tcp.flags.reset",
     "icmp.type",
+    "pppoe.payload_length",
+    "ip.len",
+    "frame.protocols",
 ];
 /// Its names of packets, `tcp.analysis.…`, and ours; the special before the general.
 const NAMES: [(&str, &str); 6] = [
@@ -71,6 +74,11 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         let address: IpAddr = if v4.is_empty() { v6.parse() } else { v4.parse() }.ok()?;
         Some(SocketAddr::new(address, port.parse().ok()?))
     };
+    // The two bytes of PPP's protocol number are part of PPPoE's length.
+    let length = |value: &str| value.parse::<u32>().ok();
+    let beyond_session =
+        length(values[11]).zip(length(values[12])).is_some_and(|(session, ip)| session < ip + 2);
+    let protocols = || values[13].split(':');
     let name = NAMES.iter().zip(names).find(|(_, value)| !value.is_empty());
     let name = name.map_or("nothing special", |((_, name), _)| name);
     let packet = Packet {
@@ -82,6 +90,12 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         is_retransmission: name.ends_with("retransmission"),
         name,
         evidence: String::new(),
+        frame: FrameFacts {
+            is_beyond_frame: beyond_session,
+            is_of_several: protocols().filter(|it| *it == "tcp").count() > 1,
+            is_in_fabric_path: protocols().any(|it| it == "cfp"),
+            ..FrameFacts::default()
+        },
     };
     Some((values[0].parse().ok()?, packet))
 }

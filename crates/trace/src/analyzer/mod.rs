@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
+use tcplab_wire::{Anomaly, Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
 use crate::connection::{ConnectionState, PacketOutcome};
@@ -185,10 +185,13 @@ impl<S: Sink> Analyzer<S> {
     }
 
     fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
-        if let Some(anomaly) = view.anomaly() {
+        let anomaly = view.anomaly();
+        if let Some(anomaly) = anomaly {
             self.remarks.add(&anomaly.to_string(), self.frames);
         }
-        let Some(tcp) = view.tcp() else {
+        // Receivers drop a segment whose header length is impossible (Linux: `tcp_v4_rcv`).
+        let is_damaged = matches!(anomaly, Some(Anomaly::TcpDataOffset { .. }));
+        let Some(tcp) = view.tcp().filter(|_| !is_damaged) else {
             self.others.add(view);
             if let Some(ip) = view.ip() {
                 self.table.on_too_big(&ip, (at, self.frames));

@@ -30,13 +30,14 @@ enum Kind {
 }
 
 impl Others {
-    /// `view` is not of TCP.
+    /// `view` is not of TCP, or its TCP header is damaged.
     #[cold]
     pub(crate) fn add(&mut self, view: &FrameView<'_>) {
         let kind = match (view, view.ip()) {
             // IEEE 802.3 section 3.2.6: below, it is a length.
             (FrameView::NotIp { protocol }, _) if *protocol < LEAST_TYPE => Kind::Link(0),
             (FrameView::NotIp { protocol }, _) => Kind::Link(*protocol),
+            (FrameView::Tcp(_), _) => Kind::Unreadable,
             (_, Some(ip)) if ip.protocol() == protocol::UDP => Kind::Udp(known_port(ip)),
             (_, Some(ip)) => Kind::Ip(ip.protocol()),
             _ => Kind::Unreadable,

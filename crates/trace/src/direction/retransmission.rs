@@ -54,6 +54,8 @@ pub(crate) struct Classifier {
     last: Option<(Range, Instant)>,
     /// The IP identification of the last packet with data.
     last_id: Option<u16>,
+    /// The last SYN of the peer.
+    pub(crate) asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -127,7 +129,7 @@ impl Classifier {
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
         }
-        if let Some(syn) = repeated_syn(candidate, board) {
+        if let Some(syn) = self.repeated_syn(candidate, board) {
             return (syn, LogEntry::Retransmission);
         }
         if range.end <= FIRST && !packet.syn() {
@@ -178,7 +180,12 @@ impl Classifier {
             return None;
         }
         let waited = candidate.packet.at.since(stamp.at);
-        let later = if let Some((order, _)) = self.send_order.order(candidate.packet, &stamp) {
+        let later = if let Some((order, by)) = self.send_order.order(candidate.packet, &stamp) {
+            if order == Ordering::Less {
+                let frame = Some(stamp.frame);
+                let proof = Proof { by, frame, waited, nth: 1, ..Proof::default() };
+                return Some(Classification { proof, ..self.classify_late(candidate.context) });
+            }
             order == Ordering::Greater
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
@@ -241,10 +248,8 @@ impl Classifier {
         if order == Ordering::Less {
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 1, spurious: None };
-            // At the sender nothing is out of order: the capture wrote it late.
-            let kind = if beside { SegmentKind::New } else { SegmentKind::OutOfOrder };
-            self.counts.out_of_order += u64::from(!beside);
-            return (Classification { kind, timer: None, proof }, LogEntry::First);
+            let late = self.classify_late(context);
+            return (Classification { proof, ..late }, LogEntry::First);
         }
         self.counts.not_captured += u64::from(!beside);
         if !sender_model.has_heard() {
@@ -262,6 +267,16 @@ impl Classifier {
         (classification, LogEntry::First)
     }
 
+    /// Classifies data sent before a packet that was captured earlier. At the sender nothing is out
+    /// of order: the capture wrote it late.
+    fn classify_late(&mut self, context: Context<'_>) -> Classification {
+        if self.is_beside_sender(context) {
+            return Classification::new_data();
+        }
+        self.counts.out_of_order += 1;
+        Classification { kind: SegmentKind::OutOfOrder, ..Classification::new_data() }
+    }
+
     /// Classifies data from below the capture's first byte: retransmitted if its sender's marks say
     /// so, else unknown.
     pub(crate) fn classify_before_first(&self, packet: &Packet) -> Classification {
@@ -273,6 +288,24 @@ impl Classifier {
         };
         let proof = Proof { by, frame: self.first.map(|first| first.frame), ..Proof::default() };
         Classification { kind, timer: None, proof }
+    }
+
+    /// A SYN or SYN-ACK sooner after the last, or after a SYN of the peer that came again, than a
+    /// timer sends it (RFC 6298 section 2.1: 1 s): an answer (RFC 9293 section 3.10.7.4) or a
+    /// duplicate.
+    fn repeated_syn(
+        &self,
+        candidate: &Candidate<'_>,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &Candidate { packet, range, .. } = candidate;
+        let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
+        let asked = self.asked.filter(|(_, frame)| packet.ack.is_some() && *frame > before.frame);
+        let (since, frame) = asked.unwrap_or((before.at, before.frame));
+        let waited = packet.at.since(since);
+        let proof = Proof { by: Sign::Time, frame: Some(frame), waited, nth: 2, spurious: None };
+        let kind = SegmentKind::RepeatedControl;
+        (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
     }
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
@@ -401,17 +434,6 @@ impl Classifier {
 fn is_at_sender(context: Context<'_>) -> bool {
     let (tap, sure) = context.distances.place(context.forward);
     tap == CapturePoint::Sender && sure >= Confidence::Medium
-}
-
-/// A SYN or SYN-ACK sooner than a timer sends it again (RFC 6298 section 2.1: 1 s): it answers a
-/// SYN that came twice, or is a duplicate itself.
-fn repeated_syn(candidate: &Candidate<'_>, board: &Scoreboard) -> Option<Classification> {
-    let &Candidate { packet, range, .. } = candidate;
-    let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
-    let waited = packet.at.since(before.at);
-    let proof = Proof { by: Sign::Time, frame: Some(before.frame), waited, nth: 2, spurious: None };
-    let kind = SegmentKind::RepeatedControl;
-    (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

@@ -257,13 +257,13 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a pure ACK reordered before data shows no loss",
+        "a pure ACK reordered before data shows no loss, only the order",
         "0.100 > 1:2 id 3
          0.1001 < ack 2
          0.200 > at 3 id 5
          0.2002 > 2:3 id 4
          0.2003 < ack 3",
-        &[],
+        &[(2, OutOfOrder, Sign::IpId)],
     ),
     (
         AT_RECEIVER,
@@ -278,6 +278,14 @@ const CASES: &[Case] = &[
          0.1431 < ack 1449 sack 2897-8689
          0.144 > 8689:10137 id 13",
         &[(2_897, FastRetransmission, Sign::Rack), (5_793, FastRetransmission, Sign::Rack)],
+    ),
+    (
+        AT_RECEIVER,
+        "IP id older than that of an ACK from behind the data: out of order",
+        "0.100 > 1:1449 id 3
+         0.101 > ack 1 at 2897 id 5
+         0.102 > 1449:2897 id 4",
+        &[(1_449, OutOfOrder, Sign::IpId)],
     ),
     (
         MIDWAY,

@@ -164,3 +164,16 @@ fn frames_truncated_to_any_length_no_panic() {
         }
     }
 }
+
+/// A header length of 8 bytes: the flags of such a segment are anything, and no receiver reads it.
+#[test]
+fn damaged_tcp_header_is_no_reset() {
+    let mut packets = drill("open 0.010\n0.100 > 1:100\n0.110 < ack 100\n0.120 < R 1 ack 100", 7);
+    let reset = packets.last_mut().unwrap();
+    reset.bytes[32] = 0x20;
+    let trace = drill::analyze(&packets);
+    assert_eq!(trace.connections[0].forward.totals.data_segments, 1);
+    assert_eq!(trace.connections[0].life.close, None);
+    assert_eq!(trace.others.iter().map(|it| it.packets).sum::<u64>(), 1);
+    assert!(trace.notes[0].text.contains("TCP header claims 8 bytes"), "{:?}", trace.notes);
+}

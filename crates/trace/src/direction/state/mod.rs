@@ -246,6 +246,9 @@ impl DirectionState {
         window: Option<Bytes>,
         copy: bool,
     ) -> AckOutcome {
+        if packet.syn() {
+            self.classifier.asked = Some((packet.at, packet.frame));
+        }
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =
@@ -417,7 +420,9 @@ impl DirectionState {
             let again =
                 self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
-                self.sent_again(packet, range, payload);
+                if again.kind.is_retransmission() {
+                    self.sent_again(packet, range, payload);
+                }
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
                 self.classifier.probes(range.start);
