@@ -50,6 +50,9 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
+    pub(super) fn repeated_fin(proof: Proof) -> Classification {
+        Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
+    }
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,
