@@ -44,6 +44,17 @@ fn story_each_episode_kind_matches_snapshot() {
              0.1501 > 7241:14481
              0.1601 < ack 15929",
         ),
+        (
+            "with_time_lag_after_duplicate_acks",
+            "0.100 > 1:14481 every 0.001
+             0.110 < acks 1449 4345 every 0.001
+             0.114 < ack 4345
+             0.115 < ack 4345
+             0.116 < ack 4345
+             0.117 < ack 4345
+             0.339 > 4345:5793
+             0.349 < ack 14481",
+        ),
         ("after_a_blackout", fires::BLACKOUT),
         (
             "intermittent",

@@ -15,6 +15,10 @@ fn agrees(because: &str, segment: &Segment) -> bool {
     let (kinds, timer): (&[SegmentKind], _) = match because {
         "handshake" | "new" | "limited-transmit" => (&[SegmentKind::New], None),
         "fast-retransmit" | "rack" | "path-mtu" => (&[SegmentKind::FastRetransmission], None),
+        // The peer's SYN that came again prompts it, too.
+        "handshake-retransmission" if segment.kind == SegmentKind::RepeatedControl => {
+            (&[SegmentKind::RepeatedControl], None)
+        }
         "timeout" | "handshake-retransmission" => {
             (&[SegmentKind::TimeoutRetransmission], Some(Timer::Retransmission))
         }

@@ -51,6 +51,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The last SYN of the peer.
+    pub(crate) asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -122,7 +124,7 @@ impl Classifier {
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
         }
-        if let Some(syn) = repeated_syn(candidate, board) {
+        if let Some(syn) = self.repeated_syn(candidate, board) {
             return (syn, LogEntry::Retransmission);
         }
         if range.end <= FIRST && !packet.syn() {
@@ -278,6 +280,24 @@ impl Classifier {
         Classification { kind, timer: None, proof }
     }
 
+    /// A SYN or SYN-ACK sooner after the last, or after a SYN of the peer that came again, than a
+    /// timer sends it (RFC 6298 section 2.1: 1 s): an answer (RFC 9293 section 3.10.7.4) or a
+    /// duplicate.
+    fn repeated_syn(
+        &self,
+        candidate: &Candidate<'_>,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &Candidate { packet, range, .. } = candidate;
+        let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
+        let asked = self.asked.filter(|(_, frame)| packet.ack.is_some() && *frame > before.frame);
+        let (since, frame) = asked.unwrap_or((before.at, before.frame));
+        let waited = packet.at.since(since);
+        let proof = Proof { by: Sign::Time, frame: Some(frame), waited, nth: 2, spurious: None };
+        let kind = SegmentKind::RepeatedControl;
+        (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
+    }
+
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
     /// nothing sent above them.
     fn retransmission(
@@ -380,17 +400,6 @@ impl Classifier {
         let (tap, sure) = context.distances.place(context.forward);
         tap == CapturePoint::Sender && sure >= Confidence::Medium && self.counts.out_of_order == 0
     }
-}
-
-/// A SYN or SYN-ACK sooner than a timer sends it again (RFC 6298 section 2.1: 1 s): it answers a
-/// SYN that came twice, or is a duplicate itself.
-fn repeated_syn(candidate: &Candidate<'_>, board: &Scoreboard) -> Option<Classification> {
-    let &Candidate { packet, range, .. } = candidate;
-    let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
-    let waited = packet.at.since(before.at);
-    let proof = Proof { by: Sign::Time, frame: Some(before.frame), waited, nth: 2, spurious: None };
-    let kind = SegmentKind::RepeatedControl;
-    (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

@@ -36,6 +36,8 @@ const LEAST_PROBE: Span = Span::from_millis(4);
 /// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
 /// it would have been sent before.
 const LATEST_PROBE: Span = Span::from_millis(300);
+/// Nor does any timer run longer (`TCP_RTO_MAX`).
+const LONGEST_TIMEOUT: Span = Span::from_secs(120);
 
 /// The most transmissions searched for later ones that arrived.
 const SEARCHED: usize = 64;
@@ -527,7 +529,7 @@ impl SenderModel {
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
         let several = unacknowledged.take(2).count() == 2;
-        quiet <= round_trip * 4 + LATEST_PROBE
+        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
             && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
                 || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
     }

@@ -144,6 +144,23 @@ fn syn_repeated_sooner_than_by_a_timer_is_none_of_its() {
     }
 }
 
+#[test]
+fn syn_ack_that_answers_a_repeated_syn_is_no_timeout() {
+    let connection = connection(
+        "0.000 > S id 7
+         0.010 < S id 40
+         1.000 > S id 8
+         1.010 < S id 41
+         1.020 > ack 1
+         1.100 > 1:1449
+         1.110 < ack 1449",
+    );
+    assert_eq!(connection.forward.causes.timeouts.count, 1);
+    let syn_ack = &connection.reverse.segments[1];
+    assert_eq!((syn_ack.kind, syn_ack.timer), (SegmentKind::RepeatedControl, None));
+    assert_eq!(syn_ack.proof.frame, Some(3));
+}
+
 /// BSD acknowledges the peer's FIN with its own once more; Linux's timer takes 200 ms at least.
 #[test]
 fn fin_repeated_with_an_answer_is_no_timers() {
