@@ -8,6 +8,7 @@
 
 pub mod ast;
 mod constants;
+mod files;
 mod lexer;
 mod model;
 mod notation;
@@ -27,6 +28,6 @@ pub use parser::Definitions;
 pub use run::{Failure, Line, ScriptOutcome, Unsupported, run, watch};
 pub use source::{ParseError, Position};
 pub use subject::{
-    ControlData, ControlMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT, Refusal, Reply,
-    Subject, SystemCall,
+    ControlData, ControlMessage, IcmpMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT,
+    Refusal, Reply, Subject, SystemCall,
 };

@@ -4,10 +4,11 @@ use std::net::Ipv4Addr;
 
 use tcplab_stack::{Data, Segment};
 use tcplab_wire::{
-    Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+    AccEcnOption, Cookie, Ecn, FrameView, Ipv4Repr, LinkType, SackBlock, SeqNumber, TcpFlags,
+    TcpOption, TcpRepr,
 };
 
-use crate::ast::OptionSpec;
+use crate::ast::{EcnCounter, OptionSpec};
 
 /// A TCP segment. Its data are zeros, as packetdrill's are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Packet {
     pub remote_port: u16,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
+    /// The rest of the type of service: its upper six bits, where they stand.
+    pub dscp: u8,
     /// Control bits.
     pub flags: TcpFlags,
     /// First sequence number.
@@ -32,6 +35,9 @@ pub struct Packet {
     pub options: Vec<OptionSpec>,
     /// Data bytes.
     pub len: u32,
+    /// Of segments that the device of the stack under test joined to this one: the data bytes of
+    /// each.
+    pub joined: Option<u32>,
     /// Why the stack sent it, in a word, if it is known.
     pub cause: Option<&'static str>,
 }
@@ -51,6 +57,7 @@ impl Packet {
             local_port: header.src_port,
             remote_port: header.dst_port,
             ecn: segment.ecn,
+            dscp: 0,
             flags: header.flags,
             seq: header.seq,
             ack: header.ack,
@@ -58,16 +65,14 @@ impl Packet {
             urgent: header.urgent_pointer,
             options,
             len: segment.len(),
+            joined: None,
             cause: None,
         }
     }
 
     /// As a model receives it. Options it does not know are left out: a stack passes over them
     /// (RFC 9293 section 3.1).
-    ///
-    /// # Errors
-    /// The option that a stack without it would not pass over, by name.
-    pub fn to_segment(&self) -> Result<Segment, &'static str> {
+    pub fn to_segment(&self) -> Segment {
         let mut header = TcpRepr {
             src_port: self.remote_port,
             dst_port: self.local_port,
@@ -95,7 +100,7 @@ impl Packet {
                     header.sack = blocks.iter().map(block).collect();
                 }
                 OptionSpec::Timestamps { value, echo } => header.timestamps = Some((*value, *echo)),
-                OptionSpec::Md5(_) | OptionSpec::Md5Valid => return Err("MD5 signatures"),
+                OptionSpec::AccEcn(counters) => header.acc_ecn = Some(counters_of(counters)),
                 OptionSpec::FastOpen(cookie) if syn => {
                     header.fast_open = Cookie::new(cookie, false).or(header.fast_open);
                 }
@@ -109,12 +114,22 @@ impl Packet {
                 | OptionSpec::Mss(_)
                 | OptionSpec::WindowScale(_)
                 | OptionSpec::SackPermitted
-                | OptionSpec::AccEcn(_)
+                | OptionSpec::Md5(_)
+                | OptionSpec::Md5Valid
                 | OptionSpec::Other(_) => {}
             }
         }
         let data = Data::copy_of(&vec![0; self.len as usize]);
-        Ok(Segment { data, ecn: self.ecn, ..Segment::bare(header) })
+        Segment { data, ecn: self.ecn, joined: self.joined, ..Segment::bare(header) }
+    }
+
+    /// Whether it carries a signature (RFC 2385); `valid`: one that a key explains.
+    pub(crate) fn is_signed(&self, valid: bool) -> bool {
+        self.options.iter().any(|option| match option {
+            OptionSpec::Md5(_) => !valid,
+            OptionSpec::Md5Valid => valid,
+            _ => false,
+        })
     }
 }
 
@@ -135,9 +150,33 @@ fn option(option: &TcpOption<'_>) -> OptionSpec {
         TcpOption::Unknown { kind: 254, bytes: [0xf9, 0x89, cookie @ ..] } => {
             OptionSpec::FastOpenExperimental(cookie.to_vec())
         }
+        TcpOption::Unknown { kind, bytes } if AccEcnOption::of(*kind, bytes).is_some() => {
+            OptionSpec::AccEcn(AccEcnOption::of(*kind, bytes).map(counters).unwrap_or_default())
+        }
         TcpOption::Mptcp(bytes) => OptionSpec::Other(format!("mptcp: {bytes:02x?}")),
         TcpOption::Unknown { kind, bytes } | TcpOption::Malformed { kind, bytes } => {
             OptionSpec::Other(format!("{kind}: {bytes:02x?}"))
         }
     }
+}
+
+/// The counters in their order.
+const ECT1_FIRST: [EcnCounter; 3] = [EcnCounter::Ect1, EcnCounter::Ce, EcnCounter::Ect0];
+const ECT0_FIRST: [EcnCounter; 3] = [EcnCounter::Ect0, EcnCounter::Ce, EcnCounter::Ect1];
+
+fn counters(option: AccEcnOption) -> Vec<(EcnCounter, u32)> {
+    let order = if option.ect1_first { ECT1_FIRST } else { ECT0_FIRST };
+    order.into_iter().zip(option.counters).take(option.count.into()).collect()
+}
+
+fn counters_of(written: &[(EcnCounter, u32)]) -> AccEcnOption {
+    let mut option = AccEcnOption {
+        ect1_first: written.first().is_some_and(|(first, _)| *first == EcnCounter::Ect1),
+        count: written.len().min(3) as u8,
+        ..AccEcnOption::default()
+    };
+    for (counter, (_, told)) in option.counters.iter_mut().zip(written) {
+        *counter = *told;
+    }
+    option
 }

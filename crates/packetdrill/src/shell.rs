@@ -15,8 +15,9 @@ pub enum Command {
         /// Without quotes.
         value: String,
     },
-    /// The suites' `defaults.sh`: [`DEFAULTS`].
-    Defaults,
+    /// A file of commands, as written (`./defaults.sh`); [`crate::Script::read_files`] puts its
+    /// commands in its place.
+    File(String),
     /// Puts settings back; each run has a stack of its own, so there is nothing to do.
     Restore,
     /// FreeBSD's `sockstat`, of which a pipe of `grep` counts the lines: `count` is to be found in
@@ -39,9 +40,9 @@ pub enum Command {
     Unknown(String),
 }
 
-/// What the `defaults.sh` of google/packetdrill and of Linux's selftests set (their values of
-/// 2024-2026): names below `net.ipv4`. They differ from the kernel's own defaults in the buffers,
-/// SYN retries, slow start after idle, ECN and fast open.
+/// What google/packetdrill's `defaults.sh` sets (its values of 2024-2026), for scripts that stand
+/// alone: names below `net.ipv4`. They differ from the kernel's own defaults in the buffers, SYN
+/// retries, slow start after idle, ECN and fast open.
 pub const DEFAULTS: &[(&str, &str)] = &[
     ("net.ipv4.tcp_rmem", "4096 540000 15728640"),
     ("net.ipv4.tcp_wmem", "4096 262144 4194304"),
@@ -122,7 +123,6 @@ fn command(words: &[String]) -> Vec<Command> {
     let whole = words.join(" ");
     let name = program.rsplit('/').next().unwrap_or_default();
     match name {
-        "defaults.sh" => vec![Command::Defaults],
         "sysctl" | "set_sysctls.py" => {
             let settings = arguments.iter().filter_map(|argument| argument.split_once('='));
             settings.map(|(name, value)| set(name, value)).collect()
@@ -132,14 +132,18 @@ fn command(words: &[String]) -> Vec<Command> {
             _ => vec![Command::Aside(whole)],
         },
         "ethtool" => offloads(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
+        "ip" => device_mtu(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
+        "dd" => vec![file_of_zeros(arguments).unwrap_or(Command::Aside(whole))],
+        "tc" => vec![queue(arguments).unwrap_or(Command::Network(whole))],
         "tcpdrop" => match arguments {
             [option, state] if option == "-s" => vec![Command::Drop(state.clone())],
             _ => vec![Command::Unknown(whole)],
         },
-        "ip" | "tc" | "ifconfig" | "route" => vec![Command::Network(whole)],
-        "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "dd" | "sync" | "netstat"
-        | "date" | "wc" | "test" | "[" => vec![Command::Aside(whole)],
+        "ifconfig" | "route" => vec![Command::Network(whole)],
+        "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "sync" | "netstat" | "date"
+        | "wc" | "test" | "[" => vec![Command::Aside(whole)],
         _ if name.starts_with("sysctl_restore_") => vec![Command::Restore],
+        _ if name.ends_with(".sh") => vec![Command::File(program.clone())],
         _ => vec![Command::Unknown(whole)],
     }
 }
@@ -153,6 +157,38 @@ fn offloads(arguments: &[String]) -> Option<Vec<Command>> {
     };
     let whole = option == "-K" && !pairs.is_empty() && pairs.len().is_multiple_of(2);
     whole.then(|| pairs.chunks(2).map(pair).collect())
+}
+
+/// `dd if=/dev/zero of=FILE bs=N count=M` as the setting `file.FILE`: its length in bytes.
+fn file_of_zeros(arguments: &[String]) -> Option<Command> {
+    let given = |name: &str| arguments.iter().find_map(|word| word.strip_prefix(name));
+    let number = |name: &str| given(name)?.parse::<u64>().ok();
+    let len = number("bs=")?.checked_mul(number("count=")?)?;
+    (given("if=")? == "/dev/zero").then_some(())?;
+    Some(Command::Set { name: format!("file.{}", given("of=")?), value: len.to_string() })
+}
+
+/// `tc qdisc` with a queue that has room for no packet, or that is removed, as the setting
+/// `device.drops`.
+fn queue(arguments: &[String]) -> Option<Command> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let drops = match words[..] {
+        ["qdisc", "add" | "replace", "dev", _, "root", "pfifo", "limit", "0"] => "1",
+        ["qdisc", "del" | "delete", "dev", _, "root"] => "0",
+        _ => return None,
+    };
+    Some(Command::Set { name: "device.drops".into(), value: drops.into() })
+}
+
+/// `ip link set dev tun0 mtu 9000` as the setting `device.mtu`.
+fn device_mtu(arguments: &[String]) -> Option<Vec<Command>> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["link", "set", "dev", _, "mtu", mtu] | ["link", "set", _, "mtu", mtu] => {
+            Some(vec![Command::Set { name: "device.mtu".into(), value: mtu.into() }])
+        }
+        _ => None,
+    }
 }
 
 fn set(name: &str, value: &str) -> Command {
@@ -275,6 +311,12 @@ mod tests {
                 "ethtool -K tun0 gso off tso off",
                 vec![to("device.gso", "off"), to("device.tso", "off")],
             ),
+            ("dd if=/dev/zero of=/tmp/a bs=10 count=3 status=none", vec![to("file./tmp/a", "30")]),
+            (
+                "tc qdisc delete dev tun0 root 2>/dev/null ; tc qdisc add dev tun0 root pfifo limit 0",
+                vec![to("device.drops", "0"), to("device.drops", "1")],
+            ),
+            ("ip link set dev tun0 mtu 9000", vec![to("device.mtu", "9000")]),
             ("echo 0 >/proc/sys/net/ipv4/tcp_ecn", vec![to("net.ipv4.tcp_ecn", "0")]),
             (
                 "sysctl -q a.b=\"1 $((2*1024 + 1)) $((3 * x))\"",
@@ -283,7 +325,7 @@ mod tests {
             (
                 "./defaults.sh\nsysctl -q a.b=1 c.d=2 > /dev/null 2>&1 || true # why",
                 vec![
-                    Command::Defaults,
+                    Command::File("./defaults.sh".into()),
                     to("a.b", "1"),
                     to("c.d", "2"),
                     Command::Aside("true".into()),

@@ -1,6 +1,7 @@
 //! What a stack must offer to be tested with a script.
 
 use tcplab_units::{Instant, Span};
+use tcplab_wire::SeqNumber;
 
 use crate::packet::Packet;
 
@@ -9,7 +10,10 @@ use crate::packet::Packet;
 /// No descriptor is given twice. Whatever it is asked, it may answer by [`Refusal`]: the script
 /// then is neither passed nor failed.
 pub trait Subject {
-    /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it.
+    /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it; or
+    /// one of the host: its `host.local_ip`, `host.remote_ip`, `host.ip_version` (`ipv4`, `ipv6` or
+    /// `ipv4-mapped-ipv6`), the MTU of its device, `device.mtu`, whether that drops all packets,
+    /// `device.drops` (`1` or `0`), and the length of a file of zeros, `file.PATH`.
     ///
     /// # Errors
     /// When the stack has nothing that would have the effect.
@@ -26,6 +30,14 @@ pub trait Subject {
     /// # Errors
     /// When the stack does not know something in it that it must not pass over.
     fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal>;
+
+    /// An ICMP message arrives about a segment that the stack sent.
+    ///
+    /// # Errors
+    /// When the stack does not know the message.
+    fn receive_icmp(&mut self, _now: Instant, _message: &IcmpMessage) -> Result<(), Refusal> {
+        Err(Refusal("ICMP packets".into()))
+    }
 
     /// The next segment that leaves at `now`.
     fn transmit(&mut self, now: Instant) -> Option<Packet>;
@@ -55,6 +67,23 @@ pub trait Subject {
 
     /// A field of `tcp_info` of a socket, by its name in scripts (`tcpi_snd_cwnd`).
     fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64>;
+}
+
+/// An ICMP message about a TCP segment, by packetdrill's names of types and codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IcmpMessage {
+    /// The type: `unreachable`, `packet_too_big`, `time_exceeded`, …
+    pub kind: String,
+    /// The code: `host_unreachable`, `frag_needed`, …
+    pub code: Option<String>,
+    /// The MTU of the next link, bytes of IP.
+    pub mtu: u32,
+    /// The port of the stack under test.
+    pub local_port: u16,
+    /// The port of its peer.
+    pub remote_port: u16,
+    /// The sequence number of the segment that it quotes.
+    pub seq: SeqNumber,
 }
 
 /// Something that the stack under test does not have: what, in few words.
@@ -146,6 +175,14 @@ pub enum SystemCall {
     Send { fd: i64, flags: i64, parts: Vec<u32> },
     /// A read or write of some bytes with NULL for a buffer.
     BadBuffer { fd: i64, receives: bool },
+    /// `open`, for reading, of a file that the script made (`dd`).
+    Open { path: String },
+    /// `sendfile`; without an `offset` from where the file's descriptor stands.
+    SendFile { to: i64, from: i64, offset: Option<u64>, len: u32 },
+    /// `pipe`; the ends to read from and to write to go to [`Outcome::values`].
+    Pipe,
+    /// `splice`, without offsets.
+    Splice { from: i64, to: i64, len: u32 },
     /// `close`.
     Close { fd: i64 },
     /// `shutdown`.

@@ -52,6 +52,7 @@ pub(crate) const FILES: &[(&str, &str)] = embedded![
     "haiku-2017-middle",
     "linux-6.12",
     "linux-6.18",
+    "linux-7.2",
     "netburner",
     "osx-10.7",
     "windows-7",

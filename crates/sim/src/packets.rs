@@ -6,7 +6,8 @@ use tcplab_recording::Captured;
 use tcplab_stack::{Data, Segment};
 use tcplab_units::Bytes;
 use tcplab_wire::{
-    ChecksumState, FrameView, Ipv4Repr, QuotedSegment, SeqNumber, TcpFlags, TcpOption, TcpRepr,
+    AccEcnOption, ChecksumState, FrameView, Ipv4Repr, QuotedSegment, SeqNumber, TcpFlags,
+    TcpOption, TcpRepr,
 };
 
 /// The addresses of client and server, the only hosts.
@@ -110,8 +111,11 @@ pub(crate) fn segment(packet: &[u8], from: Address, to: Address) -> Option<Segme
             TcpOption::SackPermitted if opens => header.sack_permitted = true,
             TcpOption::Timestamps { value, echo } => header.timestamps = Some((value, echo)),
             TcpOption::Sack(blocks) => header.sack = blocks,
+            TcpOption::Unknown { kind, bytes } => {
+                header.acc_ecn = AccEcnOption::of(kind, bytes).or(header.acc_ecn);
+            }
             _ => {}
         }
     }
-    Some(Segment { header, ecn: tcp.ecn(), data: Data::copy_of(tcp.payload()) })
+    Some(Segment { ecn: tcp.ecn(), data: Data::copy_of(tcp.payload()), ..Segment::bare(header) })
 }

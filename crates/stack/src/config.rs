@@ -57,6 +57,18 @@ pub struct Handshake {
     pub window_scale: Option<u8>,
     /// Whether a client asks for ECN and a server grants it (`tcp_ecn`).
     pub ecn: Ecn,
+    /// When segments carry the option of Accurate ECN (`tcp_ecn_option`): 0 never, 1 when there is
+    /// news, 2 always, 3 even if it seems to get lost.
+    pub ecn_option: u8,
+    /// How often in an RTT they do at least (`tcp_ecn_option_beacon`).
+    pub ecn_option_beacon: u32,
+    /// Whether retransmitted SYNs do without ECN, and impossible answers end it
+    /// (`tcp_ecn_fallback`).
+    pub ecn_fallback: bool,
+    /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987 section
+    /// 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
+    /// have timestamps.
+    pub syn_cookies: bool,
     /// How often a SYN is retransmitted (`tcp_syn_retries`).
     pub syn_retries: u8,
     /// How often a SYN-ACK is retransmitted (`tcp_synack_retries`).
@@ -83,6 +95,12 @@ pub enum Ecn {
     Granted,
     /// Asked for and granted (`tcp_ecn = 1`).
     Asked,
+    /// Accurate ECN (RFC 9768) asked for and granted (`tcp_ecn = 3`).
+    Accurate,
+    /// Accurate ECN granted, that of RFC 3168 asked for (`tcp_ecn = 4`).
+    AccurateOrClassic,
+    /// Accurate ECN granted, none asked for (`tcp_ecn = 5`).
+    AccurateGranted,
 }
 
 /// The retransmission timer.
@@ -285,10 +303,15 @@ pub struct Receiving {
     pub tuning: ReceiveTuning,
     /// The largest window, whatever the buffer.
     pub most_window: Option<Bytes>,
+    /// Whether a segment is acceptable up to the furthest edge of the window ever offered (RFC 7323
+    /// section 2.4; Linux 7.2's `rcv_mwnd_seq`) rather than to that of the last offer.
+    pub remembers_edge: bool,
+    /// Whether the window may shrink, where windows are scaled (`tcp_shrink_window`).
+    pub shrinks: bool,
 }
 
 /// How the receive buffer follows what the application reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiveTuning {
     /// Not at all.
@@ -299,6 +322,9 @@ pub enum ReceiveTuning {
     /// `tcp_rcv_space_adjust` of Linux 6.18.
     #[serde(rename = "linux-6.18")]
     Linux618,
+    /// `tcp_rcvbuf_grow` of Linux 7.2: slower where the RTT is below 1 ms (`tcp_rcvbuf_low_rtt`).
+    #[serde(rename = "linux-7.2")]
+    Linux72,
 }
 
 /// When acknowledgements are sent.
@@ -322,6 +348,9 @@ pub struct Acks {
     /// Compression of acknowledgements of out-of-order data: the most held, and how long
     /// (`tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`); (0, _): none.
     pub compressed: (u32, Span),
+    /// They are held no longer than this part of an RTT either, percent
+    /// (`tcp_comp_sack_rtt_percent`).
+    pub compressed_percent: u32,
 }
 
 /// How the path MTU is discovered.
@@ -400,6 +429,10 @@ impl Default for Handshake {
             timestamps: true,
             window_scale: Some(0),
             ecn: Ecn::Granted,
+            ecn_option: 2,
+            ecn_option_beacon: 3,
+            ecn_fallback: true,
+            syn_cookies: false,
             syn_retries: 6,
             synack_retries: 5,
             syn_linear_timeouts: 4,
@@ -485,6 +518,8 @@ impl Default for Receiving {
             segment_overhead: 116,
             tuning: ReceiveTuning::Linux618,
             most_window: None,
+            remembers_edge: false,
+            shrinks: false,
         }
     }
 }
@@ -499,6 +534,7 @@ impl Default for Acks {
             stretch: None,
             out_of_order_at_once: true,
             compressed: (44, Span::from_millis(1)),
+            compressed_percent: 5,
         }
     }
 }

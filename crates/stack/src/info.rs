@@ -113,8 +113,15 @@ pub struct Info {
     pub sndbuf_limited: Span,
     /// Segments delivered.
     pub delivered: u64,
-    /// Of them, acknowledged with ECE.
+    /// Of them, marked: acknowledged with ECE, or told by Accurate ECN.
     pub delivered_ce: u64,
+    /// Bytes that arrived at the peer, by codepoint (not ECT, ECT(1), ECT(0), CE; the first is
+    /// never told), as Accurate ECN's option tells them.
+    pub delivered_bytes: [u32; 4],
+    /// Packets received with CE.
+    pub received_ce: u32,
+    /// Bytes received, by codepoint likewise.
+    pub received_bytes: [u32; 4],
     /// Bytes sent, retransmissions included.
     pub bytes_sent: Bytes,
     /// Bytes retransmitted.

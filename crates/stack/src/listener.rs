@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tcplab_units::Instant;
-use tcplab_wire::TcpFlags;
+use tcplab_wire::{SeqNumber, TcpFlags};
 
 use crate::config::Config;
-use crate::connection::{Connection, Opening, SocketOptions, Transmit};
+use crate::connection::{Connection, ConnectionError, Opening, SocketOptions, Transmit};
 use crate::fast_open::FastAnswer;
 use crate::reset::reset_for;
 use crate::state::State;
@@ -116,11 +116,29 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         }
         let (config, options) = (&self.config, &self.options);
         let accepted = Connection::accept_with(now, config, options, opening(), segment, answer);
-        if let Some(connection) = accepted {
+        if let Some(mut connection) = accepted {
+            connection.set_accepted(false);
             if connection.is_opening_fast() {
                 self.ready.push_back(peer.clone());
             }
             self.connections.insert(peer.clone(), connection);
+            self.collect(now, peer);
+        }
+    }
+
+    /// ICMP says that a segment to a peer did not arrive (see [`Connection::handle_unreachable`]). A
+    /// handshake is dropped if the error is a lasting one, `drops` (`tcp_req_err`).
+    pub fn handle_unreachable(
+        &mut self,
+        now: Instant,
+        peer: &Peer,
+        sequence: SeqNumber,
+        error: ConnectionError,
+        drops: bool,
+    ) {
+        let Some(connection) = self.connections.get_mut(peer) else { return };
+        if connection.state() != State::SynReceived || drops {
+            connection.handle_unreachable(now, sequence, error);
             self.collect(now, peer);
         }
     }
@@ -186,7 +204,9 @@ impl<Peer: Ord + Clone> Listener<Peer> {
     /// The connection that has waited longest.
     pub fn accept(&mut self) -> Option<(Peer, Connection)> {
         let peer = self.ready.pop_front()?;
-        self.connections.remove_entry(&peer)
+        let (peer, mut connection) = self.connections.remove_entry(&peer)?;
+        connection.set_accepted(true);
+        Some((peer, connection))
     }
 
     /// Stops listening: connections not yet accepted are reset (`inet_csk_listen_stop`); poll for

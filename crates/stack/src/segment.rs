@@ -16,12 +16,14 @@ pub struct Segment {
     pub ecn: Ecn,
     /// The data.
     pub data: Data,
+    /// Where the receiving device joined segments to one (GRO, LRO): the data bytes of each.
+    pub joined: Option<u32>,
 }
 
 impl Segment {
     /// A segment without data, not ECN-capable.
     pub fn bare(header: TcpRepr) -> Segment {
-        Segment { header, ecn: Ecn::NotEct, data: Data::default() }
+        Segment { header, ecn: Ecn::NotEct, data: Data::default(), joined: None }
     }
 
     /// Data bytes.

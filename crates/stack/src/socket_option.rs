@@ -45,4 +45,6 @@ pub enum SocketOption {
     DeferAccept(Span),
     /// SO_MAX_PACING_RATE.
     MostPace(Option<Rate>),
+    /// IP_MTU_DISCOVER: whether the path MTU is discovered.
+    PathMtuDiscovery(bool),
 }

@@ -8,6 +8,7 @@
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.
 
+mod acc_ecn;
 mod anomaly;
 pub mod checksum;
 mod cookie;
@@ -27,6 +28,7 @@ mod udp;
 #[cfg(test)]
 mod tests;
 
+pub use acc_ecn::AccEcnOption;
 pub use anomaly::{Anomaly, Layer};
 pub use cookie::Cookie;
 pub use flags::TcpFlags;

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::options::kind;
-use crate::{Cookie, Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol};
+use crate::{
+    AccEcnOption, Cookie, Ecn, SackBlock, SackBlocks, SeqNumber, TcpFlags, checksum, protocol,
+};
 
 /// The header of an IPv4 packet to be built, without options or fragmentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,6 +172,8 @@ pub struct TcpRepr {
     pub sack: SackBlocks,
     /// A Fast Open cookie or the request for one; only with SYN, and if there is room.
     pub fast_open: Option<Cookie>,
+    /// The counters of Accurate ECN.
+    pub acc_ecn: Option<AccEcnOption>,
     /// The layout of its options.
     pub layout: OptionLayout,
 }
@@ -179,6 +183,9 @@ impl TcpRepr {
     pub fn header_len(&self) -> usize {
         if self.layout == OptionLayout::FreeBsd {
             return 20 + self.options().1;
+        }
+        if self.acc_ecn.is_some() {
+            return 20 + TcpRepr { fast_open: None, ..*self }.options().1;
         }
         let before = self.len_before_sack();
         let blocks = self.fitting_blocks(before).len();
@@ -252,25 +259,31 @@ impl TcpRepr {
             options.push(&[kind::MSS, 4]);
             options.push(&mss.to_be_bytes());
         }
-        match (self.sack_permitted, self.timestamps.is_some()) {
-            // The four bytes before the timestamps are padding unless there is a use for them.
-            (true, true) => options.push(&[kind::SACK_PERMITTED, 2]),
-            (true, false) => options.push(&[NOP, NOP, kind::SACK_PERMITTED, 2]),
-            (false, true) => options.push(&[NOP, NOP]),
-            (false, false) => {}
-        }
         if let Some((value, echo)) = self.timestamps {
+            // The two bytes before the timestamps are padding unless there is a use for them.
+            options.push(&if self.sack_permitted { [kind::SACK_PERMITTED, 2] } else { [NOP, NOP] });
             options.push(&[kind::TIMESTAMPS, 10]);
             options.push(&value.to_be_bytes());
             options.push(&echo.to_be_bytes());
         }
+        // What does not fill a word takes the place of the padding before the next option.
+        let mut padding = self.acc_ecn.map_or([NOP; 2], |option| options.push_acc_ecn(option));
+        if self.sack_permitted && self.timestamps.is_none() {
+            let [a, b] = std::mem::replace(&mut padding, [NOP; 2]);
+            options.push(&[a, b, kind::SACK_PERMITTED, 2]);
+        }
         if let Some(shift) = self.window_scale {
             assert!(shift <= 14, "a window scale of {shift} is above 14");
-            options.push(&[NOP, kind::WINDOW_SCALE, 3, shift]);
+            let single = padding[0] != NOP && padding[1] == NOP;
+            let first = if single { std::mem::replace(&mut padding[0], NOP) } else { NOP };
+            options.push(&[first, kind::WINDOW_SCALE, 3, shift]);
         }
         let fitting = self.fitting_blocks(options.len);
+        if fitting.is_empty() && padding != [NOP; 2] {
+            options.push(&[padding[0], padding[1], NOP, NOP]);
+        }
         if !fitting.is_empty() {
-            options.push(&[NOP, NOP, kind::SACK, 2 + 8 * fitting.len() as u8]);
+            options.push(&[padding[0], padding[1], kind::SACK, 2 + 8 * fitting.len() as u8]);
             for block in fitting {
                 options.push(&block.left.as_u32().to_be_bytes());
                 options.push(&block.right.as_u32().to_be_bytes());
@@ -331,6 +344,23 @@ impl Options {
     fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
         self.len += bytes.len();
+    }
+
+    /// Whole words, padded; what is left of less than half a word is given back.
+    fn push_acc_ecn(&mut self, option: AccEcnOption) -> [u8; 2] {
+        let (bytes, len) = option.to_bytes();
+        match len {
+            2 => [bytes[0], bytes[1]],
+            5 => {
+                self.push(&bytes[..4]);
+                [bytes[4], NOP]
+            }
+            _ => {
+                self.push(&bytes[..len]);
+                self.push(&[NOP; 3][..len.next_multiple_of(4) - len]);
+                [NOP; 2]
+            }
+        }
     }
 
     /// Padded to a word behind it.

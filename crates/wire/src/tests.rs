@@ -77,9 +77,20 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
         .prop_map(|(l, r)| SackBlock { left: SeqNumber::new(l), right: SeqNumber::new(r) });
     let numbers = any::<(u16, u16, u32, u32, u16, u16, u16)>();
     let of_syn = (any::<Option<u16>>(), prop::option::of(0..=14_u8), any::<bool>());
+    let counters = (any::<bool>(), prop::array::uniform3(0_u32..1 << 24), 0..=3_u8);
+    let acc_ecn = counters.prop_map(|(ect1_first, mut counters, count)| {
+        counters[usize::from(count)..].fill(0);
+        AccEcnOption { ect1_first, counters, count }
+    });
     let layout = prop_oneof![Just(OptionLayout::Linux), Just(OptionLayout::FreeBsd)];
-    let of_any = (any::<Option<(u32, u32)>>(), prop::collection::vec(block, 0..=4), layout);
-    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, (timestamps, blocks, layout))| {
+    let of_any = (
+        any::<Option<(u32, u32)>>(),
+        prop::collection::vec(block, 0..=4),
+        prop::option::weighted(0.3, acc_ecn),
+        layout,
+    );
+    (numbers, of_syn, of_any).prop_map(|(numbers, of_syn, of_any)| {
+        let (timestamps, blocks, acc_ecn, layout) = of_any;
         let (src_port, dst_port, seq, ack, flags, window, urgent_pointer) = numbers;
         let flags = TcpFlags::from_bits(flags);
         let syn = flags.contains(TcpFlags::SYN);
@@ -98,6 +109,7 @@ pub(crate) fn any_tcp() -> impl Strategy<Value = TcpRepr> {
             timestamps,
             sack: blocks.into_iter().collect(),
             fast_open: None,
+            acc_ecn: acc_ecn.filter(|_| layout == OptionLayout::Linux),
             layout,
         }
     })

@@ -238,7 +238,7 @@ fn segment(
     let len = if shape & 64 == 0 { 0 } else { script.number() * 16 };
     let from = position(&header, PEERS);
     let ecn = if shape & 128 == 0 { Ecn::NotEct } else { Ecn::Ce };
-    Segment { header, ecn, data: Data::copy_of(&stream(from, len)) }
+    Segment { ecn, data: Data::copy_of(&stream(from, len)), ..Segment::bare(header) }
 }
 
 fn option(script: &mut Bytewise<'_>) -> SocketOption {

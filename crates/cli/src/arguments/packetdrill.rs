@@ -16,7 +16,8 @@ Examples:
 
 A script passes if everything happens as it says, within its tolerances. A script is unsupported if
 it uses something that the model or this interpreter lacks; the output names it and its line.
-Settings in a script (sysctl, /proc/sys, ethtool) configure the model; no command runs.
+Settings in a script and in the shell files that it runs (sysctl, /proc/sys, ethtool) configure
+the model; no command runs.
 
 Exit codes: 0 all scripts passed, 1 one failed, 2 none failed, but one is unsupported or unreadable.";
 
@@ -31,9 +32,15 @@ pub(crate) struct PacketdrillArguments {
     pub(crate) stack: String,
     /// Override the timer ticks per second (the kernel's HZ)
     ///
-    /// Google's suite expects 1000. Debian's kernels use 250, where timers expire up to 4 ms later.
+    /// By default what the file `config` beside the scripts asks for (CONFIG_HZ), as Linux's
+    /// selftests have it: 1000; else the stack's own. Google's suite expects 1000. Debian's kernels
+    /// use 250, where timers expire up to 4 ms later.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) hz: Option<u32>,
+    /// IP version of scripts that do not say theirs, as the suites' runners have it: with IPv6, an
+    /// MTU of 1520; scripts called *v6.pkt always run over IPv6
+    #[arg(long, value_name = "VERSION", value_parser = ["ipv4", "ipv6"], default_value = "ipv4")]
+    pub(crate) ip_version: String,
     /// Define a name that the scripts use, as packetdrill's -D; repeat for several
     #[arg(long, short = 'D', value_name = "NAME=VALUE")]
     pub(crate) define: Vec<String>,

@@ -203,7 +203,8 @@ Examples:
   tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
 
 The table has two lines for each connection: the client's data above, the server's below. The RTT
-and the last columns are those of the direction with more data.
+and the last columns are those of the direction with more data. Below its number is the time that a
+connection lost.
 
 Connections are sorted by lost time (in seconds, most first), then by data bytes (most first), then
 by number; --html sorts likewise, --json by number, --jsonl, --csv and --parquet as they end. Lost

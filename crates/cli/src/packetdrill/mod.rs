@@ -3,6 +3,7 @@
 mod found;
 mod outcome;
 mod shown;
+mod surroundings;
 mod topics;
 
 use std::path::Path;
@@ -22,11 +23,11 @@ use crate::exit::{ERROR, FAILED};
 use crate::output::answer_or_json;
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
-    let config = stack(&arguments.stack, arguments.hz)?;
-    let definitions = definitions(&arguments.stack, &arguments.define)?;
+    let config = stack(&arguments.stack)?;
+    let given = definitions(&arguments.stack, &arguments.define)?;
     let scripts = found::scripts(&arguments.scripts)?;
     let results: Vec<Outcome> =
-        scripts.into_iter().map(|script| run_on(&config, &definitions, script)).collect();
+        scripts.into_iter().map(|script| run_on(&config, arguments, &given, script)).collect();
     answer_or_json(
         &PACKETDRILL_DOCUMENT,
         &arguments.json,
@@ -49,10 +50,28 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
     })
 }
 
-fn run_on(config: &Config, definitions: &Definitions, script: Found) -> Outcome {
-    let result = read(&script.path).and_then(|text| {
-        let read = Script::parse(&text, definitions).map_err(|error| error.to_string())?;
-        Ok(watch(&read, &mut Model::new(config.clone())))
+fn run_on(
+    config: &Config,
+    arguments: &PacketdrillArguments,
+    definitions: &[(String, String)],
+    script: Found,
+) -> Outcome {
+    let path = &script.path;
+    let result = read(path).and_then(|text| {
+        let version = surroundings::ip_version(&text, path, &arguments.ip_version);
+        let known = match version.as_str() {
+            "ipv6" => Definitions::for_ipv6(),
+            _ => Definitions::default(),
+        };
+        let known = definitions.iter().fold(known, |all, (name, value)| all.with(name, value));
+        let mut read = Script::parse(&text, &known).map_err(|error| error.to_string())?;
+        surroundings::read_files(&mut read, path);
+        surroundings::set_ip_version(&mut read, version);
+        let mut config = config.clone();
+        if let Some(hz) = arguments.hz.or_else(|| surroundings::hz(path)) {
+            config.host.tick = Span::from_secs(1) / u64::from(hz);
+        }
+        Ok(watch(&read, &mut Model::new(config)))
     });
     Outcome { script, result }
 }
@@ -63,31 +82,26 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// The stack called `model:NAME`.
-fn stack(given: &str, hz: Option<u32>) -> Result<Config> {
+fn stack(given: &str) -> Result<Config> {
     let Some(name) = given.strip_prefix("model:") else {
         bail!(
             "`{given}` is not a model: use --stack model:NAME, such as model:linux-6.18; to test \
              this machine's kernel, run packetdrill itself"
         );
     };
-    let mut config = Profile::named(name).with_context(|| format!("--stack {given}"))?.config;
-    if let Some(hz) = hz {
-        config.host.tick = Span::from_secs(1) / u64::from(hz);
-    }
-    Ok(config)
+    Ok(Profile::named(name).with_context(|| format!("--stack {given}"))?.config)
 }
 
-/// The system that the stack belongs to is defined, as packetdrill does for `#ifdef FreeBSD`.
-fn definitions(stack: &str, given: &[String]) -> Result<Definitions> {
+/// Names and values; the system that the stack belongs to is among them, as packetdrill has it for
+/// `#ifdef FreeBSD`.
+fn definitions(stack: &str, given: &[String]) -> Result<Vec<(String, String)>> {
     let of_system = ["Linux", "FreeBSD"].into_iter().find(|system| {
         stack.strip_prefix("model:").is_some_and(|name| name.starts_with(&system.to_lowercase()))
     });
-    let first = of_system
-        .map_or_else(Definitions::default, |system| Definitions::default().with(system, system));
-    given.iter().try_fold(first, |definitions, one| {
-        let (name, value) = one
-            .split_once('=')
-            .ok_or_else(|| anyhow!("`{one}` is not a definition: use --define NAME=VALUE"))?;
-        Ok(definitions.with(name, value))
-    })
+    let first = of_system.map(|system| Ok((system.to_owned(), system.to_owned())));
+    let one = |one: &String| {
+        let pair = one.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        pair.ok_or_else(|| anyhow!("`{one}` is not a definition: use --define NAME=VALUE"))
+    };
+    first.into_iter().chain(given.iter().map(one)).collect()
 }

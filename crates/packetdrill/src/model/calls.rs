@@ -57,6 +57,22 @@ impl Model {
                 return self.send_call(now, *fd, parts, *flags);
             }
             SystemCall::BadBuffer { fd, receives } => self.bad_buffer(*fd, *receives),
+            SystemCall::Open { path } => {
+                let fd = self.take_number();
+                self.files.open(fd, path)?
+            }
+            SystemCall::Pipe => {
+                let ends = [self.take_number(), self.take_number()];
+                self.files.pipe(ends)
+            }
+            SystemCall::SendFile { to, from, offset, len } => {
+                let count = match self.files.read(*from, *offset, *len) {
+                    Ok(count) => count,
+                    Err(outcome) => return Ok(Some(outcome)),
+                };
+                return self.send_call(now, *to, &[count], 0);
+            }
+            SystemCall::Splice { from, to, len } => self.splice(now, *from, *to, *len)?,
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
             SystemCall::SetOption { fd, level, name, value } => {
@@ -86,8 +102,12 @@ impl Model {
     }
 
     fn socket(&mut self, domain: i64, kind: i64, protocol: i64) -> Result<Outcome, Refusal> {
-        if domain != 2 {
-            return Err(Refusal("sockets other than IPv4".into()));
+        // AF_INET stands for the script's own version, AF_INET6 for itself.
+        match domain {
+            2 => {}
+            10 if self.host.has_v6_sockets => {}
+            10 => return Err(Refusal("IPv6 sockets without --ip_version=ipv6".into())),
+            _ => return Err(Refusal("sockets other than IPv4 and IPv6".into())),
         }
         if kind & 0xf != 1 || !matches!(protocol, 0 | 6) {
             return Err(Refusal("sockets other than TCP".into()));
@@ -169,7 +189,7 @@ impl Model {
                     });
                 }
                 let asks = self.sockets.get(&fd).filter(|socket| socket.fast.connects_later);
-                let fast = asks.map(|socket| self.fast.begin(&socket.fast, 0, 0).0);
+                let fast = asks.map(|socket| self.fast.begin(&socket.fast, (0, 0), 0).0);
                 self.connect(now, fd, fast.as_ref());
                 if self.is_nonblocking(fd) {
                     return Some(Outcome::error("EINPROGRESS"));
@@ -219,7 +239,7 @@ impl Model {
         }
         if flags & ERROR_QUEUE != 0 {
             return Ok(Some(match self.sockets.get_mut(&fd).map(|socket| &mut socket.stage) {
-                Some(Stage::Open(open)) => open.errors.receive(len),
+                Some(Stage::Open(open)) => open.errors.receive(len, self.host.has_v6_sockets),
                 Some(_) => Outcome::error("EAGAIN"),
                 None => Outcome::error("EBADF"),
             }));
@@ -308,7 +328,7 @@ impl Model {
     }
 
     fn close(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
-        if self.epolls.remove(&fd).is_some() {
+        if self.epolls.remove(&fd).is_some() || self.files.close(fd) {
             return Some(Outcome::value(0));
         }
         let Some(socket) = self.sockets.remove(&fd) else { return Some(Outcome::error("EBADF")) };

@@ -128,11 +128,11 @@ impl Errors {
     }
 
     /// `recvmsg` with MSG_ERRQUEUE into a buffer of `len` bytes (`ip_recv_error`).
-    pub(super) fn receive(&mut self, len: u32) -> Outcome {
+    pub(super) fn receive(&mut self, len: u32, is_v6: bool) -> Outcome {
         let named = |name| constant(name).unwrap_or_default();
         let error = |data| ControlMessage {
-            level: named("SOL_IP"),
-            kind: named("IP_RECVERR"),
+            level: named(if is_v6 { "SOL_IPV6" } else { "SOL_IP" }),
+            kind: named(if is_v6 { "IPV6_RECVERR" } else { "IP_RECVERR" }),
             data: ControlData::Error(data),
         };
         let queue = named("MSG_ERRQUEUE");

@@ -1,12 +1,10 @@
 //! Fast Open as a host's settings and sockets have it (net.ipv4.tcp_fastopen, tcp(7)), and what a
 //! client remembers of its server.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use tcplab_stack::{Data, FastAnswer, FastClient, FastLesson, FastServer, Segment};
 use tcplab_wire::Cookie;
-
-use super::host::MTU;
 
 /// Bits of net.ipv4.tcp_fastopen (`TFO_CLIENT_ENABLE` and so on).
 const CLIENT: u64 = 1;
@@ -15,16 +13,15 @@ const CLIENT_WITHOUT_COOKIE: u64 = 4;
 const SERVER_WITHOUT_COOKIE: u64 = 0x200;
 const SERVER_UNASKED: u64 = 0x400;
 
-/// Room that a SYN with data leaves for options (`MAX_TCP_OPTION_SPACE`), and its headers.
+/// Room that a SYN with data leaves for options (`MAX_TCP_OPTION_SPACE`).
 const OPTION_ROOM: u32 = 40;
-const HEADERS: u32 = 40;
 
 /// The host's settings, and what it remembers of the script's side.
 pub(super) struct FastOpen {
     bits: u64,
     keys: Vec<[u8; 16]>,
-    pub(super) local: Ipv4Addr,
-    pub(super) remote: Ipv4Addr,
+    local: IpAddr,
+    remote: IpAddr,
     memory: Memory,
 }
 
@@ -58,8 +55,8 @@ impl Default for FastOpen {
         FastOpen {
             bits: CLIENT,
             keys: vec![[0; 16]],
-            local: Ipv4Addr::new(192, 168, 0, 1),
-            remote: Ipv4Addr::new(192, 0, 2, 1),
+            local: Ipv4Addr::new(192, 168, 0, 1).into(),
+            remote: Ipv4Addr::new(192, 0, 2, 1).into(),
             memory: Memory::default(),
         }
     }
@@ -83,6 +80,12 @@ impl FastOpen {
                 let known = keys.is_some();
                 self.keys = keys.unwrap_or_else(|| self.keys.clone());
                 done(known)
+            }
+            // The suites' addresses.
+            "host.ip_version" if value == "ipv6" => {
+                self.local = Ipv6Addr::new(0xfd3d, 0xa0b, 0x17d6, 0, 0, 0, 0, 1).into();
+                self.remote = Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1).into();
+                done(true)
             }
             // Turning it off forgets all cookies.
             "net.inet.tcp.fastopen.client_enable" => {
@@ -127,7 +130,7 @@ impl FastOpen {
             keys: keys.clone(),
             asks_for_cookies: self.bits & SERVER_WITHOUT_COOKIE == 0 && !socket.without_cookie,
         };
-        let addresses = [self.remote.octets(), self.local.octets()].concat();
+        let addresses = [octets(self.remote), octets(self.local)].concat();
         server.judge(syn, &addresses)
     }
 
@@ -141,17 +144,21 @@ impl FastOpen {
     }
 
     /// How a client begins that has `len` bytes to send (`tcp_send_syn_data`), and how many of them
-    /// go with the SYN. `wanted` is the segment size asked for, 0: what fits.
-    pub(super) fn begin(&self, socket: &FastSocket, wanted: u16, len: u32) -> (FastClient, u32) {
+    /// go with the SYN. `wanted` is the segment size asked for, 0: what fits; a packet has `room`.
+    pub(super) fn begin(
+        &self,
+        socket: &FastSocket,
+        (wanted, room): (u16, u16),
+        len: u32,
+    ) -> (FastClient, u32) {
         let free = self.needs_no_cookie(socket);
         let cookie = match self.memory.cookie {
             _ if free => None,
             Some(cookie) => Some(cookie),
             None => Some(Cookie::request(self.memory.experiment == 1)),
         };
-        let mss = self.memory.mss.map_or(u32::from(MTU) - HEADERS, u32::from);
-        let wanted = u32::from(wanted);
-        let mss = mss.min(u32::from(MTU) - HEADERS);
+        let (wanted, room) = (u32::from(wanted), u32::from(room));
+        let mss = self.memory.mss.map_or(room, u32::from).min(room);
         let mss = if wanted == 0 { mss } else { mss.min(wanted) };
         let most = if self.may_send(socket) { mss.saturating_sub(OPTION_ROOM) } else { 0 };
         let with_syn = len.min(most);
@@ -160,12 +167,12 @@ impl FastOpen {
     }
 
     /// How a client of FreeBSD begins (`tcp_fastopen_connect`): without Fast Open where the host
-    /// does not want it or the server refused it.
-    pub(super) fn begin_of_freebsd(&self, wanted: u16, len: u32) -> (FastClient, u32) {
+    /// does not want it or the server refused it; `sizes` as for [`FastOpen::begin`].
+    pub(super) fn begin_of_freebsd(&self, sizes: (u16, u16), len: u32) -> (FastClient, u32) {
         if !self.clients_may() || self.memory.refused {
             return (FastClient { cookie: None, data: Data::default(), more: false }, 0);
         }
-        self.begin(&FastSocket::default(), wanted, len)
+        self.begin(&FastSocket::default(), sizes, len)
     }
 
     /// What a SYN-ACK taught a client of FreeBSD (`tcp_fastopen_update_cache`).
@@ -185,6 +192,13 @@ impl FastOpen {
         {
             self.memory.experiment = self.memory.experiment.max(1 + u8::from(experimental));
         }
+    }
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
     }
 }
 

@@ -51,7 +51,7 @@ impl Model {
     pub(super) fn connect_by_writing(&mut self, now: Instant, fd: i64, data: &Data) -> Outcome {
         let asked = self.sockets.get(&fd).and_then(|s| s.options(&self.config).max_segment);
         let wanted = asked.unwrap_or(self.config.handshake.mss);
-        let (client, with_syn) = self.fast.begin_of_freebsd(wanted, data.len());
+        let (client, with_syn) = self.fast.begin_of_freebsd((wanted, self.host.room()), data.len());
         self.connect(now, fd, Some(&client));
         let Ok(open) = self.open(fd) else { return Outcome::error("EBADF") };
         let rest = data.part(with_syn..data.len());

@@ -9,10 +9,12 @@ mod epoll;
 mod epoll_calls;
 mod errors;
 mod fast_open;
+mod files;
 mod flags;
 mod freebsd;
 mod freebsd_sysctl;
 mod host;
+mod icmp;
 mod info;
 mod options;
 mod queue;
@@ -32,12 +34,13 @@ use tcplab_wire::SeqNumber;
 
 use self::epoll::Epoll;
 use self::fast_open::FastOpen;
-use self::host::{INITIAL_SEQUENCE, IPV4_HEADER, MTU, addressed};
+use self::files::Files;
+use self::host::{Host, INITIAL_SEQUENCE, addressed};
 use self::queue::PacedQueue;
 use self::socket::{Socket, Stage};
 use self::waiting::Waiting;
 use crate::packet::Packet;
-use crate::subject::{LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
+use crate::subject::{IcmpMessage, LOCAL_PORT, Outcome, Refusal, Reply, Subject, SystemCall};
 
 /// The first port that connects.
 const FIRST_EPHEMERAL_PORT: u16 = 40_000;
@@ -49,6 +52,7 @@ const START: Span = Span::from_micros(100_000_250);
 /// A host whose TCP is the model.
 pub struct Model {
     config: Config,
+    host: Host,
     sockets: BTreeMap<i64, Socket>,
     epolls: BTreeMap<i64, Epoll>,
     /// Connections without any descriptor left.
@@ -60,6 +64,9 @@ pub struct Model {
     fast: FastOpen,
     /// Bursts are cut into segments before they leave (`ethtool -K` with gso or tso off).
     cuts: bool,
+    files: Files,
+    /// The device drops everything (a queue without room).
+    drops: bool,
     /// `tc` has put it before the device.
     queue: Option<PacedQueue>,
 }
@@ -69,6 +76,7 @@ impl Model {
     pub fn new(config: Config) -> Model {
         Model {
             config,
+            host: Host::default(),
             sockets: BTreeMap::new(),
             epolls: BTreeMap::new(),
             orphans: Vec::new(),
@@ -78,13 +86,15 @@ impl Model {
             out: VecDeque::new(),
             fast: FastOpen::default(),
             cuts: false,
+            files: Files::default(),
+            drops: false,
             queue: None,
         }
     }
 
     /// What a new connection is opened with; `congestion` is the name of its control, which is
     /// known to exist.
-    fn opening(config: &Config, congestion: &str) -> Opening {
+    fn opening(config: &Config, host: Host, congestion: &str) -> Opening {
         let setup = Setup { tick: config.host.tick, burst: config.sending.burst, seed: 0 };
         let control = congestion::on(congestion, &setup)
             .or_else(|| congestion::on("reno", &setup))
@@ -92,17 +102,22 @@ impl Model {
         Opening {
             initial_sequence: SeqNumber::new(INITIAL_SEQUENCE),
             timestamp_offset: 0,
-            mtu: MTU,
-            ip_header: IPV4_HEADER,
+            mtu: host.mtu(),
+            ip_header: host.ip_header(),
             congestion: control,
         }
     }
 
     fn give_descriptor(&mut self, socket: Socket) -> i64 {
-        let fd = self.next_fd;
-        self.next_fd += 1;
+        let fd = self.take_number();
         self.sockets.insert(fd, socket);
         fd
+    }
+
+    /// The number of a new descriptor.
+    fn take_number(&mut self) -> i64 {
+        self.next_fd += 1;
+        self.next_fd - 1
     }
 
     fn opens(&mut self) -> impl Iterator<Item = &mut socket::Open> {
@@ -119,7 +134,7 @@ impl Model {
         for socket in self.sockets.values_mut() {
             if let Stage::Listening(listener) = &mut socket.stage {
                 while let Some((remote_port, transmit)) = listener.poll_transmit() {
-                    left.push((now, LOCAL_PORT, remote_port, transmit));
+                    left.push((now, 0, (LOCAL_PORT, remote_port), transmit));
                 }
             }
         }
@@ -127,13 +142,19 @@ impl Model {
             while let Some(transmit) = open.connection.poll_transmit(now) {
                 open.note_sent(now, &transmit);
                 let departure = open.departure.of(now, &open.connection, &transmit);
-                left.push((departure, open.local_port, open.remote_port, transmit));
+                left.push((departure, open.dscp, open.ports(), transmit));
             }
         }
-        for (departure, local_port, remote_port, transmit) in left {
-            let cut = if self.cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
+        if self.drops {
+            left.clear();
+        }
+        for (departure, dscp, (local_port, remote_port), transmit) in left {
+            // No TUN device cuts what has Accurate ECN's counter (`NETIF_F_GSO_ACCECN`).
+            let cuts = self.cuts || transmit.is_accurate;
+            let cut = if cuts { transmit.cut().collect() } else { vec![transmit.whole()] };
             for segment in cut {
                 let packet = addressed(&segment, transmit.cause, local_port, remote_port);
+                let packet = Packet { dscp, ..packet };
                 match &mut self.queue {
                     Some(queue) => queue.push(departure, packet),
                     None => self.out.push_back(packet),
@@ -178,7 +199,7 @@ impl Model {
             open.connection.handle_segment(now, segment);
             return;
         }
-        let config = &self.config;
+        let (config, host) = (&self.config, self.host);
         let accepted = self.sockets.values().filter_map(|socket| match &socket.stage {
             Stage::Open(open) => Some(open.connection.is_opening_fast()),
             _ => None,
@@ -186,7 +207,7 @@ impl Model {
         let accepted = accepted.filter(|opening| *opening).count();
         for socket in self.sockets.values_mut().filter(|_| local_port == LOCAL_PORT) {
             if let Stage::Listening(listener) = &mut socket.stage {
-                let opening = || Model::opening(config, &socket.congestion);
+                let opening = || Model::opening(config, host, &socket.congestion);
                 let fast = listener.opening_fast() + accepted;
                 let answer = self.fast.answer(&socket.fast, fast, segment);
                 listener.handle_segment(now, &remote_port, segment, opening, answer);
@@ -205,16 +226,38 @@ impl Subject for Model {
             self.fast.flush();
             return Ok(());
         }
+        let of_host = self.host.set(name, value);
+        if let Some(Err(refusal)) = of_host {
+            return Err(refusal);
+        }
         if let Some(done) = self.fast.set(name, value) {
             return done.map_err(|()| Refusal("unknown value".into()));
+        }
+        if of_host.is_some() {
+            return Ok(());
         }
         if let ("device.gso" | "device.tso", "on" | "off") = (name, value) {
             self.cuts = value == "off";
             return Ok(());
         }
+        if let Some(path) = name.strip_prefix("file.") {
+            let len = value.parse().map_err(|_| Refusal("unknown value".into()))?;
+            self.files.put(path, len);
+            return Ok(());
+        }
+        if let ("device.drops", "0" | "1") = (name, value) {
+            self.drops = value == "1";
+            let drops = self.drops;
+            self.opens().for_each(|open| open.connection.set_device_full(drops));
+            return Ok(());
+        }
         if let ("device.qdisc", "fq" | "pfifo") = (name, value) {
             self.queue = (value == "fq").then(PacedQueue::default);
             return Ok(());
+        }
+        // Read each time, of those that are.
+        if let ("net.ipv4.tcp_ecn_option", Ok(option)) = (name, value.parse()) {
+            self.opens().for_each(|open| open.connection.set_ecn_option(option));
         }
         let mut changed = self.config.clone();
         if let Some(done) = freebsd_sysctl::set(&mut changed, name, value) {
@@ -259,9 +302,24 @@ impl Subject for Model {
     }
 
     fn receive(&mut self, now: Instant, packet: &Packet) -> Result<(), Refusal> {
-        let segment = packet.to_segment().map_err(|what| Refusal(what.into()))?;
+        let is_freebsd = self.config.freebsd.is_some();
+        if packet.is_signed(true) || packet.is_signed(false) && is_freebsd {
+            return Err(Refusal("MD5 signatures".into()));
+        }
+        // Nobody has given a key, so Linux drops a segment that is signed (`tcp_inbound_hash`).
+        if packet.is_signed(false) {
+            return Ok(());
+        }
+        let segment = packet.to_segment();
         let now = now + START;
         self.deliver(now, (packet.local_port, packet.remote_port), &segment);
+        self.collect(now);
+        Ok(())
+    }
+
+    fn receive_icmp(&mut self, now: Instant, message: &IcmpMessage) -> Result<(), Refusal> {
+        let now = now + START;
+        self.hear_icmp(now, message)?;
         self.collect(now);
         Ok(())
     }
@@ -315,6 +373,7 @@ impl Subject for Model {
                 Some(open.connection.send_buffer().as_u64() as i64)
             }
             Stage::Open(open) => info::field(&open.connection.info(now + START), field),
+            Stage::Fresh if field == "tcpi_state" => Some(State::Closed.number().into()),
             Stage::Fresh | Stage::Listening(_) => None,
         }
     }
@@ -326,7 +385,7 @@ impl Model {
         let config = Arc::new(self.config.clone());
         let local_port = self.next_port;
         let socket = self.sockets.get_mut(&fd)?;
-        let opening = Model::opening(&config, &socket.congestion);
+        let opening = Model::opening(&config, self.host, &socket.congestion);
         let options = socket.options(&config);
         let connection = Connection::connect_with(now, &config, &options, opening, fast);
         self.next_port = self.next_port.wrapping_add(1).max(FIRST_EPHEMERAL_PORT);

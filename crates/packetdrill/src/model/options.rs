@@ -6,6 +6,11 @@ use tcplab_units::{Bytes, Span};
 use crate::Refusal;
 use crate::subject::OptionValue;
 
+/// `SOL_IP`.
+pub(super) const IP: i64 = 0;
+/// `IP_TOS`.
+pub(super) const IP_TOS: i64 = 1;
+const IP_MTU_DISCOVER: i64 = 10;
 /// `SOL_SOCKET`.
 pub(super) const SOCKET: i64 = 1;
 /// `SOL_TCP`.
@@ -61,6 +66,10 @@ pub(super) fn read(level: i64, name: i64, value: &OptionValue) -> Result<Setting
     Ok(match (level, name) {
         // SO_REUSEADDR, SO_PRIORITY, SO_REUSEPORT, SO_MARK; IP_FREEBIND.
         (SOCKET, 2 | 12 | 15 | 36) | (0, 15) => Setting::Nothing,
+        // IP_PMTUDISC_DONT, IP_PMTUDISC_WANT and IP_PMTUDISC_DO.
+        (IP, IP_MTU_DISCOVER) if (0..=2).contains(&value) => {
+            Setting::Of(SocketOption::PathMtuDiscovery(on))
+        }
         (SOCKET, SO_SNDBUF) => Setting::Of(SocketOption::SendBuffer(bytes)),
         (SOCKET, SO_RCVBUF) => Setting::Of(SocketOption::ReceiveBuffer(bytes)),
         (SOCKET, 9) => Setting::Of(SocketOption::KeepAlive(on)),
@@ -110,7 +119,7 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
 
 fn refused(level: i64, name: i64) -> Refusal {
     let names: &[&str] = match level {
-        0 => &["IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR", "IP_RECVTOS", "IP_MTU"],
+        IP => &["IP_TOS", "IP_TTL", "IP_MTU_DISCOVER", "IP_RECVERR", "IP_RECVTOS", "IP_MTU"],
         SOCKET => &[
             "SO_TIMESTAMPING",
             "SO_MAX_PACING_RATE",
@@ -121,6 +130,10 @@ fn refused(level: i64, name: i64) -> Refusal {
         ],
         TCP => &[
             "TCP_MD5SIG",
+            "TCP_MD5SIG_EXT",
+            "TCP_AO_ADD_KEY",
+            "TCP_AO_DEL_KEY",
+            "TCP_AO_INFO",
             "TCP_INFO",
             "TCP_DEFER_ACCEPT",
             "TCP_REPAIR",
@@ -136,6 +149,10 @@ fn refused(level: i64, name: i64) -> Refusal {
         _ => &[],
     };
     let named = names.iter().find(|known| crate::constant(known) == Some(name));
+    let signs = |name: &&str| name.starts_with("TCP_MD5") || name.starts_with("TCP_AO");
+    if let Some(known) = named.filter(|name| signs(name)) {
+        return Refusal(format!("signatures of segments: the socket option {known}"));
+    }
     Refusal(match named {
         Some(known) => format!("the socket option {known}"),
         None => format!("the socket option {name} of level {level}"),

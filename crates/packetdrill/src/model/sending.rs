@@ -94,7 +94,7 @@ impl Model {
         let len = send.rest.len();
         let asked = socket.options(&self.config).max_segment;
         let wanted = asked.unwrap_or(self.config.handshake.mss);
-        let (mut client, with_syn) = self.fast.begin(&socket.fast, wanted, len);
+        let (mut client, with_syn) = self.fast.begin(&socket.fast, (wanted, self.host.room()), len);
         client.more = waits && with_syn < len;
         self.connect(now, send.fd, Some(&client));
         send.done = with_syn;

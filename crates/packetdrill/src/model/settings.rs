@@ -60,6 +60,13 @@ impl Model {
             }
             return Ok(Outcome::value(0));
         }
+        if let (options::IP, options::IP_TOS, OptionValue::Integer(tos)) = (level, name, value) {
+            let Stage::Open(open) = &mut socket.stage else {
+                return Err(Refusal("IP_TOS before connecting".into()));
+            };
+            open.dscp = (*tos as u8) & !3;
+            return Ok(Outcome::value(0));
+        }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.reports_unread),
             (options::SOCKET, options::SO_ZEROCOPY) => Some(&mut socket.zero_copy),

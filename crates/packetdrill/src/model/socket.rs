@@ -68,6 +68,8 @@ pub(super) struct Open {
     pub(super) written: u64,
     pub(super) errors: Errors,
     pub(super) departure: Departure,
+    /// IP_TOS without its two bits of ECN.
+    pub(super) dscp: u8,
     /// Somebody waits for room (`SOCK_NOSPACE`).
     pub(super) wants_room: bool,
 }
@@ -116,6 +118,7 @@ impl Socket {
             written: 0,
             errors: Errors::default(),
             departure: Departure::default(),
+            dscp: 0,
             wants_room: false,
         }));
     }

@@ -10,21 +10,18 @@ use crate::Refusal;
 /// Settings that have no effect on a stack that does not have what they tune: (name, the values
 /// that leave it as it is; none: any).
 ///
-/// Bursts are as large as `Sending::burst` allows; SYN cookies answer floods only.
+/// Bursts are as large as `Sending::burst` allows.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
     ("tcp_fack", &["0"]),
-    ("tcp_syncookies", &["0", "1"]),
     ("tcp_fastopen_blackhole_timeout_sec", &[]),
     ("tcp_pacing_ss_ratio", &["200"]),
     ("tcp_pacing_ca_ratio", &["120"]),
     ("tcp_notsent_lowat", &["4294967295", "-1"]),
     ("tcp_tso_win_divisor", &[]),
-    ("tcp_ecn_option", &[]),
     ("tcp_mtu_probing", &["0"]),
     ("tcp_no_metrics_save", &[]),
     ("tcp_autocorking", &["0"]),
     ("tcp_plb_enabled", &["0"]),
-    ("tcp_shrink_window", &["0"]),
     ("tcp_thin_linear_timeouts", &["0"]),
     ("tcp_base_mss", &[]),
 ];
@@ -34,6 +31,9 @@ pub(super) fn is_read_once(name: &str) -> bool {
     matches!(
         name,
         "net.ipv4.tcp_ecn"
+            | "net.ipv4.tcp_ecn_option"
+            | "net.ipv4.tcp_ecn_option_beacon"
+            | "net.ipv4.tcp_ecn_fallback"
             | "net.ipv4.tcp_timestamps"
             | "net.ipv4.tcp_sack"
             | "net.ipv4.tcp_window_scaling"
@@ -68,9 +68,6 @@ pub(super) fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), 
     let wide = || number.and_then(|number| u32::try_from(number).ok()).ok_or_else(odd);
     match name {
         "tcp_congestion_control" if by_name(value).is_none() => return Err(odd()),
-        "tcp_ecn" if number.is_some_and(|mode| mode > 2) => {
-            return Err(Refusal("Accurate ECN is not modelled".into()));
-        }
         "tcp_invalid_ratelimit" => {
             config.handshake.challenge_ack_interval = Span::from_millis(wide()?.into());
         }
@@ -116,7 +113,7 @@ mod tests {
         for (name, value) in [
             ("net.core.default_qdisc", "fq"),
             ("net.ipv4.tcp_mtu_probing", "2"),
-            ("net.ipv4.tcp_ecn", "3"),
+            ("net.ipv4.tcp_ecn", "6"),
             ("net.ipv4.tcp_recovery", "5"),
             ("net.ipv4.tcp_congestion_control", "dctcp"),
             ("net.ipv4.tcp_rmem", "1 2"),

@@ -44,6 +44,15 @@ impl Definitions {
         Definitions(BTreeMap::new())
     }
 
+    /// What both suites' runners define for IPv6.
+    pub fn for_ipv6() -> Definitions {
+        Definitions::default()
+            .with("CMSG_LEVEL_IP", "SOL_IPV6")
+            .with("CMSG_TYPE_RECVERR", "IPV6_RECVERR")
+            .with("TFO_COOKIE", "c1d1e9742a47a9bc")
+            .with("TFO_COOKIE_ZERO", "82af1a8f9a205c34")
+    }
+
     /// `name` means `value` from here on: a number, a word, `"text"` or a command in backticks.
     /// What stands between `#ifdef name` and `#endif` counts.
     #[must_use]

@@ -15,6 +15,10 @@ use crate::subject::{ControlData, ControlMessage, Outcome, Reply, SystemCall};
 /// How long to wait for a late call after its time, to report how late it was.
 const PATIENCE: Span = Span::from_secs(1);
 
+/// The time that packetdrill and a kernel take for a write. No stack's work takes time here, but
+/// scripts rely on this: the RTT of data is a little longer if several writes follow it.
+const WRITE: Span = Span::from_micros(4);
+
 impl<'a> Runner<'a> {
     pub(super) fn call(
         &mut self,
@@ -26,14 +30,14 @@ impl<'a> Runner<'a> {
         let system_call = self.descriptors.decode(call).map_err(|error| error.at(at))?;
         match system_call {
             SystemCall::Listen { .. } => self.connection.listened(),
-            SystemCall::Disconnect { .. } => self.connection.forget_descriptor(),
+            SystemCall::Disconnect { .. } => self.connection.disconnected(),
             // A write may open the connection (MSG_FASTOPEN).
             SystemCall::Send { fd, flags, .. }
-                if flags & FAST_OPEN != 0 && self.connection.fd() != Some(fd) =>
+                if flags & FAST_OPEN != 0 && self.connection.is_new_to(fd) =>
             {
                 self.connection.connects(fd);
             }
-            SystemCall::Connect { fd } if self.connection.fd() != Some(fd) => {
+            SystemCall::Connect { fd } if self.connection.is_new_to(fd) => {
                 self.connection.connects(fd);
             }
             _ => {}
@@ -65,6 +69,9 @@ impl<'a> Runner<'a> {
             }
         }
         self.collect();
+        if matches!(system_call, SystemCall::Send { .. }) {
+            self.now += WRITE;
+        }
         Ok(())
     }
 
@@ -112,7 +119,7 @@ impl<'a> Runner<'a> {
         };
         let opens = matches!(
             call.name.as_str(),
-            "socket" | "accept" | "accept4" | "epoll_create" | "epoll_create1"
+            "socket" | "accept" | "accept4" | "epoll_create" | "epoll_create1" | "open"
         );
         let shown = match number(&call.result) {
             Ok(descriptor) if opens && descriptor >= 0 && outcome.result.is_ok() => {
@@ -135,6 +142,7 @@ impl<'a> Runner<'a> {
             Ok(value) if value != expected => {
                 return Err(difference("the call returned another value"));
             }
+            Ok(_) if call.name == "pipe" => self.name_ends(call, outcome),
             Ok(_) => {}
             Err(_) if expected != -1 => return Err(difference("the call failed")),
             Err(errno) => {
@@ -151,6 +159,17 @@ impl<'a> Runner<'a> {
             }
         }
         self.judge_values(at, call, outcome)
+    }
+
+    /// The script calls the ends of a pipe as it writes them: `pipe([5, 6])`.
+    fn name_ends(&mut self, call: &Call, outcome: &Outcome) {
+        if let Some(Expression::Array(ends)) = call.arguments.first() {
+            for (end, live) in ends.iter().zip(&outcome.values) {
+                if let Ok(end) = number(end) {
+                    self.descriptors.live.insert(end, *live);
+                }
+            }
+        }
     }
 
     /// Compares what a call wrote into its arguments.

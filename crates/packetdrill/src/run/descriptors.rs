@@ -55,6 +55,23 @@ impl Descriptors {
             "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,
             "write" | "writev" | "send" | "sendto" | "sendmsg" => send(&arguments)?,
             "close" => SystemCall::Close { fd: fd()? },
+            "open" => match arguments.get(0)? {
+                Expression::Text(path) => SystemCall::Open { path: path.clone() },
+                _ => return Err(CallError::Wrong("open needs a path".into())),
+            },
+            "sendfile" => SystemCall::SendFile {
+                to: fd()?,
+                from: arguments.fd(1)?,
+                offset: match arguments.get(2)? {
+                    Expression::Array(at) if at.len() == 1 => u64::try_from(number(&at[0])?).ok(),
+                    _ => None,
+                },
+                len: arguments.len(3)?,
+            },
+            "pipe" => SystemCall::Pipe,
+            "splice" => {
+                SystemCall::Splice { from: fd()?, to: arguments.fd(2)?, len: arguments.len(4)? }
+            }
             "shutdown" => SystemCall::Shutdown { fd: fd()?, how: integer(1)? },
             "setsockopt" => SystemCall::SetOption {
                 fd: fd()?,

@@ -25,7 +25,7 @@ use self::outcome::Stop;
 pub use self::outcome::{Failure, ScriptOutcome, Unsupported};
 use self::rules::Rules;
 use self::translation::Connection;
-use crate::ast::{Action, Body, Call, Event, PacketSpec, Script, Shell, Time};
+use crate::ast::{Action, Body, Call, Event, IcmpSpec, PacketSpec, Quoted, Script, Shell, Time};
 use crate::notation::written;
 use crate::packet::Packet;
 use crate::python::{Names, Trouble};
@@ -119,9 +119,12 @@ const MOST_WAKES_AT_ONCE: u32 = 100_000;
 impl<'a> Runner<'a> {
     fn script(&mut self, script: &'a Script) -> Result<(), Stop> {
         for flag in &script.options {
-            if let ("local_ip" | "remote_ip", Some(address)) = (flag.name.as_str(), &flag.value) {
-                self.set(flag.at, &format!("host.{}", flag.name), address)?;
-            }
+            let name = match flag.name.as_str() {
+                name @ ("ip_version" | "local_ip" | "remote_ip") => format!("host.{name}"),
+                "mtu" => "device.mtu".into(),
+                _ => continue,
+            };
+            self.set(flag.at, &name, flag.value.as_deref().unwrap_or_default())?;
         }
         if let Some(init) = &script.init {
             self.shell(init)?;
@@ -240,12 +243,33 @@ impl<'a> Runner<'a> {
         }
     }
 
+    fn inject_icmp(&mut self, at: Position, icmp: &IcmpSpec) -> Result<(), Stop> {
+        let seq = match icmp.quoted {
+            Quoted::Unsaid => 0,
+            Quoted::Tcp(seq, _) => seq,
+            Quoted::Udp(_) | Quoted::Raw(_) => {
+                return Err(Stop::unsupported(at, "ICMP about other packets than TCP segments"));
+            }
+        };
+        let message = self.connection.icmp(icmp, seq);
+        self.subject
+            .receive_icmp(self.now, &message)
+            .map_err(|refusal| Stop::unsupported(at, refusal.0))?;
+        self.collect();
+        Ok(())
+    }
+
     fn inject(&mut self, at: Position, spec: &PacketSpec) -> Result<(), Stop> {
+        if let (Body::Icmp(icmp), []) = (&spec.body, spec.encapsulations.as_slice()) {
+            self.dialogue.did(self.now, at, format!("< {spec}"));
+            return self.inject_icmp(at, icmp);
+        }
         let tcp = tcp_alone(at, spec)?;
-        let packet = self
+        let mut packet = self
             .connection
             .inbound(spec, tcp, self.rules.echoes_scaled)
             .map_err(|what| Stop::failed(at, what))?;
+        packet.joined = self.rules.joined.filter(|mss| packet.len > *mss);
         self.dialogue.did(self.now, at, format!("< {spec}"));
         self.subject
             .receive(self.now, &packet)
@@ -258,10 +282,14 @@ impl<'a> Runner<'a> {
         for command in &shell.commands {
             match command {
                 Command::Set { name, value } => self.set(shell.at, name, value)?,
-                Command::Defaults => {
+                Command::File(path) if path.ends_with("defaults.sh") => {
                     for (name, value) in DEFAULTS {
                         self.set(shell.at, name, value)?;
                     }
+                }
+                Command::File(path) => {
+                    let construct = format!("the file `{path}`, which is not there");
+                    return Err(Stop::unsupported(shell.at, construct));
                 }
                 Command::Restore | Command::Aside(_) => {}
                 Command::Count { state, count, held } => {

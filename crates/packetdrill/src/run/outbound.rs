@@ -90,7 +90,7 @@ impl Runner<'_> {
         let slack = self.rules.tolerance(due.to.since(Instant::ZERO));
         let tick = self.rules.timestamp_tick;
         let what = header_difference(expected, &found)
-            .or_else(|| service_difference(spec.ip, packet.ecn))
+            .or_else(|| service_difference(spec.ip, packet))
             .or_else(|| option_difference(expected, &found, tick, slack))
             .or_else(|| self.time_difference(event.time, due, time));
         match what {
@@ -204,13 +204,14 @@ fn header_difference(expected: &TcpSpec, found: &TcpSpec) -> Option<String> {
     (expected.urgent != found.urgent).then(|| "the urgent pointer differs".into())
 }
 
-fn service_difference(ip: IpSpec, found: Ecn) -> Option<String> {
+fn service_difference(ip: IpSpec, packet: &Packet) -> Option<String> {
+    let found = packet.ecn;
     let right = match ip.service {
         Service::Unsaid => true,
         Service::Ect01 => matches!(found, Ecn::Ect0 | Ecn::Ect1),
         Service::Ecn(expected) => found == expected,
-        Service::Tos(tos) => tos == found as u8,
-        Service::Dscp(codepoint) => codepoint == 0,
+        Service::Tos(tos) => tos == packet.dscp | found as u8,
+        Service::Dscp(codepoint) => codepoint == packet.dscp >> 2,
     };
     (!right).then(|| "the IP header's ECN field differs".into())
 }

@@ -17,6 +17,8 @@ pub(super) struct Rules {
     pub(super) echoes_scaled: bool,
     /// `--strict_segments`: segments are not joined.
     pub(super) strict_segments: bool,
+    /// `--mss`: longer packets that are put in are segments of this size that a device joined.
+    pub(super) joined: Option<u32>,
 }
 
 impl Default for Rules {
@@ -28,6 +30,7 @@ impl Default for Rules {
             timestamp_tick: None,
             echoes_scaled: false,
             strict_segments: false,
+            joined: None,
         }
     }
 }
@@ -48,11 +51,15 @@ impl Rules {
                 }
                 "tcp_ts_ecr_scaled" => rules.echoes_scaled = true,
                 "strict_segments" => rules.strict_segments = true,
-                // Addresses are nobody's affair here, payloads are zeros, `mss` cuts what is put
-                // in for a device to join, and definitions were read with the script.
+                "mss" => {
+                    let mss: u32 = value.parse().map_err(|_| bad())?;
+                    rules.joined = (mss > 0).then_some(mss);
+                }
+                // Addresses are the stack's affair, payloads are zeros, and definitions were read
+                // with the script.
                 "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "send_omit_free"
-                | "mss" | "define" | "debug" | "verbose" => {}
-                "ip_version" if value == "ipv4" => {}
+                | "define" | "debug" | "verbose" => {}
+                "ip_version" | "mtu" => {}
                 _ => return Err(bad()),
             }
         }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use tcplab_wire::{Ecn, SeqNumber, TcpFlags};
 
-use crate::ast::{Body, Counted, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec};
+use crate::ast::{Body, Counted, IcmpSpec, IpSpec, OptionSpec, PacketSpec, Service, TcpSpec};
 use crate::packet::Packet;
-use crate::subject::{LOCAL_PORT, REMOTE_PORT};
+use crate::subject::{IcmpMessage, LOCAL_PORT, REMOTE_PORT};
 
 /// The first port that the script's side connects from.
 const FIRST_EPHEMERAL_PORT: u16 = 32_768;
@@ -29,6 +29,8 @@ pub(super) struct Connection {
     /// The first of these.
     first_timestamp: Option<(u32, u32)>,
     fd: Option<i64>,
+    /// Its descriptor is free for another connection.
+    disconnected: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +58,7 @@ impl Connection {
             timestamps: BTreeMap::new(),
             first_timestamp: None,
             fd: None,
+            disconnected: false,
         }
     }
 
@@ -79,9 +82,14 @@ impl Connection {
         self.fd = Some(fd);
     }
 
-    /// Its descriptor is another's from now on.
-    pub(super) fn forget_descriptor(&mut self) {
-        self.fd = None;
+    /// Its descriptor is free for another connection from now on.
+    pub(super) fn disconnected(&mut self) {
+        self.disconnected = true;
+    }
+
+    /// Whether connecting `fd` opens another connection.
+    pub(super) fn is_new_to(&self, fd: i64) -> bool {
+        self.fd != Some(fd) || self.disconnected
     }
 
     pub(super) fn fd(&self) -> Option<i64> {
@@ -141,6 +149,10 @@ impl Connection {
             local_port: or_own(local_port, self.local_port),
             remote_port: or_own(remote_port, self.remote_port),
             ecn: inbound_ecn(spec.ip.service),
+            dscp: match spec.ip.service {
+                Service::Tos(tos) => tos & !3,
+                _ => 0,
+            },
             flags: tcp.flags | ace_flags(tcp.ace),
             seq: SeqNumber::new(tcp.seq.wrapping_add(of_peer)),
             ack: SeqNumber::new(if acks { tcp.ack.wrapping_add(of_stack) } else { tcp.ack }),
@@ -148,8 +160,21 @@ impl Connection {
             urgent: tcp.urgent,
             options,
             len: tcp.len,
+            joined: None,
             cause: None,
         })
+    }
+
+    /// The message to put in where the script writes `icmp`, which quotes what begins at `seq`.
+    pub(super) fn icmp(&self, icmp: &IcmpSpec, seq: u32) -> IcmpMessage {
+        IcmpMessage {
+            kind: icmp.kind.clone(),
+            code: icmp.code.clone(),
+            mtu: icmp.mtu.unwrap_or(0),
+            local_port: self.local_port,
+            remote_port: self.remote_port,
+            seq: SeqNumber::new(seq.wrapping_add(self.of_stack(false))),
+        }
     }
 
     /// Learns from a packet that stands where the script expects `expected`: initial numbers.

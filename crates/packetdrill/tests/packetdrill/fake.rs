@@ -50,6 +50,7 @@ impl Fake {
             local_port: self.local_port,
             remote_port: self.remote_port,
             ecn: Ecn::NotEct,
+            dscp: 0,
             flags,
             seq: SeqNumber::new(seq),
             ack: SeqNumber::new(if flags.contains(TcpFlags::ACK) { self.expected } else { 0 }),
@@ -57,6 +58,7 @@ impl Fake {
             urgent: 0,
             options,
             len,
+            joined: None,
             cause: None,
         }
     }

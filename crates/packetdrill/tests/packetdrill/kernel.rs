@@ -15,9 +15,15 @@ const TRIES: u32 = 3;
 /// Runs the script in a network namespace of its own, which ends with it. packetdrill asks for a
 /// scheduling class that only root may have, so a user namespace does not do.
 fn on_the_kernel(script: &Path) -> std::io::Result<Output> {
-    let commands = "ip link set lo up; exec timeout 60 packetdrill --ip_version=ipv4 \
-                    --local_ip=192.168.0.1 --gateway_ip=192.168.0.1 --netmask_ip=255.255.0.0 \
-                    --remote_ip=192.0.2.1 --send_omit_free \"$@\"";
+    // A script over IPv6 says so and gives its addresses itself.
+    let is_v6 = std::fs::read_to_string(script)?.contains("--ip_version=ipv6");
+    let commands = if is_v6 {
+        "ip link set lo up; exec timeout 60 packetdrill --send_omit_free \"$@\""
+    } else {
+        "ip link set lo up; exec timeout 60 packetdrill --ip_version=ipv4 \
+         --local_ip=192.168.0.1 --gateway_ip=192.168.0.1 --netmask_ip=255.255.0.0 \
+         --remote_ip=192.0.2.1 --send_omit_free \"$@\""
+    };
     Command::new("unshare")
         .args(["--net", "sh", "-c", commands, "sh", TOLERANCE])
         .arg(script)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use tcplab_packetdrill::{Definitions, Model, Script, ScriptOutcome, run};
 use tcplab_stack::Config;
+use tcplab_stack::config::ReceiveTuning;
 use tcplab_units::Span;
 
 fn described(text: &str) -> String {
@@ -19,7 +20,10 @@ fn described(text: &str) -> String {
 
 /// All that is below `tests/scripts/model`: name and path.
 pub(crate) fn scripts() -> Vec<(String, PathBuf)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/model");
+    scripts_in(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/model"))
+}
+
+fn scripts_in(folder: &str) -> Vec<(String, PathBuf)> {
     let mut all: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -40,6 +44,21 @@ fn model_on_corpus_scripts_passes() {
         .map(|(name, described)| format!("{name}: {described}"))
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// What Linux 7.2 does otherwise than 6.18, by the settings of its profile.
+#[test]
+fn model_of_later_kernel_on_its_scripts_passes() {
+    let mut config = Config::default();
+    config.receiving.tuning = ReceiveTuning::Linux72;
+    config.receiving.remembers_edge = true;
+    let scripts = scripts_in(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/linux-7.2"));
+    assert!(!scripts.is_empty());
+    for (name, path) in scripts {
+        let script = Script::parse(&fs::read_to_string(path).unwrap(), &Definitions::none());
+        let verdict = run(&script.unwrap(), &mut Model::new(config.clone()));
+        assert!(matches!(verdict, ScriptOutcome::Passed(_)), "{name}: {verdict:?}");
+    }
 }
 
 /// The ticks of a kernel with another HZ move timers by a few milliseconds, and that is all.
@@ -63,16 +82,19 @@ fn model_missing_feature_is_named() {
         "+0 setsockopt(3, SOL_SOCKET, SO_RCVTIMEO, [1], 4) = 0",
         "+0 setsockopt(3, SOL_TCP, TCP_MD5SIG, [1], 4) = 0",
         "+0 setsockopt(3, SOL_TCP, TCP_CONGESTION, \"dctcp\", 5) = 0",
-        "+0 setsockopt(3, SOL_IP, IP_MTU_DISCOVER, [1], 4) = 0",
+        "+0 setsockopt(3, SOL_IP, IP_MTU_DISCOVER, [IP_PMTUDISC_PROBE], 4) = 0",
         "+0 socket(AF_INET6, SOCK_STREAM, IPPROTO_TCP) = 4",
         "+0 socket(..., SOCK_DGRAM, IPPROTO_UDP) = 4",
         "+0 send(3, ..., 10, MSG_DONTROUTE) = 10",
-        "+0 < icmp unreachable net_unreachable",
-        "+0 `tc qdisc replace dev tun0 root pfifo limit 0`",
+        "+0 < icmp echo_request",
+        "+0 `tc qdisc replace dev tun0 root red limit 9`",
         "+0 recv(3, ..., 10, MSG_WAITALL) = 10",
         "+0 fcntl(3, F_GETFD) = 0",
         "+0 shutdown(3, SHUT_RD) = 0",
-        "+0 < S 0:0(0) win 1000 <md5 00112233445566778899aabbccddeeff>",
+        "+0 setsockopt(3, SOL_TCP, TCP_AO_ADD_KEY, [1], 4) = 0",
+        "+0 `./absent.sh`",
+        "+0 < S 0:0(0) win 1000\n+0 > S. 0:0(0) ack 1 <...>\n+0 < . 1:1(0) ack 1 win 1000\n\
+         +0 accept(3, ..., ...) = 4\n+0 %{ assert tcpi_no_such_field == 0 }%",
         "+0 `sysctl -q net.ipv4.tcp_plb_enabled=1`",
     ] {
         shown.push_str(&format!("{line}\n  {}\n", described(&format!("{start}{line}"))));

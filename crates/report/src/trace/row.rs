@@ -87,8 +87,8 @@ impl Row {
     /// - the time for which lost data came late: a round trip for each retransmission that was not
     ///   spurious, while anything was in flight.
     ///
-    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut data
-    /// off adds a second. A connection that never opened lost its whole duration and a second.
+    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut off
+    /// data adds a second. A connection that never opened lost its whole duration and a second.
     pub fn lost_by(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
         if is_failed(connection.life.state) {

@@ -95,9 +95,10 @@ impl Connection {
             // `tcp_drop`: what is closed offers no window.
             header.window = 0;
         }
+        self.tell_marks(now, &mut header, false);
         self.counters.segments_out += 1;
         self.output.queue.clear();
-        let segment = Segment::bare(header);
+        let segment = Segment { ecn: self.codepoint(false), ..Segment::bare(header) };
         self.output.queue.push_back(Transmit::single(segment, SendCause::Reset));
     }
 

@@ -18,6 +18,9 @@ pub enum ConnectionError {
     /// The application broke the connection off.
     #[error("connection aborted (ECONNABORTED)")]
     Aborted,
+    /// ICMP reported that segments do not reach the peer; holds the error's name in `errno.h`.
+    #[error("unreachable ({0})")]
+    Unreachable(&'static str),
 }
 
 impl ConnectionError {
@@ -29,6 +32,7 @@ impl ConnectionError {
             ConnectionError::BrokenPipe => "EPIPE",
             ConnectionError::TimedOut => "ETIMEDOUT",
             ConnectionError::Aborted => "ECONNABORTED",
+            ConnectionError::Unreachable(name) => name,
         }
     }
 }

@@ -6,8 +6,9 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::{SeqUnwrapper, TcpFlags, TcpRepr};
 
 use super::opening::TIMESTAMPS;
+use super::parts::accurate::Stage;
 use super::{Connection, ConnectionError, Opening, SocketOptions, Transmit};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::fast_open::FastAnswer;
 use crate::sender::Negotiated;
 use crate::state::State;
@@ -46,9 +47,15 @@ impl Connection {
             return None;
         }
         let mut connection = Connection::new(config, options, opening, false);
-        connection.terms.answer_ecn(config, syn);
+        if !connection.answer_accurate(syn) {
+            connection.terms.answer_ecn(config, syn);
+        }
         connection.begin_handshake(now);
-        connection.take_syn(now, syn);
+        if config.handshake.syn_cookies && !takes {
+            connection.keep_in_cookie(now, syn);
+        } else {
+            connection.take_syn(now, syn);
+        }
         // The SYN-ACK may shift its windows only if the SYN did.
         connection.choose_window(connection.terms.timestamps);
         connection.receiver.start();
@@ -67,6 +74,9 @@ impl Connection {
     }
 
     pub(super) fn begin_active(&mut self, now: Instant) {
+        if self.config.handshake.ecn == config::Ecn::Accurate {
+            self.accurate.stage = Stage::Asked;
+        }
         self.begin_handshake(now);
         self.choose_window(false);
         self.enter(now, State::SynSent);
@@ -95,6 +105,7 @@ impl Connection {
         self.terms.agree(&syn.header);
         self.receiver.sack = self.terms.sack;
         self.receiver.ecn.negotiated = self.terms.ecn;
+        self.receiver.ecn.accurate = self.accurate.is_on();
         if self.handshake.is_active {
             self.round_buffer_up();
         }
@@ -108,6 +119,21 @@ impl Connection {
         self.handshake.peer_window = u64::from(syn.header.window);
     }
 
+    /// Takes of the SYN what a SYN cookie has room for; the SYN-ACK is not retransmitted
+    /// (`cookie_v4_init_sequence`, `tcp_conn_request`).
+    fn keep_in_cookie(&mut self, now: Instant, syn: &Segment) {
+        let mut kept = syn.clone();
+        let header = &mut kept.header;
+        header.mss = Some(cookie_mss(header.mss.unwrap_or(0), self.terms.is_v6()));
+        if !self.terms.timestamps || header.timestamps.is_none() {
+            header.sack_permitted = false;
+            header.window_scale = None;
+            self.terms.ecn = false;
+        }
+        self.take_syn(now, &kept);
+        self.handshake.retransmit_at = None;
+    }
+
     /// Sends the SYN or SYN-ACK of the state.
     pub(super) fn send_syn(&mut self, now: Instant, cause: SendCause) {
         let answers = self.numbers.peer.is_some();
@@ -119,7 +145,9 @@ impl Connection {
         let freebsd = self.config.freebsd.as_ref();
         let tries_ecn =
             freebsd.is_some_and(|rules| self.handshake.retransmissions <= rules.ecn_retries);
-        if self.terms.ecn {
+        if let Some(accurate) = self.flags_of_syn(answers, self.handshake.retransmissions) {
+            flags |= accurate;
+        } else if self.terms.ecn {
             // A retransmitted SYN does without: perhaps a middlebox dropped it for ECN
             // (RFC 3168 section 6.1.1.1, `tcp_ecn_clear_syn`).
             flags |= match (answers, cause) {
@@ -144,7 +172,7 @@ impl Connection {
             .filter(|_| if self.handshake.is_active { asks } else { answers });
         let with_syn = if asks { self.handshake.fast.with_syn } else { 0 };
         let expected = self.receiver.next();
-        let header = TcpRepr {
+        let mut header = TcpRepr {
             seq: self.numbers.own.initial(),
             ack: self.peer_number(expected).filter(|_| answers).unwrap_or_default(),
             flags,
@@ -159,6 +187,9 @@ impl Connection {
         };
         if answers {
             self.receiver.acks.sent();
+            if first {
+                self.offer_option(&mut header);
+            }
         }
         let (data, _) = self.buffer.burst(1, with_syn, with_syn);
         if with_syn > 0 {
@@ -191,7 +222,12 @@ impl Connection {
         }
         if acks {
             let position = self.numbers.own.position(header.ack) as u64;
-            self.terms.hear_ecn(segment);
+            if self.accurate.stage == Stage::Asked {
+                self.hear_accurate(segment);
+            } else {
+                self.terms.hear_ecn(segment);
+            }
+            self.handshake.reflects = self.accurate.is_on();
             self.take_syn(now, segment);
             self.receiver.start();
             self.establish(now, header.timestamps, position);
@@ -202,7 +238,10 @@ impl Connection {
             self.acknowledge_syn_ack(now);
         } else {
             // Both ends opened at once: the SYN is answered, and retransmitted with its ACK.
-            self.terms.answer_ecn(&self.config, segment);
+            self.accurate.stage = Stage::Off;
+            if !self.answer_accurate(segment) {
+                self.terms.answer_ecn(&self.config, segment);
+            }
             self.take_syn(now, segment);
             self.receiver.start();
             if self.config.freebsd.is_some() {
@@ -250,6 +289,7 @@ impl Connection {
         if start == 0 && only(TcpFlags::SYN) && fresh {
             // A retransmitted SYN: the SYN-ACK was lost.
             if self.may_challenge(now) {
+                self.hear_syn_once_more(segment);
                 self.send_syn(now, SendCause::HandshakeRetransmission);
                 let timeout = self.handshake.timeout;
                 self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
@@ -297,6 +337,8 @@ impl Connection {
         }
         if acks {
             let position = position as u64;
+            self.hear_third(segment);
+            self.handshake.ends_now = true;
             self.establish(now, header.timestamps, position);
             self.buffer.release(position);
             let early = std::mem::take(&mut self.handshake.early);
@@ -468,4 +510,10 @@ impl Connection {
             self.send_syn(now, SendCause::HandshakeRetransmission);
         }
     }
+}
+
+/// The largest segment size up to `mss` that a SYN cookie can express (`msstab`), or the least.
+fn cookie_mss(mss: u16, is_v6: bool) -> u16 {
+    let sizes: [u16; 4] = if is_v6 { [1220, 1420, 1440, 8940] } else { [536, 1300, 1440, 1460] };
+    sizes.into_iter().rev().find(|size| *size <= mss).unwrap_or(sizes[0])
 }

@@ -16,14 +16,18 @@ impl Connection {
         let synchronized = self.state.is_synchronized();
         let repetitions = u32::from(self.handshake.retransmissions);
         Info {
-            state: if self.handshake.fast.pending { State::SynReceived } else { self.state },
+            state: if self.handshake.fast.pending && synchronized {
+                State::SynReceived
+            } else {
+                self.state
+            },
             syn_data: self.handshake.fast.taken,
             retransmits: if synchronized { sender.retransmits } else { repetitions },
             probes: sender.probes + u32::from(self.timers.keep_alive.probes),
             timestamps: self.terms.timestamps,
             sack: self.terms.sack,
             window_scaling: self.terms.scaling,
-            ecn: self.terms.ecn,
+            ecn: self.terms.ecn || self.accurate.is_on(),
             ecn_seen: self.receiver.ecn.seen,
             snd_wscale: self.terms.peer_scale,
             rcv_wscale: self.receiver.window.scale,
@@ -49,7 +53,10 @@ impl Connection {
             busy_time,
             rwnd_limited,
             sndbuf_limited,
-            delivered_ce: counters.delivered_ce,
+            delivered_ce: counters.delivered_ce + self.sender.feedback.marked,
+            delivered_bytes: self.sender.feedback.bytes,
+            received_ce: self.accurate.marked,
+            received_bytes: self.accurate.bytes,
             rcv_ooopack: self.receiver.out_of_order_segments,
             snd_wnd: if synchronized { sender.snd_wnd } else { 0 },
             rcv_wnd: self.receiver.window.offered,

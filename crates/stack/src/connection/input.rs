@@ -121,7 +121,9 @@ impl Connection {
         }
         if syn {
             // RFC 5961 section 4.2.
+            self.reflect_syn(segment);
             self.challenge(now);
+            self.handshake.reflects = false;
             return false;
         }
         if let Some(numbers) = &mut self.numbers.peer {
@@ -142,6 +144,7 @@ impl Connection {
             return;
         }
         if let (Ok(start), Ok(end)) = (u64::try_from(start), u64::try_from(end)) {
+            self.note_repeated(start);
             self.receiver.answer_unacceptable(start, end);
         }
         self.send_ack(now, SendCause::DuplicateAck);

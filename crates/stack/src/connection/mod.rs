@@ -15,6 +15,7 @@
 //! A [`Transmit`] may be a burst of several segments; [`Transmit::cut`] cuts it. Ports are the
 //! world's affair, and so are the segments that belong to no connection ([`crate::reset_for`]).
 
+mod accurate_ecn;
 mod application;
 mod closing;
 mod error;
@@ -34,6 +35,7 @@ mod synchronized;
 mod time_wait;
 mod timers;
 mod transmit;
+mod unreachable;
 
 #[cfg(test)]
 mod tests;
@@ -59,6 +61,7 @@ use crate::send_buffer::SendBuffer;
 use crate::sender::Sender;
 use crate::state::State;
 use opening::Terms;
+use parts::accurate::AccurateEcn;
 use parts::{Counters, Handshake, Numbers, Output, Timers, Timestamps, Writer};
 
 /// One end of a connection; see the module's documentation for how to drive it.
@@ -68,11 +71,14 @@ pub struct Connection {
     options: SocketOptions,
     state: State,
     error: Option<ConnectionError>,
+    /// What ICMP reported: the reason, if the peer stays silent (`sk_err_soft`).
+    soft_error: Option<ConnectionError>,
     numbers: Numbers,
     /// What both ends agreed on, or this end offers.
     terms: Terms,
     handshake: Handshake,
     timestamps: Timestamps,
+    accurate: AccurateEcn,
     sender: Sender,
     receiver: Receiver,
     buffer: SendBuffer,
@@ -118,10 +124,12 @@ impl Connection {
             options: *options,
             state: State::Closed,
             error: None,
+            soft_error: None,
             numbers,
             terms: Terms::offered(config, options, &opening),
             handshake: Handshake::new(config, active),
             timestamps: Timestamps::new(config.host.timestamp_tick, opening.timestamp_offset),
+            accurate: AccurateEcn::new(&config.handshake),
             writer: Writer::new(opening.congestion.windows_of_send_buffer()),
             sender: Sender::new(config, opening.congestion),
             receiver: Receiver::new(config, jiffies),
@@ -170,6 +178,22 @@ impl Connection {
         self.sender.congestion().name()
     }
 
+    /// Whether the device below drops what it is given, and says so: what did not leave before is
+    /// held back and tried again (`TCP_RESOURCE_PROBE_INTERVAL`).
+    pub fn set_device_full(&mut self, is_full: bool) {
+        self.output.device_full = is_full;
+    }
+
+    /// When its segments carry the option of Accurate ECN, as [`crate::config::Handshake`] has it.
+    pub fn set_ecn_option(&mut self, option: u8) {
+        self.accurate.option = option;
+    }
+
+    /// Whether the application has it: a listener's connection waits to be accepted.
+    pub(crate) fn set_accepted(&mut self, is_accepted: bool) {
+        self.receiver.set_accepted(is_accepted);
+    }
+
     /// Enters `state`; of states that are left after a time, the time begins.
     fn enter(&mut self, now: Instant, state: State) {
         if state == self.state {
@@ -189,7 +213,8 @@ impl Connection {
 
     /// The connection fails (`tcp_done_with_error`): nothing is sent any more.
     fn fail(&mut self, now: Instant, error: ConnectionError) {
-        self.error = Some(error);
+        let soft = self.soft_error.filter(|_| error == ConnectionError::TimedOut);
+        self.error = Some(soft.unwrap_or(error));
         self.buffer.clear();
         self.enter(now, State::Closed);
     }

@@ -69,7 +69,7 @@ impl Terms {
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
             scaling: config.handshake.window_scale.is_some(),
-            ecn: config.handshake.ecn == Ecn::Asked,
+            ecn: matches!(config.handshake.ecn, Ecn::Asked | Ecn::AccurateOrClassic),
             peer_scale: 0,
         }
     }
@@ -87,6 +87,18 @@ impl Terms {
         self.sending_mss = agreed.min(self.room());
     }
 
+    /// Whether it runs over IPv6.
+    pub(super) fn is_v6(&self) -> bool {
+        self.ip_header == 40
+    }
+
+    /// The SYN asks for no more than the path takes.
+    pub(super) fn ask_for_less(&mut self) {
+        let headers = u32::from(self.ip_header) + HEADER;
+        let room = u32::from(self.mtu).saturating_sub(headers).max(LEAST_MSS);
+        self.asked_mss = self.asked_mss.min(room);
+    }
+
     /// Data bytes that the path has room for in a segment.
     pub(super) fn room(&self) -> u32 {
         let headers = u32::from(self.ip_header) + HEADER + self.options_len();
@@ -102,7 +114,7 @@ impl Terms {
     /// ECN-capable is not trusted (`tcp_ecn_create_request`).
     pub(super) fn answer_ecn(&mut self, config: &Config, syn: &Segment) {
         let asked = syn.header.flags.contains(TcpFlags::ECE | TcpFlags::CWR)
-            && syn.ecn == tcplab_wire::Ecn::NotEct;
+            && (syn.ecn == tcplab_wire::Ecn::NotEct || syn.header.flags.contains(TcpFlags::AE));
         self.ecn = asked && config.handshake.ecn != Ecn::Off;
     }
 

@@ -47,6 +47,8 @@ pub struct SocketOptions {
     pub defer_accept: u8,
     /// SO_MAX_PACING_RATE; `None`: no limit.
     pub most_pace: Option<Rate>,
+    /// IP_MTU_DISCOVER.
+    pub path_mtu_discovery: bool,
 }
 
 /// `SOCK_MIN_RCVBUF`, `SOCK_MIN_SNDBUF`.
@@ -82,6 +84,7 @@ impl SocketOptions {
             receive_low: Bytes::new(1),
             defer_accept: 0,
             most_pace: None,
+            path_mtu_discovery: config.path_mtu.discovery,
         }
     }
 
@@ -138,6 +141,7 @@ impl SocketOptions {
             SocketOption::ReceiveLow(bytes) => self.receive_low = bytes.max(Bytes::new(1)),
             SocketOption::DeferAccept(span) => self.defer_accept = timeouts_of(span),
             SocketOption::MostPace(rate) => self.most_pace = rate,
+            SocketOption::PathMtuDiscovery(on) => self.path_mtu_discovery = on,
         }
     }
 }

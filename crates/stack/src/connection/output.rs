@@ -38,6 +38,7 @@ impl Connection {
             return Some(transmit);
         }
         if self.state.is_sending() {
+            self.make_room_for_option(now);
             let stream = self.stream();
             if let Some(to_send) = self.sender.next(now, &stream) {
                 return Some(self.transmit(now, &to_send));
@@ -81,10 +82,13 @@ impl Connection {
         } else {
             self.header(now, self.sent(), TcpFlags::ACK)
         };
+        let with_dsack = self.receiver.has_twice();
         header.sack = self.sack_option(self.blocks_that_fit());
+        self.tell_marks(now, &mut header, with_dsack);
         self.receiver.acks.sent();
         self.counters.segments_out += 1;
-        self.output.queue.push_back(Transmit::single(Segment::bare(header), cause));
+        let segment = Segment { ecn: self.codepoint(false), ..Segment::bare(header) };
+        self.output.queue.push_back(Transmit::single(segment, cause));
     }
 
     /// A header as all segments of this state have it, without SACK.
@@ -143,7 +147,9 @@ impl Connection {
         // with them still leaves by itself.
         let blocks = mss.saturating_sub(len).saturating_sub(SACK) / BLOCK;
         let most = self.blocks_that_fit().min(blocks as usize);
+        let with_dsack = self.receiver.has_twice() && most > 0;
         header.sack = self.sack_option(most);
+        self.tell_marks(now, &mut header, with_dsack);
         if most > 0 || !self.receiver.has_blocks() {
             self.receiver.acks.sent();
         }
@@ -151,11 +157,19 @@ impl Connection {
             self.counters.last_sent = now;
             self.receiver.acks.data_sent(now);
         }
-        let ecn = if ect { Ecn::Ect0 } else { Ecn::NotEct };
-        let segment = Segment { header, ecn, data };
-        let transmit = Transmit { segment, rest, cause, mss };
+        let segment = Segment { ecn: self.codepoint(ect), data, ..Segment::bare(header) };
+        let transmit = Transmit { segment, rest, cause, mss, is_accurate: self.accurate.is_on() };
         self.counters.segments_out += u64::from(transmit.segments());
         transmit
+    }
+
+    /// The codepoint of a packet: with Accurate ECN of every one, otherwise where `ect` says.
+    pub(super) fn codepoint(&self, ect: bool) -> Ecn {
+        match ect {
+            _ if self.accurate.is_on() => self.accurate.codepoint(),
+            true => Ecn::Ect0,
+            false => Ecn::NotEct,
+        }
     }
 
     /// URG and its pointer, which points behind the urgent byte (RFC 6093 section 3), as long as
@@ -175,7 +189,7 @@ impl Connection {
         let window = self.sender.window();
         let limit = if una >= end {
             Limit::Idle
-        } else if window.flight.in_flight >= window.cwnd {
+        } else if self.sender.fills_window() {
             Limit::Busy
         } else if sent < end
             && una + self.sender.peer_window() < end.min(sent + u64::from(window.mss))

@@ -4,7 +4,11 @@ use tcplab_units::Instant;
 use tcplab_wire::SeqNumber;
 
 use super::Connection;
+use crate::SendCause;
 use crate::state::State;
+
+/// The least MTU of IPv6, bytes.
+const LEAST_V6: u16 = 1_280;
 
 /// The largest packet that a path takes, as a host remembers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +40,19 @@ impl Connection {
         let is_over = matches!(self.state, State::Closed | State::TimeWait);
         let known = self.terms.mtu;
         let mtu = u16::try_from(mtu).unwrap_or(u16::MAX);
-        if !config.discovery || is_over || !is_outstanding || self.terms.fragments || mtu >= known {
+        if !self.options.path_mtu_discovery
+            || is_over
+            || !is_outstanding
+            || self.terms.fragments
+            || mtu >= known
+        {
             return None;
         }
-        // `__ip_rt_update_pmtu`.
-        self.terms.fragments = mtu < config.least;
-        let mtu = mtu.max(config.least.min(known));
+        // `__ip_rt_update_pmtu`; in IPv6 no router cuts packets, and every link takes 1280 bytes
+        // (RFC 8200 section 5).
+        let least = if self.terms.is_v6() { LEAST_V6 } else { config.least };
+        self.terms.fragments = mtu < least && !self.terms.is_v6();
+        let mtu = mtu.max(least.min(known));
         self.lower_mtu(now, mtu);
         Some(PathMtu { mtu, fragments: self.terms.fragments })
     }
@@ -53,6 +64,14 @@ impl Connection {
         }
         self.terms.mtu = mtu;
         self.terms.sending_mss = self.terms.sending_mss.min(self.terms.room());
+        if self.state == State::SynSent {
+            self.terms.ask_for_less();
+            if self.handshake.fast.with_syn > 0 && self.handshake.retransmissions == 0 {
+                // Too large with its data, the SYN leaves at once without (`tcp_simple_retransmit`).
+                self.handshake.retransmissions = 1;
+                self.send_syn(now, SendCause::HandshakeRetransmission);
+            }
+        }
         if self.state.is_sending() {
             let stream = self.stream();
             self.sender.set_mss(now, self.terms.sending_mss, &stream);
@@ -61,6 +80,6 @@ impl Connection {
 
     /// Whether its packets say "don't fragment".
     pub fn dont_fragment(&self) -> bool {
-        self.config.path_mtu.discovery && !self.terms.fragments
+        self.options.path_mtu_discovery && !self.terms.fragments
     }
 }

@@ -24,6 +24,7 @@ impl Connection {
             buffer_full: self.buffer.is_full(),
             boundary: self.buffer.seal_after(self.sender.sent()),
             has_boundaries: self.buffer.has_seals(),
+            device_full: self.output.device_full,
         }
     }
 
@@ -42,6 +43,7 @@ impl Connection {
         let syn = i64::from(header.flags.contains(TcpFlags::SYN));
         let position = self.peer_position(header.seq) + syn;
         let start = position.max(0) as u64;
+        self.count_marks(segment);
         if !self.handle_ack(now, segment, start) || self.state == State::Closed {
             return;
         }
@@ -66,6 +68,9 @@ impl Connection {
             self.receiver.look_for_urgent(start, pointer, &data);
         }
         let before = self.receiver.next();
+        if !data.is_empty() && end <= before {
+            self.note_repeated(start);
+        }
         let arrival = self.receiver.receive(
             now,
             &Arriving {
@@ -75,6 +80,7 @@ impl Connection {
                 push: header.flags.contains(TcpFlags::PSH),
                 plain: header.flags == TcpFlags::ACK,
                 header: header.header_len() as u32,
+                joined: segment.joined,
                 ecn: segment.ecn,
             },
             self.sender.rto(),
@@ -124,11 +130,16 @@ impl Connection {
             self.challenge(now);
             return false;
         }
+        if self.handshake.fast.pending {
+            self.hear_third(segment);
+        }
         self.finish_fast_handshake(now, header);
         // MSG_MORE holds back no longer than until the next acknowledgement.
         self.writer.more_follows = false;
         let position = position as u64;
-        self.note_timestamps(now, segment, start);
+        let is_newer = self.note_timestamps(now, segment, start);
+        let ended = std::mem::take(&mut self.handshake.ends_now);
+        let told = self.told(header, is_newer).filter(|_| !ended);
         if header.flags.contains(TcpFlags::CWR) {
             self.receiver.ecn.accept_cwr();
             if !segment.is_empty() {
@@ -149,6 +160,7 @@ impl Connection {
             echo: echo.and_then(|(_, echo)| self.timestamps.echoed(echo)),
             carries_data: !segment.is_empty() || flags.without(controls) != flags,
             ece: self.terms.ecn && flags.contains(TcpFlags::ECE),
+            told,
         };
         let stream = self.stream();
         let delivered = self.sender.window().delivery.delivered;
@@ -173,13 +185,17 @@ impl Connection {
 
     /// RFC 7323 section 4.3: the timestamp to be echoed is that of the segment that moves on what
     /// was acknowledged last (`tcp_replace_ts_recent`).
-    fn note_timestamps(&mut self, now: Instant, segment: &Segment, start: u64) {
+    /// Whether it is newer than before.
+    fn note_timestamps(&mut self, now: Instant, segment: &Segment, start: u64) -> bool {
         if let Some((value, _)) = segment.header.timestamps.filter(|_| self.terms.timestamps)
             && start <= self.receiver.window.updated_at
             && self.timestamps.advances(now, value)
         {
+            let is_newer = self.timestamps.behind(value) < 0;
             self.timestamps.hear(now, value);
+            return is_newer;
         }
+        false
     }
 
     /// Blocks as positions of what this end sent.

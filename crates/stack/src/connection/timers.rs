@@ -46,7 +46,7 @@ impl Connection {
                 self.fail(now, ConnectionError::TimedOut);
                 return;
             }
-            self.terms.sending_mss = self.sender.full_mss();
+            self.terms.sending_mss = self.sender.full_mss() + self.accurate.taken;
         }
         self.handle_keep_alive_timeout(now);
     }

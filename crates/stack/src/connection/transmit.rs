@@ -16,12 +16,14 @@ pub struct Transmit {
     pub cause: SendCause,
     /// The data bytes at which a burst is cut into segments.
     pub mss: u32,
+    /// Whether ECE, CWR and AE are a counter that all its segments carry (RFC 9768 section 3.2.2).
+    pub is_accurate: bool,
 }
 
 impl Transmit {
     /// One segment.
     pub(crate) fn single(segment: Segment, cause: SendCause) -> Transmit {
-        Transmit { segment, rest: Vec::new(), cause, mss: u32::MAX }
+        Transmit { segment, rest: Vec::new(), cause, mss: u32::MAX, is_accurate: false }
     }
 
     /// Data bytes of all segments.
@@ -43,7 +45,7 @@ impl Transmit {
     /// sending host shows it.
     pub fn whole(&self) -> Segment {
         let data = Pieces::of(self).take(self.len());
-        Segment { header: self.segment.header, ecn: self.segment.ecn, data }
+        Segment { ecn: self.segment.ecn, data, ..Segment::bare(self.segment.header) }
     }
 
     /// The segments as the wire will see them, as a network card cuts them (`tcp_gso_segment`):
@@ -58,7 +60,7 @@ impl Transmit {
             let to = len.min(from.saturating_add(mss));
             let mut header = self.segment.header;
             header.seq = header.seq.advanced_by(from);
-            if index > 0 {
+            if index > 0 && !self.is_accurate {
                 header.flags = header.flags.without(TcpFlags::CWR);
             }
             if index + 1 < count {
@@ -71,7 +73,8 @@ impl Transmit {
                 header.urgent_pointer = 0;
                 header.flags = header.flags.without(TcpFlags::URG);
             }
-            Segment { header, ecn: self.segment.ecn, data: pieces.take(to - from) }
+            let data = pieces.take(to - from);
+            Segment { ecn: self.segment.ecn, data, ..Segment::bare(header) }
         })
     }
 }
@@ -133,7 +136,8 @@ mod tests {
         let data = Data::copy_of(&bytes);
         let segment = Segment { data: data.part(0..700), ..Segment::bare(header) };
         let rest = vec![data.part(700..1500), data.part(1500..2500)];
-        let burst = Transmit { segment, rest, cause: SendCause::New, mss: 1000 };
+        let burst =
+            Transmit { segment, rest, cause: SendCause::New, mss: 1000, is_accurate: false };
         let cut: Vec<_> = burst
             .cut()
             .map(|cut| {

@@ -161,6 +161,11 @@ impl AckPolicy {
         self.due.now = true;
     }
 
+    /// If something is to be acknowledged, it is so at once.
+    pub(crate) fn hurry(&mut self) {
+        self.due.now = true;
+    }
+
     /// Room is scarce, the peer need not hurry (`__tcp_select_window`).
     pub(super) fn forget_quick(&mut self) {
         self.quick = 0;
@@ -350,7 +355,8 @@ impl AckPolicy {
                 (Some(own), Some(srtt)) => own.min(srtt),
                 (own, _) => own.unwrap_or_default(),
             };
-            self.compression.until = Some(now + longest.min(rtt / 20));
+            let part = rtt * u64::from(self.config.compressed_percent) / 100;
+            self.compression.until = Some(now + longest.min(part));
         }
         false
     }

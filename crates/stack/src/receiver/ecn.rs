@@ -10,6 +10,8 @@ pub(crate) struct EcnEcho {
     /// A mark arrived and the sender has not said that it slowed down: ECE is set
     /// (`TCP_ECN_DEMAND_CWR`).
     pub(crate) echo: bool,
+    /// Whether it is Accurate ECN, which counts elsewhere.
+    pub(crate) accurate: bool,
     /// Whether any ECN-capable segment arrived (`TCP_ECN_SEEN`).
     pub(crate) seen: bool,
 }
@@ -22,6 +24,9 @@ impl EcnEcho {
 
     /// Data came (`tcp_ecn_check_ce`); whether the next acknowledgements must be quick.
     pub(super) fn see(&mut self, ecn: Ecn) -> bool {
+        if self.accurate {
+            return ecn == Ecn::NotEct && self.seen;
+        }
         if !self.negotiated {
             return false;
         }

@@ -52,6 +52,8 @@ pub(crate) struct Arriving<'a> {
     pub(crate) plain: bool,
     /// Length of the TCP header.
     pub(crate) header: u32,
+    /// Data bytes of each of the segments that were joined to this one.
+    pub(crate) joined: Option<u32>,
     pub(crate) ecn: Ecn,
 }
 
@@ -95,6 +97,9 @@ pub(crate) struct Receiver {
     finished: bool,
     /// There was no room for what the window had offered.
     no_memory: bool,
+    /// Whether the application has the connection: before, the buffer does not grow for what
+    /// arrives out of order.
+    is_accepted: bool,
     /// Segments that arrived out of order (`rcv_ooopack`).
     pub(crate) out_of_order_segments: u32,
 }
@@ -115,6 +120,7 @@ impl Receiver {
             urgent: Urgent::default(),
             finished: false,
             no_memory: false,
+            is_accepted: true,
             out_of_order_segments: 0,
             config: config.receiving.clone(),
             freebsd: config.freebsd.is_some(),
@@ -138,13 +144,23 @@ impl Receiver {
     pub(crate) fn start(&mut self) {
         self.next = 1;
         self.queue.read = 1;
-        self.window.updated_at = 1;
+        self.window.begin_at(1);
     }
 
     /// The connection is established.
     pub(crate) fn establish(&mut self, now: Instant, asked_mss: u32, sending_mss: u32) {
         self.window.establish(now, asked_mss, sending_mss, self.queue.read);
         self.acks.begin(now);
+    }
+
+    /// Whether the application has the connection.
+    pub(crate) fn is_accepted(&self) -> bool {
+        self.is_accepted
+    }
+
+    /// The application has the connection now, or not yet.
+    pub(crate) fn set_accepted(&mut self, is_accepted: bool) {
+        self.is_accepted = is_accepted;
     }
 
     /// What is expected next.
@@ -165,6 +181,16 @@ impl Receiver {
     /// Whether there is anything for a SACK option.
     pub(crate) fn has_blocks(&self) -> bool {
         self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
+    }
+
+    /// Whether a D-SACK is to be sent.
+    pub(crate) fn has_twice(&self) -> bool {
+        self.sack && self.blocks.twice().is_some()
+    }
+
+    /// Whether the last D-SACK began at `start`.
+    pub(crate) fn was_reported_twice(&self, start: u64) -> bool {
+        self.blocks.last_twice() == Some(start)
     }
 
     /// The right-most position of all SACK blocks.
@@ -206,10 +232,13 @@ impl Receiver {
 
     /// Whether any of a segment may be used (`tcp_sequence`; RFC 9293 section 3.10.7.4, first).
     pub(crate) fn is_acceptable(&self, start: u64, end: u64, fin: bool) -> bool {
-        let limit = self.next + self.window_left();
+        let limit = match self.config.remembers_edge {
+            true => self.window.edge.max(self.next),
+            false => self.next + self.window_left(),
+        };
         // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting; a
         // FIN may.
-        let too_long = self.config.tuning == ReceiveTuning::Linux618
+        let too_long = self.config.tuning >= ReceiveTuning::Linux618
             && end - u64::from(fin) > limit
             && !self.queue.pieces.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
@@ -339,7 +368,7 @@ impl Receiver {
     /// What `tcp_event_data_recv` learns from data in order.
     fn note_data(&mut self, now: Instant, segment: &Arriving<'_>, memory: u64, rto: Span) {
         let len = segment.data.len();
-        let small = self.window.measure(len, segment.plain, segment.header);
+        let small = self.window.measure(segment);
         let window_end = self.next + self.window.offered;
         self.window.tuning.measure(now, self.next, window_end);
         let (offered, peer_mss) = (self.window.offered, self.window.peer_mss);
@@ -409,7 +438,7 @@ impl Receiver {
         if !self.make_room(start) || self.is_assembler_full() {
             return Arrival::default();
         }
-        let small = self.window.measure(len, segment.plain, segment.header);
+        let small = self.window.measure(segment);
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
         let overhead = self.window.memory_of(len) - u64::from(len);
@@ -434,8 +463,10 @@ impl Receiver {
                 self.grow(len, self.window.memory_of(len));
             }
         }
-        let ahead = self.assembler.end().map_or(0, |end| end - self.next);
-        self.window.adjust_for_gap(ahead);
+        if self.is_accepted {
+            let ahead = self.assembler.end().map_or(0, |end| end - self.next);
+            self.window.adjust_for_gap(ahead);
+        }
         arrival
     }
 

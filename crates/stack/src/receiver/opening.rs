@@ -12,7 +12,7 @@ impl Receiver {
             self.push_in_order(Piece { start: self.next, data: data.clone(), memory });
         }
         let closed = fin && self.finish();
-        self.window.updated_at = self.next;
+        self.window.begin_at(self.next);
         closed
     }
 

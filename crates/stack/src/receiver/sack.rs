@@ -15,6 +15,8 @@ pub(super) struct SackList {
     blocks: [(u64, u64); MOST],
     count: usize,
     twice: Option<(u64, u64)>,
+    /// Where the last of those began.
+    last_twice: Option<u64>,
 }
 
 impl SackList {
@@ -31,6 +33,12 @@ impl SackList {
     /// Something was received twice.
     pub(super) fn set_twice(&mut self, twice: Range<u64>) {
         self.twice = Some((twice.start, twice.end));
+        self.last_twice = Some(twice.start);
+    }
+
+    /// Where the last duplicate began, reported or not.
+    pub(super) fn last_twice(&self) -> Option<u64> {
+        self.last_twice
     }
 
     /// Extends the duplicate range, if it is adjacent (`tcp_dsack_extend`).

@@ -16,7 +16,16 @@ fn receiver(config: &Config) -> Receiver {
 }
 
 fn segment(start: u64, data: &Data) -> Arriving<'_> {
-    Arriving { start, data, fin: false, push: false, plain: true, header: 32, ecn: Ecn::NotEct }
+    Arriving {
+        start,
+        data,
+        fin: false,
+        push: false,
+        plain: true,
+        header: 32,
+        joined: None,
+        ecn: Ecn::NotEct,
+    }
 }
 
 /// `tcp_select_initial_window` worked by hand: half of the buffer, whole segments; the scale for

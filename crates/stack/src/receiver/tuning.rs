@@ -4,6 +4,9 @@ use tcplab_units::{Instant, Span};
 
 use crate::config::ReceiveTuning;
 
+/// Below this RTT the buffer grows more slowly (`tcp_rcvbuf_low_rtt`), µs.
+const LOW_RTT: u64 = 1_000;
+
 /// The receiver's RTT and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
 #[derive(Debug, Default)]
 pub(crate) struct Tuning {
@@ -73,7 +76,7 @@ impl Tuning {
         }
         if self.rtt_us == 0 || sample << 3 < self.rtt_us {
             self.rtt_us = sample << 3;
-        } else if idle || tuning != ReceiveTuning::Linux618 {
+        } else if idle || tuning < ReceiveTuning::Linux618 {
             self.rtt_us = self.rtt_us - (self.rtt_us >> 3) + sample;
         }
     }
@@ -107,13 +110,17 @@ impl Tuning {
         let old = std::mem::replace(&mut self.space, copied).max(1);
         let base = match tuning {
             ReceiveTuning::Linux612 => 2 * copied + 16 * u64::from(mss),
-            ReceiveTuning::None | ReceiveTuning::Linux618 => 2 * copied,
+            _ => 2 * copied,
         };
-        let growth = u128::from(base) * u128::from(copied - old) / u128::from(old);
-        let window = base.saturating_add(u64::try_from(growth << 1).unwrap_or(u64::MAX));
+        let growth = if tuning >= ReceiveTuning::Linux72 && self.rtt_us >> 3 < LOW_RTT {
+            u128::from(base) * u128::from(self.rtt_us >> 3) / u128::from(LOW_RTT)
+        } else {
+            (u128::from(base) * u128::from(copied - old) / u128::from(old)) << 1
+        };
+        let window = base.saturating_add(u64::try_from(growth).unwrap_or(u64::MAX));
         // Far above any buffer; what follows multiplies it.
         let window = window.min(1 << 40);
-        Some(if tuning == ReceiveTuning::Linux618 { window + ahead } else { window })
+        Some(if tuning >= ReceiveTuning::Linux618 { window + ahead } else { window })
     }
 
     /// The window for what was read in the last round trip and `ahead` behind a gap

@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Instant};
 
 use crate::config::{Config, ReceiveTuning, Receiving};
 
+use super::Arriving;
 use super::tuning::Tuning;
 
 /// Bits of [`Receiving::window_share`] (`TCP_RMEM_TO_WIN_SCALE`).
@@ -29,6 +30,9 @@ const DEFAULT_MSS: u32 = 536;
 const SHARED_INFO: u64 = 320;
 const BUFFER: u64 = 256;
 const SMALL_BLOCK: u64 = 576;
+const PAGE: u64 = 4_096;
+/// The largest run of pages taken at once (`PAGE_ALLOC_COSTLY_ORDER`).
+const LARGEST_RUN: u64 = 8;
 
 /// What a segment is charged besides its data when several share one (`tcp_collapse`).
 pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
@@ -52,6 +56,8 @@ pub(crate) struct ReceiveWindow {
     pub(crate) offered: u64,
     /// What was expected next when it was (`rcv_wup`).
     pub(crate) updated_at: u64,
+    /// The position behind the furthest window ever offered (`rcv_mwnd_seq`, RFC 7323 section 2.4).
+    pub(crate) edge: u64,
     /// Up to where the window may grow now (`rcv_ssthresh`).
     pub(crate) threshold: u64,
     /// Up to where it may ever (`window_clamp`).
@@ -103,7 +109,16 @@ impl ReceiveWindow {
         if !self.charges_memory() {
             return u64::from(len);
         }
-        let needed = u64::from(len) + u64::from(self.config.segment_overhead) + SHARED_INFO;
+        let overhead = u64::from(self.config.segment_overhead);
+        let needed = u64::from(len) + overhead + SHARED_INFO;
+        // From a page on, headers and the first bytes fill one, and whole pages hold the rest
+        // (`tun_alloc_skb`, `alloc_skb_with_frags`).
+        let pages = (u64::from(len) + overhead)
+            .checked_sub(PAGE)
+            .map_or(0, |above| pages_for(above + SHARED_INFO));
+        if pages > 0 {
+            return (1 + pages) * PAGE + BUFFER;
+        }
         let block = if needed <= SMALL_BLOCK { SMALL_BLOCK } else { needed.next_power_of_two() };
         block + BUFFER
     }
@@ -206,6 +221,12 @@ impl ReceiveWindow {
         }
     }
 
+    /// The window of the SYN or SYN-ACK begins at `next`.
+    pub(crate) fn begin_at(&mut self, next: u64) {
+        self.updated_at = next;
+        self.edge = next + self.offered;
+    }
+
     /// The peer does not scale windows, or this end does not.
     pub(crate) fn unscaled(&mut self) {
         self.scale = 0;
@@ -255,11 +276,17 @@ impl ReceiveWindow {
             return (0, false);
         }
         let scarce = free < full / 2;
-        if scarce {
+        let shrinks = self.config.shrinks && self.scale > 0;
+        if scarce || shrinks {
             free = free >> self.scale << self.scale;
-            if free < allowed >> 4 || free < mss {
-                return (0, true);
-            }
+        }
+        if scarce && (free < allowed >> 4 || free < mss) {
+            return (0, true);
+        }
+        if shrinks {
+            let below =
+                if free > self.threshold { align_up(self.threshold, self.scale) } else { free };
+            return (below, scarce);
         }
         let free = free.min(self.threshold);
         let window = if self.scale > 0 {
@@ -278,14 +305,16 @@ impl ReceiveWindow {
     /// the window field (`tcp_select_window`). `next` is what is expected next.
     pub(crate) fn offer(&mut self, possible: u64, next: u64) -> u16 {
         let current = self.left(next);
+        let shrinks = self.config.shrinks && self.scale > 0;
         // FreeBSD rounds the window up to what its field can say.
         let window = match possible.max(current) {
             window if self.freebsd => align_up(window, self.scale),
-            window if possible < current => align_up(window, self.scale),
+            window if possible < current && !shrinks => align_up(window, self.scale),
             _ => possible,
         };
         self.offered = window;
         self.updated_at = next;
+        self.edge = self.edge.max(next + window);
         (window.min(FIELD << self.scale) >> self.scale) as u16
     }
 
@@ -296,13 +325,15 @@ impl ReceiveWindow {
         self.updated_at = next;
     }
 
-    /// Learns the peer's segment size (`tcp_measure_rcv_mss`). `plain` says that nothing but ACK is
-    /// set; `header` is the length of the TCP header. Gives whether the segment is a small one.
-    pub(crate) fn measure(&mut self, len: u32, plain: bool, header: u32) -> bool {
+    /// Learns the peer's segment size (`tcp_measure_rcv_mss`). Gives whether the segment is a small
+    /// one.
+    pub(crate) fn measure(&mut self, segment: &Arriving<'_>) -> bool {
+        let whole = segment.data.len();
+        let len = segment.joined.map_or(whole, |each| each.min(whole));
         let last = std::mem::take(&mut self.last_small);
         if len >= self.peer_mss {
             if len != self.peer_mss && self.charges_memory() {
-                self.share = ((u64::from(len) << SHARE_SHIFT) / self.memory_of(len)).max(1);
+                self.share = ((u64::from(whole) << SHARE_SHIFT) / self.memory_of(whole)).max(1);
                 self.clamp = self.of_memory(self.buffer).min(FIELD << self.scale);
                 self.tuning.lower_space(self.clamp);
             }
@@ -310,8 +341,8 @@ impl ReceiveWindow {
             return false;
         }
         // A small segment is the peer's full size if it comes twice and is not pushed.
-        let with_header = len + header;
-        if with_header >= DEFAULT_MSS + 20 || with_header >= MIN_MSS + 20 && plain {
+        let with_header = len + segment.header;
+        if with_header >= DEFAULT_MSS + 20 || with_header >= MIN_MSS + 20 && segment.plain {
             self.last_small = len;
             if len == last {
                 self.peer_mss = len;
@@ -380,7 +411,7 @@ impl ReceiveWindow {
 
     /// Something arrived out of order: since 6.18 the buffer makes room for it at once.
     pub(crate) fn adjust_for_gap(&mut self, ahead: u64) {
-        if self.config.tuning == ReceiveTuning::Linux618 {
+        if self.config.tuning >= ReceiveTuning::Linux618 {
             self.enlarge(self.tuning.window_across_gap(ahead));
         }
     }
@@ -398,6 +429,19 @@ impl ReceiveWindow {
             }
         }
     }
+}
+
+/// Pages that hold `bytes`: in runs, the largest first, as `alloc_skb_with_frags` takes them.
+fn pages_for(bytes: u64) -> u64 {
+    let (mut left, mut run, mut pages) = (bytes, LARGEST_RUN, 0);
+    while left > 0 {
+        while run > 1 && left.div_ceil(PAGE) < run {
+            run /= 2;
+        }
+        pages += run;
+        left = left.saturating_sub(run * PAGE);
+    }
+    pages
 }
 
 /// The least scale for buffers of up to `most` bytes (`syncache_add`, `tcp_connect`).

@@ -3,6 +3,7 @@
 use tcplab_units::Instant;
 
 use super::facts::{Before, Facts, SackFacts, SegmentFacts};
+use super::feedback::Progress;
 use super::interface::{Ack, AckOutcome, Stream};
 use super::parts::Retransmit;
 use super::{Sender, micros};
@@ -43,6 +44,7 @@ impl Sender {
                 in_flight: self.scoreboard.in_flight(),
                 sacked: self.scoreboard.sacked_out,
                 highest_sacked: if self.agreed.sack { self.highest_sacked() } else { una },
+                sacked_bytes: ack.told.map_or(0, |_| self.scoreboard.runs.bytes()),
             },
             segment: SegmentFacts {
                 carries_data: current && ack.carries_data,
@@ -83,6 +85,7 @@ impl Sender {
         self.peer.probe.out = 0;
         self.peer.heard_at = now;
         if was_idle {
+            self.hear_marks(ack, facts);
             self.inform_of_ack(now, facts);
             if facts.sack.dsack {
                 self.fast_alert(now, 0, stream, facts);
@@ -93,6 +96,7 @@ impl Sender {
         }
         self.acknowledge(now, facts);
         self.recovery.method.adapt(facts.delivery.prior_delivered, self.rate.delivered);
+        self.hear_marks(ack, facts);
         self.inform_of_ack(now, facts);
         self.process_probe_ack(now, ack.position, facts);
         let dubious =
@@ -106,6 +110,21 @@ impl Sender {
             self.rearm_timeout(now);
         }
         self.control_window(now, facts);
+    }
+
+    /// Accurate ECN: more marks than before count as ECE (`tcp_accecn_process`).
+    fn hear_marks(&mut self, ack: &Ack<'_>, facts: &mut Facts) {
+        let Some(told) = &ack.told else { return };
+        let acked = self.window.una - facts.before.una;
+        let sacked = self.scoreboard.runs.bytes();
+        let progress = Progress {
+            segments: self.rate.delivered - facts.before.delivered,
+            bytes: (acked + sacked).saturating_sub(facts.before.sacked_bytes),
+            mss: self.window.mss.into(),
+            sent: self.output.counters.bytes_sent,
+            is_exact: self.agreed.sack || matches!(self.window.state, State::Open | State::Cwr),
+        };
+        facts.segment.ece |= self.feedback.hear(told, &progress) > 0;
     }
 
     /// Window and first outstanding byte (`tcp_ack_update_window`).

@@ -39,6 +39,8 @@ pub(super) struct Before {
     pub(super) in_flight: u32,
     pub(super) sacked: u32,
     pub(super) highest_sacked: u64,
+    /// Bytes SACKed; known only where Accurate ECN counts them.
+    pub(super) sacked_bytes: u64,
 }
 
 /// What the segment itself is.

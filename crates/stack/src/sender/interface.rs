@@ -2,6 +2,7 @@
 
 use tcplab_units::Span;
 
+use super::feedback::Told;
 use super::scoreboard::Block;
 use crate::SendCause;
 
@@ -26,6 +27,8 @@ pub(crate) struct Ack<'a> {
     pub(crate) carries_data: bool,
     /// Whether the ECE flag is set.
     pub(crate) ece: bool,
+    /// What Accurate ECN tells.
+    pub(crate) told: Option<Told>,
 }
 
 /// What the application wants to send.
@@ -46,6 +49,8 @@ pub(crate) struct Stream {
     pub(crate) boundary: Option<u64>,
     /// Whether there are any such boundaries: retransmissions are not merged then.
     pub(crate) has_boundaries: bool,
+    /// Whether the device below drops what it is given (`NET_XMIT_DROP`): nothing new leaves.
+    pub(crate) device_full: bool,
     /// Whether urgent data is outstanding: Nagle's algorithm does not hold it back.
     pub(crate) urgent: bool,
     /// Whether the application has released the connection (`SOCK_DEAD`): the sender gives up

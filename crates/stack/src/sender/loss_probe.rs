@@ -56,8 +56,8 @@ impl Sender {
                 self.output.waiting = Some(self.send_probing(now, stream));
             } else if !self.scoreboard.is_empty() {
                 let last = self.scoreboard.behind() - 1;
-                self.scoreboard.part(last);
-                self.output.waiting = self.retransmit(now, stream, last, SendCause::TailLossProbe);
+                self.output.waiting =
+                    self.retransmit(now, stream, last, 1, SendCause::TailLossProbe);
                 self.recovery.loss_probe.retransmits = self.output.waiting.is_some();
             }
             if self.output.waiting.is_some() {

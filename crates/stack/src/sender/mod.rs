@@ -19,6 +19,7 @@ mod acknowledged;
 mod bursts;
 mod control;
 mod facts;
+mod feedback;
 mod interface;
 mod loss_probe;
 mod losses;
@@ -44,6 +45,8 @@ mod window_probe;
 
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
+use self::feedback::Feedback;
+pub(crate) use self::feedback::{Seen, Told};
 use self::interface::GivenUp;
 pub(crate) use self::interface::{Ack, Negotiated, Stream, ToSend};
 use self::parts::{Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Undo};
@@ -73,6 +76,7 @@ pub(crate) struct Sender {
     alarm: Alarm,
     pacing: Pacing,
     rate: RateMeter,
+    pub(crate) feedback: Feedback,
     recovery: Recovery,
     undo: Undo,
     peer: Peer,
@@ -91,6 +95,7 @@ impl Sender {
             rto: Rto::new(&config.timeout, config.liveness.user_timeout),
             alarm: Alarm::new(Jiffies::new(&config.host)),
             pacing: Pacing::default(),
+            feedback: Feedback::default(),
             rate: RateMeter::new(0),
             recovery: Recovery::new(&config.recovery),
             undo: Undo::default(),
@@ -223,6 +228,11 @@ impl Sender {
     /// TCP_USER_TIMEOUT; zero: none.
     pub(crate) fn set_user_timeout(&mut self, timeout: Span) {
         self.rto.user_timeout = timeout;
+    }
+
+    /// Whether as much is in flight as the congestion window lets.
+    pub(crate) fn fills_window(&self) -> bool {
+        self.scoreboard.in_flight() >= self.window.cwnd
     }
 
     /// The retransmission timeout as it stands, backed off.

@@ -45,6 +45,12 @@ impl Sender {
         self.output.retransmit = Retransmit::Lost;
     }
 
+    /// Full segments of new data are as long from now on: options take more room, or less.
+    pub(crate) fn fit_segments(&mut self, mss: u32) {
+        self.path_mtu.known = mss;
+        self.resize();
+    }
+
     /// The timer expired again: checks whether full packets vanish silently (`tcp_mtu_probing`).
     pub(super) fn suspect_black_hole(&mut self, now: Instant, stream: &Stream) {
         let config::PathMtu { discovery, black_hole, base_mss, patience, .. } =

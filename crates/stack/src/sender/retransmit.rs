@@ -9,7 +9,8 @@ use crate::SendCause;
 use crate::congestion::State;
 
 impl Sender {
-    /// The next segment marked lost (`tcp_xmit_retransmit_queue`).
+    /// The next segments marked lost: as many of one burst as the window lets leave
+    /// (`tcp_xmit_retransmit_queue`).
     pub(super) fn retransmit_lost(&mut self, now: Instant, stream: &Stream) -> Option<ToSend> {
         if self.scoreboard.retrans_out >= self.scoreboard.lost_out
             || self.scoreboard.in_flight() >= self.window.cwnd
@@ -25,13 +26,12 @@ impl Sender {
             State::Loss => SendCause::AfterTimeout,
             _ => self.recovery.method.cause(),
         };
-        let sent = self.retransmit(now, stream, number, cause)?;
-        if self.scoreboard.in_flight() >= self.window.cwnd {
-            // The rest of its burst leaves by itself.
-            self.scoreboard.part(number);
-        }
+        let quota = u64::from(self.window.cwnd - self.scoreboard.in_flight());
+        let segments = if stream.urgent { 1 } else { quota.min(self.burst_segments()) };
+        let before = self.scoreboard.retrans_out;
+        let sent = self.retransmit(now, stream, number, segments, cause)?;
         if self.is_reducing() {
-            self.recovery.reduction.sent += 1;
+            self.recovery.reduction.sent += self.scoreboard.retrans_out - before;
         }
         if is_first && self.alarm.purpose() != Some(Purpose::Reordering) {
             self.set_alarm(now, Purpose::Retransmit, self.rto.current);
@@ -39,13 +39,15 @@ impl Sender {
         Some(sent)
     }
 
-    /// Retransmits a segment (`tcp_retransmit_skb`) as far as it fits the peer's window. The first
-    /// segment ignores a zero window and so probes it.
+    /// Retransmits a segment, and of its burst at most `segments` that are lost too, as one, as far
+    /// as they fit the peer's window (`tcp_retransmit_skb`). The first segment outstanding ignores
+    /// a zero window and so probes it.
     pub(super) fn retransmit(
         &mut self,
         now: Instant,
         stream: &Stream,
         number: u64,
+        segments: u64,
         cause: SendCause,
     ) -> Option<ToSend> {
         let (una, mss) = (self.window.una, u64::from(self.window.mss));
@@ -64,20 +66,34 @@ impl Sender {
         } else if self.scoreboard.get(number).end() - start < most && !stream.has_boundaries {
             self.join_small(number, start, most);
         }
-        let end = self.scoreboard.get(number).end();
+        // Whole segments, where the window is the limit.
+        let reach = if segments * mss > room { room - room % mss } else { segments * mss };
+        let mut last = number;
+        while last + 1 - number < segments && self.scoreboard.repairs_with_next(last) {
+            let end = self.scoreboard.get(last + 1).end().min(data_end);
+            if end - start > reach {
+                break;
+            }
+            last += 1;
+        }
+        self.scoreboard.part(number..=last);
+        let end = self.scoreboard.get(last).end();
         let len = end.min(data_end).saturating_sub(start);
         let probe = cause == SendCause::TailLossProbe;
+        let count = last + 1 - number;
         self.before_data(now);
         let time = micros(now);
         let snapshot = self.rate.send(time, false);
-        self.scoreboard.mark_retransmitted(number, time, snapshot, probe);
-        self.output.counters.retransmissions += 1;
+        for number in number..=last {
+            self.scoreboard.mark_retransmitted(number, time, snapshot, probe);
+        }
+        self.output.counters.retransmissions += count;
         self.output.counters.bytes_retransmitted += len;
-        self.after_data(now, len, 1);
+        self.after_data(now, len, count);
         if !probe {
             let stamp = self.ticks(time);
             self.undo.stamp.get_or_insert(stamp);
-            self.undo.retransmitted = Some(self.undo.retransmitted.unwrap_or(0) + 1);
+            self.undo.retransmitted = Some(self.undo.retransmitted.unwrap_or(0) + count as u32);
         }
         Some(ToSend { start, len: len as u32, fin: end > data_end, cause, ect: false, cwr: false })
     }

@@ -47,7 +47,7 @@ impl Sender {
         pushed: bool,
     ) -> Result<u64, Held> {
         let held = Err(Held { by_cwnd: false });
-        if self.pacing.holds(now) {
+        if self.pacing.holds(now) || stream.device_full {
             return held;
         }
         let mss = u64::from(self.window.mss);

@@ -47,8 +47,7 @@ impl Sender {
 
     fn retransmit_head(&mut self, now: Instant, stream: &Stream, cause: SendCause) {
         let first = self.scoreboard.first();
-        self.scoreboard.part(first);
-        self.output.waiting = self.retransmit(now, stream, first, cause);
+        self.output.waiting = self.retransmit(now, stream, first, 1, cause);
         // The next acknowledgement decides what follows.
         self.output.retransmit = Retransmit::Nothing;
     }

@@ -10,6 +10,9 @@ use crate::SendCause;
 /// How many probes an orphaned connection sends (`tcp_orphan_retries`).
 const ORPHAN_PROBES: u32 = 8;
 
+/// How soon a device that had no room is tried again (`TCP_RESOURCE_PROBE_INTERVAL`).
+const DEVICE_FULL: Span = Span::from_millis(500);
+
 impl Sender {
     /// Starts the timer if nothing is outstanding and new data cannot leave
     /// (`tcp_check_probe_timer`).
@@ -81,6 +84,13 @@ impl Sender {
         }
         if self.peer.probe.out >= most {
             return given_up;
+        }
+        if stream.device_full {
+            // It did not leave, which is no reason to wait longer (`tcp_send_probe0`).
+            self.peer.probe.out += 1;
+            let span = self.probe_up_to_user_timeout(now, DEVICE_FULL);
+            self.set_alarm(now, Purpose::WindowProbe, span);
+            return Ok(());
         }
         self.output.waiting = Some(self.probe_segment(now, stream));
         if !self.scoreboard.is_empty() {

@@ -96,7 +96,7 @@ fn resets_that_cost_something_come_first() {
     // Ten segments are outstanding when the server resets.
     let cut = connection("0.030 > 1:28961\n0.050 < ack 14481\n0.060 < R 1");
     let done = connection("0.030 > 1:301\n0.050 < ack 301\n0.060 > R 301");
-    let all = [good(), done, cut, refused];
+    let all = vec![good(), done, cut, refused];
     let lost: Vec<Span> = all.iter().map(Row::lost_by).collect();
     assert_eq!(lost[3], Span::from_millis(1_020));
     assert!(lost[2] >= Span::from_secs(1), "{lost:?}");

@@ -1,5 +1,6 @@
 //! What a connection remembers. None of these knows the connection.
 
+pub(super) mod accurate;
 mod limits;
 mod timestamps;
 
@@ -62,6 +63,10 @@ pub(super) struct Handshake {
     pub(super) first_clock: u32,
     /// The peer's window, from its SYN.
     pub(super) peer_window: u64,
+    /// The segment being worked on ended it.
+    pub(super) ends_now: bool,
+    /// The next acknowledgement tells with which codepoint the peer's SYN arrived (RFC 9768).
+    pub(super) reflects: bool,
     /// Data of a SYN that crossed the own one; it is taken once the connection is made.
     pub(super) early: Data,
 }
@@ -156,4 +161,6 @@ pub(super) struct Output {
     pub(super) queue: VecDeque<Transmit>,
     /// The buffers shared with the machine's other connections, if they are limited.
     pub(super) pool: Option<BufferPool>,
+    /// The device below drops what it is given.
+    pub(super) device_full: bool,
 }

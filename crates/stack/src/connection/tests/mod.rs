@@ -1,5 +1,6 @@
 //! Two ends joined by a delay, and one end against packets written by hand.
 
+mod accurate_ecn;
 mod acks;
 mod closing;
 mod handshake;

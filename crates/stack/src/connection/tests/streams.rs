@@ -59,6 +59,7 @@ fn variants() -> Vec<Config> {
             c.handshake.sack = false;
             c.handshake.timestamps = false;
         }),
+        changed(|c| c.handshake.ecn = crate::config::Ecn::Accurate),
         changed(|c| {
             c.acks.delayed = false;
             c.acks.compressed = (0, Span::ZERO);

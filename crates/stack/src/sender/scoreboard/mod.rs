@@ -15,6 +15,7 @@ mod runs;
 mod smaller;
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 pub(crate) use self::block::Block;
 use self::record::{GOES_ON, NONE};
@@ -160,12 +161,21 @@ impl Scoreboard {
         }
     }
 
-    /// Separates the record from its burst, so that resegmentation cuts it on its own.
-    pub(crate) fn part(&mut self, number: u64) {
-        let index = (number - self.first) as usize;
-        for record in self.records.iter_mut().take(index + 1).skip(index.saturating_sub(1)) {
-            record.marks &= !GOES_ON;
+    /// Separates the records from the rest of their bursts: they leave, and are cut, on their own.
+    pub(crate) fn part(&mut self, numbers: RangeInclusive<u64>) {
+        for number in [numbers.start().checked_sub(1), Some(*numbers.end())].into_iter().flatten() {
+            if number >= self.first && number < self.behind() {
+                self.record(number).marks &= !GOES_ON;
+            }
         }
+    }
+
+    /// Whether the record behind `number` belongs to the same burst and is to be retransmitted,
+    /// too.
+    pub(crate) fn repairs_with_next(&self, number: u64) -> bool {
+        self.get(number).goes_on()
+            && number + 1 < self.behind()
+            && self.get(number + 1).is_to_retransmit()
     }
 
     /// Its rate snapshot was used.

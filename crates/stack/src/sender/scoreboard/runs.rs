@@ -61,7 +61,7 @@ impl Runs {
         Some(Block { start: from, end: to })
     }
 
-    #[cfg(test)]
+    /// How many positions they are.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(|run| run.end - run.start).sum()
     }

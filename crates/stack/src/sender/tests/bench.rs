@@ -55,6 +55,7 @@ pub(super) fn bare_ack() -> Ack<'static> {
         echo: None,
         carries_data: false,
         ece: false,
+        told: None,
     }
 }
 

@@ -207,6 +207,7 @@ fn step(
                 echo: agreed.timestamps.then_some(echo),
                 carries_data: false,
                 ece: false,
+                told: None,
             };
             let before = sender.una();
             let heard = sender.handle_ack(world.now, &ack, stream);

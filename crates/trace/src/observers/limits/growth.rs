@@ -7,13 +7,11 @@ pub(crate) struct Growth {
     by_leaps: bool,
     last: u64,
     best: u64,
-    /// The last one was a quarter more than any before.
-    rose: bool,
 }
 
 impl Growth {
     pub(crate) fn new() -> Growth {
-        Growth { by_leaps: true, last: 0, best: 0, rose: false }
+        Growth { by_leaps: true, last: 0, best: 0 }
     }
 
     /// The window shrank; after a timeout or an idle time it grows by leaps again.
@@ -33,14 +31,9 @@ impl Growth {
     pub(crate) fn rises(&self, rate: u64) -> bool {
         is_leap(self.best, rate)
     }
-    /// Whether this one or the last rose.
-    pub(crate) fn is_rising(&self, rate: u64) -> bool {
-        self.rose || self.rises(rate)
-    }
     /// A round trip at `rate` is over.
     pub(crate) fn add(&mut self, rate: u64) {
         self.by_leaps = self.goes_on(rate);
-        self.rose = self.rises(rate);
         self.best = self.best.max(rate);
         self.last = rate;
     }

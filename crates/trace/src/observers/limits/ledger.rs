@@ -16,6 +16,10 @@ const SHORTEST: Span = Span::from_millis(10);
 /// starved, in the same round trip or the one before, had a full congestion window in it.
 const FULL_BEFORE: u64 = 16;
 
+/// No application that writes at a pace of its own raises its rate in as many round trips. A new
+/// connection's first ones are short, and may seem to.
+const PACED_RISES: u8 = 3;
+
 /// The kind of a finished span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
@@ -44,8 +48,8 @@ pub(crate) struct RoundOutcome {
     pub(crate) clocked: Limit,
     /// The path was as busy as it can be.
     pub(crate) at_capacity: bool,
-    /// In this round trip or the last, the rate was a quarter higher than ever before.
-    pub(crate) rising: bool,
+    /// The rate was a quarter higher than ever before.
+    pub(crate) rises: bool,
     /// Lulls below this are pacing, if the path was busy.
     pub(crate) pacing: Span,
 }
@@ -55,7 +59,7 @@ impl RoundOutcome {
     const BROKEN_OFF: RoundOutcome = RoundOutcome {
         clocked: Limit::Congestion,
         at_capacity: false,
-        rising: false,
+        rises: false,
         pacing: Span::ZERO,
     };
 }
@@ -70,8 +74,12 @@ pub(crate) struct TimeLedger {
     stretch: Stretch,
     /// In the round trip before, how long the sender went by the acknowledgements' clock.
     clocked: Span,
-    /// The sender has a pacing timer: it kept a pace at the path's rate, or in retransmissions.
+    /// The sender has a pacing timer: it kept a pace at the path's rate, in retransmissions, or
+    /// while its rate rose from round trip to round trip.
     paces: bool,
+    /// The rate rose in the last round trip; and in how many while the sender kept a pace.
+    rose: bool,
+    rises: u8,
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
@@ -101,6 +109,8 @@ impl TimeLedger {
             stretch,
             clocked: Span::ZERO,
             paces: false,
+            rose: false,
+            rises: 0,
             period: None,
             total,
         }
@@ -202,10 +212,13 @@ impl TimeLedger {
         self.clocked = taken.clocked;
         let others = taken.clocked + taken.starved + taken.lull;
         self.paces |= outcome.at_capacity && taken.paced > others;
-        let paced = self.pacer(outcome, starving);
+        self.rises += u8::from(outcome.rises && !self.paces && taken.paced * 3 > others);
+        self.paces |= self.rises >= PACED_RISES;
+        let rising = std::mem::replace(&mut self.rose, outcome.rises) || outcome.rises;
+        let paced = self.pacer(outcome, rising, starving);
         // Where the pacing timer prompts most, an acknowledgement precedes some by chance. And such
         // senders may grow their windows in spite of losses, as BBR does.
-        let by_chance = taken.paced > taken.clocked || outcome.rising;
+        let by_chance = taken.paced > taken.clocked || rising;
         let clocked = if self.paces && by_chance { paced } else { outcome.clocked };
         // A writer woken by acknowledgements hardly ever writes without one; one that writes in
         // its own time does so at an acknowledgement only by accident. And where the congestion
@@ -229,8 +242,8 @@ impl TimeLedger {
     /// The limit of time in which the sender kept a pace. A sender that paces does so at the rate
     /// that it takes for the path's; so does an application that writes little by little, at a rate
     /// of its own. It is no application whose `writer` wakes by acknowledgements.
-    fn pacer(&self, outcome: RoundOutcome, writer: bool) -> Limit {
-        let starts = outcome.rising || outcome.clocked == Limit::SlowStart;
+    fn pacer(&self, outcome: RoundOutcome, rising: bool, writer: bool) -> Limit {
+        let starts = rising || outcome.clocked == Limit::SlowStart;
         match (outcome.at_capacity, starts, self.paces || writer) {
             (true, ..) | (_, false, true) => Limit::Path,
             (_, true, _) => Limit::SlowStart,

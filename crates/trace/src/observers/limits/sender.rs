@@ -582,7 +582,7 @@ impl Sender {
         } else {
             Limit::Congestion
         };
-        let rising = self.growth.is_rising(rate);
-        RoundOutcome { clocked, at_capacity, rising, pacing: self.smoothed / 2 }
+        let rises = self.growth.rises(rate);
+        RoundOutcome { clocked, at_capacity, rises, pacing: self.smoothed / 2 }
     }
 }
