@@ -14,6 +14,10 @@ pub enum LinkType {
     Ethernet,
     /// Token Ring (IEEE 802.5).
     TokenRing,
+    /// ARCNET.
+    Arcnet,
+    /// ARCNET as Linux shows it, with the offset in its buffer.
+    LinuxArcnet,
     /// PPP, with or without the HDLC address.
     Ppp,
     /// FDDI.
@@ -38,8 +42,12 @@ pub enum LinkType {
     Ipv4,
     /// An IPv6 packet without any link header.
     Ipv6,
+    /// Ethernet behind what Juniper's routers say of the packet.
+    JuniperEthernet,
     /// Linux netfilter's log: attributes, one of them the packet.
     Nflog,
+    /// IP over InfiniBand.
+    Infiniband,
     /// Linux "any" device, second form: 20 bytes.
     LinuxSll2,
     /// Any other, by its number.
@@ -53,6 +61,7 @@ impl LinkType {
             0 => LinkType::Null,
             1 => LinkType::Ethernet,
             6 => LinkType::TokenRing,
+            7 => LinkType::Arcnet,
             9 => LinkType::Ppp,
             10 => LinkType::Fddi,
             50 => LinkType::PppHdlc,
@@ -64,9 +73,12 @@ impl LinkType {
             108 => LinkType::Loop,
             113 => LinkType::LinuxSll,
             127 => LinkType::Radiotap,
+            129 => LinkType::LinuxArcnet,
+            178 => LinkType::JuniperEthernet,
             228 => LinkType::Ipv4,
             229 => LinkType::Ipv6,
             239 => LinkType::Nflog,
+            242 => LinkType::Infiniband,
             276 => LinkType::LinuxSll2,
             other => LinkType::Other(other),
         }
@@ -77,6 +89,7 @@ impl LinkType {
             LinkType::Null => 0,
             LinkType::Ethernet => 1,
             LinkType::TokenRing => 6,
+            LinkType::Arcnet => 7,
             LinkType::Ppp => 9,
             LinkType::Fddi => 10,
             LinkType::PppHdlc => 50,
@@ -87,9 +100,12 @@ impl LinkType {
             LinkType::Loop => 108,
             LinkType::LinuxSll => 113,
             LinkType::Radiotap => 127,
+            LinkType::LinuxArcnet => 129,
+            LinkType::JuniperEthernet => 178,
             LinkType::Ipv4 => 228,
             LinkType::Ipv6 => 229,
             LinkType::Nflog => 239,
+            LinkType::Infiniband => 242,
             LinkType::LinuxSll2 => 276,
             LinkType::Other(number) => number,
         }
@@ -133,6 +149,14 @@ impl LinkType {
                 headers.wifi()
             }
             LinkType::Nflog => headers.nflog(),
+            LinkType::JuniperEthernet => headers.juniper(),
+            LinkType::Arcnet => headers.take::<2>().and_then(|_| headers.arcnet()),
+            LinkType::LinuxArcnet => headers.take::<4>().and_then(|_| headers.arcnet()),
+            // A global routing header, a type, two bytes (RFC 4391 section 6).
+            LinkType::Infiniband => {
+                let [.., high, low, _, _] = headers.take::<44>()?;
+                headers.typed(u16::from_be_bytes([high, low]))
+            }
             LinkType::Other(number) => Err(Anomaly::UnknownLinkType(number)),
         }
     }
@@ -153,8 +177,10 @@ const LEAST_TYPE: u16 = 0x600;
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// IEEE 802.1ah: the service tag, then the Ethernet header of the customer.
 const BACKBONE: u16 = 0x88e7;
-/// IEEE 802.1BR and Cisco's VN-tag: four bytes more than a VLAN tag has for itself.
-const PORT_TAGS: [u16; 2] = [0x893f, 0x8926];
+/// IEEE 802.1BR: six bytes, and a type.
+const PORT_TAG: u16 = 0x893f;
+/// Cisco's VN-tag: four bytes, and a type.
+const VN_TAG: u16 = 0x8926;
 /// Cisco FabricPath: two bytes, then the Ethernet header inside.
 const FABRIC_PATH: u16 = 0x8903;
 /// Ethernet inside (GRE, Geneve: transparent Ethernet bridging).
@@ -199,7 +225,8 @@ impl Headers<'_> {
                 0x0800 => return Ok(self.ip(Some(4))),
                 0x86dd => return Ok(self.ip(Some(6))),
                 tag if TAGS.contains(&tag) => self.take::<4>()?.last_chunk().copied(),
-                tag if PORT_TAGS.contains(&tag) => self.take::<6>()?.last_chunk().copied(),
+                PORT_TAG => self.take::<8>()?.last_chunk().copied(),
+                VN_TAG => self.take::<6>()?.last_chunk().copied(),
                 BACKBONE => self.take::<18>()?.last_chunk().copied(),
                 FABRIC_PATH => self.take::<16>()?.last_chunk().copied(),
                 ETHERNET => self.take::<14>()?.last_chunk().copied(),
@@ -239,6 +266,40 @@ impl Headers<'_> {
             self.at += usize::from(self.take::<1>()?[0] & 0x1f).saturating_sub(1);
         }
         if control & 0xc0 == LLC { self.llc(0) } else { Ok(Carried::Other { protocol: 0 }) }
+    }
+
+    /// Behind the addresses: RFC 1051, or RFC 1201 with a flag and a sequence number, where 255
+    /// stands before four bytes more.
+    fn arcnet(&mut self) -> Result<Carried, Anomaly> {
+        const OLD_IP: u8 = 240;
+        const IP: u8 = 212;
+        const IPV6: u8 = 196;
+        let [kind] = self.take()?;
+        if kind == OLD_IP {
+            return Ok(self.ip(Some(4)));
+        }
+        if self.take::<3>()?[0] == 255 {
+            self.take::<4>()?;
+        }
+        Ok(match kind {
+            IP => self.ip(Some(4)),
+            IPV6 => self.ip(Some(6)),
+            other => Carried::Other { protocol: u32::from(other) },
+        })
+    }
+
+    /// "MGC", flags, perhaps attributes behind their length, perhaps no Ethernet.
+    fn juniper(&mut self) -> Result<Carried, Anomaly> {
+        const WITH_ATTRIBUTES: u8 = 0x80;
+        const WITHOUT_ETHERNET: u8 = 0x02;
+        let [.., flags] = self.take::<4>()?;
+        if flags & WITH_ATTRIBUTES != 0 {
+            self.at += usize::from(u16::from_be_bytes(self.take()?));
+        }
+        if flags & WITHOUT_ETHERNET != 0 {
+            return Ok(Carried::Other { protocol: 0 });
+        }
+        self.ethernet()
     }
 
     /// RFC 2516 section 4: six bytes, then PPP.

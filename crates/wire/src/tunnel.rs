@@ -77,6 +77,13 @@ fn gre(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
             }
             headers.ethernet()
         }
+        // WCCP: a header of four bytes, in version 1 none.
+        0x883e => {
+            if headers.bytes.get(headers.at).is_none_or(|first| first >> 4 != 4) {
+                headers.take::<4>()?;
+            }
+            Ok(headers.ip(Some(4)))
+        }
         // What Aruba's access points send to their controller: 802.11.
         0x8200..=0x84ff | 0x9000 => headers.wifi(),
         ether_type => headers.typed(ether_type),

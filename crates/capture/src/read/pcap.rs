@@ -90,7 +90,8 @@ impl Layout {
         for _ in 0..2 {
             let words = bytes.get(at..).and_then(|rest| rest.first_chunk());
             let [_, fraction, len, original_len] = self.words(words?);
-            let is_sound = u64::from(fraction) * self.unit < 1_000_000_000
+            // Some writers' fractions are a second and more; of other headers it is another field.
+            let is_sound = u64::from(fraction) * self.unit < 2_000_000_000
                 && original_len <= LONGEST_FRAME
                 && len <= original_len;
             if !is_sound {

@@ -85,6 +85,15 @@ fn snoop() -> Vec<u8> {
 }
 
 #[test]
+fn pcap_fraction_of_a_second_and_more_is_read_as_usual() {
+    let record = |micros: &str| format!("00f15365 {micros} 08000000 08000000 0000000000000000");
+    let file = hex(&format!("{LITTLE} {} {}", record("3f420f00"), record("40420f00")));
+    let nanos: Vec<_> = read(&file[..]).records.iter().map(|record| record.nanos).collect();
+    let at = |micros: u64| Some(1_700_000_000_000_000_000 + micros * 1_000);
+    assert_eq!(nanos, [at(999_999), at(1_000_000)]);
+}
+
+#[test]
 fn snoop_by_hand_is_read() {
     let mut file = snoop();
     check("snoop", &file, 1);

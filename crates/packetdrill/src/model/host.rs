@@ -25,6 +25,11 @@ pub(super) struct Host {
 }
 
 impl Host {
+    /// A host on an Ethernet, whatever its version of IP: FreeBSD's suite gives no other device.
+    pub(super) fn on_ethernet() -> Host {
+        Host { mtu: Some(MTU), ..Host::default() }
+    }
+
     /// Takes a setting if it is one of these.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), Refusal>> {
         let odd = || Err(Refusal("unknown value".into()));

@@ -10,6 +10,8 @@
 
 mod compare;
 mod found;
+#[path = "../../tests/corpus/tshark/names.rs"]
+mod names;
 mod print;
 mod reasons;
 mod tcplab;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::found::{Found, FrameFacts, Packet};
+use super::names::NAMES;
 
 /// The fields asked for before the names.
 const FIELDS: [&str; 14] = [
@@ -23,15 +24,6 @@ const FIELDS: [&str; 14] = [
     "pppoe.payload_length",
     "ip.len",
     "frame.protocols",
-];
-/// Its names of packets, `tcp.analysis.…`, and ours; the special before the general.
-const NAMES: [(&str, &str); 6] = [
-    ("zero_window_probe", "window probe"),
-    ("keep_alive", "keep-alive"),
-    ("spurious_retransmission", "spurious retransmission"),
-    ("fast_retransmission", "fast retransmission"),
-    ("out_of_order", "out of order"),
-    ("retransmission", "retransmission"),
 ];
 
 /// Such as `4.0.17`; none if it is not installed.

@@ -52,7 +52,7 @@ pub(crate) struct Classifier {
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
     /// The last SYN of the peer.
-    pub(crate) asked: Option<(Instant, u64)>,
+    asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -348,6 +348,13 @@ impl Classifier {
         let below = range.end == board.una && board.una == board.high;
         (below && idle && last != range)
             .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
+    }
+
+    /// Follows a packet of the peer.
+    pub(crate) fn heard(&mut self, packet: &Packet) {
+        if packet.syn() {
+            self.asked = Some((packet.at, packet.frame));
+        }
     }
 
     /// Whether data of this direction were captured.

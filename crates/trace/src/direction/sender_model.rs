@@ -149,6 +149,9 @@ pub(crate) struct Classification {
 }
 
 impl Classification {
+    fn repeated_fin(proof: Proof) -> Classification {
+        Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
+    }
     pub(crate) fn new_data() -> Classification {
         Classification {
             kind: SegmentKind::New,
@@ -333,8 +336,7 @@ impl SenderModel {
         }
         // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
         if again.bare_fin && !(silent || reported || after_timeout) {
-            let proof = Proof { by: Sign::None, nth, ..silence };
-            return Classification { kind: SegmentKind::RepeatedControl, timer: None, proof };
+            return Classification::repeated_fin(Proof { by: Sign::None, nth, ..silence });
         }
         // Far from the sender, its trigger has been answered meanwhile.
         let away = beyond > self.round_trip.unwrap_or_default();

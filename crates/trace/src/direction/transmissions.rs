@@ -11,6 +11,7 @@ use crate::{Range, Timer};
 
 /// One packet with data, SYN or FIN, as the sender sent it.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a packet")]
 pub(crate) struct Transmission {
     pub(crate) range: Range,
     pub(crate) at: Instant,

@@ -39,8 +39,9 @@ impl TransferSums {
         }
     }
 
-    /// `capacity`: what the spacing of acknowledged data says; the path carried at least the goodput. `path_rtt`: of the whole path; what
-    /// took less, but for its variation, was sent at once and has no rate.
+    /// `capacity`: what the spacing of acknowledged data says; the path carried at least the
+    /// goodput. `path_rtt`: of the whole path; what took less, but for its variation, was sent at
+    /// once and has no rate.
     pub(crate) fn finish(&self, flow: &mut Flow, capacity: Option<Rate>, path_rtt: Option<Span>) {
         let Some(first) = self.first else { return };
         let (time, acked) = (self.last.since(first), Bytes::new(self.acked));

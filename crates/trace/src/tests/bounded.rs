@@ -129,7 +129,8 @@ fn most_kept(analyzer: &mut Analyzer<Counts>, step: &dyn Fn(u64, &mut Rng) -> St
 /// How often the bounds are halved: then at most 512 transmissions are kept.
 const HALVINGS: u32 = 7;
 /// All that has a bound has reached it before the first, and numbers are farther apart than windows
-/// reach; what goes up and down does so many times in each. What grew with the packets would be at least twice as much in the second.
+/// reach; what goes up and down does so many times in each. What grew with the packets would be at
+/// least twice as much in the second.
 const WINDOWS: [Range<u64>; 2] = [12_000..16_000, 32_000..36_000];
 
 /// The notes at each bound.

@@ -215,9 +215,7 @@ impl DirectionState {
         window: Option<Bytes>,
         copy: bool,
     ) -> AckOutcome {
-        if packet.syn() {
-            self.classifier.asked = Some((packet.at, packet.frame));
-        }
+        self.classifier.heard(packet);
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =

@@ -6,20 +6,12 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use tcplab_trace::{SegmentKind, Trace};
 
+use super::names::NAMES;
 use super::oracle::Row;
-use super::reasons::{DUPLICATES, SEGMENTS};
+use super::reasons::{DUPLICATES, PACKETS, SEGMENTS};
 use crate::truth;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/differences-from-tshark.md");
-/// What tshark calls a segment: the first that it gave, for a special name comes with the general.
-const NAMES: [(&str, &str); 6] = [
-    ("zero_window_probe", "window probe"),
-    ("keep_alive", "keep-alive"),
-    ("spurious_retransmission", "spurious retransmission"),
-    ("fast_retransmission", "fast retransmission"),
-    ("out_of_order", "out of order"),
-    ("retransmission", "retransmission"),
-];
 const NOTHING: &str = "nothing special";
 
 /// Two names of a thing, ours and theirs, and in which captures how often.
@@ -107,6 +99,13 @@ impl Differences {
         page += &table(&self.segments, SEGMENTS);
         let _ = write!(page, "\n## Acknowledgements\n\n{acks} are called alike. The others:\n\n");
         page += &table(&self.duplicates, DUPLICATES);
+        page += "\n## Packets found\n\n\
+            In captures of other networks, tcplab finds the TCP packets that tshark finds, behind \
+            the same links and tunnels,\nexcept these kinds. Fragments are put together by both; a \
+            packet counts at its last fragment.\n\n| packet | tshark | tcplab | why |\n|---|---|---|---|\n";
+        for [packet, theirs, ours, why] in PACKETS {
+            let _ = writeln!(page, "| {packet} | {theirs} | {ours} | {why} |");
+        }
         page += "\n## Against the kernel\n\n\
             Captures taken at the sender, where every retransmission is seen: what the sender's \
             kernel counted\n(`TcpRetransSegs`, of both hosts), what tcplab calls a retransmission \

@@ -5,6 +5,7 @@
 
 mod differences;
 mod fields;
+mod names;
 mod oracle;
 mod reasons;
 

@@ -48,3 +48,42 @@ pub(super) const DUPLICATES: &[(&str, &str, &str)] = &[
          SYN-ACK",
     ),
 ];
+/// Kinds of packets that only one finds: the packet, tshark, tcplab, and why.
+pub(super) const PACKETS: &[[&str; 4]] = &[
+    [
+        "quoted by an ICMP error",
+        "TCP",
+        "ICMP",
+        "the quoted header was sent before, in a packet of its own",
+    ],
+    [
+        "sampled by sFlow",
+        "TCP",
+        "UDP",
+        "a sample reports a packet that went elsewhere; it is no packet of a connection",
+    ],
+    [
+        "TCP header of fewer than 20 bytes, sent or captured",
+        "TCP, malformed",
+        "TCP that cannot be read",
+        "sequence number, flags or window are missing",
+    ],
+    [
+        "fragments of which some are not captured",
+        "the first is TCP if its bytes are not all captured, else none",
+        "none, and a note counts them",
+        "the length of the data is not known",
+    ],
+    [
+        "IPv4 with malformed options",
+        "malformed",
+        "TCP",
+        "the length of the header says where the segment begins",
+    ],
+    [
+        "longer than 65,535 bytes (BIG TCP), in tunnels or IPv6",
+        "IP (4.0)",
+        "TCP",
+        "the length 0 stands for that of the frame",
+    ],
+];
