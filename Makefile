@@ -139,7 +139,8 @@ bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their t
 	cargo bench --locked --package tcplab --bench trials -- $(BENCH)
 
 .PHONY: accuracy
-accuracy: toolchain ## what the analyser finds beside kernel counters, tshark and tcptrace (cases: ARGS="no SACK")
+accuracy: toolchain ## what the analyser finds beside kernel counters, simulated senders, tshark and tcptrace (cases: ARGS="no SACK")
+	cargo bench --locked --profile dev --package tcplab-sim --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
 .PHONY: oracle

@@ -20,6 +20,7 @@ pub mod loss_rate;
 pub mod lost_retransmissions;
 pub mod nagle_delay;
 pub mod network_duplicates;
+pub mod no_reaction;
 pub mod no_sack;
 pub mod no_timestamps;
 pub mod not_opened;
@@ -79,6 +80,7 @@ pub const RULES: &[Rule] = &[
     recovery_episode::RULE,
     tail_loss::RULE,
     timeouts::RULE,
+    no_reaction::RULE,
     timeout_backoff::RULE,
     lost_retransmissions::RULE,
     spurious_retransmissions::RULE,

@@ -26,7 +26,7 @@ const SHARE: u64 = 10;
 const LONG: Span = Span::from_secs(1);
 
 /// Why a timer had to run out, what that means, and what helps.
-const CAUSES: [(StallCause, &str, &str); 6] = [
+const CAUSES: [(StallCause, &str, &str); 7] = [
     (
         StallCause::DoubleLoss,
         "a retransmission was lost",
@@ -57,6 +57,11 @@ const CAUSES: [(StallCause, &str, &str); 6] = [
         "ACKs were late or lost although the data arrived",
         "The data arrived: look at the return path for loss or sudden delay. F-RTO (on Linux \
          net.ipv4.tcp_frto = 2, the default) undoes the harm where timestamps are enabled.",
+    ),
+    (
+        StallCause::IgnoredAcks,
+        "ACKs had revealed the loss and the sender did not react",
+        "Look at the sender's TCP: ACKs had told it of the loss.",
     ),
     (
         StallCause::Timeout,

@@ -176,6 +176,14 @@ quantities! {
     TIMEOUTS = "timeouts", None, "timeouts",
         "Retransmissions by the retransmission timer (RFC 6298)",
         wireshark "tcp.analysis.rto";
+    TIMEOUTS_AFTER_DUPLICATE_ACKS = "timeouts_after_duplicate_acks", None,
+        "timeouts after duplicate ACKs",
+        "Timeouts although three duplicate ACKs had reached the sender (RFC 5681 section 3.2)";
+    TIMEOUTS_AFTER_SACK = "timeouts_after_sack", None, "timeouts after SACK",
+        "Timeouts although SACK blocks had shown the sender the loss (RFC 6675 section 5)";
+    TIMEOUTS_AFTER_PARTIAL_ACK = "timeouts_after_partial_ack", None, "timeouts after partial ACKs",
+        "Timeouts although a partial ACK had reached the sender in fast recovery (RFC 6582 section \
+         3.2)";
     BACKOFF_MAX = "backoff_max", None, "timeouts in a row",
         "The most timeouts in a row for one segment", tcptrace "max # retrans";
     RETRANSMISSIONS_AFTER_TIMEOUT = "retransmissions_after_timeout", None,

@@ -2,7 +2,7 @@
 
 use tcplab_trace::{
     CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
-    MssChange, StallCause,
+    MssChange, Occurrences, StallCause,
 };
 use tcplab_units::{Bytes, Endpoint};
 
@@ -239,6 +239,39 @@ pub(super) const CASES: &[Case] = &[
         name: "timeouts, of one kind",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
         silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        name: "timeouts, the sender's fault",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::IgnoredAcks, 6, 1_300, 220)],
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::Undetermined],
+    },
+    Case {
+        name: "no-reaction",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Sender;
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_duplicate_acks = occurred(9, 1_200);
+            ignored.duplicate_acks = 361;
+            ignored.sent = Bytes::new(84_000);
+            ignored.waited = ms(1_800);
+        },
+        silent: &[|c| c.forward.causes.ignored_acks.after_duplicate_acks = Occurrences::default()],
+    },
+    Case {
+        name: "no-reaction, several, in the middle",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Middle;
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_sack = occurred(3, 1_200);
+            ignored.after_partial_ack = occurred(1, 900);
+            ignored.duplicate_acks = 12;
+            ignored.waited = ms(700);
+        },
+        silent: &[|c| {
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_sack = Occurrences::default();
+            ignored.after_partial_ack = Occurrences::default();
+        }],
     },
     Case {
         name: "timeout-backoff, without packets",

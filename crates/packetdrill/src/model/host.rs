@@ -25,6 +25,11 @@ pub(super) struct Host {
 }
 
 impl Host {
+    /// A host on an Ethernet, whatever its version of IP: FreeBSD's suite gives no other device.
+    pub(super) fn on_ethernet() -> Host {
+        Host { mtu: Some(MTU), ..Host::default() }
+    }
+
     /// Takes a setting if it is one of these.
     pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<(), Refusal>> {
         let odd = || Err(Refusal("unknown value".into()));
@@ -44,17 +49,17 @@ impl Host {
     }
 
     /// The largest packet of its device, bytes of IP.
-    pub(super) fn mtu(&self) -> u16 {
+    pub(super) fn mtu(self) -> u16 {
         self.mtu.unwrap_or(if self.is_v6 { MTU_V6 } else { MTU })
     }
 
     /// Bytes of an IP header.
-    pub(super) fn ip_header(&self) -> u8 {
+    pub(super) fn ip_header(self) -> u8 {
         if self.is_v6 { 40 } else { 20 }
     }
 
     /// Data and options that a packet has room for, bytes.
-    pub(super) fn room(&self) -> u16 {
+    pub(super) fn room(self) -> u16 {
         self.mtu().saturating_sub(u16::from(self.ip_header()) + TCP_HEADER)
     }
 }

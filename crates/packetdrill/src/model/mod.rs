@@ -9,6 +9,7 @@ mod epoll;
 mod epoll_calls;
 mod errors;
 mod fast_open;
+mod file_calls;
 mod files;
 mod flags;
 mod freebsd;
@@ -74,9 +75,13 @@ pub struct Model {
 impl Model {
     /// A host with these constants and rules.
     pub fn new(config: Config) -> Model {
+        let host = match config.freebsd {
+            Some(_) => Host::on_ethernet(),
+            None => Host::default(),
+        };
         Model {
             config,
-            host: Host::default(),
+            host,
             sockets: BTreeMap::new(),
             epolls: BTreeMap::new(),
             orphans: Vec::new(),

@@ -73,9 +73,7 @@ fn trace_page_is_complete() {
     assert_eq!(count("<svg class=\"ladder\""), episodes);
     assert_eq!(count("<details class=\"trial connection\""), 2);
     let path_rate = format!("path rate {:.1} %", 100.0 * flow.shares.share(Limit::Path));
-    for text in
-        ["Frame 7: cut off", "lost retransmission", &path_rate, "10.98.0.1:", "retransmitted"]
-    {
+    for text in ["Frame 7: cut off", "ACK loss", &path_rate, "10.98.0.1:", "retransmitted"] {
         assert!(count(text) > 0, "{text}");
     }
     let ids: BTreeSet<&str> =

@@ -55,9 +55,10 @@ pub(super) struct Terms {
 
 impl Terms {
     pub(super) fn offered(config: &Config, options: &SocketOptions, opening: &Opening) -> Terms {
-        let room = u32::from(opening.mtu)
-            .saturating_sub(u32::from(opening.ip_header) + HEADER)
-            .max(LEAST_MSS);
+        // Linux asks for so much where less fits; others for what the least MTU of IPv4 leaves.
+        let least = if config.freebsd.is_some() { 68 - 40 } else { LEAST_MSS };
+        let room =
+            u32::from(opening.mtu).saturating_sub(u32::from(opening.ip_header) + HEADER).max(least);
         let wanted = options.max_segment.unwrap_or(config.handshake.mss);
         let asked_mss = if wanted == 0 { room } else { room.min(u32::from(wanted)) };
         Terms {

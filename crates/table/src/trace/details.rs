@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 32] = [
+    let seen: [(&Quantity, &Occurrences); 35] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -38,6 +38,9 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::TAIL_LOSS_PROBES, &causes.tail_loss_probes),
         (&quantities::TAIL_LOSS_PROBES_NEW_DATA, &causes.tail_loss_probes_new_data),
         (&quantities::TIMEOUTS, &causes.timeouts),
+        (&quantities::TIMEOUTS_AFTER_DUPLICATE_ACKS, &causes.ignored_acks.after_duplicate_acks),
+        (&quantities::TIMEOUTS_AFTER_SACK, &causes.ignored_acks.after_sack),
+        (&quantities::TIMEOUTS_AFTER_PARTIAL_ACK, &causes.ignored_acks.after_partial_ack),
         (&quantities::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
         (&quantities::CONTROL_REPEATED, &causes.control_repeated),
         (&quantities::RETRANSMISSIONS_LOST, &causes.lost_retransmissions),

@@ -72,6 +72,13 @@ directions! {
     TAIL_LOSS_PROBES Few Whole(u64) |flow| flow.causes.tail_loss_probes.count;
     TAIL_LOSS_PROBES_NEW_DATA Few Whole(u64) |flow| flow.causes.tail_loss_probes_new_data.count;
     TIMEOUTS Few Whole(u64) |flow| flow.causes.timeouts.count;
+    TIMEOUTS_AFTER_DUPLICATE_ACKS Few Whole(u64) |flow| {
+        flow.causes.ignored_acks.after_duplicate_acks.count
+    };
+    TIMEOUTS_AFTER_SACK Few Whole(u64) |flow| flow.causes.ignored_acks.after_sack.count;
+    TIMEOUTS_AFTER_PARTIAL_ACK Few Whole(u64) |flow| {
+        flow.causes.ignored_acks.after_partial_ack.count
+    };
     BACKOFF_MAX Few Whole(u64) |flow| flow.causes.backoff_max;
     RETRANSMISSIONS_AFTER_TIMEOUT Few Whole(u64) |flow| flow.causes.after_timeout.count;
     CONTROL_REPEATED Few Whole(u64) |flow| flow.causes.control_repeated.count;

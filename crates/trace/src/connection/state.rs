@@ -300,8 +300,8 @@ impl ConnectionState {
             self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
             // With data, the application may have delayed it.
             if packet.is_bare() {
-                self.forward.observers.opened(opened.since(syn_ack));
-                self.reverse.observers.opened(syn_ack.since(syn));
+                self.forward.opened(opened.since(syn_ack));
+                self.reverse.opened(syn_ack.since(syn));
             }
         }
         if let Some((client, server)) = self.opening.scales() {

@@ -1,7 +1,10 @@
 //! Counts segments that are not new data in order, by cause.
 
+use tcplab_units::Bytes;
+
+use super::classification::Ignored;
 use crate::observers::SendEvent;
-use crate::{Causes, Flow, Occurrences, SegmentKind, Sign, Spurious, Timer};
+use crate::{Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
 /// The counts of one direction; allocated with the first.
 #[derive(Debug, Default)]
@@ -62,6 +65,20 @@ impl CauseCounts {
                 add(&mut causes.fin_retransmissions);
             }
         }
+    }
+
+    /// Counts a timeout of a sender that ACKs had told of the loss before.
+    pub(crate) fn ignored_acks(&mut self, sent: &SendEvent<'_>, ignored: Ignored) {
+        let sums = &mut self.causes.get_or_insert_default().ignored_acks;
+        let counted = match ignored.by {
+            LossRule::DuplicateAcks => &mut sums.after_duplicate_acks,
+            LossRule::Sack => &mut sums.after_sack,
+            LossRule::PartialAck => &mut sums.after_partial_ack,
+        };
+        counted.add(sent.packet.at, sent.packet.frame);
+        sums.duplicate_acks += ignored.duplicates;
+        sums.sent += Bytes::new(ignored.sent);
+        sums.waited += ignored.waited;
     }
 
     /// Counts a spurious retransmission, found `at` this time.

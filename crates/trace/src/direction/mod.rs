@@ -2,8 +2,10 @@
 
 mod capture_point;
 mod causes;
+mod classification;
 mod episodes;
 mod gaps;
+mod knowledge;
 mod recovery;
 mod retransmission;
 mod scoreboard;
@@ -12,6 +14,7 @@ mod sender_clock;
 mod sender_model;
 mod spurious;
 mod state;
+mod timeout;
 mod transmissions;
 
 pub(crate) use capture_point::Distances;

@@ -12,10 +12,11 @@ use std::cmp::Ordering;
 use tcplab_units::{Instant, Offset, Span};
 
 use super::capture_point::Distances;
+use super::classification::{Classification, NewData, RetransmittedPacket};
 use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
-use super::sender_model::{Classification, NewData, RetransmittedPacket, SenderModel};
+use super::sender_model::SenderModel;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -51,6 +52,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The IP identification of the last packet with data.
+    last_id: Option<u16>,
     /// The last SYN of the peer.
     asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
@@ -87,6 +90,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) context: Context<'a>,
     /// The receiver advertised a zero window.
     pub(crate) closed: bool,
+    /// All that the sender sent so far was captured, as far as can be seen.
+    pub(crate) whole: bool,
 }
 
 impl Classifier {
@@ -217,28 +222,12 @@ impl Classifier {
         let &Candidate { packet, context, .. } = candidate;
         let waited = packet.at.since(revealed_by.at);
         let beside = self.is_beside_sender(context);
-        let (order, sign) = match self.send_order.order(packet, &revealed_by) {
-            Some(order) => order,
-            None => {
-                // Only an ACK or a timer makes a sender retransmit.
-                let prompted =
-                    sender_model.has_heard_since(revealed_by.frame) || waited >= SHORTEST_TIMER;
-                let round_trip = context.distances.round_trip();
-                let sooner = round_trip.is_some_and(|whole| waited < whole * 3 / 4);
-                match (beside, round_trip) {
-                    (true, _) if prompted => (Ordering::Greater, Sign::AtSender),
-                    (false, Some(_)) if sooner => (Ordering::Less, Sign::Time),
-                    (false, Some(_)) if prompted => (Ordering::Greater, Sign::Time),
-                    (false, None) if waited >= SHORTEST_TIMER => (Ordering::Greater, Sign::Time),
-                    _ => {
-                        let frame = Some(revealed_by.frame);
-                        let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
-                        self.counts.out_of_order += u64::from(!beside);
-                        let kind = SegmentKind::FillsGap;
-                        return (Classification { kind, timer: None, proof }, LogEntry::First);
-                    }
-                }
-            }
+        let Some((order, sign)) = self.order_in_gap(candidate, revealed_by, sender_model) else {
+            let frame = Some(revealed_by.frame);
+            let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
+            self.counts.out_of_order += u64::from(!beside);
+            let kind = SegmentKind::FillsGap;
+            return (Classification { kind, timer: None, proof }, LogEntry::First);
         };
         if order == Ordering::Less {
             let proof =
@@ -253,8 +242,39 @@ impl Classifier {
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 2, spurious: None };
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
-        let classification = Classifier::retransmission(candidate, (1, false), sender_model, board);
+        let mut classification =
+            Classifier::retransmission(candidate, (1, false), sender_model, board);
+        if classification.kind == SegmentKind::OriginalNotCaptured {
+            let proof = &mut classification.proof;
+            (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
+        }
         (classification, LogEntry::First)
+    }
+
+    /// Whether a packet in a gap was sent before or after the one that revealed the gap, and by
+    /// which evidence; none if nothing decides.
+    fn order_in_gap(
+        &self,
+        candidate: &Candidate<'_>,
+        revealed_by: SendStamp,
+        sender_model: &SenderModel,
+    ) -> Option<(Ordering, Sign)> {
+        let &Candidate { packet, context, .. } = candidate;
+        if let Some(order) = self.send_order.order(packet, &revealed_by) {
+            return Some(order);
+        }
+        let waited = packet.at.since(revealed_by.at);
+        // Only an ACK or a timer makes a sender retransmit.
+        let by_timer = waited >= SHORTEST_TIMER;
+        let prompted = by_timer || sender_model.has_heard_since(revealed_by.frame);
+        if self.is_beside_sender(context) {
+            return prompted.then_some((Ordering::Greater, Sign::AtSender));
+        }
+        match context.distances.round_trip() {
+            Some(whole) if waited < whole * 3 / 4 => Some((Ordering::Less, Sign::Time)),
+            Some(_) => prompted.then_some((Ordering::Greater, Sign::Time)),
+            None => by_timer.then_some((Ordering::Greater, Sign::Time)),
+        }
     }
 
     /// Classifies data sent before a packet that was captured earlier. At the sender nothing is out
@@ -306,7 +326,7 @@ impl Classifier {
         sender_model: &mut SenderModel,
         board: &Scoreboard,
     ) -> Classification {
-        let &Candidate { packet, range, context, .. } = candidate;
+        let &Candidate { packet, range, context, whole, .. } = candidate;
         let first = Range { start: range.start, end: Offset::new(range.start.as_u64() + 1) };
         let earlier = board.log.overlapping(first);
         let before = earlier.last().and_then(|&order| Some(board.log.get(order)?.frame));
@@ -321,6 +341,9 @@ impl Classifier {
             unseen,
             alone,
             beyond,
+            echo: packet.timestamps.map(|(_, echo)| echo),
+            at_sender: is_at_sender(context),
+            whole,
             bare_fin: packet.fin() && packet.payload == 0,
         };
         let mut classification = sender_model.classify_retransmission(&again, board);
@@ -387,7 +410,16 @@ impl Classifier {
         if let Some(range) = range {
             self.first.get_or_insert_with(|| SendStamp::of(packet));
             self.last = Some((range, packet.at));
+            self.last_id = packet.ip_id;
         }
+    }
+
+    /// Whether data missing before `packet` had been sent before the last packet, which lies below
+    /// them: nothing was sent between the two, by the identifications. So the last packet was a
+    /// retransmission, and a timer's: nothing above it had arrived.
+    pub(crate) fn shows_timeout(&self, packet: &Packet, high: Offset) -> bool {
+        let is_next = |last: u16| packet.ip_id == Some(last.wrapping_add(1));
+        self.last.is_some_and(|(last, _)| last.end == high) && self.last_id.is_some_and(is_next)
     }
 
     /// Whether a packet that continues the stream is plain new data.
@@ -403,10 +435,22 @@ impl Classifier {
         }
     }
 
-    fn is_beside_sender(&self, context: Context<'_>) -> bool {
-        let (tap, sure) = context.distances.place(context.forward);
-        tap == CapturePoint::Sender && sure >= Confidence::Medium && self.counts.out_of_order == 0
+    /// Whether all that the sender sent so far was captured, as far as can be seen.
+    pub(crate) fn sees_all(&self, context: Context<'_>) -> bool {
+        let (tap, _) = context.distances.place(context.forward);
+        let missed = self.counts.not_captured + self.counts.out_of_order;
+        tap != CapturePoint::Receiver && missed == 0 && self.gaps.is_empty()
     }
+
+    fn is_beside_sender(&self, context: Context<'_>) -> bool {
+        is_at_sender(context) && self.counts.out_of_order == 0
+    }
+}
+
+/// Whether ACKs that pass the capture point reach the sender for certain.
+fn is_at_sender(context: Context<'_>) -> bool {
+    let (tap, sure) = context.distances.place(context.forward);
+    tap == CapturePoint::Sender && sure >= Confidence::Medium
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

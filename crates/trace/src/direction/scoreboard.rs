@@ -89,9 +89,16 @@ impl Scoreboard {
     }
     /// When the oldest unacknowledged byte was last sent.
     pub(crate) fn oldest_sent(&self) -> Option<Instant> {
+        self.oldest().map(|sent| sent.at)
+    }
+    /// Whether the oldest unacknowledged byte was retransmitted.
+    pub(crate) fn is_head_resent(&self) -> bool {
+        self.oldest().is_some_and(|sent| sent.repeat)
+    }
+    /// The latest transmission of the oldest unacknowledged byte.
+    pub(crate) fn oldest(&self) -> Option<&Transmission> {
         let oldest = Range { start: self.una, end: Offset::new(self.una.as_u64() + 1) };
-        let last = self.log.latest(oldest)?;
-        self.log.get(last).map(|t| t.at)
+        self.log.get(self.log.latest(oldest)?)
     }
 
     /// Until when RACK's reordering timer may send `range` again: `None` if nothing sent after it

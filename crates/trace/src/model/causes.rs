@@ -1,6 +1,6 @@
 //! Counts of segments below the highest sequence number, by cause.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 
 use super::Occurrences;
 
@@ -29,6 +29,8 @@ pub struct Causes {
     pub tail_loss_probes_new_data: Occurrences,
     /// Retransmission timeouts (RFC 6298).
     pub timeouts: Occurrences,
+    /// Of these, those after ACKs that had revealed the loss to the sender.
+    pub ignored_acks: IgnoredAcks,
     /// The most consecutive timeouts of one segment.
     pub backoff_max: u64,
     /// Retransmitted after a timeout, triggered by ACKs.
@@ -61,6 +63,46 @@ pub struct Causes {
     pub acked_not_captured: Occurrences,
     /// Their bytes.
     pub acked_not_captured_bytes: Bytes,
+}
+
+/// Timeouts of a sender that did not react to ACKs which had reached it and revealed the loss.
+///
+/// Beside the sender, ACKs have reached it. In the middle the timestamp that it echoes proves it (RFC
+/// 7323 section 4.3), as long as nothing was lost before. Elsewhere nothing is counted: the ACKs may
+/// be lost, or the sender's reaction.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct IgnoredAcks {
+    /// After three duplicate ACKs without SACK (RFC 5681 section 3.2).
+    pub after_duplicate_acks: Occurrences,
+    /// After SACK blocks that showed the segment lost, or three duplicate ACKs with SACK in use
+    /// (RFC 6675 sections 4 and 5).
+    pub after_sack: Occurrences,
+    /// After a partial ACK in fast recovery (RFC 6582 section 3.2, step 3).
+    pub after_partial_ack: Occurrences,
+    /// Duplicate ACKs that came before these timeouts.
+    pub duplicate_acks: u64,
+    /// New data that the sender sent between revelation and timeout.
+    pub sent: Bytes,
+    /// The time between revelation and timeout.
+    pub waited: Span,
+}
+
+impl IgnoredAcks {
+    /// How many timeouts.
+    pub fn timeouts(&self) -> u64 {
+        self.after_duplicate_acks.count + self.after_sack.count + self.after_partial_ack.count
+    }
+}
+
+/// The rule by which an ACK reveals a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LossRule {
+    /// Three duplicate ACKs (RFC 5681 section 3.2).
+    DuplicateAcks,
+    /// SACK blocks (RFC 6675 section 4).
+    Sack,
+    /// A partial ACK in fast recovery (RFC 6582 section 3.2).
+    PartialAck,
 }
 
 impl Causes {

@@ -185,6 +185,8 @@ pub enum StallCause {
     ContinuousLoss,
     /// A timeout although the data arrived: acknowledgements were late or lost.
     AckLoss,
+    /// A timeout although ACKs had revealed the loss to the sender: it did not react.
+    IgnoredAcks,
     /// A timeout of another kind.
     Timeout,
     /// Unknown.
@@ -206,6 +208,7 @@ impl StallCause {
             StallCause::SmallReceiveWindow => "small receive window",
             StallCause::ContinuousLoss => "window lost",
             StallCause::AckLoss => "ACK loss",
+            StallCause::IgnoredAcks => "ACKs ignored",
             StallCause::Timeout => "timeout",
             StallCause::Undetermined => "undetermined",
         }

@@ -16,7 +16,7 @@ mod occurrences;
 mod timing;
 mod truth;
 
-pub use causes::Causes;
+pub use causes::{Causes, IgnoredAcks, LossRule};
 pub use frame::{FlowId, Frame};
 pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
 pub use life::{
@@ -290,6 +290,8 @@ pub enum Sign {
     PacketTooBig,
     /// Silence for as long as a timer takes.
     Silence,
+    /// A timer's time, although ACKs had revealed the loss to the sender.
+    IgnoredAcks,
     /// The acknowledgements after a timeout.
     AfterTimeout,
     /// Its IP identification is older than that of the packet before it, newer, or the same.

@@ -20,6 +20,12 @@ pub(crate) struct SendEvent<'a> {
     pub(crate) una: Offset,
     /// Bytes in flight, this packet included.
     pub(crate) in_flight: u64,
+    /// ACKs captured before this timer's retransmission revealed the loss.
+    pub(crate) was_revealed: bool,
+    /// SACK is not known to be off: the receiver reports what arrives twice (RFC 2883).
+    pub(crate) may_dsack: bool,
+    /// Everything that the sender sent so far was captured.
+    pub(crate) whole: bool,
     /// The right edge of the last advertised window; none if its scale is unknown.
     pub(crate) window_edge: Option<Offset>,
 }

@@ -124,6 +124,7 @@ fn proofs(segment: &Segment) -> Vec<String> {
             let since = proof.frame.map_or_else(String::new, |frame| format!(" since #{frame}"));
             Some(format!("{} of silence{since}", proof.waited))
         }
+        Sign::IgnoredAcks => Some(format!("{} of silence, {} ignored", proof.waited, seen("ACK"))),
         Sign::AfterTimeout => Some(seen("ACK")),
         Sign::IpId => Some(seen("IP ID beside")),
         Sign::Timestamp => Some(seen("timestamp beside")),

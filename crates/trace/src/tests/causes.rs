@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
          0.101 > 2897:7241 id 5
          0.1011 < ack 1449 sack 2897-7241
          0.102 > 1449:2897 id 8",
-        &[(1_449, FastRetransmission, Sign::Sack)],
+        &[(1_449, OriginalNotCaptured, Sign::IpId)],
     ),
     (
         AT_RECEIVER,
@@ -243,7 +243,7 @@ const CASES: &[Case] = &[
          0.321 < ack 1449
          0.341 < ack 1449
          0.345 > 1449:2897",
-        &[(1_449, TimeoutRetransmission, Sign::Silence)],
+        &[(1_449, TimeoutRetransmission, Sign::IgnoredAcks)],
     ),
     (
         AT_RECEIVER,

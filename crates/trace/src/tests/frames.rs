@@ -39,6 +39,9 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<
         proof: Proof::default(),
         high: range.start,
         una: range.start,
+        whole: true,
+        was_revealed: false,
+        may_dsack: true,
         in_flight: payload,
         window_edge: None,
     }

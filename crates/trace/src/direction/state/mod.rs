@@ -1,21 +1,23 @@
 //! The state of one direction: its data and the ACKs for it.
 
 mod plain;
+mod recover;
 mod sack;
 
 use std::mem::take;
 
-use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_units::{Bytes, Offset, Span};
 use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
 use crate::direction::causes::CauseCounts;
-use crate::direction::episodes::AckMark;
+use crate::direction::classification::{Classification, NewData};
+use crate::direction::knowledge::HeardAck;
 use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
-use crate::direction::sender_model::{Classification, NewData, SenderModel};
+use crate::direction::sender_model::SenderModel;
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
@@ -52,6 +54,8 @@ pub(crate) struct DirectionState {
     data_end: Option<Offset>,
     /// ACK and window for which a repeated ACK has no news; cleared by any other event.
     settled: Option<(SeqNumber, u16)>,
+    /// Every transmission so far passed the capture point, if it is not the receiver's.
+    is_whole: bool,
     /// Old state was dropped at a bound. The reader resets it.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
@@ -102,6 +106,11 @@ impl DirectionState {
     pub(crate) fn is_unsettled(&mut self) {
         self.settled = None;
     }
+    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.sender_model.opened(reaction);
+        self.observers.opened(reaction);
+    }
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sender_model.refuse_sack();
@@ -142,11 +151,13 @@ impl DirectionState {
             self.classifier.passed(packet, None);
             probe
         } else {
-            let candidate = Candidate { packet, range, context, closed };
+            let whole = self.classifier.sees_all(context);
+            let candidate = Candidate { packet, range, context, closed, whole };
             let classification = self.classify_and_log(&candidate, payload);
             self.classifier.passed(packet, Some(range));
             classification
         };
+        self.is_whole = self.classifier.sees_all(context);
         let segment = self.segment(packet, range, payload, high, classification);
         let copy = matches!(
             classification.kind,
@@ -164,8 +175,13 @@ impl DirectionState {
         high: Offset,
         classification: Classification,
     ) -> Option<Box<Segment>> {
-        let sent = self.count(packet, range, payload, high, classification);
+        let ignored = self.sender_model.take_ignored();
+        let mut sent = self.count(packet, range, payload, high, classification);
+        sent.was_revealed = ignored.is_some();
         self.causes.sent(&sent, || pieces(payload, self.full_segment));
+        if let Some(ignored) = ignored.filter(|ignored| ignored.has_arrived) {
+            self.causes.ignored_acks(&sent, ignored);
+        }
         self.observers.on_send(&sent);
         packet.wanted.then(|| {
             Box::new(Segment {
@@ -205,7 +221,22 @@ impl DirectionState {
         let in_flight = self.board.in_flight();
         self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
         let (una, window_edge) = (self.board.una, self.window_edge);
-        SendEvent { packet, range, payload, kind, timer, proof, high, una, in_flight, window_edge }
+        let whole = self.is_whole;
+        SendEvent {
+            packet,
+            range,
+            payload,
+            kind,
+            timer,
+            proof,
+            high,
+            una,
+            in_flight,
+            whole,
+            was_revealed: false,
+            may_dsack: !self.board.without_sack,
+            window_edge,
+        }
     }
 
     /// Analyses the ACK in a packet of the opposite direction; `copy`: the packet is a duplicate.
@@ -263,8 +294,7 @@ impl DirectionState {
         for &(frame, why) in &spurious {
             self.causes.spurious(packet.at, frame, why);
         }
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, effect, before, duplicate, &self.board);
+        self.sender_model.heard(heard_in(packet), effect, before, duplicate, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.is_bare());
         self.totals.duplicate_acks += u64::from(duplicate);
@@ -326,8 +356,8 @@ impl DirectionState {
     fn heard_again(&mut self, packet: &Packet, window: Option<Bytes>) {
         self.observers.on_repeated_ack(packet);
         self.settled = packet.ack.map(|ack| (ack, packet.window));
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, AckEffect::default(), self.board.una, false, &self.board);
+        let (ack, una) = (heard_in(packet), self.board.una);
+        self.sender_model.heard(ack, AckEffect::default(), una, false, &self.board);
         self.totals.max_window = self.totals.max_window.max(window);
     }
 
@@ -374,7 +404,7 @@ impl DirectionState {
     }
 
     fn classify_and_log(&mut self, candidate: &Candidate<'_>, payload: u64) -> Classification {
-        let &Candidate { packet, range, context, closed } = candidate;
+        let &Candidate { packet, range, context, closed, .. } = candidate;
         let high = self.board.high;
         if range.is_empty() {
             let classification = self.classifier.classify_before_first(packet);
@@ -404,6 +434,9 @@ impl DirectionState {
                 self.sender_model.classify_new(&new, &self.board)
             };
             if high < range.start {
+                if self.classifier.shows_timeout(packet, high) {
+                    self.sender_model.learn_of_timeout(range.start, &self.board);
+                }
                 self.classifier
                     .gaps
                     .show(Range { start: high, end: range.start }, SendStamp::of(packet));
@@ -488,77 +521,11 @@ impl DirectionState {
         let has_news = sack.iter().any(|&block| !self.board.covers(block));
         outstanding && packet.is_bare() && ack == self.board.una && (same_window || has_news)
     }
+}
 
-    fn mark(&self, packet: &Packet, effect: &AckEffect, bare_duplicate: bool) -> AckMark {
-        AckMark {
-            at: packet.at,
-            frame: packet.frame,
-            una: self.board.una,
-            position: self.board.log.next(),
-            sacked: effect.earliest_sacked,
-            bare_duplicate,
-            too_big: false,
-        }
-    }
-
-    /// ICMP reported a segment of this direction as too big for a path MTU of `mtu` bytes.
-    #[cold]
-    pub(crate) fn on_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
-        let Some(positions) = self.positions else { return };
-        let (una, high) = (self.board.una, self.board.high);
-        let position = positions.position(seq);
-        if position < 0 || !(una..high).contains(&offset(position)) {
-            return;
-        }
-        self.settled = None;
-        if !self.sender_model.on_too_big(at, frame, mtu, &self.board) {
-            return;
-        }
-        let position = self.board.log.next();
-        let mark = AckMark {
-            at,
-            frame,
-            una,
-            position,
-            sacked: None,
-            bare_duplicate: false,
-            too_big: true,
-        };
-        let recovery =
-            self.recovery.get_or_insert_with(|| Box::new(RecoveryTracker::open(mark, &self.board)));
-        recovery.on_icmp(mark, &self.board);
-    }
-
-    fn start_recovery(&mut self, packet: &Packet) {
-        if self.recovery.is_none() {
-            let mark = self.mark(packet, &AckEffect::default(), false);
-            self.recovery = Some(Box::new(RecoveryTracker::open(mark, &self.board)));
-        }
-    }
-
-    /// Follows an ACK during recovery; returns finished episodes.
-    #[inline(never)]
-    fn track_recovery(
-        &mut self,
-        packet: &Packet,
-        effect: &AckEffect,
-        bare_duplicate: bool,
-    ) -> Vec<Episode> {
-        self.gave_up |= take(&mut self.board.sacked.gave_up);
-        self.start_recovery(packet);
-        let mark = self.mark(packet, effect, bare_duplicate);
-        let Some(recovery) = &mut self.recovery else { return Vec::new() };
-        if bare_duplicate {
-            recovery.suspect(&self.board);
-        }
-        let (episodes, calm) = recovery.on_ack(mark, &mut self.board);
-        self.gave_up |= take(&mut self.board.log.gave_up);
-        if calm {
-            self.recovery = None;
-            self.board.forget_acknowledged();
-        }
-        episodes
-    }
+fn heard_in(packet: &Packet) -> HeardAck {
+    let clock = packet.timestamps.map(|(value, _)| value);
+    HeardAck { at: packet.at, frame: packet.frame, clock }
 }
 
 /// The ACK for a sink.

@@ -5,7 +5,7 @@
 
 use tcplab_units::{Bytes, Offset};
 
-use super::DirectionState;
+use super::{DirectionState, heard_in};
 use crate::Range;
 use crate::direction::transmissions::Transmission;
 use crate::observers::AckEvent;
@@ -132,8 +132,7 @@ impl DirectionState {
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         });
-        let moment = (packet.at, packet.frame);
-        self.sender_model.heard(moment, effect, before, false, &self.board);
+        self.sender_model.heard(heard_in(packet), effect, before, false, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.payload == 0);
         self.totals.max_window = self.totals.max_window.max(window);

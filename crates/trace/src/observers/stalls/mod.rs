@@ -8,11 +8,13 @@
 
 mod timeout;
 
+use std::collections::VecDeque;
+
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
-use timeout::Repair;
+use timeout::{Before, Repair};
 
 /// Shorter pauses are the scheduling of processes and the delayed acknowledgements of Linux's
 /// quick mode, on paths so short that two RTTs mean nothing.
@@ -51,11 +53,16 @@ pub(crate) struct Stalls {
     closed: bool,
     /// The unused rest after the latest packet, where the scale is known.
     room: Option<u64>,
+    /// The smallest round trip from the capture point to the receiver.
+    least: Option<Span>,
+    /// Duplicate ACKs since the cumulative ACK advanced.
+    duplicates: u64,
+    /// The latest ACK carried SACK blocks.
+    sacked: bool,
     /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,
     /// Stalls whose causes are not known yet, and later ones.
-    waiting: Vec<Stall>,
-    repair: Option<Box<Repair>>,
+    waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
 }
 
@@ -80,7 +87,7 @@ impl Stalls {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
-        if self.repair.is_some() {
+        if !self.waiting.is_empty() {
             self.follow_repair(*sent, events);
         }
         if let Some((from, _)) = self.last
@@ -117,14 +124,19 @@ impl Stalls {
             && packet.at.since(from) > self.limit()
             && let Some(cause) = self.why_heard(packet.payload > 0)
         {
-            self.stalled(cause, packet.at, packet.frame, events);
+            self.stalled((cause, None), packet.at, packet.frame, events);
         }
-        if self.repair.is_some() {
+        if !self.waiting.is_empty() {
             self.hear_of_repair(*heard, events);
         }
         if let Some(sample) = heard.effect.round_trip {
             self.sample(sample);
         }
+        if heard.effect.advanced {
+            self.duplicates = 0;
+        }
+        self.duplicates += u64::from(heard.duplicate);
+        self.sacked = !heard.sack.is_empty();
         self.asked |= packet.payload > 0;
         self.closed = packet.window == 0 && !packet.rst();
         self.room = heard
@@ -136,13 +148,16 @@ impl Stalls {
     }
 
     pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
-        self.settle(events);
+        while !self.waiting.is_empty() {
+            self.settle_first(events);
+        }
         flow.stall_sums = std::mem::take(&mut self.sums);
     }
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
     #[inline(always)]
     fn sample(&mut self, sample: Span) {
+        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
         let sample = (sample.min(LONGEST) + self.reaction).min(LONGEST);
         let smoothed = match self.smoothed {
             None => {
@@ -164,11 +179,19 @@ impl Stalls {
     #[cold]
     fn ended_by(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let cause = self.why_sent(&sent);
-        if cause == StallCause::Undetermined && sent.timer.is_some() && self.repair.is_none() {
-            let repair = Repair::new(&sent, self.in_flight, self.full, self.room);
-            self.repair = Some(Box::new(repair));
-        }
-        self.stalled(cause, sent.packet.at, sent.packet.frame, events);
+        let is_open = cause == StallCause::Undetermined && sent.timer.is_some();
+        let repair = is_open.then(|| {
+            let before = Before {
+                resent: sent.range.start <= sent.una && self.head_resent == Some(sent.una),
+                duplicates: self.duplicates,
+                sacked: self.sacked,
+                reports: sent.may_dsack,
+                ..Before::default()
+            };
+            let (in_flight, full) = (self.in_flight, self.full);
+            Box::new(Repair::new(&sent, (in_flight, full, self.room), self.least, before))
+        });
+        self.stalled((cause, repair), sent.packet.at, sent.packet.frame, events);
     }
 
     /// Why nothing moved until this was sent.
@@ -178,8 +201,7 @@ impl Stalls {
             return StallCause::ZeroWindow;
         }
         if sent.timer.is_some() {
-            let again = sent.range.start <= sent.una && self.head_resent == Some(sent.una);
-            return if again { StallCause::DoubleLoss } else { StallCause::Undetermined };
+            return StallCause::Undetermined;
         }
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
@@ -216,56 +238,67 @@ impl Stalls {
     #[cold]
     fn follow_repair(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let limit = self.limit();
-        let Some(repair) = &mut self.repair else { return };
-        repair.sent(&sent, limit);
-        if repair.is_certain(sent.packet.at, limit) {
-            self.settle(events);
+        for repair in self.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
+            repair.sent(&sent, limit);
         }
+        self.settle(sent.packet.at, events);
     }
 
     #[cold]
     fn hear_of_repair(&mut self, heard: AckEvent<'_>, events: &mut Vec<Event>) {
-        let limit = self.limit();
-        let Some(repair) = &mut self.repair else { return };
-        repair.heard(&heard, self.smoothed.unwrap_or(limit));
-        if repair.is_certain(heard.packet.at, limit) {
-            self.settle(events);
+        for repair in self.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
+            repair.heard(&heard);
         }
+        self.settle(heard.packet.at, events);
     }
 
     #[cold]
-    fn stalled(&mut self, cause: StallCause, at: Instant, frame: u64, events: &mut Vec<Event>) {
+    fn stalled(
+        &mut self,
+        (cause, repair): (StallCause, Option<Box<Repair>>),
+        at: Instant,
+        frame: u64,
+        events: &mut Vec<Event>,
+    ) {
         let Some((from, first)) = self.last else { return };
         let in_flight = Bytes::new(self.in_flight);
-        self.waiting.push(Stall { from, until: at, frames: (first, frame), cause, in_flight });
-        if self.repair.is_none() || self.waiting.len() > MOST_WAITING {
-            self.settle(events);
+        let stall = Stall { from, until: at, frames: (first, frame), cause, in_flight };
+        self.waiting.push_back((stall, repair));
+        if self.waiting.len() > MOST_WAITING {
+            self.settle_first(events);
+        }
+        self.settle(at, events);
+    }
+
+    /// Reports the first stalls, as far as their causes are final.
+    fn settle(&mut self, at: Instant, events: &mut Vec<Event>) {
+        let limit = self.limit();
+        while let Some((_, repair)) = self.waiting.front()
+            && repair.as_ref().is_none_or(|repair| repair.is_certain(at, limit))
+        {
+            self.settle_first(events);
         }
     }
 
-    /// All causes are known as far as they ever will be.
-    fn settle(&mut self, events: &mut Vec<Event>) {
-        let cause = self.repair.take().map(|repair| repair.cause());
-        for mut stall in self.waiting.drain(..) {
-            if stall.cause == StallCause::Undetermined {
-                stall.cause = cause.unwrap_or(stall.cause);
-            }
-            let time = stall.until.since(stall.from);
-            match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
-                Some(sum) => {
-                    sum.count += 1;
-                    let both = sum.time.as_nanos().saturating_add(time.as_nanos());
-                    sum.time = Span::from_nanos(both);
-                    if time > sum.longest.until.since(sum.longest.from) {
-                        sum.longest = stall;
-                    }
-                }
-                None => {
-                    self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
+    /// The cause of the first is known as far as it ever will be.
+    fn settle_first(&mut self, events: &mut Vec<Event>) {
+        let Some((mut stall, repair)) = self.waiting.pop_front() else { return };
+        stall.cause = repair.map_or(stall.cause, |repair| repair.cause());
+        let time = stall.until.since(stall.from);
+        match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
+            Some(sum) => {
+                sum.count += 1;
+                let both = sum.time.as_nanos().saturating_add(time.as_nanos());
+                sum.time = Span::from_nanos(both);
+                if time > sum.longest.until.since(sum.longest.from) {
+                    sum.longest = stall;
                 }
             }
-            events.push(Event::Stall(stall));
+            None => {
+                self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
+                self.sums.sort_by_key(|sum| sum.cause);
+            }
         }
-        self.sums.sort_by_key(|sum| sum.cause);
+        events.push(Event::Stall(stall));
     }
 }

@@ -182,6 +182,9 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>)
     let proof = proof.map(|frame| format!(" in #{frame}")).unwrap_or_default();
     match (timer, kind, by) {
         (Some(Timer::Probe), ..) => "tail loss probe".to_owned(),
+        (Some(Timer::Retransmission), _, Sign::IgnoredAcks) => {
+            format!("retransmission timeout, although the loss was revealed{proof}")
+        }
         (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
         (None, SegmentKind::OriginalNotCaptured, _) => "original not captured".to_owned(),
         (None, SegmentKind::RepeatedControl, _) => {

@@ -11,11 +11,16 @@
 //! until then it counts as not received. Losses before the capture point are invisible: after a
 //! lost probe the next timeout looks like the first.
 
+mod timers;
+
 use tcplab_units::{Instant, Offset, Span};
 
-use super::scoreboard::Scoreboard;
+use crate::direction::classification::{Classification, Ignored, NewData, RetransmittedPacket};
+use crate::direction::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
+use crate::direction::scoreboard::Scoreboard;
+use crate::direction::timeout::Timeout;
 use crate::observers::AckEffect;
-use crate::ranges::Ranges;
+use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
 /// Silence above half an RTT plus [`SLACK`], at most [`LONGEST`], means a timer.
@@ -23,27 +28,12 @@ const SLACK: Span = Span::from_millis(20);
 /// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
 const LONGEST: Span = Span::from_millis(180);
 
-/// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
-const LEAST_VARIANCE: Span = Span::from_millis(150);
-
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
 
 /// A probe's timer runs at least that long beyond two RTTs, on Linux with 250 ticks a second
 /// (`TCP_TIMEOUT_MIN`, two ticks).
 const LEAST_PROBE: Span = Span::from_millis(4);
-
-/// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
-/// it would have been sent before.
-const LATEST_PROBE: Span = Span::from_millis(300);
-/// Nor does any timer run longer (`TCP_RTO_MAX`).
-const LONGEST_TIMEOUT: Span = Span::from_secs(120);
-
-/// The most transmissions searched for later ones that arrived.
-const SEARCHED: usize = 64;
-
-/// Duplicate ACKs that indicate a loss (RFC 5681 section 3.2, RFC 6675 section 2: `DupThresh`).
-const THRESHOLD: u64 = 3;
 
 /// The state of the sender of one direction, as far as the capture shows.
 #[derive(Debug, Default)]
@@ -58,12 +48,12 @@ pub(crate) struct SenderModel {
     last_new: Option<Instant>,
     /// When the cumulative ACK last advanced.
     advanced: Option<Instant>,
-    /// Duplicate ACKs since then.
-    duplicates: u64,
+    /// The ACKs that passed the capture point.
+    known: Knowledge,
+    /// Those that the sender had not received yet.
+    in_transit: InTransit,
     /// The oldest unacknowledged byte when it was last retransmitted.
     head_retransmitted: Option<Offset>,
-    /// Fast recovery until this is acknowledged (RFC 6582 section 3.2, RFC 6675 section 5).
-    recovery: Option<Offset>,
     timeout: Option<Box<Timeout>>,
     too_big: Option<Box<TooBig>>,
     /// After a spurious timeout that the sender did not detect, it keeps retransmitting up to here.
@@ -78,6 +68,8 @@ pub(crate) struct SenderModel {
     sends_at_once: bool,
     /// SACK is known to be off; probes need it (RFC 8985 section 7.1).
     sack_refused: bool,
+    /// ACKs that revealed a loss and were ignored until the timer that just expired.
+    ignored: Option<Ignored>,
 }
 
 /// When a packet passed, and which.
@@ -85,19 +77,6 @@ pub(crate) struct SenderModel {
 struct Moment {
     at: Instant,
     frame: u64,
-}
-
-#[derive(Debug)]
-struct Timeout {
-    /// Recovery ends when this is acknowledged.
-    point: Offset,
-    /// Later transmissions have at least this order.
-    order: u64,
-    /// Data SACKed then or retransmitted since: other data acknowledged below `point` came by the
-    /// original, so the timeout was spurious (F-RTO, RFC 5682; Linux's `FLAG_ORIG_SACK_ACKED`).
-    known: Ranges,
-    /// F-RTO is still undecided.
-    in_doubt: bool,
 }
 
 #[derive(Debug)]
@@ -109,62 +88,14 @@ struct TooBig {
     point: Offset,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NewData {
-    pub(crate) at: Instant,
-    pub(crate) frame: u64,
-    pub(crate) range: Range,
-    /// By its form it may be a tail loss probe.
-    pub(crate) may_be_probe: bool,
-    /// It ends with less than a full segment, and without FIN.
-    pub(crate) small: bool,
-    /// The round trip from the capture point to the sender.
-    pub(crate) beyond: Span,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RetransmittedPacket {
-    pub(crate) at: Instant,
-    pub(crate) frame: u64,
-    pub(crate) range: Range,
-    /// Which transmission of these data it is, as far as captured.
-    pub(crate) nth: u32,
-    /// The frame of the previous captured one.
-    pub(crate) before: Option<u64>,
-    /// How many of them were lost before the capture point.
-    pub(crate) unseen: u32,
-    /// It is the highest data sent: only a timer can have triggered it.
-    pub(crate) alone: bool,
-    /// The round trip from the capture point to the sender.
-    pub(crate) beyond: Span,
-    /// It is a FIN without data.
-    pub(crate) bare_fin: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Classification {
-    pub(crate) kind: SegmentKind,
-    pub(crate) timer: Option<Timer>,
-    pub(crate) proof: Proof,
-}
-
-impl Classification {
-    fn repeated_fin(proof: Proof) -> Classification {
-        Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
-    }
-    pub(crate) fn new_data() -> Classification {
-        Classification {
-            kind: SegmentKind::New,
-            timer: None,
-            proof: Proof { nth: 1, ..Proof::default() },
-        }
-    }
-}
-
 impl SenderModel {
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sack_refused = true;
+    }
+    /// The round trip from the capture point to the sender, as in the handshake.
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.in_transit.opened(reaction);
     }
     /// Whether anything arrived from the peer.
     pub(crate) fn has_heard(&self) -> bool {
@@ -185,12 +116,13 @@ impl SenderModel {
     #[inline(always)]
     pub(crate) fn heard(
         &mut self,
-        (at, frame): (Instant, u64),
+        ack: HeardAck,
         effect: AckEffect,
         before: Offset,
         duplicate: bool,
         board: &Scoreboard,
     ) {
+        let HeardAck { at, frame, .. } = ack;
         self.hears(at, frame);
         if let Some(sample) = effect.round_trip {
             // RFC 6298 section 2.3: weight one eighth.
@@ -200,15 +132,32 @@ impl SenderModel {
         if self.timeout.is_some() {
             self.check_timeout(effect, before, board);
         }
+        if effect.advanced || effect.sacked || duplicate {
+            self.in_transit.passed(ack, self.known);
+        }
         if effect.advanced {
             self.advanced = Some(at);
-            self.duplicates = 0;
-            for point in [&mut self.recovery, &mut self.probe, &mut self.spurious_until] {
+            let Knowledge { recovery, recover, .. } = self.known;
+            self.known = Knowledge { una: board.una, recovery, recover, ..Knowledge::default() };
+            for point in [&mut self.known.recovery, &mut self.probe, &mut self.spurious_until] {
                 *point = point.filter(|&p| board.una < p);
             }
             self.too_big.take_if(|report| report.point <= board.una);
         }
-        self.duplicates += u64::from(duplicate);
+        self.known.duplicates += u64::from(duplicate);
+        if duplicate || !board.sacked.is_empty() || self.known.recovery.is_some() {
+            self.look_for_loss(ack, effect, board);
+        }
+    }
+
+    /// Whether the ACK reveals that the oldest segment is lost.
+    #[cold]
+    fn look_for_loss(&mut self, ack: HeardAck, effect: AckEffect, board: &Scoreboard) {
+        self.known.sacked = board.sacked.end();
+        if self.known.revealed.is_none() && !board.is_head_resent() {
+            let rule = self.known.rule(effect.advanced, self.timeout.is_some(), board);
+            self.known.revealed = rule.map(|by| Revealed { by, ack, high: board.high });
+        }
     }
 
     /// ICMP reported an outstanding packet as too big for this path MTU; returns whether new.
@@ -271,7 +220,8 @@ impl SenderModel {
     /// Classifies new data; `board` does not contain it yet.
     pub(crate) fn classify_new(&mut self, new: &NewData, board: &Scoreboard) -> Classification {
         let &NewData { at, frame, range, may_be_probe, small, beyond } = new;
-        let calm = board.sacked.is_empty() && self.recovery.is_none() && self.timeout.is_none();
+        let calm =
+            board.sacked.is_empty() && self.known.recovery.is_none() && self.timeout.is_none();
         let probe = may_be_probe
             && board.una < board.high
             && calm
@@ -304,35 +254,48 @@ impl SenderModel {
         if let Some(classification) = self.requested_by_icmp(again, board) {
             return classification;
         }
-        let (oldest, newest) = (range.start <= board.una, range.end >= board.high);
+        let (known, proven) = self.in_transit.known((at, beyond), again.echo, self.known);
+        let (oldest, newest) = (range.start <= known.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
+        let at_edge = oldest && range.end > known.una;
+        let ignored = self.ignored(again, (&known, proven), board).filter(|_| at_edge);
         let ignored_loss = self.ignored_loss(at, beyond, range, board);
         let by_rack = || {
             let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
-            ignored_loss.is_none() && due.is_some_and(|due| at <= due + beyond + TICKS)
+            let calm = ignored_loss.is_none() && ignored.is_none();
+            // What was sent later and arrived is known only by ACKs that had come.
+            let now = (self.known.una, self.known.sacked);
+            let is_told = known.sacked.is_some() || (known.una, known.sacked) == now;
+            calm && is_told && due.is_some_and(|due| at <= due + beyond + TICKS)
         };
         // RACK goes by time of sending: an arrived retransmission reveals earlier losses.
-        let reported = board.sacked.end().is_some_and(|end| end > range.end)
-            || self.duplicates > 0
-            || self.recovery.is_some_and(|point| range.start < point)
+        let reported = known.sacked.is_some_and(|end| end > range.end)
+            || known.duplicates > 0
+            || below(known.recovery)
             || by_rack();
         let silence = self.silence(at, beyond);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
-        let prompted = reported && (silence.waited < LONGEST || by_rack());
+        // Nothing but RACK's timer acts on less than a rule asks for.
+        let few = known.duplicates < THRESHOLD && known.revealed.is_none();
+        let unprompted = ignored.is_some() || few && known.recovery.is_none();
+        let may_expire = at_edge && unprompted && self.may_expire(at, beyond, &known, board);
+        let is_short = silence.waited < LONGEST && !may_expire;
+        let prompted = reported && (is_short || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK only the timer reveals a lost retransmission (RFC 6582).
-        let at_edge = oldest && range.end > board.una;
         let head_again =
-            at_edge && board.sacked.is_empty() && self.head_retransmitted == Some(board.una);
-        let overdue = self.overdue(at, beyond, board).filter(|_| !by_rack()).or(ignored_loss);
+            at_edge && known.sacked.is_none() && self.head_retransmitted == Some(known.una);
+        let overdue =
+            self.overdue(at, beyond, ignored, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
         // Triggered by an ACK without loss evidence.
         let goes_on = below(self.spurious_until) && !reported && !silent;
         let after_timeout = after_timeout || goes_on;
         self.last_sent = Some(Moment { at, frame });
         if at_edge {
-            self.head_retransmitted = Some(board.una);
+            self.head_retransmitted = Some(known.una);
+            self.forget_revealed(known.una);
         }
         // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
         if again.bare_fin && !(silent || reported || after_timeout) {
@@ -343,27 +306,93 @@ impl SenderModel {
         let answered = unseen > 0 || board.covers(range);
         let forgotten =
             away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
-        if (silent && (oldest || newest))
-            || head_again
-            || overdue.is_some()
-            || !(reported || after_timeout || forgotten)
-        {
+        let is_followed = forgotten && (self.going_back || unseen == 0);
+        let is_explained = reported || after_timeout || is_followed;
+        if !is_explained && !silent && !head_again && overdue.is_none() && unseen > 0 {
+            // What prompted it was lost, too, or came from beyond the capture point.
+            let kind = SegmentKind::OriginalNotCaptured;
+            let prompt = self.last_heard.map(|heard| heard.frame);
+            let proof = Proof { by: Sign::Time, frame: prompt, nth, ..Proof::default() };
+            return Classification { kind, timer: None, proof };
+        }
+        if (silent && (oldest || newest)) || head_again || overdue.is_some() || !is_explained {
             // A lone SYN is never probed for.
             let probe = newest
                 && unseen <= 1
                 && range.start > Offset::ZERO
-                && board.sacked.is_empty()
-                && self.recovery.is_none()
+                && known.sacked.is_none()
+                && known.recovery.is_none()
                 && self.timeout.is_none()
                 && self.probe.is_none()
                 && !self.sack_refused;
             let timer = if probe { Timer::Probe } else { Timer::Retransmission };
             self.fired(timer, again, board);
+            self.ignored = ignored.filter(|_| !probe);
             let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
             let waited = overdue.unwrap_or(silence.waited);
-            return Classification { kind, timer, proof: Proof { waited, nth, ..silence } };
+            let mut proof = Proof { waited, nth, ..silence };
+            if let Some(ignored) = self.ignored.filter(|ignored| ignored.has_arrived) {
+                (proof.by, proof.frame) = (Sign::IgnoredAcks, Some(ignored.frame));
+            }
+            return Classification { kind, timer, proof };
         }
-        self.triggered_by_ack(range, nth, after_timeout || (forgotten && self.going_back), board)
+        let after_timeout = after_timeout || (forgotten && self.going_back);
+        self.triggered_by_ack(range, nth, after_timeout, &known, board)
+    }
+
+    /// The ACKs that revealed the loss of this segment long ago: they were lost behind the capture
+    /// point, or the sender did not react to them. Away from the sender, where queues may delay the
+    /// answer, that is proven if the sender had `proven`ly received ACKs that followed long after,
+    /// and no retransmission can have been lost before the capture point.
+    fn ignored(
+        &self,
+        again: &RetransmittedPacket,
+        (known, proven): (&Knowledge, Option<Instant>),
+        board: &Scoreboard,
+    ) -> Option<Ignored> {
+        let &RetransmittedPacket { at, beyond, at_sender, whole, .. } = again;
+        let revealed = known.revealed?;
+        let round_trip = self.round_trip.unwrap_or_default() + beyond;
+        let waited = at.since(revealed.ack.at + beyond);
+        let soon = round_trip / 2 + SLACK;
+        // RACK's timer may take a round trip (RFC 8985 section 6.2).
+        let long = if self.sack_refused { soon } else { round_trip * 5 / 4 + SLACK };
+        let has_arrived = if at_sender {
+            waited > long
+        } else {
+            whole && proven.is_some_and(|proven| proven.since(revealed.ack.at) > soon)
+        };
+        let (by, frame, duplicates) = (revealed.by, revealed.ack.frame, known.duplicates);
+        let sent = board.high.since(revealed.high).as_u64();
+        (has_arrived || waited > long).then_some(Ignored {
+            by,
+            frame,
+            waited,
+            duplicates,
+            sent,
+            has_arrived,
+        })
+    }
+
+    /// The retransmission prompted by the first ACK is on its way.
+    fn forget_revealed(&mut self, una: Offset) {
+        let forget = |known: &mut Knowledge| {
+            known.revealed = known.revealed.filter(|_| known.una > una);
+        };
+        forget(&mut self.known);
+        self.in_transit.change(forget);
+    }
+
+    /// A timeout shows only now, by the data up to `point` that had been lost before.
+    #[cold]
+    pub(crate) fn learn_of_timeout(&mut self, point: Offset, board: &Scoreboard) {
+        let (order, known) = (board.log.next(), board.sacked.clone());
+        self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt: false }));
+    }
+
+    /// What revealed the loss that the timer just repaired.
+    pub(crate) fn take_ignored(&mut self) -> Option<Ignored> {
+        self.ignored.take()
     }
 
     /// A retransmission that ICMP requested; `None` if it is none, or if a timer was faster.
@@ -394,6 +423,7 @@ impl SenderModel {
         range: Range,
         nth: u32,
         after_timeout: bool,
+        known: &Knowledge,
         board: &Scoreboard,
     ) -> Classification {
         let prompt = self.last_heard.map(|heard| heard.frame);
@@ -406,22 +436,30 @@ impl SenderModel {
             let kind = SegmentKind::AfterTimeoutRetransmission;
             return Classification { kind, timer: None, proof: proof(Sign::AfterTimeout) };
         }
-        let by = self.prompted_by(range, nth, board);
-        self.recovery = self.recovery.or(Some(board.high));
+        let by = self.prompted_by(range, nth, known, board);
+        let begin = |known: &mut Knowledge| {
+            let point = *known.recovery.get_or_insert(board.high);
+            known.recover = known.recover.max(point);
+        };
+        begin(&mut self.known);
+        self.in_transit.change(begin);
         self.going_back = false;
         Classification { kind: SegmentKind::FastRetransmission, timer: None, proof: proof(by) }
     }
 
     /// What made the sender think `range` lost.
-    fn prompted_by(&self, range: Range, nth: u32, board: &Scoreboard) -> Sign {
-        let above = board.sacked.above(range.end);
-        let untold = above.bytes == 0 && self.duplicates == 0 && self.recovery.is_none();
+    fn prompted_by(&self, range: Range, nth: u32, known: &Knowledge, board: &Scoreboard) -> Sign {
+        let mut above = board.sacked.above(range.end);
+        if known.sacked.is_none_or(|end| end <= range.end) {
+            above = Above::default();
+        }
+        let untold = above.bytes == 0 && known.duplicates == 0 && known.recovery.is_none();
         if untold && !self.sack_refused {
             return Sign::Rack;
         }
         if self.sack_refused || above.bytes == 0 {
             // RFC 6582 section 3.2, step 3: a partial ACK in recovery is enough.
-            return if self.recovery.is_some() && self.duplicates == 0 {
+            return if known.recovery.is_some() && known.duplicates == 0 {
                 Sign::PartialAck
             } else {
                 Sign::DuplicateAcks
@@ -438,7 +476,7 @@ impl SenderModel {
             Timer::Retransmission => {
                 // `tcp_enter_loss`: in doubt unless in recovery. Without SACK, ACKs of originals
                 // prove nothing.
-                let fresh = self.recovery.is_none() || self.timeout.is_some();
+                let fresh = self.known.recovery.is_none() || self.timeout.is_some();
                 let in_doubt = fresh && !self.sack_refused;
                 let mut known = board.sacked.clone();
                 known.insert(again.range);
@@ -448,11 +486,15 @@ impl SenderModel {
                 let (point, order) = (board.high.max(sent), board.log.next());
                 self.timeout = Some(Box::new(Timeout { point, order, known, in_doubt }));
                 self.spurious_until = None;
-                self.recovery = None;
                 self.too_big = None;
                 // `tcp_retransmit_timer`: whatever probe was out is out of mind.
                 self.probe = None;
-                self.duplicates = 0;
+                let reset = |known: &mut Knowledge| {
+                    (known.duplicates, known.recovery, known.revealed) = (0, None, None);
+                    known.recover = known.recover.max(point);
+                };
+                reset(&mut self.known);
+                self.in_transit.change(reset);
                 self.going_back = true;
             }
         }
@@ -484,79 +526,5 @@ impl SenderModel {
             let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
             quiet > limit.min(LONGEST)
         }
-    }
-
-    /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
-    /// 5: restarted by sending it and by advancing ACKs).
-    fn overdue(&self, at: Instant, beyond: Span, board: &Scoreboard) -> Option<Span> {
-        let round_trip = self.round_trip?;
-        // With SACK, missing data are retransmitted on each report. Without, only the first
-        // duplicates trigger; far from the sender more duplicates may have arrived meanwhile.
-        let near = beyond <= round_trip || self.duplicates > THRESHOLD;
-        if !self.sack_refused || !near {
-            return None;
-        }
-        let moved = self.advanced.map(|moved| moved + beyond);
-        let ran = at.since(board.oldest_sent().max(moved)?);
-        (ran >= round_trip + beyond + LEAST_VARIANCE).then_some(ran)
-    }
-
-    /// With SACK: how long `range` was known to be lost again but not retransmitted while the
-    /// sender sent new data. RACK (RFC 8985 section 6.2) retransmits it first; others wait for the
-    /// timer (RFC 6675 section 5.1).
-    fn ignored_loss(
-        &self,
-        at: Instant,
-        beyond: Span,
-        range: Range,
-        board: &Scoreboard,
-    ) -> Option<Span> {
-        let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none();
-        let round_trip = self.round_trip.filter(|_| near)?;
-        let later = board.log.latest(range)? + 1..board.log.next();
-        let mut later = later.take(SEARCHED).filter_map(|order| board.log.get(order));
-        let known = later.find(|sent| board.covers(sent.range))?.at + round_trip;
-        let went_on = self.last_new.is_some_and(|new| new >= known + round_trip);
-        let ran = if went_on { at.since(known) } else { Span::ZERO };
-        (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
-    }
-
-    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet if more than
-    /// one is in flight (a single one's ACK may be delayed), or, as in Linux
-    /// (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded down
-    /// by a quarter: the sender's RTT estimate differs from ours.
-    fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
-        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return false };
-        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
-        let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
-        let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
-        let several = unacknowledged.take(2).count() == 2;
-        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
-            && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
-                || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
-    }
-}
-
-impl Timeout {
-    /// Whether an ACK shows that an original arrived.
-    fn was_spurious(&mut self, effect: AckEffect, before: Offset, board: &Scoreboard) -> bool {
-        if !self.in_doubt {
-            return false;
-        }
-        let newly = Range { start: before, end: board.una.min(self.point) };
-        if effect.advanced && !newly.is_empty() && !self.known.missing(newly).is_empty() {
-            return true;
-        }
-        if effect.sacked {
-            let original = |order: u64| {
-                order < self.order && board.log.get(order).is_some_and(|sent| !sent.repeat)
-            };
-            if effect.earliest_sacked.is_some_and(original) {
-                return true;
-            }
-            // RFC 5682 section 3.1, step 3: data sent after the timeout arrived first.
-            self.in_doubt = false;
-        }
-        false
     }
 }

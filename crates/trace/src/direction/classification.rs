@@ -1,0 +1,79 @@
+//! A transmission before and after it was classified.
+
+use tcplab_units::{Instant, Span};
+
+use crate::{LossRule, Proof, Range, SegmentKind, Timer};
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewData {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// By its form it may be a tail loss probe.
+    pub(crate) may_be_probe: bool,
+    /// It ends with less than a full segment, and without FIN.
+    pub(crate) small: bool,
+    /// The round trip from the capture point to the sender.
+    pub(crate) beyond: Span,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RetransmittedPacket {
+    pub(crate) at: Instant,
+    pub(crate) frame: u64,
+    pub(crate) range: Range,
+    /// Which transmission of these data it is, as far as captured.
+    pub(crate) nth: u32,
+    /// The frame of the previous captured one.
+    pub(crate) before: Option<u64>,
+    /// How many of them were lost before the capture point.
+    pub(crate) unseen: u32,
+    /// It is the highest data sent: only a timer can have triggered it.
+    pub(crate) alone: bool,
+    /// The round trip from the capture point to the sender.
+    pub(crate) beyond: Span,
+    /// It is a FIN without data.
+    pub(crate) bare_fin: bool,
+    /// The timestamp that it echoes.
+    pub(crate) echo: Option<u32>,
+    /// The capture point is the sender's.
+    pub(crate) at_sender: bool,
+    /// Everything that the sender sent so far was captured.
+    pub(crate) whole: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Classification {
+    pub(crate) kind: SegmentKind,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) proof: Proof,
+}
+
+impl Classification {
+    pub(super) fn repeated_fin(proof: Proof) -> Classification {
+        Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
+    }
+    pub(crate) fn new_data() -> Classification {
+        Classification {
+            kind: SegmentKind::New,
+            timer: None,
+            proof: Proof { nth: 1, ..Proof::default() },
+        }
+    }
+}
+
+/// ACKs revealed a loss, and the sender waited for its timer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ignored {
+    pub(crate) by: LossRule,
+    /// The ACK that was enough.
+    pub(crate) frame: u64,
+    /// From its arrival to the timer.
+    pub(crate) waited: Span,
+    /// Duplicate ACKs that came in all.
+    pub(crate) duplicates: u64,
+    /// Bytes of new data sent meanwhile.
+    pub(crate) sent: u64,
+    /// The sender received it; otherwise it may have been lost.
+    pub(crate) has_arrived: bool,
+}

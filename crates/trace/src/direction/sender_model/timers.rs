@@ -1,0 +1,105 @@
+//! Which timers of the sender can have expired.
+
+use tcplab_units::{Instant, Span};
+
+use super::{LEAST_PROBE, SenderModel};
+use crate::Range;
+use crate::direction::classification::Ignored;
+use crate::direction::knowledge::{Knowledge, THRESHOLD};
+use crate::direction::scoreboard::Scoreboard;
+
+/// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
+const LEAST_VARIANCE: Span = Span::from_millis(150);
+
+/// No common timer runs shorter above the RTT (Haiku: 100 ms), less a tenth.
+const SHORTEST_VARIANCE: Span = Span::from_millis(90);
+
+/// A sender answers an ACK within this time, where it is not busy.
+const PROMPT: Span = Span::from_micros(100);
+
+/// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
+/// it would have been sent before.
+const LATEST_PROBE: Span = Span::from_millis(300);
+/// Nor does any timer run longer (`TCP_RTO_MAX`).
+const LONGEST_TIMEOUT: Span = Span::from_secs(120);
+
+/// The most transmissions searched for later ones that arrived.
+const SEARCHED: usize = 64;
+
+impl SenderModel {
+    /// Whether the retransmission timer of the oldest segment can have expired.
+    pub(super) fn may_expire(
+        &self,
+        at: Instant,
+        beyond: Span,
+        known: &Knowledge,
+        board: &Scoreboard,
+    ) -> bool {
+        let moved = self.advanced.filter(|_| known.una == board.una).map(|moved| moved + beyond);
+        let (Some(round_trip), Some(since)) = (self.round_trip, board.oldest_sent().max(moved))
+        else {
+            return false;
+        };
+        at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
+    }
+
+    /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
+    /// 5: restarted by sending it and by advancing ACKs).
+    pub(super) fn overdue(
+        &self,
+        at: Instant,
+        beyond: Span,
+        ignored: Option<Ignored>,
+        board: &Scoreboard,
+    ) -> Option<Span> {
+        let round_trip = self.round_trip?;
+        // With SACK, missing data are retransmitted on each report. Without, only the first
+        // duplicates trigger; far from the sender more duplicates may have arrived meanwhile.
+        let near = beyond <= round_trip || self.known.duplicates > THRESHOLD;
+        if !self.sack_refused || !near {
+            return None;
+        }
+        let moved = self.advanced.map(|moved| moved + beyond);
+        let ran = at.since(board.oldest_sent().max(moved)?);
+        // More than an RTT after the cumulative ACK advanced nothing else answers duplicate ACKs.
+        let sure = |ignored: Ignored| ignored.has_arrived;
+        let least = if ignored.is_some_and(sure) { Span::ZERO } else { LEAST_VARIANCE };
+        (ran >= round_trip + beyond + least).then_some(ran)
+    }
+
+    /// With SACK: how long `range` was known to be lost again but not retransmitted while the
+    /// sender sent new data. RACK (RFC 8985 section 6.2) retransmits it first; others wait for the
+    /// timer (RFC 6675 section 5.1).
+    pub(super) fn ignored_loss(
+        &self,
+        at: Instant,
+        beyond: Span,
+        range: Range,
+        board: &Scoreboard,
+    ) -> Option<Span> {
+        let is_prompted = self.last_heard.is_some_and(|heard| at.since(heard.at) <= PROMPT);
+        let near = beyond.is_zero() && !self.sack_refused && self.timeout.is_none() && !is_prompted;
+        let round_trip = self.round_trip.filter(|_| near)?;
+        let later = board.log.latest(range)? + 1..board.log.next();
+        let mut later = later.take(SEARCHED).filter_map(|order| board.log.get(order));
+        let known = later.find(|sent| board.covers(sent.range))?.at + round_trip;
+        let went_on = self.last_new.is_some_and(|new| new >= known + round_trip);
+        let ran = if went_on { at.since(known) } else { Span::ZERO };
+        (ran >= round_trip + LEAST_VARIANCE).then_some(ran)
+    }
+
+    /// Whether a probe is due (RFC 8985 section 7.2): two RTTs after the last packet if more than
+    /// one is in flight (a single one's ACK may be delayed), or, as in Linux
+    /// (`tcp_schedule_loss_probe`), when the retransmission timer would expire. Both rounded down
+    /// by a quarter: the sender's RTT estimate differs from ours.
+    pub(super) fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
+        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return false };
+        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
+        let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
+        let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
+        let several = unacknowledged.take(2).count() == 2;
+        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
+            && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
+                || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
+    }
+}
