@@ -143,7 +143,7 @@ fn command(words: &[String]) -> Vec<Command> {
         "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "sync" | "netstat" | "date"
         | "wc" | "test" | "[" => vec![Command::Aside(whole)],
         _ if name.starts_with("sysctl_restore_") => vec![Command::Restore],
-        _ if name.ends_with(".sh") => vec![Command::File(program.clone())],
+        _ if name.strip_suffix(".sh").is_some() => vec![Command::File(program.clone())],
         _ => vec![Command::Unknown(whole)],
     }
 }

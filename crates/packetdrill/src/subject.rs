@@ -10,8 +10,8 @@ use crate::packet::Packet;
 /// No descriptor is given twice. Whatever it is asked, it may answer by [`Refusal`]: the script
 /// then is neither passed nor failed.
 pub trait Subject {
-    /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it; or
-    /// one of the host: its `host.local_ip`, `host.remote_ip`, `host.ip_version` (`ipv4`, `ipv6` or
+    /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it;
+    /// or one of the host: its `host.local_ip`, `host.remote_ip`, `host.ip_version` (`ipv4`, `ipv6` or
     /// `ipv4-mapped-ipv6`), the MTU of its device, `device.mtu`, whether that drops all packets,
     /// `device.drops` (`1` or `0`), and the length of a file of zeros, `file.PATH`.
     ///

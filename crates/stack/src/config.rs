@@ -44,6 +44,7 @@ pub struct Config {
 /// What is offered in SYN segments, and how connections come and go.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings")]
 pub struct Handshake {
     /// The MSS offered, bytes (RFC 9293 section 3.7.1); 0: what fits the MTU.
     pub mss: u16,
@@ -65,8 +66,8 @@ pub struct Handshake {
     /// Whether retransmitted SYNs do without ECN, and impossible answers end it
     /// (`tcp_ecn_fallback`).
     pub ecn_fallback: bool,
-    /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987 section
-    /// 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
+    /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987
+    /// section 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
     /// have timestamps.
     pub syn_cookies: bool,
     /// How often a SYN is retransmitted (`tcp_syn_retries`).

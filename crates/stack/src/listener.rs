@@ -126,7 +126,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         }
     }
 
-    /// ICMP says that a segment to a peer did not arrive (see [`Connection::handle_unreachable`]). A
+    /// ICMP says that a segment to a peer did not arrive: [`Connection::handle_unreachable`]. A
     /// handshake is dropped if the error is a lasting one, `drops` (`tcp_req_err`).
     pub fn handle_unreachable(
         &mut self,

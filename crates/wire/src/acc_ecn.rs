@@ -4,8 +4,8 @@
 const ECT0_FIRST: u8 = 172;
 const ECT1_FIRST: u8 = 174;
 
-/// Bytes received with each codepoint, modulo 2²⁴, each counted from the start that RFC 9768 section
-/// 3.2.1 gives it: those of ECT(0) and ECT(1) from 1, that of CE from 0.
+/// Bytes received with each codepoint, modulo 2²⁴, each counted from the start that RFC 9768
+/// section 3.2.1 gives it: those of ECT(0) and ECT(1) from 1, that of CE from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccEcnOption {
     /// Whether ECT(1) stands first and ECT(0) last, as senders of mostly ECT(1) have it.

@@ -11,7 +11,7 @@ use tcplab_units::rounded::{bytes, grouped};
 use tcplab_units::{Bytes, Rng};
 use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::home::Home;
+use crate::home::{Home, ended};
 
 /// Lists of a connection in `--json`, and the lines of `--jsonl` that are their items.
 const LISTS: [(&str, &str); 4] =
@@ -287,6 +287,36 @@ impl Outputs<'_> {
         let ended = self.home.run(&format!("trace {} {options}", self.capture));
         assert_eq!(ended.code, Some(0), "{}: {}", self.capture, ended.stderr);
         ended.stderr
+    }
+}
+
+/// A pipe whose reader has enough, as `head` has, ends every form of output quietly.
+#[test]
+fn outputs_nobody_reads_end_quietly() {
+    let home = Home::new();
+    home.write("a.pcap", made(1));
+    home.write("b.pcap", made(2));
+    for line in [
+        "trace a.pcap --all",
+        "trace a.pcap --json",
+        "trace a.pcap --jsonl",
+        "trace a.pcap -c 1",
+        "trace a.pcap -c 1 --json",
+        "trace a.pcap -c 1 --listing",
+        "trace a.pcap -c 1 --ladder",
+        "trace a.pcap --csv /dev/stdout",
+        "trace a.pcap --annotate /dev/stdout",
+        "trace . --json",
+        "export a.pcap --table segments -o -",
+        "states a.pcap -c 1",
+        "trace --client a.pcap --server b.pcap",
+        "compare a.pcap b.pcap",
+        "metrics",
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let unread = ended(home.command(line).stdout(writer));
+        assert_eq!((unread.code, &*unread.stderr), (Some(0), ""), "{line}");
     }
 }
 

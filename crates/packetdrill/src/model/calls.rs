@@ -57,20 +57,10 @@ impl Model {
                 return self.send_call(now, *fd, parts, *flags);
             }
             SystemCall::BadBuffer { fd, receives } => self.bad_buffer(*fd, *receives),
-            SystemCall::Open { path } => {
-                let fd = self.take_number();
-                self.files.open(fd, path)?
-            }
-            SystemCall::Pipe => {
-                let ends = [self.take_number(), self.take_number()];
-                self.files.pipe(ends)
-            }
+            SystemCall::Open { path } => self.open_file(path)?,
+            SystemCall::Pipe => self.pipe(),
             SystemCall::SendFile { to, from, offset, len } => {
-                let count = match self.files.read(*from, *offset, *len) {
-                    Ok(count) => count,
-                    Err(outcome) => return Ok(Some(outcome)),
-                };
-                return self.send_call(now, *to, &[count], 0);
+                return self.send_file(now, *to, (*from, *offset, *len));
             }
             SystemCall::Splice { from, to, len } => self.splice(now, *from, *to, *len)?,
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),

@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tcplab_units::Instant;
-
-use super::Model;
 use crate::subject::{Outcome, Refusal};
 
 /// What the host has besides sockets.
@@ -31,6 +28,11 @@ impl Files {
         Ok(Outcome::value(fd))
     }
 
+    /// Whether it is an end of a pipe.
+    pub(super) fn is_pipe(&self, fd: i64) -> bool {
+        self.pipes.contains(&fd)
+    }
+
     pub(super) fn pipe(&mut self, ends: [i64; 2]) -> Outcome {
         self.pipes.extend(ends);
         Outcome { values: ends.to_vec(), ..Outcome::value(0) }
@@ -50,33 +52,5 @@ impl Files {
             *position += u64::from(count);
         }
         Ok(count)
-    }
-}
-
-impl Model {
-    /// `splice` from a socket into a pipe (`tcp_splice_read`): what is there, up to urgent data,
-    /// which does not go through.
-    pub(super) fn splice(
-        &mut self,
-        now: Instant,
-        from: i64,
-        to: i64,
-        len: u32,
-    ) -> Result<Outcome, Refusal> {
-        if !self.files.pipes.contains(&to) {
-            return Err(Refusal("splicing into anything but a pipe".into()));
-        }
-        let open = match self.open(from) {
-            Ok(open) => open,
-            Err(outcome) => return Ok(outcome),
-        };
-        if open.connection.is_at_mark() {
-            return Ok(Outcome::value(0));
-        }
-        Ok(match open.connection.read(now, &mut vec![0; len as usize]) {
-            Ok(count) => Outcome::value(count as i64),
-            Err(tcplab_stack::ReadError::WouldBlock) => Outcome::error("EAGAIN"),
-            Err(_) => Outcome::value(0),
-        })
     }
 }

@@ -49,17 +49,17 @@ impl Host {
     }
 
     /// The largest packet of its device, bytes of IP.
-    pub(super) fn mtu(&self) -> u16 {
+    pub(super) fn mtu(self) -> u16 {
         self.mtu.unwrap_or(if self.is_v6 { MTU_V6 } else { MTU })
     }
 
     /// Bytes of an IP header.
-    pub(super) fn ip_header(&self) -> u8 {
+    pub(super) fn ip_header(self) -> u8 {
         if self.is_v6 { 40 } else { 20 }
     }
 
     /// Data and options that a packet has room for, bytes.
-    pub(super) fn room(&self) -> u16 {
+    pub(super) fn room(self) -> u16 {
         self.mtu().saturating_sub(u16::from(self.ip_header()) + TCP_HEADER)
     }
 }

@@ -60,13 +60,6 @@ pub(super) fn field(info: &Info, name: &str) -> Option<i64> {
         "sndbuf_limited" => micros(info.sndbuf_limited),
         "delivered" => info.delivered as i64,
         "delivered_ce" => info.delivered_ce as i64,
-        "delivered_e1_bytes" => info.delivered_bytes[1].into(),
-        "delivered_e0_bytes" => info.delivered_bytes[2].into(),
-        "delivered_ce_bytes" => info.delivered_bytes[3].into(),
-        "received_ce" => info.received_ce.into(),
-        "received_e1_bytes" => info.received_bytes[1].into(),
-        "received_e0_bytes" => info.received_bytes[2].into(),
-        "received_ce_bytes" => info.received_bytes[3].into(),
         "bytes_sent" => info.bytes_sent.as_u64() as i64,
         "bytes_retrans" => info.bytes_retrans.as_u64() as i64,
         "dsack_dups" => info.dsack_dups as i64,
@@ -75,6 +68,20 @@ pub(super) fn field(info: &Info, name: &str) -> Option<i64> {
         "snd_wnd" => info.snd_wnd as i64,
         "rcv_wnd" => info.rcv_wnd as i64,
         "total_rto" => info.total_rto as i64,
+        name => return marks(info, name),
+    })
+}
+
+/// What Accurate ECN counts.
+fn marks(info: &Info, name: &str) -> Option<i64> {
+    Some(match name {
+        "delivered_e1_bytes" => info.delivered_bytes[1].into(),
+        "delivered_e0_bytes" => info.delivered_bytes[2].into(),
+        "delivered_ce_bytes" => info.delivered_bytes[3].into(),
+        "received_ce" => info.received_ce.into(),
+        "received_e1_bytes" => info.received_bytes[1].into(),
+        "received_e0_bytes" => info.received_bytes[2].into(),
+        "received_ce_bytes" => info.received_bytes[3].into(),
         _ => return None,
     })
 }

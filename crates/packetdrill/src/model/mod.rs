@@ -9,6 +9,7 @@ mod epoll;
 mod epoll_calls;
 mod errors;
 mod fast_open;
+mod file_calls;
 mod files;
 mod flags;
 mod freebsd;

@@ -61,11 +61,7 @@ impl Model {
             return Ok(Outcome::value(0));
         }
         if let (options::IP, options::IP_TOS, OptionValue::Integer(tos)) = (level, name, value) {
-            let Stage::Open(open) = &mut socket.stage else {
-                return Err(Refusal("IP_TOS before connecting".into()));
-            };
-            open.dscp = (*tos as u8) & !3;
-            return Ok(Outcome::value(0));
+            return set_tos(socket, *tos);
         }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.reports_unread),
@@ -168,6 +164,15 @@ impl Model {
         };
         Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
+}
+
+/// IP_TOS, but for its two bits of ECN.
+fn set_tos(socket: &mut Socket, tos: i64) -> Result<Outcome, Refusal> {
+    let Stage::Open(open) = &mut socket.stage else {
+        return Err(Refusal("IP_TOS before connecting".into()));
+    };
+    open.dscp = (tos as u8) & !3;
+    Ok(Outcome::value(0))
 }
 
 /// The options of Fast Open (`do_tcp_setsockopt`).

@@ -55,23 +55,7 @@ impl Descriptors {
             "read" | "readv" | "recv" | "recvfrom" | "recvmsg" => receive(&arguments)?,
             "write" | "writev" | "send" | "sendto" | "sendmsg" => send(&arguments)?,
             "close" => SystemCall::Close { fd: fd()? },
-            "open" => match arguments.get(0)? {
-                Expression::Text(path) => SystemCall::Open { path: path.clone() },
-                _ => return Err(CallError::Wrong("open needs a path".into())),
-            },
-            "sendfile" => SystemCall::SendFile {
-                to: fd()?,
-                from: arguments.fd(1)?,
-                offset: match arguments.get(2)? {
-                    Expression::Array(at) if at.len() == 1 => u64::try_from(number(&at[0])?).ok(),
-                    _ => None,
-                },
-                len: arguments.len(3)?,
-            },
-            "pipe" => SystemCall::Pipe,
-            "splice" => {
-                SystemCall::Splice { from: fd()?, to: arguments.fd(2)?, len: arguments.len(4)? }
-            }
+            "open" | "pipe" | "sendfile" | "splice" => of_files(&arguments)?,
             "shutdown" => SystemCall::Shutdown { fd: fd()?, how: integer(1)? },
             "setsockopt" => SystemCall::SetOption {
                 fd: fd()?,
@@ -153,6 +137,30 @@ impl<'a> Arguments<'a> {
     fn len(&self, index: usize) -> Result<u32, CallError> {
         length(self.integer(index)?)
     }
+}
+
+fn of_files(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
+    Ok(match arguments.call.name.as_str() {
+        "open" => match arguments.get(0)? {
+            Expression::Text(path) => SystemCall::Open { path: path.clone() },
+            _ => return Err(CallError::Wrong("open needs a path".into())),
+        },
+        "pipe" => SystemCall::Pipe,
+        "sendfile" => SystemCall::SendFile {
+            to: arguments.fd(0)?,
+            from: arguments.fd(1)?,
+            offset: match arguments.get(2)? {
+                Expression::Array(at) if at.len() == 1 => u64::try_from(number(&at[0])?).ok(),
+                _ => None,
+            },
+            len: arguments.len(3)?,
+        },
+        _ => SystemCall::Splice {
+            from: arguments.fd(0)?,
+            to: arguments.fd(2)?,
+            len: arguments.len(4)?,
+        },
+    })
 }
 
 fn receive(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {

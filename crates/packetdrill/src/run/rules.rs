@@ -58,8 +58,7 @@ impl Rules {
                 // Addresses are the stack's affair, payloads are zeros, and definitions were read
                 // with the script.
                 "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "send_omit_free"
-                | "define" | "debug" | "verbose" => {}
-                "ip_version" | "mtu" => {}
+                | "ip_version" | "mtu" | "define" | "debug" | "verbose" => {}
                 _ => return Err(bad()),
             }
         }

@@ -9,6 +9,8 @@ use tcplab_units::rounded::grouped;
 use super::numbers::span;
 use crate::grid::{Look, Style};
 
+/// The most files that are named.
+const NAMES: usize = 20;
 /// The most kinds of notes that are printed.
 const NOTES: usize = 12;
 /// The most other protocols that are named.
@@ -39,7 +41,10 @@ pub struct CaptureHead {
 
 impl CaptureHead {
     pub(crate) fn write(&self, out: &mut String, look: Look) {
-        look.paragraph(out, "", &self.names.join(" + "));
+        let (named, more) = self.names.split_at(self.names.len().min(NAMES));
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        look.paragraph(out, "", &(named.join(" + ") + &more));
         let mut facts = vec![match self.packets {
             1 => "1 packet".to_owned(),
             n => format!("{} packets", grouped(n)),

@@ -1,6 +1,6 @@
 //! Accurate ECN (RFC 9768) as Linux 7.2 has it: its agreement, and what packets carry of it.
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::{Ecn, SackBlocks, TcpFlags, TcpRepr};
 
 use super::Connection;
@@ -66,10 +66,13 @@ impl Connection {
                 self.accurate.field_cleared = true;
                 self.sender.feedback.option_failed = true;
             }
-            field @ (0b010 | 0b011 | 0b100 | 0b110) if first && segment.is_empty() => {
-                if self.is_possible(field) && reflected(field) == Ecn::Ce {
-                    self.sender.feedback.marked = self.sender.feedback.marked.max(1);
-                }
+            field @ (0b010 | 0b011 | 0b100 | 0b110)
+                if first
+                    && segment.is_empty()
+                    && self.is_possible(field)
+                    && reflected(field) == Ecn::Ce =>
+            {
+                self.sender.feedback.marked = self.sender.feedback.marked.max(1);
             }
             _ => {}
         }
@@ -177,7 +180,7 @@ impl Connection {
         } else {
             self.accurate.field()
         };
-        let trip = self.sender.window().rtt.srtt.map_or(0, |srtt| srtt.as_micros());
+        let trip = self.sender.window().rtt.srtt.map_or(0, Span::as_micros);
         let due =
             self.accurate.due(now, trip).filter(|_| self.sender.feedback.seen > Seen::Nothing);
         let Some(least) = due else {
@@ -208,7 +211,7 @@ impl Connection {
         if !self.accurate.is_on() {
             return;
         }
-        let trip = self.sender.window().rtt.srtt.map_or(0, |srtt| srtt.as_micros());
+        let trip = self.sender.window().rtt.srtt.map_or(0, Span::as_micros);
         let due =
             self.accurate.due(now, trip).filter(|_| self.sender.feedback.seen > Seen::Nothing);
         let taken = due.map_or(0, |_| (BASE + 3 * COUNTER).next_multiple_of(4) as u32);

@@ -287,13 +287,7 @@ impl Connection {
         let only = |wanted: TcpFlags| flags.without(flags.without(control)) == wanted;
         let fresh = self.is_fresh(now, segment);
         if start == 0 && only(TcpFlags::SYN) && fresh {
-            // A retransmitted SYN: the SYN-ACK was lost.
-            if self.may_challenge(now) {
-                self.hear_syn_once_more(segment);
-                self.send_syn(now, SendCause::HandshakeRetransmission);
-                let timeout = self.handshake.timeout;
-                self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
-            }
+            self.answer_syn_again(now, segment);
             return false;
         }
         let acks = flags.contains(TcpFlags::ACK);
@@ -350,6 +344,16 @@ impl Connection {
             }
         }
         acks
+    }
+
+    /// A retransmitted SYN: the SYN-ACK was lost.
+    fn answer_syn_again(&mut self, now: Instant, syn: &Segment) {
+        if self.may_challenge(now) {
+            self.hear_syn_once_more(syn);
+            self.send_syn(now, SendCause::HandshakeRetransmission);
+            let timeout = self.handshake.timeout;
+            self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, timeout));
+        }
     }
 
     /// Whether TCP_DEFER_ACCEPT ignores an ACK without data (`tcp_check_req`).

@@ -67,7 +67,8 @@ impl Connection {
         if self.state == State::SynSent {
             self.terms.ask_for_less();
             if self.handshake.fast.with_syn > 0 && self.handshake.retransmissions == 0 {
-                // Too large with its data, the SYN leaves at once without (`tcp_simple_retransmit`).
+                // Too large with its data, the SYN leaves at once without
+                // (`tcp_simple_retransmit`).
                 self.handshake.retransmissions = 1;
                 self.send_syn(now, SendCause::HandshakeRetransmission);
             }

@@ -4,6 +4,7 @@ use tcplab_wire::Ecn;
 
 /// What the receiver owes the sender.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct EcnEcho {
     /// Whether both ends agreed on ECN.
     pub(crate) negotiated: bool,

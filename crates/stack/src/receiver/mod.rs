@@ -232,9 +232,10 @@ impl Receiver {
 
     /// Whether any of a segment may be used (`tcp_sequence`; RFC 9293 section 3.10.7.4, first).
     pub(crate) fn is_acceptable(&self, start: u64, end: u64, fin: bool) -> bool {
-        let limit = match self.config.remembers_edge {
-            true => self.window.edge.max(self.next),
-            false => self.next + self.window_left(),
+        let limit = if self.config.remembers_edge {
+            self.window.edge.max(self.next)
+        } else {
+            self.next + self.window_left()
         };
         // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting; a
         // FIN may.

@@ -1,7 +1,7 @@
 //! What tcplab, tshark and tcptrace find in a folder of captures, and where they differ.
 //!
 //! `make oracle DIR=FOLDER`, or `cargo bench -p tcplab-trace --bench oracle -- [--json FILE]
-//! [--frames N] [--unexplained] FOLDER|FILE…`. Every capture below the folders is read by each
+//! [--page FILE] [--frames N] FOLDER|FILE…`. Every capture below the folders is read by each
 //! program that is installed. Connections, data bytes, retransmissions and resets are compared, and
 //! what each of tcplab and tshark calls a packet. A difference with a known reason
 //! ([`reasons`]; `docs/differences-from-tshark.md`) is counted, one without is listed with its
@@ -12,6 +12,7 @@ mod compare;
 mod found;
 #[path = "../../tests/corpus/tshark/names.rs"]
 mod names;
+mod page;
 mod print;
 mod reasons;
 mod tcplab;
@@ -28,6 +29,8 @@ use compare::Comparison;
 /// What the command line asks for.
 pub(crate) struct Arguments {
     json: Option<PathBuf>,
+    /// For the sums and kinds of differences as a page of the docs.
+    page: Option<PathBuf>,
     /// The most frames listed of a difference.
     frames: usize,
     places: Vec<PathBuf>,
@@ -35,12 +38,13 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     fn parse() -> Result<Arguments, String> {
-        let mut arguments = Arguments { json: None, frames: 12, places: Vec::new() };
+        let mut arguments = Arguments { json: None, page: None, frames: 12, places: Vec::new() };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
             match word.as_str() {
                 "--json" => arguments.json = Some(value()?.into()),
+                "--page" => arguments.page = Some(value()?.into()),
                 "--frames" => arguments.frames = value()?.parse().map_err(|e| format!("{e}"))?,
                 // Cargo adds it.
                 "--bench" => {}
@@ -81,6 +85,9 @@ fn run() -> Result<bool, Box<dyn std::error::Error>> {
     all.retain(|comparison| comparison.is_capture);
     if let Some(file) = &arguments.json {
         std::fs::write(file, serde_json::to_vec_pretty(&print::json(&all))?)?;
+    }
+    if let Some(file) = &arguments.page {
+        std::fs::write(file, page::page(&all, &arguments.places, &version))?;
     }
     Ok(print::text(&all, &version, arguments.frames))
 }

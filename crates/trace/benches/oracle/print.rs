@@ -1,7 +1,7 @@
 //! The comparison as text and as JSON.
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -11,18 +11,9 @@ use super::compare::{Comparison, Totals};
 pub(crate) fn text(all: &[Comparison], version: &str, frames: usize) -> bool {
     println!("{} captures, tcplab beside tshark {version}\n", all.len());
     sums(all);
-    let mut kinds: BTreeMap<(&str, &str), (u64, u64, Option<&str>)> = BTreeMap::new();
-    for capture in all {
-        let mut here = std::collections::BTreeSet::new();
-        for it in &capture.differences {
-            let kind = (kind(&it.tcplab), kind(&it.tshark));
-            let row = kinds.entry(kind).or_insert((0, 0, it.reason));
-            row.0 += 1;
-            row.1 += u64::from(here.insert(kind));
-        }
-    }
+    let kinds = kinds(all);
     println!("\n{:<32} {:<26} {:>8} {:>9}  why", "tcplab", "tshark", "packets", "captures");
-    for ((ours, theirs), (packets, captures, reason)) in &kinds {
+    for ((ours, theirs, reason), [packets, captures]) in &kinds {
         let why = reason.unwrap_or("NOT EXPLAINED");
         println!("{ours:<32} {theirs:<26} {packets:>8} {captures:>9}  {why}");
     }
@@ -47,6 +38,23 @@ pub(crate) fn text(all: &[Comparison], version: &str, frames: usize) -> bool {
     complete
 }
 
+/// Packets and captures of each kind of difference: what each program says, and why they differ.
+type Kinds<'a> = BTreeMap<(&'a str, &'a str, Option<&'static str>), [u64; 2]>;
+
+pub(crate) fn kinds(all: &[Comparison]) -> Kinds<'_> {
+    let mut kinds = Kinds::new();
+    for capture in all {
+        let mut here = BTreeSet::new();
+        for it in &capture.differences {
+            let kind = (kind(&it.tcplab), kind(&it.tshark), it.reason);
+            let [packets, captures] = kinds.entry(kind).or_default();
+            *packets += 1;
+            *captures += u64::from(here.insert(kind));
+        }
+    }
+    kinds
+}
+
 /// Numbers aside.
 fn kind(words: &str) -> &str {
     words.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start()
@@ -55,7 +63,8 @@ fn kind(words: &str) -> &str {
 /// A sum and its name.
 type Row = (&'static str, fn(&Totals) -> u64);
 
-fn sums(all: &[Comparison]) {
+/// Each quantity: tcplab's sum, tshark's, and the captures in which they differ.
+pub(crate) fn totals(all: &[Comparison]) -> Vec<(&'static str, u64, u64, usize)> {
     let rows: [Row; 5] = [
         ("TCP packets", |it| it.packets),
         ("connections", |it| it.connections),
@@ -63,12 +72,18 @@ fn sums(all: &[Comparison]) {
         ("retransmissions", |it| it.retransmissions),
         ("resets", |it| it.resets),
     ];
-    println!("{:<16} {:>14} {:>14}  differs in", "", "tcplab", "tshark");
-    for (name, of) in rows {
+    let row = |(name, of): Row| {
         let sum =
             |which: fn(&Comparison) -> &Totals| -> u64 { all.iter().map(|it| of(which(it))).sum() };
         let differ = all.iter().filter(|it| of(&it.tcplab) != of(&it.tshark)).count();
-        let (ours, theirs) = (sum(|it| &it.tcplab), sum(|it| &it.tshark));
+        (name, sum(|it| &it.tcplab), sum(|it| &it.tshark), differ)
+    };
+    rows.map(row).to_vec()
+}
+
+fn sums(all: &[Comparison]) {
+    println!("{:<16} {:>14} {:>14}  differs in", "", "tcplab", "tshark");
+    for (name, ours, theirs, differ) in totals(all) {
         println!("{name:<16} {ours:>14} {theirs:>14}  {differ} captures");
     }
     let read: Vec<_> = all.iter().filter_map(|it| Some((it.tcplab, it.tcptrace?))).collect();

@@ -11,7 +11,10 @@ pub(crate) fn is_alike(ours: &str, theirs: &str) -> bool {
         || matches!(
             (ours, theirs),
             ("timeout retransmission" | "retransmission after a timeout", "retransmission")
-                | ("original not captured", "retransmission" | "fast retransmission")
+                | (
+                    "original not captured" | "SYN or FIN repeated",
+                    "retransmission" | "fast retransmission"
+                )
         )
 }
 
@@ -72,8 +75,11 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
             "several segments in one frame: tcplab reads the first, tshark names the last",
         );
     }
-    if counts_bytes && theirs.frame.is_in_fabric_path {
-        return Some("inside FabricPath tshark 4.0 takes the last four bytes for a checksum");
+    if theirs.frame.is_in_fabric_path && (counts_bytes || difference.tshark == "nothing special") {
+        return Some(
+            "inside FabricPath tshark 4.0 takes the last four bytes for a checksum, and analyses \
+             a segment that lacks them no further",
+        );
     }
     let has_no_place = frame.payload > 0 && !frame.has_place;
     if has_no_place && !frame.syn && !case.starts_again {
@@ -89,7 +95,8 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
 fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
     let evidence = difference.evidence.as_str();
     let is_by_mark = evidence.starts_with("IpId") || evidence.starts_with("Timestamp");
-    let is_retransmission = difference.tcplab.contains("retransmission");
+    let is_retransmission =
+        ["retransmission", "repeated"].iter().any(|word| difference.tcplab.contains(word));
     let syn = case.ours.is_some_and(|packet| packet.frame.syn);
     Some(match (difference.tcplab.as_str(), difference.tshark.as_str()) {
         ("readable", _) => {

@@ -222,28 +222,12 @@ impl Classifier {
         let &Candidate { packet, context, .. } = candidate;
         let waited = packet.at.since(revealed_by.at);
         let beside = self.is_beside_sender(context);
-        let (order, sign) = match self.send_order.order(packet, &revealed_by) {
-            Some(order) => order,
-            None => {
-                // Only an ACK or a timer makes a sender retransmit.
-                let prompted =
-                    sender_model.has_heard_since(revealed_by.frame) || waited >= SHORTEST_TIMER;
-                let round_trip = context.distances.round_trip();
-                let sooner = round_trip.is_some_and(|whole| waited < whole * 3 / 4);
-                match (beside, round_trip) {
-                    (true, _) if prompted => (Ordering::Greater, Sign::AtSender),
-                    (false, Some(_)) if sooner => (Ordering::Less, Sign::Time),
-                    (false, Some(_)) if prompted => (Ordering::Greater, Sign::Time),
-                    (false, None) if waited >= SHORTEST_TIMER => (Ordering::Greater, Sign::Time),
-                    _ => {
-                        let frame = Some(revealed_by.frame);
-                        let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
-                        self.counts.out_of_order += u64::from(!beside);
-                        let kind = SegmentKind::FillsGap;
-                        return (Classification { kind, timer: None, proof }, LogEntry::First);
-                    }
-                }
-            }
+        let Some((order, sign)) = self.order_in_gap(candidate, revealed_by, sender_model) else {
+            let frame = Some(revealed_by.frame);
+            let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
+            self.counts.out_of_order += u64::from(!beside);
+            let kind = SegmentKind::FillsGap;
+            return (Classification { kind, timer: None, proof }, LogEntry::First);
         };
         if order == Ordering::Less {
             let proof =
@@ -265,6 +249,32 @@ impl Classifier {
             (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
         }
         (classification, LogEntry::First)
+    }
+
+    /// Whether a packet in a gap was sent before or after the one that revealed the gap, and by
+    /// which evidence; none if nothing decides.
+    fn order_in_gap(
+        &self,
+        candidate: &Candidate<'_>,
+        revealed_by: SendStamp,
+        sender_model: &SenderModel,
+    ) -> Option<(Ordering, Sign)> {
+        let &Candidate { packet, context, .. } = candidate;
+        if let Some(order) = self.send_order.order(packet, &revealed_by) {
+            return Some(order);
+        }
+        let waited = packet.at.since(revealed_by.at);
+        // Only an ACK or a timer makes a sender retransmit.
+        let by_timer = waited >= SHORTEST_TIMER;
+        let prompted = by_timer || sender_model.has_heard_since(revealed_by.frame);
+        if self.is_beside_sender(context) {
+            return prompted.then_some((Ordering::Greater, Sign::AtSender));
+        }
+        match context.distances.round_trip() {
+            Some(whole) if waited < whole * 3 / 4 => Some((Ordering::Less, Sign::Time)),
+            Some(_) => prompted.then_some((Ordering::Greater, Sign::Time)),
+            None => by_timer.then_some((Ordering::Greater, Sign::Time)),
+        }
     }
 
     /// Classifies data sent before a packet that was captured earlier. At the sender nothing is out

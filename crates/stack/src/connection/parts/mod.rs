@@ -44,6 +44,7 @@ impl Counters {
 
 /// The handshake: its timer and Fast Open.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Handshake {
     /// Whether this end sent the first SYN.
     pub(super) is_active: bool,

@@ -76,7 +76,7 @@ fn accurate_ecn_tells_every_mark() {
         let now = pair.now;
         let info = pair.client.info(now);
         let case = format!("option {option}, every {every}");
-        assert!(packets > 20, "{case}: {packets}");
+        assert!(packets > 10, "{case}: {packets}");
         assert_eq!(info.delivered_ce, packets, "{case}");
         assert_eq!(pair.server().info(now).received_ce, packets as u32, "{case}");
         if option == 2 {
