@@ -65,8 +65,8 @@ impl Score {
         self.blamed += other.blamed;
     }
 
-    /// What must never be said: retransmissions that were none, senders accused of what they did not
-    /// do, ACKs blamed that nothing dropped.
+    /// What must never be said: retransmissions that were none, senders accused of what they did
+    /// not do, ACKs blamed that nothing dropped.
     pub(crate) fn faults(&self, sender: &Sender) -> usize {
         let accused = if sender.reacts { self.ignored } else { self.accused };
         self.invented + accused + self.blamed

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
-use crate::{LossRule, Proof, Range, SegmentKind, Timer};
+use crate::{LossRule, Proof, Range, SegmentKind, Sign, Timer};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewData {
@@ -52,6 +52,13 @@ pub(crate) struct Classification {
 impl Classification {
     pub(super) fn repeated_fin(proof: Proof) -> Classification {
         Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
+    }
+    /// What prompted a retransmission was lost, or came from beyond the capture point; `prompt`: the
+    /// last ACK.
+    pub(super) fn unexplained(prompt: Option<u64>, nth: u32) -> Classification {
+        let kind = SegmentKind::OriginalNotCaptured;
+        let proof = Proof { by: Sign::Time, frame: prompt, nth, ..Proof::default() };
+        Classification { kind, timer: None, proof }
     }
     pub(crate) fn new_data() -> Classification {
         Classification {

@@ -2,8 +2,8 @@
 //!
 //! An ACK that passes the capture point takes the way to the sender, and the answer the way back.
 //! Packets that pass meanwhile follow from what the sender knew before. The least round trip to the
-//! sender, less a quarter for paths whose delay varies, bounds that time from below. The timestamp that a packet echoes (RFC 7323 section 4.3)
-//! tells more: ACKs with a later one had not arrived.
+//! sender, less a quarter for paths whose delay varies, bounds that time from below. The timestamp
+//! that a packet echoes (RFC 7323 section 4.3) tells more: ACKs with a later one had not arrived.
 
 use std::collections::VecDeque;
 
@@ -54,6 +54,11 @@ pub(crate) struct HeardAck {
 }
 
 impl Knowledge {
+    /// Less evidence of a loss than a rule asks for.
+    pub(super) fn is_little(&self) -> bool {
+        self.duplicates < THRESHOLD && self.revealed.is_none() && self.recovery.is_none()
+    }
+
     /// Which rule now has the sender retransmit the segment at `una`. After a timeout only SACK
     /// tells of further losses (RFC 6675 section 5.1; RFC 6582 section 4.1: duplicate ACKs may
     /// answer the retransmissions).

@@ -67,9 +67,9 @@ pub struct Causes {
 
 /// Timeouts of a sender that did not react to ACKs which had reached it and revealed the loss.
 ///
-/// Beside the sender, ACKs have reached it. In the middle the timestamp that it echoes proves it (RFC
-/// 7323 section 4.3), as long as nothing was lost before. Elsewhere nothing is counted: the ACKs may
-/// be lost, or the sender's reaction.
+/// Beside the sender, ACKs have reached it. In the middle the timestamp that it echoes proves it
+/// (RFC 7323 section 4.3), as long as nothing was lost before. Elsewhere nothing is counted: the
+/// ACKs may be lost, or the sender's reaction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IgnoredAcks {
     /// After three duplicate ACKs without SACK (RFC 5681 section 3.2).

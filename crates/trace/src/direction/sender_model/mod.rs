@@ -262,12 +262,8 @@ impl SenderModel {
         let ignored = self.ignored(again, (&known, proven), board).filter(|_| at_edge);
         let ignored_loss = self.ignored_loss(at, beyond, range, board);
         let by_rack = || {
-            let due = board.reordering_deadline(range).filter(|_| !self.sack_refused);
             let calm = ignored_loss.is_none() && ignored.is_none();
-            // What was sent later and arrived is known only by ACKs that had come.
-            let now = (self.known.una, self.known.sacked);
-            let is_told = known.sacked.is_some() || (known.una, known.sacked) == now;
-            calm && is_told && due.is_some_and(|due| at <= due + beyond + TICKS)
+            calm && self.may_be_rack(again, &known, board)
         };
         // RACK goes by time of sending: an arrived retransmission reveals earlier losses.
         let reported = known.sacked.is_some_and(|end| end > range.end)
@@ -277,8 +273,7 @@ impl SenderModel {
         let silence = self.silence(at, beyond);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         // Nothing but RACK's timer acts on less than a rule asks for.
-        let few = known.duplicates < THRESHOLD && known.revealed.is_none();
-        let unprompted = ignored.is_some() || few && known.recovery.is_none();
+        let unprompted = ignored.is_some() || known.is_little();
         let may_expire = at_edge && unprompted && self.may_expire(at, beyond, &known, board);
         let is_short = silence.waited < LONGEST && !may_expire;
         let prompted = reported && (is_short || by_rack());
@@ -310,34 +305,55 @@ impl SenderModel {
         let is_explained = reported || after_timeout || is_followed;
         if !is_explained && !silent && !head_again && overdue.is_none() && unseen > 0 {
             // What prompted it was lost, too, or came from beyond the capture point.
-            let kind = SegmentKind::OriginalNotCaptured;
-            let prompt = self.last_heard.map(|heard| heard.frame);
-            let proof = Proof { by: Sign::Time, frame: prompt, nth, ..Proof::default() };
-            return Classification { kind, timer: None, proof };
+            return Classification::unexplained(self.last_heard.map(|heard| heard.frame), nth);
         }
         if (silent && (oldest || newest)) || head_again || overdue.is_some() || !is_explained {
-            // A lone SYN is never probed for.
-            let probe = newest
-                && unseen <= 1
-                && range.start > Offset::ZERO
-                && known.sacked.is_none()
-                && known.recovery.is_none()
-                && self.timeout.is_none()
-                && self.probe.is_none()
-                && !self.sack_refused;
-            let timer = if probe { Timer::Probe } else { Timer::Retransmission };
-            self.fired(timer, again, board);
-            self.ignored = ignored.filter(|_| !probe);
-            let (kind, timer) = (SegmentKind::TimeoutRetransmission, Some(timer));
-            let waited = overdue.unwrap_or(silence.waited);
-            let mut proof = Proof { waited, nth, ..silence };
-            if let Some(ignored) = self.ignored.filter(|ignored| ignored.has_arrived) {
-                (proof.by, proof.frame) = (Sign::IgnoredAcks, Some(ignored.frame));
-            }
-            return Classification { kind, timer, proof };
+            let proof = Proof { waited: overdue.unwrap_or(silence.waited), nth, ..silence };
+            return self.triggered_by_timer(again, (&known, ignored), proof, board);
         }
         let after_timeout = after_timeout || (forgotten && self.going_back);
         self.triggered_by_ack(range, nth, after_timeout, &known, board)
+    }
+
+    /// Whether RACK's reordering timer can have sent it.
+    fn may_be_rack(
+        &self,
+        again: &RetransmittedPacket,
+        known: &Knowledge,
+        board: &Scoreboard,
+    ) -> bool {
+        let due = board.reordering_deadline(again.range).filter(|_| !self.sack_refused);
+        // What was sent later and arrived is known only by ACKs that had come.
+        let now = (self.known.una, self.known.sacked);
+        let is_told = known.sacked.is_some() || (known.una, known.sacked) == now;
+        is_told && due.is_some_and(|due| again.at <= due + again.beyond + TICKS)
+    }
+
+    /// A retransmission that a timer triggered, after this silence.
+    fn triggered_by_timer(
+        &mut self,
+        again: &RetransmittedPacket,
+        (known, ignored): (&Knowledge, Option<Ignored>),
+        mut proof: Proof,
+        board: &Scoreboard,
+    ) -> Classification {
+        // A lone SYN is never probed for.
+        let probe = again.range.end >= board.high
+            && again.unseen <= 1
+            && again.range.start > Offset::ZERO
+            && known.sacked.is_none()
+            && known.recovery.is_none()
+            && self.timeout.is_none()
+            && self.probe.is_none()
+            && !self.sack_refused;
+        let timer = if probe { Timer::Probe } else { Timer::Retransmission };
+        self.fired(timer, again, board);
+        self.ignored = ignored.filter(|_| !probe);
+        if let Some(ignored) = self.ignored.filter(|ignored| ignored.has_arrived) {
+            (proof.by, proof.frame) = (Sign::IgnoredAcks, Some(ignored.frame));
+        }
+        let kind = SegmentKind::TimeoutRetransmission;
+        Classification { kind, timer: Some(timer), proof }
     }
 
     /// The ACKs that revealed the loss of this segment long ago: they were lost behind the capture

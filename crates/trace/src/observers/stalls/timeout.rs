@@ -1,9 +1,9 @@
 //! Why a timer had to run out, by what the receiver's packets prove.
 //!
-//! Before the timer: duplicate ACKs and SACK blocks say that data after a gap had arrived. After it:
-//! a D-SACK or an echo of the original's timestamp says that nothing was missing; an ACK that jumps
-//! beyond what was retransmitted says that the rest had arrived. Without any of these the loss is
-//! known only beside the sender, where everything sent is captured.
+//! Before the timer: duplicate ACKs and SACK blocks say that data after a gap had arrived. After
+//! it: a D-SACK or an echo of the original's timestamp says that nothing was missing; an ACK that
+//! jumps beyond what was retransmitted says that the rest had arrived. Without any of these the
+//! loss is known only beside the sender, where everything sent is captured.
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -74,7 +74,8 @@ pub(crate) struct Before {
 }
 
 impl Repair {
-    /// The bytes in flight, of a full segment, and of the window's rest are those before it was sent.
+    /// The bytes in flight, of a full segment, and of the window's rest are those before it was
+    /// sent.
     pub(crate) fn new(
         sent: &SendEvent<'_>,
         (in_flight, full, room): (u64, u64, Option<u64>),
@@ -181,9 +182,9 @@ impl Repair {
         }
     }
 
-    /// Without SACK and duplicate ACKs, what the ACK covers beyond the retransmission had arrived, and
-    /// so may have the oldest segment: its ACK was lost, or the duplicate ACKs were. Of few segments
-    /// the first may have arrived, too.
+    /// Without SACK and duplicate ACKs, what the ACK covers beyond the retransmission had arrived,
+    /// and so may have the oldest segment: its ACK was lost, or the duplicate ACKs were. Of few
+    /// segments the first may have arrived, too.
     fn is_ambiguous(&self) -> bool {
         let Before { duplicates, sacked, reports, .. } = self.before;
         let undecided = self.few || self.jumped == Some(true);
@@ -197,7 +198,8 @@ impl Repair {
         unheard && !self.more && self.repaired.is_some()
     }
 
-    /// Whether everything in flight was lost: it was all retransmitted, and no ACK ran ahead of that.
+    /// Whether everything in flight was lost: it was all retransmitted, and no ACK ran ahead of
+    /// that.
     fn nothing_arrived(&self) -> bool {
         let Before { duplicates, sacked, .. } = self.before;
         let unheard = duplicates == 0 && !sacked && self.jumped != Some(true);
