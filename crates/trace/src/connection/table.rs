@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_units::Instant;
-use tcplab_wire::{IpPacket, QuotedSegment, SeqNumber, too_big};
+use tcplab_wire::{ChecksumState, IpPacket, QuotedSegment, SeqNumber, too_big};
 
 use super::state::ConnectionState;
 use crate::bounds::ENDS;
@@ -147,7 +147,10 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
         differs && id(packet).wrapping_sub(id(syn)) as i16 >= 0
     };
     let same = |syn: &Packet| syn.from_low == packet.from_low && syn.seq == packet.seq;
-    syns.iter().all(|syn| same(syn) && goes_on(syn))
+    // Damaged, and not by offloading: the connection leaves it out with a note.
+    let is_damaged = packet.checksum == ChecksumState::Wrong
+        && syns.iter().any(|syn| syn.checksum == ChecksumState::Right);
+    !is_damaged && syns.iter().all(|syn| same(syn) && goes_on(syn))
 }
 
 /// The state of a connection with only these SYNs.

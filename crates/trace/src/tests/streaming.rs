@@ -148,6 +148,17 @@ fn repeated_syn_after_close_belongs_to_connection() {
     assert_eq!((found.len(), found[0].1.packets), (1, 10));
 }
 
+/// Its checksum is wrong, the first one's right: no offloading, so it is left out with a note.
+#[test]
+fn damaged_syn_noted_for_every_sink() {
+    let mut packets = drill("0 > S id 1\n1 > S id 2\n2 > S id 3", 1_000);
+    packets[1].bytes[20 + 16] ^= 1;
+    let (found, notes) = sums(&packets);
+    assert_eq!((found.len(), found[0].1.packets), (1, 3));
+    let out_of_range = notes.iter().filter(|note| note.text.starts_with("sequence number out of"));
+    assert_eq!(out_of_range.map(|note| note.frame).collect::<Vec<_>>(), [Some(2)]);
+}
+
 #[test]
 fn closed_connections_reported_once() {
     let text = format!("{OPENED}{CLOSED}");
