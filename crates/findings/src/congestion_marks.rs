@@ -29,7 +29,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "{} of the {} ({}) arrived with a congestion mark (ECN CE)",
         counted(marks.count, "segment"),
         direction.sender,
-        percent(marks.count, direction.segments()),
+        percent(marks.count, direction.wire_segments()),
     );
     let shown = Shown::by(marks);
     match direction.connection.handshake.ecn {

@@ -49,11 +49,11 @@ impl<'a> Direction<'a> {
 
     /// Whether it is long and large enough to have a meaningful rate.
     pub(crate) fn is_transfer(&self) -> bool {
-        self.segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
+        self.wire_segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
     /// Segments on the wire, SYN and FIN included; with offloading more than packets.
-    pub(crate) fn segments(&self) -> u64 {
+    pub(crate) fn wire_segments(&self) -> u64 {
         self.flow.totals.wire_segments
     }
 

@@ -33,7 +33,7 @@ const EXPLAINED: f64 = 2.0;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let flow = direction.flow;
-    let (lost, segments) = (direction.lost(), direction.segments());
+    let (lost, segments) = (direction.lost(), direction.wire_segments());
     let bound = direction.limited(Limit::Congestion, SHARE)?;
     let full = is_share(flow.shares.of(Limit::Path), flow.shares.total(), SHARE);
     if lost < LEAST || full || !direction.is_transfer() {

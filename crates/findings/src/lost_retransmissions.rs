@@ -29,7 +29,7 @@ const ODD: u64 = 2;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
     let again = causes.lost_retransmissions.count.saturating_sub(direction.spurious());
-    let (lost, segments) = (direction.lost(), direction.segments());
+    let (lost, segments) = (direction.lost(), direction.wire_segments());
     let by_chance = again * segments <= lost * lost * ODD;
     if again < LEAST || again * ONE_IN < lost || by_chance {
         return None;

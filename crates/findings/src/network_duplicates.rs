@@ -25,7 +25,7 @@ const ONE_IN: u64 = 1_000;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let copies = &direction.flow.causes.network_duplicates;
-    let segments = direction.segments();
+    let segments = direction.wire_segments();
     if copies.count < LEAST || copies.count * ONE_IN < segments {
         return None;
     }

@@ -30,7 +30,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          trip.",
         direction.sender,
         counted(repeats, "segment"),
-        percent(repeats, direction.segments()),
+        percent(repeats, direction.wire_segments()),
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     let cost = Cost::bytes(direction.flow.totals.retransmitted);

@@ -24,7 +24,7 @@ const ONE_IN: u64 = 200;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = direction.refusal(|syn| syn.timestamps)?;
     let repeats = direction.flow.causes.retransmissions();
-    if repeats < LEAST || repeats * ONE_IN < direction.segments() {
+    if repeats < LEAST || repeats * ONE_IN < direction.wire_segments() {
         return None;
     }
     let statement = format!(
@@ -32,7 +32,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          RTT samples, and spurious retransmissions are hard to recognise.",
         direction.sender,
         counted(repeats, "segment"),
-        percent(repeats, direction.segments()),
+        percent(repeats, direction.wire_segments()),
     );
     let shown = Shown::by_offers(direction.connection).and(direction.shown_by_retransmissions());
     Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(

@@ -25,7 +25,7 @@ const ONE_IN: u64 = 1_000;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let causes = &direction.flow.causes;
-    let (reordered, segments) = (causes.out_of_order.count, direction.segments());
+    let (reordered, segments) = (causes.out_of_order.count, direction.wire_segments());
     if reordered < LEAST || reordered * ONE_IN < segments {
         return None;
     }

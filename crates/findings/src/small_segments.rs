@@ -29,7 +29,7 @@ const HEADERS: u64 = 40;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (totals, marks) = (&direction.flow.totals, &direction.flow.marks);
-    let segments = direction.segments();
+    let segments = direction.wire_segments();
     let full = full_segment(direction)?;
     let mean = totals.data.as_u64().checked_div(segments)?;
     let flood = marks.small_in_flight >= LEAST && marks.small_in_flight * 2 >= segments;

@@ -11,9 +11,9 @@ use crate::packet::Packet;
 /// then is neither passed nor failed.
 pub trait Subject {
     /// A setting of the kernel is to have this value, as [`crate::shell::Command::Set`] names it;
-    /// or one of the host: its `host.local_ip`, `host.remote_ip`, `host.ip_version` (`ipv4`, `ipv6` or
-    /// `ipv4-mapped-ipv6`), the MTU of its device, `device.mtu`, whether that drops all packets,
-    /// `device.drops` (`1` or `0`), and the length of a file of zeros, `file.PATH`.
+    /// or one of the host: its `host.local_ip`, `host.remote_ip`, `host.ip_version` (`ipv4`,
+    /// `ipv6` or `ipv4-mapped-ipv6`), the MTU of its device, `device.mtu`, whether that drops all
+    /// packets, `device.drops` (`1` or `0`), and the length of a file of zeros, `file.PATH`.
     ///
     /// # Errors
     /// When the stack has nothing that would have the effect.

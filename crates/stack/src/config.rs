@@ -67,8 +67,8 @@ pub struct Handshake {
     /// (`tcp_ecn_fallback`).
     pub ecn_fallback: bool,
     /// Whether a server keeps nothing of a SYN, but has all come back with the ACK (RFC 4987
-    /// section 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only where both
-    /// have timestamps.
+    /// section 3.6, `tcp_syncookies = 2`): the peer's segment size in four steps, options only
+    /// where both have timestamps.
     pub syn_cookies: bool,
     /// How often a SYN is retransmitted (`tcp_syn_retries`).
     pub syn_retries: u8,

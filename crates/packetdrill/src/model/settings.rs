@@ -23,6 +23,9 @@ impl Model {
         value: &OptionValue,
     ) -> Result<Outcome, Refusal> {
         let Some(socket) = self.sockets.get_mut(&fd) else { return Ok(Outcome::error("EBADF")) };
+        if let (options::IP, options::IP_TOS) = (level, name) {
+            return set_tos(socket, value);
+        }
         if let (OptionValue::Text(control), options::TCP, options::TCP_CONGESTION) =
             (value, level, name)
         {
@@ -59,9 +62,6 @@ impl Model {
                 return Err(Refusal(format!("SO_TIMESTAMPING with {bits:#x}")));
             }
             return Ok(Outcome::value(0));
-        }
-        if let (options::IP, options::IP_TOS, OptionValue::Integer(tos)) = (level, name, value) {
-            return set_tos(socket, *tos);
         }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.reports_unread),
@@ -167,11 +167,11 @@ impl Model {
 }
 
 /// IP_TOS, but for its two bits of ECN.
-fn set_tos(socket: &mut Socket, tos: i64) -> Result<Outcome, Refusal> {
-    let Stage::Open(open) = &mut socket.stage else {
+fn set_tos(socket: &mut Socket, value: &OptionValue) -> Result<Outcome, Refusal> {
+    let (Stage::Open(open), OptionValue::Integer(tos)) = (&mut socket.stage, value) else {
         return Err(Refusal("IP_TOS before connecting".into()));
     };
-    open.dscp = (tos as u8) & !3;
+    open.dscp = (*tos as u8) & !3;
     Ok(Outcome::value(0))
 }
 

@@ -181,10 +181,7 @@ impl Truth {
             head_arrived: before.iter().any(|p| p.arrived.is_some() && has(p, head)),
             segments: outstanding().filter(|p| !p.again).count(),
             all_lost: !outstanding().any(|p| p.arrived.is_some()),
-            last_lost: outstanding()
-                .filter(|p| !p.again)
-                .last()
-                .is_some_and(|p| p.arrived.is_none()),
+            last_lost: outstanding().rfind(|p| !p.again).is_some_and(|p| p.arrived.is_none()),
             resent: before.iter().any(|p| p.again && has(p, head)),
             resent_lost: outstanding().any(|p| p.again && has(p, head) && p.arrived.is_none()),
             duplicates: heard[since..].iter().filter(|ack| ack.duplicate).count(),
@@ -197,6 +194,7 @@ impl Truth {
 
 /// At the time of a transmission.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Facts {
     /// The oldest unacknowledged byte reached the receiver without this transmission.
     pub(crate) head_arrived: bool,

@@ -18,6 +18,7 @@ pub(crate) struct NewData {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct RetransmittedPacket {
     pub(crate) at: Instant,
     pub(crate) frame: u64,

@@ -285,19 +285,15 @@ impl Stalls {
         let Some((mut stall, repair)) = self.waiting.pop_front() else { return };
         stall.cause = repair.map_or(stall.cause, |repair| repair.cause());
         let time = stall.until.since(stall.from);
-        match self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
-            Some(sum) => {
-                sum.count += 1;
-                let both = sum.time.as_nanos().saturating_add(time.as_nanos());
-                sum.time = Span::from_nanos(both);
-                if time > sum.longest.until.since(sum.longest.from) {
-                    sum.longest = stall;
-                }
+        if let Some(sum) = self.sums.iter_mut().find(|sum| sum.cause == stall.cause) {
+            sum.count += 1;
+            sum.time = Span::from_nanos(sum.time.as_nanos().saturating_add(time.as_nanos()));
+            if time > sum.longest.until.since(sum.longest.from) {
+                sum.longest = stall;
             }
-            None => {
-                self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
-                self.sums.sort_by_key(|sum| sum.cause);
-            }
+        } else {
+            self.sums.push(StallSum { cause: stall.cause, count: 1, time, longest: stall });
+            self.sums.sort_by_key(|sum| sum.cause);
         }
         events.push(Event::Stall(stall));
     }
