@@ -265,7 +265,7 @@ impl Outputs<'_> {
         let s = if connections.len() == 1 { "" } else { "s" };
         let all = format!(" {} connection{s}", grouped(connections.len() as u64));
         assert!(text.contains(&all), "{}: {all}\n{table}", self.capture);
-        let segments = sum("data_segments");
+        let segments = count(connections, "segments") as u64;
         if segments > 0 {
             let again =
                 format!("{} of {} segment", grouped(sum("retransmissions")), grouped(segments));
@@ -273,7 +273,11 @@ impl Outputs<'_> {
         }
         for (index, connection) in connections.iter().enumerate() {
             let own = format!("{index} ");
-            let mut lines = table.lines().skip_while(|line| !line.trim_start().starts_with(&own));
+            let client = connection["client_address"].as_str().unwrap();
+            let is_own = |line: &str| {
+                line.trim_start().strip_prefix(&own).is_some_and(|rest| rest.contains(client))
+            };
+            let mut lines = table.lines().skip_while(|line| !is_own(line));
             for way in ["forward", "reverse"] {
                 let sent = bytes(Bytes::new(connection[way]["unique_bytes"].as_u64().unwrap()));
                 let line = lines.next().unwrap_or_default();
