@@ -42,7 +42,9 @@ fn is_unread(error: &Error) -> bool {
     let is_closed = |cause: &(dyn std::error::Error + 'static)| {
         let closed = cause.downcast_ref::<io::Error>();
         let closed = closed.filter(|it| it.kind() == ErrorKind::BrokenPipe);
-        let is_output = |it: &io::Error| it.get_ref().is_some_and(|it| it.is::<Unwritten>());
+        let is_output = |it: &io::Error| {
+            it.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Unwritten>)
+        };
         closed.is_some_and(|it| is_answer || is_output(it))
     };
     error.chain().any(is_closed)

@@ -54,14 +54,7 @@ impl Model {
         if let (options::SOCKET, options::SO_TIMESTAMPING, OptionValue::Integer(bits)) =
             (level, name, value)
         {
-            let Stage::Open(open) = &mut socket.stage else {
-                return Err(Refusal("SO_TIMESTAMPING before connecting".into()));
-            };
-            let acknowledged = open.acknowledged();
-            if !open.errors.set_timestamping(*bits, acknowledged) {
-                return Err(Refusal(format!("SO_TIMESTAMPING with {bits:#x}")));
-            }
-            return Ok(Outcome::value(0));
+            return set_timestamping(socket, *bits);
         }
         let own = match (level, name) {
             (options::TCP, options::TCP_INQ) => Some(&mut socket.reports_unread),
@@ -164,6 +157,17 @@ impl Model {
         };
         Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
+}
+
+fn set_timestamping(socket: &mut Socket, bits: i64) -> Result<Outcome, Refusal> {
+    let Stage::Open(open) = &mut socket.stage else {
+        return Err(Refusal("SO_TIMESTAMPING before connecting".into()));
+    };
+    let acknowledged = open.acknowledged();
+    if !open.errors.set_timestamping(bits, acknowledged) {
+        return Err(Refusal(format!("SO_TIMESTAMPING with {bits:#x}")));
+    }
+    Ok(Outcome::value(0))
 }
 
 /// IP_TOS, but for its two bits of ECN.

@@ -54,8 +54,8 @@ impl Classification {
     pub(super) fn repeated_fin(proof: Proof) -> Classification {
         Classification { kind: SegmentKind::RepeatedControl, timer: None, proof }
     }
-    /// What prompted a retransmission was lost, or came from beyond the capture point; `prompt`: the
-    /// last ACK.
+    /// What prompted a retransmission was lost, or came from beyond the capture point; `prompt`:
+    /// the last ACK.
     pub(super) fn unexplained(prompt: Option<u64>, nth: u32) -> Classification {
         let kind = SegmentKind::OriginalNotCaptured;
         let proof = Proof { by: Sign::Time, frame: prompt, nth, ..Proof::default() };
