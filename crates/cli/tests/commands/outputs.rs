@@ -120,7 +120,7 @@ fn outputs_of_one_capture_agree() {
     for seed in 0..6 {
         home.write(&format!("made{seed}.pcap"), made(seed));
     }
-    let made = (0..6).map(|seed| home.path(&format!("made{seed}.pcap")));
+    let made = (0..6).map(|seed| home.path(format!("made{seed}.pcap")));
     let captures: Vec<PathBuf> = stored().into_iter().chain(made).collect();
     std::thread::scope(|scope| {
         for first in 0..WORKERS {
@@ -234,9 +234,9 @@ impl Outputs<'_> {
             let connection = &connections[*number as usize];
             for (name, field) in cells {
                 let Field::Long(cell) = field else { continue };
-                let ways = ["forward", "reverse"].into_iter();
+                let mut ways = ["forward", "reverse"].into_iter();
                 let of_way = |way| Some((way, name.strip_prefix(way)?.strip_prefix('_')?));
-                let value = match ways.filter_map(of_way).next() {
+                let value = match ways.find_map(of_way) {
                     Some((way, key)) => &connection[way][key],
                     None => &connection[name],
                 };
@@ -246,7 +246,7 @@ impl Outputs<'_> {
     }
 
     fn rows(&self, folder: &str, table: &str) -> Vec<Row> {
-        let file = std::fs::File::open(self.home.path(&format!("{folder}/{table}.parquet")));
+        let file = std::fs::File::open(self.home.path(format!("{folder}/{table}.parquet")));
         let reader = SerializedFileReader::new(file.unwrap()).unwrap();
         reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
     }

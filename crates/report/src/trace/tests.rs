@@ -134,7 +134,7 @@ fn finding(rule: &'static str, at_millis: u64) -> Finding {
 
 #[test]
 fn rows_are_sorted_by_time_lost() {
-    let summary = summary([download(), refused(), upload()], 5);
+    let summary = summary(vec![download(), refused(), upload()], 5);
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
     // The limits other than path and application.
@@ -180,7 +180,7 @@ fn summary_keeps_the_worst_connections_whole() {
 
 #[test]
 fn summary_fits_any_width() {
-    let summary = summary([download(), refused(), captured()], 5);
+    let summary = summary(vec![download(), refused(), captured()], 5);
     let findings = vec![
         (
             2,
@@ -274,7 +274,7 @@ fn chosen_connections_keep_their_packets() {
         (Chosen::all(), vec![0, 1, 2]),
         (Chosen::default(), vec![]),
     ] {
-        for (index, connection) in [upload(), refused(), download()].into_iter().enumerate() {
+        for (index, connection) in vec![upload(), refused(), download()].into_iter().enumerate() {
             let stall = connection.forward.stall_sums.first().map(|sum| sum.longest);
             if let Some(stall) = stall {
                 sink.stall(FlowId { connection: index, forward: true }, stall);

@@ -32,19 +32,27 @@ pub(crate) struct Packet {
 /// What a frame shows before any analysis.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FrameFacts {
-    /// The length in the IP header goes beyond the frame.
-    pub(crate) is_beyond_frame: bool,
-    /// The TCP header's length is impossible.
-    pub(crate) is_damaged: bool,
-    /// tshark: of several segments in the frame, this is the last.
-    pub(crate) is_of_several: bool,
-    /// tshark: behind a header of Cisco's `FabricPath`.
-    pub(crate) is_in_fabric_path: bool,
+    pub(crate) oddity: Option<Oddity>,
     pub(crate) syn: bool,
     pub(crate) seq: u32,
     pub(crate) payload: u64,
     /// The analysis gave it a place in the stream.
     pub(crate) has_place: bool,
+}
+
+/// What makes programs read a frame differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Oddity {
+    /// tcplab: the length in the IP header goes beyond the frame.
+    BeyondFrame,
+    /// tcplab: the TCP header's length is impossible.
+    DamagedHeader,
+    /// tshark: the length in the IP header goes beyond PPPoE's.
+    BeyondSession,
+    /// tshark: of several segments in the frame, this is the last.
+    SeveralSegments,
+    /// tshark: behind a header of Cisco's `FabricPath`.
+    FabricPath,
 }
 
 /// Sums of one connection, in both directions.

@@ -3,7 +3,7 @@
 //! A reason holds for a difference only if the packet itself shows it.
 
 use super::compare::Difference;
-use super::found::Packet;
+use super::found::{Oddity, Packet};
 
 /// Whether the names mean the same, or tshark's the same with less: it names no timers.
 pub(crate) fn is_alike(ours: &str, theirs: &str) -> bool {
@@ -44,7 +44,7 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
     let (ours, theirs) = (case.ours?, case.theirs?);
     let frame = &ours.frame;
     let words = (difference.tcplab.as_str(), difference.tshark.as_str());
-    if frame.is_damaged {
+    if frame.oddity == Some(Oddity::DamagedHeader) {
         return Some(
             "the TCP header's length is impossible: receivers drop the segment, and tcplab only \
              counts it",
@@ -60,22 +60,24 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
     if counts_bytes && ours.is_reset {
         return Some("text in a reset (RFC 9293 SHLD-2) is no part of the stream");
     }
-    if frame.is_beyond_frame {
+    if frame.oddity == Some(Oddity::BeyondFrame) {
         return Some(
             "the IP header's length goes beyond the frame, which was cut before it was captured: \
              tcplab goes by the header, as the next sequence number mostly does, tshark by the \
              frame",
         );
     }
-    if counts_bytes && theirs.frame.is_beyond_frame {
+    if counts_bytes && theirs.frame.oddity == Some(Oddity::BeyondSession) {
         return Some("PPPoE's length excludes padding that the IP header's length includes");
     }
-    if counts_bytes && theirs.frame.is_of_several {
+    if counts_bytes && theirs.frame.oddity == Some(Oddity::SeveralSegments) {
         return Some(
             "several segments in one frame: tcplab reads the first, tshark names the last",
         );
     }
-    if theirs.frame.is_in_fabric_path && (counts_bytes || difference.tshark == "nothing special") {
+    if theirs.frame.oddity == Some(Oddity::FabricPath)
+        && (counts_bytes || difference.tshark == "nothing special")
+    {
         return Some(
             "inside FabricPath tshark 4.0 takes the last four bytes for a checksum, and analyses \
              a segment that lacks them no further",

@@ -9,7 +9,7 @@ use tcplab_trace::{Connection, Proof, SegmentKind, Trace, analyze};
 use tcplab_units::Span;
 use tcplab_wire::{Anomaly, FrameView, LinkType, TcpFlags};
 
-use super::found::{Found, FrameFacts, Packet};
+use super::found::{Found, FrameFacts, Oddity, Packet};
 
 /// What tcplab finds, and its notes on the capture; none if it cannot read the file.
 pub(crate) fn find(path: &Path) -> Option<(Found, Vec<String>)> {
@@ -89,8 +89,11 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
             name: "nothing special",
             evidence: String::new(),
             frame: FrameFacts {
-                is_beyond_frame: matches!(view.anomaly(), Some(Anomaly::IpBeyondFrame { .. })),
-                is_damaged: matches!(view.anomaly(), Some(Anomaly::TcpDataOffset { .. })),
+                oddity: view.anomaly().and_then(|anomaly| match anomaly {
+                    Anomaly::IpBeyondFrame { .. } => Some(Oddity::BeyondFrame),
+                    Anomaly::TcpDataOffset { .. } => Some(Oddity::DamagedHeader),
+                    _ => None,
+                }),
                 syn: tcp.flags().contains(TcpFlags::SYN),
                 seq: tcp.seq().as_u32(),
                 payload: u64::from(tcp.payload_len()),

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::found::{Found, FrameFacts, Packet};
+use super::found::{Found, FrameFacts, Oddity, Packet};
 use super::names::NAMES;
 
 /// The fields asked for before the names.
@@ -70,7 +70,15 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
     let length = |value: &str| value.parse::<u32>().ok();
     let beyond_session =
         length(values[11]).zip(length(values[12])).is_some_and(|(session, ip)| session < ip + 2);
-    let protocols = || values[13].split(':');
+    let is_of = |name: &&str| *name == "tcp";
+    let mut protocols = values[13].split(':');
+    let oddity = if beyond_session {
+        Some(Oddity::BeyondSession)
+    } else if protocols.clone().filter(is_of).count() > 1 {
+        Some(Oddity::SeveralSegments)
+    } else {
+        protocols.any(|it| it == "cfp").then_some(Oddity::FabricPath)
+    };
     let name = NAMES.iter().zip(names).find(|(_, value)| !value.is_empty());
     let name = name.map_or("nothing special", |((_, name), _)| name);
     let packet = Packet {
@@ -82,12 +90,7 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
         is_retransmission: name.ends_with("retransmission"),
         name,
         evidence: String::new(),
-        frame: FrameFacts {
-            is_beyond_frame: beyond_session,
-            is_of_several: protocols().filter(|it| *it == "tcp").count() > 1,
-            is_in_fabric_path: protocols().any(|it| it == "cfp"),
-            ..FrameFacts::default()
-        },
+        frame: FrameFacts { oddity, ..FrameFacts::default() },
     };
     Some((values[0].parse().ok()?, packet))
 }

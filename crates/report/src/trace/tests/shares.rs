@@ -21,7 +21,7 @@ fn percents(text: &str) -> Vec<f64> {
     };
     let lines = text.lines().map(|line| line.split("buffer delay").next().unwrap_or_default());
     let pieces: Vec<&str> =
-        lines.flat_map(|line| line.rsplit_once('%').map(|(it, _)| it)).collect();
+        lines.filter_map(|line| line.rsplit_once('%').map(|(it, _)| it)).collect();
     pieces.iter().flat_map(|line| line.split('%')).filter_map(number).collect()
 }
 
@@ -76,7 +76,7 @@ fn random(seed: u64) -> Trace {
             window: 65_535,
             mss: is_syn.then_some(1_460),
             sack_permitted: is_syn && sack,
-            timestamps: stamps.then(|| ((time_ns / 1_000_000) as u32, 1)),
+            timestamps: stamps.then_some(((time_ns / 1_000_000) as u32, 1)),
             ..TcpRepr::default()
         };
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
