@@ -74,6 +74,7 @@ const CASES: &[Case] = &[
 const NEVER: &[&str] = &[
     "capture-gaps",
     "captured-twice",
+    "no-reaction",
     "not-opened",
     "fast-open",
     "half-closed",

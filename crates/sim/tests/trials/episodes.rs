@@ -159,7 +159,7 @@ fn episodes_are_typed_by_who_retransmitted_first() {
     }
     assert!(wrong.is_empty(), "{} wrong\n{}\n{counts:#?}", wrong.len(), wrong.join("\n"));
     let all: usize = counts.values().sum();
-    assert!(undecidable * 30 < all, "{undecidable} of {all} are undecidable");
+    assert!(undecidable * 300 < all, "{undecidable} of {all} are undecidable");
     // Nothing but the timer repairs what Haiku lost before its patches.
     assert!(counts[&("haiku-2017-before", "with time lag")] > 100, "{counts:#?}");
     assert!(!counts.contains_key(&("haiku-2017-before", "without time lag")), "{counts:#?}");
