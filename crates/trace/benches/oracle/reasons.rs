@@ -127,6 +127,14 @@ fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
             "tshark goes by time alone: within the first round trip (3 ms if unknown) of the \
              highest segment; it ignores capture point, SACK, identification and timestamps"
         }
+        ("original not captured", "out of order") => {
+            "by the sender's marks sent after later data, or long after them, so retransmitted, \
+             for a reason that is not captured; tshark goes by time alone"
+        }
+        ("SYN or FIN repeated", "nothing special") => {
+            "tshark names a SYN or FIN repeated only of a stream that it has from its beginning, \
+             and of headers that it reads"
+        }
         ("fast retransmission", "retransmission") => {
             "fast in tshark only at the acknowledged number, after two duplicates and within 20 ms"
         }

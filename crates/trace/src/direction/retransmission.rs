@@ -309,9 +309,13 @@ impl Classifier {
         board: &Scoreboard,
     ) -> Option<Classification> {
         let &Candidate { packet, range, .. } = candidate;
-        let before = board.log.get(board.log.latest(range).filter(|_| packet.syn())?)?;
-        let asked = self.asked.filter(|(_, frame)| packet.ack.is_some() && *frame > before.frame);
-        let (since, frame) = asked.unwrap_or((before.at, before.frame));
+        // Without any, it is the first that was captured.
+        self.first.filter(|_| packet.syn())?;
+        let before = board.log.latest(range).and_then(|order| board.log.get(order));
+        let before = before.map(|sent| (sent.at, sent.frame));
+        let asked =
+            self.asked.filter(|it| packet.ack.is_some() && Some(it.1) > before.map(|b| b.1));
+        let (since, frame) = asked.or(before)?;
         let waited = packet.at.since(since);
         let proof = Proof { by: Sign::Time, frame: Some(frame), waited, nth: 2, spurious: None };
         let kind = SegmentKind::RepeatedControl;

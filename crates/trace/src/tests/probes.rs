@@ -161,6 +161,24 @@ fn syn_ack_that_answers_a_repeated_syn_is_no_timeout() {
     assert_eq!(syn_ack.proof.frame, Some(3));
 }
 
+/// A split handshake: the client's SYN is acknowledged, then the server sends its own, which the
+/// client answers with SYN-ACK 0.6 ms later.
+#[test]
+fn syn_ack_of_a_split_handshake_is_no_timeout() {
+    let connection = connection(
+        "0.000 > S
+         0.0008 < ack 1
+         0.0014 < S plain
+         0.0020 > S ack 1
+         0.0025 < ack 1
+         0.0030 > 1:1449
+         0.0038 < ack 1449",
+    );
+    let syn_ack = &connection.forward.segments[1];
+    assert_eq!((syn_ack.kind, syn_ack.timer), (SegmentKind::RepeatedControl, None));
+    assert_eq!(connection.forward.causes.timeouts.count, 0);
+}
+
 /// BSD acknowledges the peer's FIN with its own once more; Linux's timer takes 200 ms at least.
 #[test]
 fn fin_repeated_with_an_answer_is_no_timers() {
