@@ -1,10 +1,11 @@
 //! Two findings of one capture, packet by packet.
 
 use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::found::{Found, Packet};
-use super::reasons::Case;
+use super::found::{Found, Oddity, Packet};
+use super::reasons::{Case, StreamFacts};
 use super::tcptrace::Sums;
 use super::{reasons, tcplab, tcptrace, tshark};
 
@@ -57,13 +58,16 @@ impl Totals {
     }
 }
 
+/// The initial sequence number of a host in a stream of tshark.
+type Initial = HashMap<(usize, SocketAddr), u32>;
+
 /// Words of tcplab's notes on packets that no host sent like that.
 const DAMAGE: [&str; 3] = ["claims", "out of range", "too short"];
 
 /// The streams of tshark in which one host has SYNs with several initial sequence numbers, or which
-/// are several connections to tcplab.
-fn streams_that_start_again(ours: &Found, theirs: &Found) -> HashSet<usize> {
-    let (mut initial, mut connection) = (HashMap::new(), HashMap::new());
+/// are several connections to tcplab; and the first of these numbers.
+fn streams_that_start_again(ours: &Found, theirs: &Found) -> (HashSet<usize>, Initial) {
+    let (mut initial, mut connection) = (Initial::new(), HashMap::new());
     let mut again = HashSet::new();
     for (frame, their) in &theirs.packets {
         let Some(our) = ours.packets.get(frame) else { continue };
@@ -75,7 +79,7 @@ fn streams_that_start_again(ours: &Found, theirs: &Found) -> HashSet<usize> {
             again.insert(stream);
         }
     }
-    again
+    (again, initial)
 }
 
 /// Compares what the programs find in a capture.
@@ -95,14 +99,26 @@ pub(crate) fn capture(path: &Path) -> Comparison {
     } else {
         packets(&ours, &theirs, &mut differences);
     }
-    let again = streams_that_start_again(&ours, &theirs);
+    let (again, initial) = streams_that_start_again(&ours, &theirs);
+    let is_padded = |frame: &u64| {
+        ours.packets.get(frame).is_some_and(|it| it.frame.oddity == Some(Oddity::Padding))
+    };
+    let padded = theirs.packets.iter().filter(|(frame, _)| is_padded(frame));
+    let padded: HashSet<usize> = padded.map(|(_, packet)| packet.connection).collect();
     let is_damaged = notes.iter().any(|note| DAMAGE.iter().any(|words| note.contains(words)));
     for difference in &mut differences {
         let theirs = theirs.packets.get(&difference.frame);
+        let ours = ours.packets.get(&difference.frame);
+        let isn = ours.zip(theirs).and_then(|it| initial.get(&(it.1.connection, it.0.from)));
+        let data = ours.filter(|it| it.frame.payload > 0 && !it.frame.syn);
         let case = Case {
-            ours: ours.packets.get(&difference.frame),
+            ours,
             theirs,
-            starts_again: theirs.is_some_and(|packet| again.contains(&packet.connection)),
+            is_at_syn: isn.is_some() && isn.copied() == data.map(|it| it.frame.seq),
+            stream: StreamFacts {
+                has_padding: theirs.is_some_and(|packet| padded.contains(&packet.connection)),
+                starts_again: theirs.is_some_and(|packet| again.contains(&packet.connection)),
+            },
             is_damaged,
         };
         difference.reason = reasons::of(difference, &case);

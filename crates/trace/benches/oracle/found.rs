@@ -47,6 +47,8 @@ pub(crate) enum Oddity {
     BeyondFrame,
     /// tcplab: the TCP header's length is impossible.
     DamagedHeader,
+    /// tcplab: an ACK whose IP header counts the zeros that fill an Ethernet frame as data.
+    Padding,
     /// tshark: the length in the IP header goes beyond PPPoE's.
     BeyondSession,
     /// tshark: of several segments in the frame, this is the last.

@@ -22,17 +22,29 @@ pub(crate) fn is_alike(ours: &str, theirs: &str) -> bool {
 pub(crate) struct Case<'a> {
     pub(crate) ours: Option<&'a Packet>,
     pub(crate) theirs: Option<&'a Packet>,
-    /// tshark's stream has SYNs of one host with several initial sequence numbers, or several of
-    /// tcplab's connections.
-    pub(crate) starts_again: bool,
+    /// It has data and the sequence number of its sender's SYN.
+    pub(crate) is_at_syn: bool,
+    pub(crate) stream: StreamFacts,
     /// The capture holds packets that no host sent: damaged headers, numbers out of every window.
     pub(crate) is_damaged: bool,
 }
 
+/// What is odd about tshark's stream.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreamFacts {
+    /// It has ACKs with padding that counts as data.
+    pub(crate) has_padding: bool,
+    /// It has SYNs of one host with several initial sequence numbers, or several of tcplab's
+    /// connections.
+    pub(crate) starts_again: bool,
+}
+
 /// The reason for a difference; `docs/differences-from-tshark.md` has examples with known truth.
 pub(crate) fn of(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
+    let syn = case.ours.is_some_and(|packet| packet.frame.syn);
     of_packet(difference, case)
-        .or_else(|| of_names(difference, case))
+        .or_else(|| of_duplicate(difference, syn))
+        .or_else(|| of_names(difference, case, syn))
         .or_else(|| case.is_damaged.then_some(DAMAGED))
 }
 
@@ -50,7 +62,7 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
              counts it",
         );
     }
-    if ours.to != theirs.to {
+    if ours.to != theirs.to && words.0.ends_with("connection") {
         return Some(
             "with a source route (RFC 791) tshark takes the last address of the option as the \
              destination",
@@ -83,8 +95,11 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
              a segment that lacks them no further",
         );
     }
+    if case.is_at_syn {
+        return Some("data at the number of the SYN itself: a crafted packet, which no host sends");
+    }
     let has_no_place = frame.payload > 0 && !frame.has_place;
-    if has_no_place && !frame.syn && !case.starts_again {
+    if has_no_place && !frame.syn && !case.stream.starts_again {
         return Some(
             "the sequence number lies outside every window: tcplab counts the packet and analyses \
              it no further",
@@ -93,17 +108,9 @@ fn of_packet(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
     None
 }
 
-/// What the programs say.
-fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
-    let evidence = difference.evidence.as_str();
-    let is_by_mark = evidence.starts_with("IpId") || evidence.starts_with("Timestamp");
-    let is_retransmission =
-        ["retransmission", "repeated"].iter().any(|word| difference.tcplab.contains(word));
-    let syn = case.ours.is_some_and(|packet| packet.frame.syn);
+/// What the programs say of a duplicate.
+fn of_duplicate(difference: &Difference, syn: bool) -> Option<&'static str> {
     Some(match (difference.tcplab.as_str(), difference.tshark.as_str()) {
-        ("readable", _) => {
-            "the file breaks off or is damaged: tcplab reads what is there, tshark 4.0 nothing"
-        }
         ("capture duplicate", theirs) if theirs != "nothing special" => {
             "a frame captured twice: identification, timestamps and content are the same, at once; \
              tshark compares sequence numbers"
@@ -114,6 +121,27 @@ fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
         }
         (ours, "nothing special") if ours.ends_with("duplicate") && syn => {
             "a duplicate of a SYN: tshark names none of a SYN that begins its stream"
+        }
+        _ => return None,
+    })
+}
+
+/// What the programs say.
+fn of_names(difference: &Difference, case: &Case<'_>, syn: bool) -> Option<&'static str> {
+    let evidence = difference.evidence.as_str();
+    let is_by_mark = evidence.starts_with("IpId") || evidence.starts_with("Timestamp");
+    let is_retransmission =
+        ["retransmission", "repeated"].iter().any(|word| difference.tcplab.contains(word));
+    Some(match (difference.tcplab.as_str(), difference.tshark.as_str()) {
+        (_, "nothing special") if is_retransmission && case.stream.has_padding => {
+            "ACKs of the connection have an IP length that counts Ethernet's padding as data, which \
+             the real data then repeat"
+        }
+        ("TCP", "not TCP") => {
+            "malformed IPv4 options: the length of the header says where the segment begins"
+        }
+        ("readable", _) => {
+            "the file breaks off or is damaged: tcplab reads what is there, tshark 4.0 nothing"
         }
         ("fills a gap", _) => {
             "captured after later data, and nothing decides between a retransmission and \
@@ -177,11 +205,11 @@ fn of_names(difference: &Difference, case: &Case<'_>) -> Option<&'static str> {
             "no SYN and the same ends: tcplab goes on with the connection, tshark's dissector \
              begins another stream"
         }
-        ("new connection", "same connection") if case.starts_again => {
+        ("new connection", "same connection") if case.stream.starts_again => {
             "another initial sequence number: another connection; tshark keeps the stream without \
              a SYN of the client"
         }
-        (_, theirs) if case.starts_again && theirs != "TCP" => {
+        (_, theirs) if case.stream.starts_again && theirs != "TCP" => {
             "the numbers start again in one stream of tshark, which compares them with those \
              before; tcplab begins again at another initial sequence number"
         }

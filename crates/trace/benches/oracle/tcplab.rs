@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tcplab_trace::{Connection, Proof, SegmentKind, Trace, analyze};
 use tcplab_units::Span;
-use tcplab_wire::{Anomaly, FrameView, LinkType, TcpFlags};
+use tcplab_wire::{Anomaly, FrameView, LinkType, TcpFlags, TcpPacket};
 
 use super::found::{Found, FrameFacts, Oddity, Packet};
 
@@ -89,11 +89,14 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
             name: "nothing special",
             evidence: String::new(),
             frame: FrameFacts {
-                oddity: view.anomaly().and_then(|anomaly| match anomaly {
-                    Anomaly::IpBeyondFrame { .. } => Some(Oddity::BeyondFrame),
-                    Anomaly::TcpDataOffset { .. } => Some(Oddity::DamagedHeader),
-                    _ => None,
-                }),
+                oddity: view
+                    .anomaly()
+                    .and_then(|anomaly| match anomaly {
+                        Anomaly::IpBeyondFrame { .. } => Some(Oddity::BeyondFrame),
+                        Anomaly::TcpDataOffset { .. } => Some(Oddity::DamagedHeader),
+                        _ => None,
+                    })
+                    .or_else(|| is_padding(&tcp).then_some(Oddity::Padding)),
                 syn: tcp.flags().contains(TcpFlags::SYN),
                 seq: tcp.seq().as_u32(),
                 payload: u64::from(tcp.payload_len()),
@@ -103,6 +106,12 @@ fn packets(path: &Path, trace: &Trace) -> BTreeMap<u64, Packet> {
         packets.insert(frame, packet);
     }
     packets
+}
+
+/// Ethernet fills packets of fewer than 46 bytes with zeros (IEEE 802.3 section 3.2.7).
+fn is_padding(tcp: &TcpPacket<'_>) -> bool {
+    let payload = tcp.payload();
+    !payload.is_empty() && tcp.ip().total_len() <= 46 && payload.iter().all(|&byte| byte == 0)
 }
 
 fn in_order(one: SocketAddr, other: SocketAddr) -> [SocketAddr; 2] {

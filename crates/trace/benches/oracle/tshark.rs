@@ -9,7 +9,7 @@ use super::found::{Found, FrameFacts, Oddity, Packet};
 use super::names::NAMES;
 
 /// The fields asked for before the names.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 13] = [
     "frame.number",
     "tcp.stream",
     "ip.src",
@@ -20,7 +20,6 @@ const FIELDS: [&str; 14] = [
     "tcp.dstport",
     "tcp.len",
     "tcp.flags.reset",
-    "icmp.type",
     "pppoe.payload_length",
     "ip.len",
     "frame.protocols",
@@ -58,8 +57,8 @@ pub(crate) fn find(path: &Path) -> Option<Found> {
 fn packet(line: &str) -> Option<(u64, Packet)> {
     let fields: Vec<&str> = line.split(';').collect();
     let (values, names) = fields.split_at_checked(FIELDS.len())?;
-    // The header that an ICMP message quotes is no packet.
-    if !values[10].is_empty() {
+    // The header that ICMP quotes or sFlow samples is no packet.
+    if values[12].split(':').any(|it| ["icmp", "icmpv6", "sflow"].contains(&it)) {
         return None;
     }
     let end = |v4: &str, v6: &str, port: &str| {
@@ -69,9 +68,9 @@ fn packet(line: &str) -> Option<(u64, Packet)> {
     // The two bytes of PPP's protocol number are part of PPPoE's length.
     let length = |value: &str| value.parse::<u32>().ok();
     let beyond_session =
-        length(values[11]).zip(length(values[12])).is_some_and(|(session, ip)| session < ip + 2);
+        length(values[10]).zip(length(values[11])).is_some_and(|(session, ip)| session < ip + 2);
     let is_of = |name: &&str| *name == "tcp";
-    let mut protocols = values[13].split(':');
+    let mut protocols = values[12].split(':');
     let oddity = if beyond_session {
         Some(Oddity::BeyondSession)
     } else if protocols.clone().filter(is_of).count() > 1 {
