@@ -55,17 +55,10 @@ pub fn text_table(run: &Run, details: bool) -> String {
     episodes(run, &mut text);
     missing(run, &mut text);
     comparisons(run, &mut text);
-    for (i, claim) in run.claims.iter().enumerate() {
-        if i == 0 {
-            text.push('\n');
-        }
-        let sign = if claim.held { '✓' } else { '✗' };
-        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
-        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
-        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
-            line(&mut text, &format!("    {part}"));
-        }
+    if !run.claims.is_empty() {
+        text.push('\n');
     }
+    text += &claims(run);
     warnings(run, &mut text);
     text.push('\n');
     match &run.calibration {
@@ -76,6 +69,20 @@ pub fn text_table(run: &Run, details: bool) -> String {
     // A simulated path needs no calibration.
     if run.world.is_simulated() || worlds::differ(run) {
         line(&mut text, "✓ path exact (simulated)");
+    }
+    text
+}
+
+/// The claims of a run and how they went, as text.
+pub fn claims(run: &Run) -> String {
+    let mut text = String::new();
+    for claim in &run.claims {
+        let sign = claim.outcome().sign();
+        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
+        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
+        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
+            line(&mut text, &format!("    {part}"));
+        }
     }
     text
 }

@@ -12,6 +12,7 @@ mod runs;
 mod schemas;
 mod series;
 mod servers;
+mod signals;
 mod states;
 mod trace;
 mod verdicts;
