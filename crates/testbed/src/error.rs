@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 
 use tcplab_recording::RecordingError;
-use tcplab_units::Span;
+use tcplab_units::{MORE_PROCESSES, Span};
 
 /// Why a trial could not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum TrialError {
     /// A step of the set-up failed.
     #[error("cannot {step}: {source}")]
     Setup { step: String, source: io::Error },
+    /// There are as many processes and threads as there may be, or no memory for another.
+    #[error("cannot start {what}: {source}")]
+    Process { what: &'static str, source: io::Error },
     /// A kernel setting of the scenario was refused.
     #[error("cannot set {name} = \"{value}\" at the {endpoint}: {source}")]
     Sysctl { endpoint: &'static str, name: String, value: String, source: io::Error },
@@ -73,6 +76,11 @@ impl TrialError {
         move |source| TrialError::Setup { step, source }
     }
 
+    /// A thread or process that the system refused.
+    pub(crate) fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> TrialError {
+        move |source| TrialError::Process { what, source }
+    }
+
     /// An error in these words.
     pub(crate) fn reported(
         message: impl Into<String>,
@@ -90,9 +98,9 @@ impl TrialError {
         }
     }
 
-    /// A thread of an endpoint panicked.
+    /// A thread of the trial panicked.
     pub(crate) fn panicked() -> TrialError {
-        TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked"))
+        TrialError::setup("go on")(io::Error::other("internal error: a thread panicked"))
     }
 
     /// How far it reaches.
@@ -101,9 +109,10 @@ impl TrialError {
             TrialError::Namespaces { .. } | TrialError::Recording(_) | TrialError::Stopped => {
                 Reach::All
             }
-            TrialError::Setup { .. } | TrialError::Helper { .. } | TrialError::Reported { .. } => {
-                Reach::SetUp
-            }
+            TrialError::Setup { .. }
+            | TrialError::Process { .. }
+            | TrialError::Helper { .. }
+            | TrialError::Reported { .. } => Reach::SetUp,
             TrialError::Sysctl { .. } | TrialError::SocketOption { .. } | TrialError::Path(_) => {
                 Reach::Case
             }
@@ -118,6 +127,7 @@ impl TrialError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
+            TrialError::Process { .. } => Some(MORE_PROCESSES.into()),
             TrialError::Reported { remedy, .. } | TrialError::Ended { remedy, .. } => {
                 remedy.clone()
             }

@@ -81,7 +81,6 @@ pub fn shell(
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<u8, TrialError> {
     guarded(|guarded| end(run(request, &guarded, &mut watch)))
-        .map_err(TrialError::setup("split into two processes"))
 }
 
 /// How long the program at the far end may take to listen on the port that was named,
