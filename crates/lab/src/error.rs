@@ -102,7 +102,10 @@ impl LabError {
             LabError::File { verb, source, .. } if *verb != "read" => {
                 tcplab_recording::room_for_files(source).map(Into::into)
             }
-            LabError::Recording(error) => error.remedy().map(Into::into),
+            LabError::Recording(error)
+            | LabError::Simulated { source: SimError::Recording(error), .. } => {
+                error.remedy().map(Into::into)
+            }
             _ => None,
         }
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::{DeviceKind, Reach, TrialError, Tuning, message, threads};
+use crate::{DeviceKind, Reach, TrialError, Tuning, message, process, threads};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -127,8 +127,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
     pub(crate) fn start(launcher: &Launcher, task: &str) -> Result<Helper<M>, TrialError> {
         let program = launcher.program.clone();
         let mut child = launcher.command(task).stderr(Stdio::piped()).spawn().map_err(|error| {
-            // fork(2): the limit on processes, or memory.
-            if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM)) {
+            if process::is_limit(&error) {
                 return TrialError::not_started("another process")(error);
             }
             let what = format!("could not be started: {error}");

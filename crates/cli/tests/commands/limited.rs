@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::home::{Ended, Home, ended, skipped};
 
 /// Below it are users that there may be.
 const FIRST_USER: u32 = 1 << 20;
+/// Each test has a user of its own: their processes would count together.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 pub(crate) struct FewProcesses {
     pub(crate) home: Home,
@@ -21,7 +24,8 @@ impl FewProcesses {
         let home = Home::new();
         // The limit does not bind root; and the processes of any other user count together.
         let is_root = rustix::process::geteuid().is_root();
-        let user = is_root.then(|| FIRST_USER + std::process::id());
+        let nth = NEXT.fetch_add(1, Ordering::Relaxed);
+        let user = is_root.then(|| FIRST_USER + 16 * std::process::id() + nth);
         let few = FewProcesses { home, user };
         // That user may not be allowed to read the build directory.
         fs::copy(env!("CARGO_BIN_EXE_tcplab"), few.home.path("tcplab")).unwrap();

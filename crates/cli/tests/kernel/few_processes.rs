@@ -16,5 +16,5 @@ fn experiment_without_processes_is_refused() {
     few.home.write("small.toml", SCENARIO);
     few.sweep("run small.toml --world kernel --no-calibration", 12);
     few.sweep("doctor", 5);
-    few.sweep("shell --rtt 10ms -- true", 9);
+    few.sweep("shell -s delay=5ms -- true", 9);
 }
