@@ -62,3 +62,39 @@ pub(super) fn run<W>(
 fn result(thread: ScopedJoinHandle<'_, io::Result<()>>) -> io::Result<()> {
     thread.join().unwrap_or_else(|_| Err(io::Error::other("internal error: it panicked")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tcplab_units::ServerDesign;
+
+    use super::*;
+    use crate::config::{Config, Subject};
+    use crate::counters::{Counters, Tally};
+    use crate::service::inetd::Echo;
+    use crate::stop::Stop;
+
+    #[test]
+    fn worker_that_fails_ends_the_server_and_is_reported_before() {
+        let config = Config { workers: 3, ..Config::new(ServerDesign::IoUring, Subject::Echo) };
+        let (counters, stop) = (Counters::new(3).unwrap(), Stop::new().unwrap());
+        let service = Arc::new(Echo);
+        let context = ServerContext { config: &config, service, counters: &counters, stop: &stop };
+        let mut reports = Vec::new();
+        let mut observe = |tally: &Tally| reports.push((tally.lost_workers, stop.is_asked()));
+        let mut observer = Observer::new(&mut observe, &counters);
+        let served = run(&context, &mut observer, Ok, |number| match number {
+            1 => Err(io::Error::from_raw_os_error(libc::EBADF)),
+            _ => {
+                while !stop.is_asked() {
+                    std::thread::yield_now();
+                }
+                Ok(())
+            }
+        });
+        assert!(matches!(served, Err(ServeError::Worker { .. })), "{served:?}");
+        assert_eq!(reports.first(), Some(&(0, false)), "all could work");
+        assert!(reports.contains(&(1, false)), "{reports:?}");
+    }
+}
