@@ -1,7 +1,9 @@
 //! Why the kernel world could not be set up or kept up, with what to do about it.
 
 use std::io;
+use std::panic;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
 use tcplab_recording::RecordingError;
@@ -55,6 +57,18 @@ pub enum TrialError {
     Stopped,
 }
 
+/// Of this process, once they are remembered.
+static FIRST_PANIC: OnceLock<String> = OnceLock::new();
+
+/// From now on the first panic of any thread can be [reported](TrialError::panicked).
+pub(crate) fn remember_panics() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let _ = FIRST_PANIC.set(panic.to_string().replace('\n', " "));
+        before(panic);
+    }));
+}
+
 /// Which trials an error concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -100,7 +114,8 @@ impl TrialError {
 
     /// A thread of the trial panicked.
     pub(crate) fn panicked() -> TrialError {
-        TrialError::setup("go on")(io::Error::other("internal error: a thread panicked"))
+        let panic = FIRST_PANIC.get().map_or("a thread panicked", String::as_str);
+        TrialError::setup("go on")(io::Error::other(format!("internal error: {panic}")))
     }
 
     /// How far it reaches.
@@ -155,5 +170,19 @@ impl TrialError {
             ),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_of_a_thread_is_reported_in_its_own_words() {
+        remember_panics();
+        let thread = std::thread::spawn(|| -> Result<(), TrialError> { panic!("seven of nine") });
+        let error = TrialError::of_thread(thread).to_string();
+        assert!(error.starts_with("cannot go on: internal error: panicked at "), "{error}");
+        assert!(error.ends_with(": seven of nine"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use rustix::process::Pid;
 
 use crate::calibrate::{calibrate, measure};
+use crate::error::remember_panics;
 use crate::launch::{Message, TrialRequest};
 use crate::message::{read_task, say};
 use crate::namespace::{self, Privilege};
@@ -16,6 +17,7 @@ use crate::{TrialError, doctor, load, sysctl, threads, trial};
 /// the task and the caller's process id; the request comes on standard input, the answers go to
 /// standard output as JSON Lines. Must be called before the process has a second thread.
 pub fn serve(arguments: &[String]) -> ExitCode {
+    remember_panics();
     let [task, caller] = arguments else {
         say(&failed(&usage()));
         return ExitCode::from(2);

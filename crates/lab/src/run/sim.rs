@@ -56,11 +56,12 @@ pub(crate) fn simulate(
         for nth in 0..jobs.clamp(1, trials.len().max(1)) {
             let (sender, rest, halt) = (sender.clone(), &rest, &halt);
             let work = move || work(run, rest, halt, &sender);
-            if let Err(source) = thread::Builder::new().spawn_scoped(scope, work) {
-                // Those that there are run all trials.
-                stopped = if nth == 0 { Err(LabError::Process { source }) } else { Ok(()) };
-                break;
+            let Err(source) = thread::Builder::new().spawn_scoped(scope, work) else { continue };
+            // Those that there are run all trials.
+            if nth == 0 {
+                stopped = Err(LabError::Process { source });
             }
+            break;
         }
         drop(sender);
         loop {
