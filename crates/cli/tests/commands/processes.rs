@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::home::{Ended, Home, ended, skipped};
 use crate::limited::{FewProcesses, explained};
+use crate::servers::Server;
 
 const SIMULATED: &str = r#"
 title    = "Small"
@@ -88,22 +89,13 @@ fn worker_that_fails_is_reported_at_once() {
 #[test]
 fn load_without_threads_is_refused() {
     let Some(few) = FewProcesses::new() else { return };
-    let mut server = Command::new(env!("CARGO_BIN_EXE_tcplab"));
-    let mut server = server
-        .args(["server", "--service", "chargen", "--json"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut first = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut first).unwrap();
-    let begun: serde_json::Value = serde_json::from_str(&first).unwrap();
-    let address = begun["listening"].as_str().unwrap();
+    let server = Server::start(&Home::new(), "--service chargen").expect("epoll is everywhere");
+    let address = server.address;
     few.sweep(&format!("load {address} --bulk download -c 2 --duration 0.05s -q"), 3);
     let end = ended(&mut few.command(2, &format!("load {address} -c 4 --threads 4")));
     explained(&end, "load");
     assert_eq!(end.code, Some(2), "{}", end.stdout);
-    server.kill().unwrap();
-    server.wait().unwrap();
+    server.stop();
 }
 
 /// A thread decompresses ahead of who reads, where there can be one.

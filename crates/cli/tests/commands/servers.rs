@@ -24,15 +24,15 @@ const ALWAYS: [&str; 3] = ["--json", "--drain-timeout", "15 s"];
 const LONG: Duration = Duration::from_secs(20);
 
 /// A server that runs. Dropped before it was stopped, it is killed.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Server {
     /// Starts one in a directory; none where this machine refuses io_uring.
-    fn start(home: &Home, line: &str) -> Option<Server> {
+    pub(crate) fn start(home: &Home, line: &str) -> Option<Server> {
         Server::run(home.command(&format!("server {line}")).args(ALWAYS), line)
     }
 
@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Asks each of its processes to stop, as a service manager does. Gives its counters.
-    fn stop(mut self) -> Value {
+    pub(crate) fn stop(mut self) -> Value {
         kill_process_group(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let rest = rest_of(&mut self.output);
         let status = self.child.wait().unwrap();
