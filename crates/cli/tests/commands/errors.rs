@@ -218,8 +218,8 @@ fn file_size_limit_is_reported() {
     assert!(everything(&home.path("runs/small")).is_empty(), "half a run");
 }
 
-/// Runs a scenario on a disk of so much room, of which the ballast is taken; none where this user may
-/// not have one. What is left of the run is at the end of the errors.
+/// Runs a scenario on a disk of so much room, of which the ballast is taken; none where this user
+/// may not have one. What is left of the run is at the end of the errors.
 fn on_small_disk(home: &Home, room: &str, ballast: u32, line: &str) -> Option<Ended> {
     home.make_directory("runs");
     let program = env!("CARGO_BIN_EXE_tcplab");
