@@ -373,11 +373,14 @@ fn data_behind_a_window_probe_are_new() {
          0.120 < ack 1449 win 0
          0.320 > 1449:1450
          0.340 < ack 1449 win 0
-         0.341 < ack 1449 win 500
-         0.342 > 1449:4345
-         0.362 < ack 4345"
+         0.720 > 1449:1450
+         0.740 < ack 1449 win 0
+         0.741 < ack 1449 win 500
+         0.742 > 1449:4345
+         0.762 < ack 4345"
     ));
-    assert_eq!(judged(&flow), [(1_449, WindowProbe, Sign::ZeroWindow)]);
+    let probe = (1_449, WindowProbe, Sign::ZeroWindow);
+    assert_eq!(judged(&flow), [probe, probe]);
     assert_eq!(flow.totals.unique, Bytes::new(4_344));
 }
 
