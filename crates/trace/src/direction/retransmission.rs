@@ -233,14 +233,14 @@ impl Classifier {
         }
         self.counts.not_captured += u64::from(!beside);
         if !sender_model.has_heard() {
-            let kind = SegmentKind::OriginalNotCaptured;
+            let kind = SegmentKind::UnexplainedRetransmission;
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 2, spurious: None };
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
         let mut classification =
             Classifier::retransmission(candidate, (1, false), sender_model, board);
-        if classification.kind == SegmentKind::OriginalNotCaptured {
+        if classification.kind == SegmentKind::UnexplainedRetransmission {
             let proof = &mut classification.proof;
             (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
         }
@@ -288,7 +288,7 @@ impl Classifier {
     pub(crate) fn classify_before_first(&self, packet: &Packet) -> Classification {
         let order = self.first.and_then(|first| self.send_order.order(packet, &first));
         let (kind, by) = match order {
-            Some((Ordering::Greater, by)) => (SegmentKind::OriginalNotCaptured, by),
+            Some((Ordering::Greater, by)) => (SegmentKind::UnexplainedRetransmission, by),
             Some((_, by)) => (SegmentKind::OutOfOrder, by),
             None => (SegmentKind::FillsGap, Sign::None),
         };

@@ -303,7 +303,8 @@ impl SenderModel {
             away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
         let is_followed = forgotten && (self.going_back || unseen == 0);
         let is_explained = reported || after_timeout || is_followed;
-        if !is_explained && !silent && !head_again && overdue.is_none() && unseen > 0 {
+        let no_sign = !is_explained && !silent && overdue.is_none();
+        if no_sign && ((unseen > 0 && !head_again) || self.is_too_soon(at, beyond, range, board)) {
             // What prompted it was lost, too, or came from beyond the capture point.
             return Classification::unexplained(self.last_heard.map(|heard| heard.frame), nth);
         }
