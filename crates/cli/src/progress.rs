@@ -1,29 +1,25 @@
 //! Shows the progress of a run: a bar with the remaining time on a terminal, lines elsewhere.
 
-use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, in_words};
 use tcplab_units::Bytes;
 
-use crate::output::print_note;
+use crate::output::{Bar, has_seen_notes, print_note};
 
 /// The length of a bar that shows the time.
 const STEPS: u64 = 1000;
 /// The bar on a terminal; LEFT is replaced by how long it still takes.
 const TEMPLATE: &str =
     "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about LEFT left\n  {msg}";
-/// How often a bar that shows the time is drawn.
-const TICK: Duration = Duration::from_millis(250);
 /// Without a terminal, runs up to this many trials print a line for each.
 const EACH: u64 = 200;
 
 pub(crate) struct Display {
-    bar: ProgressBar,
+    bar: Bar,
     plain: bool,
     amount: Bytes,
     index: u64,
@@ -50,35 +46,32 @@ impl Time {
 impl Display {
     /// A display of an analysis.
     pub(crate) fn new() -> Display {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.set_style(style(&TEMPLATE.replace("LEFT", "{eta}")));
-        let plain = !std::io::stderr().is_terminal();
+        let bar = Bar::new(None, &TEMPLATE.replace("LEFT", "{eta}"));
         let (amount, trial) = (Bytes::ZERO, String::new());
-        Display { bar, plain, amount, index: 0, total: 0, trial, time: None }
+        Display { bar, plain: !has_seen_notes(), amount, index: 0, total: 0, trial, time: None }
     }
 
     /// A display for the trials of a run; one that is `quiet` shows failures only.
     pub(crate) fn of(run: &RunDirectory, estimate: &RunEstimate, quiet: bool) -> Display {
-        let amount = run.scenario().cases.first().map(|case| case.workload.amount());
-        let mut display = Display { amount: amount.unwrap_or_default(), ..Display::new() };
         let (began, end) = (Instant::now(), Arc::new(AtomicU64::new(estimate.seconds.1 as u64)));
         let until = Arc::clone(&end);
-        let style = style(&TEMPLATE.replace("LEFT", "{left}"));
-        let text = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let left = move || {
             let left = until.load(Ordering::Relaxed).saturating_sub(began.elapsed().as_secs());
-            let _ = write!(out, "{}", in_words(left as f64));
+            in_words(left as f64)
         };
-        display.bar.set_style(style.with_key("left", text));
-        display.bar.set_length(STEPS);
-        if quiet {
-            display.bar.set_draw_target(ProgressDrawTarget::hidden());
-            display.plain = false;
-        } else {
-            // The time goes on while nothing happens.
-            display.bar.enable_steady_tick(TICK);
+        let amount = run.scenario().cases.first().map(|case| case.workload.amount());
+        let display = Display::new();
+        Display {
+            bar: if quiet {
+                Bar::hidden()
+            } else {
+                Bar::with_time_left(STEPS, &TEMPLATE.replace("LEFT", "{left}"), left)
+            },
+            plain: display.plain && !quiet,
+            amount: amount.unwrap_or_default(),
+            time: Some(Time { began, remaining: Remaining::new(run, estimate), end }),
+            ..display
         }
-        display.time = Some(Time { began, remaining: Remaining::new(run, estimate), end });
-        display
     }
 
     /// Shows an event of the run.
@@ -96,18 +89,18 @@ impl Display {
         match event {
             Event::Calibrating { step, total } => {
                 let text = format!("calibrating the path: step {step} of {total}");
-                self.bar.set_message(text.clone());
+                self.bar.set_message(&text);
                 self.line(&text);
             }
             Event::WarmingUp { index, total } => {
                 let text = format!("warm-up trial {index} of {total} (not counted)");
-                self.bar.set_message(text.clone());
+                self.bar.set_message(&text);
                 self.line(&text);
             }
             Event::Started { index, total, case, number } => {
                 (self.index, self.total) = (index as u64, total as u64);
                 self.trial = format!("trial {index} of {total}: {case}, number {number}");
-                self.bar.set_message(self.trial.clone());
+                self.bar.set_message(&self.trial);
                 self.begun();
             }
             Event::Progress(progress) => {
@@ -117,7 +110,7 @@ impl Display {
                     Bytes::ZERO => String::new(),
                     amount => format!(" of {:.1}", amount.as_u64() as f64 / 1e6),
                 };
-                self.bar.set_message(format!(
+                self.bar.set_message(&format!(
                     "{}, {received:.1}{of} MB after {:.1} s",
                     self.trial,
                     progress.at.as_secs_f64()
@@ -126,7 +119,7 @@ impl Display {
             Event::Failed { reason, again } => {
                 let then = if again { "retrying" } else { "missing in the tables" };
                 let text = format!("  {} failed: {reason}; {then}", self.trial);
-                self.bar.suspend(|| print_note(&text));
+                self.bar.print_above(&text);
             }
             Event::Flawed { flaws, again } => {
                 let then = if again { "retrying" } else { "keeping it with a flag" };
@@ -175,7 +168,7 @@ impl Display {
 
     /// Removes the bar.
     pub(crate) fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 
     /// Progress without a terminal.
@@ -184,11 +177,6 @@ impl Display {
             print_note(text);
         }
     }
-}
-
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    style.progress_chars("━━─")
 }
 
 /// Whether to continue.
