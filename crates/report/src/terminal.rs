@@ -9,8 +9,10 @@ use tcplab_units::visible_line;
 use crate::check::verified;
 use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
 use crate::grid::wrapped;
+use crate::summary::measure::short;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
+use crate::summary::pools::{Pool, pooled_over, pools};
 use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, VariantStacks};
 use crate::title::title;
@@ -25,7 +27,42 @@ const GAP: &str = "  ";
 /// are long.
 pub fn text_table(run: &Run, details: bool) -> String {
     let mut text = String::new();
-    worlds(run, &mut text);
+    let over = pooled_over(run).filter(|_| !details);
+    let rows = pools(run, over);
+    worlds(run, &rows, &mut text);
+    if over.is_some() {
+        let many = run.cases.len();
+        line(
+            &mut text,
+            &format!("{many} variants: their metrics are in the report; --verbose prints them"),
+        );
+        text.push('\n');
+    } else {
+        metrics(run, details, &mut text);
+    }
+    episodes(run, over, &rows, &mut text);
+    missing(run, &mut text);
+    comparisons(run, &mut text);
+    if !run.claims.is_empty() {
+        text.push('\n');
+    }
+    text += &claims(run);
+    warnings(run, &mut text);
+    text.push('\n');
+    match &run.calibration {
+        Some(calibration) => text.push_str(&verified(calibration, WIDTH)),
+        None if run.world.is_simulated() || !run.has_path() => {}
+        None => line(&mut text, "! path not verified before the trials"),
+    }
+    // A simulated path needs no calibration.
+    if run.world.is_simulated() || worlds::differ(run) {
+        line(&mut text, "✓ path exact (simulated)");
+    }
+    text
+}
+
+/// The metrics of each variant: all with `details`, else those for people.
+fn metrics(run: &Run, details: bool, text: &mut String) {
     let (blocks, others): (Vec<Block>, Vec<Block>) =
         blocks(run).into_iter().partition(|block| details || !block.is_detail);
     let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
@@ -38,40 +75,21 @@ pub fn text_table(run: &Run, details: bool) -> String {
     let first: Vec<Group> = [first].into_iter().chain(worlds).chain([trials]).collect();
     let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
     for table in tables(&first, &groups) {
-        table_lines(&mut text, &table);
+        table_lines(text, &table);
         text.push('\n');
     }
     if !others.is_empty() {
-        line(&mut text, &format!("{} more metrics with --verbose", others.len()));
+        line(text, &format!("{} more metrics with --verbose", others.len()));
         text.push('\n');
     }
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
         line(
-            &mut text,
+            text,
             "±: half of the 95 % confidence interval of the mean (none: trials identical); sd: \
              standard deviation",
         );
         text.push('\n');
     }
-    episodes(run, &mut text);
-    missing(run, &mut text);
-    comparisons(run, &mut text);
-    if !run.claims.is_empty() {
-        text.push('\n');
-    }
-    text += &claims(run);
-    warnings(run, &mut text);
-    text.push('\n');
-    match &run.calibration {
-        Some(calibration) => text.push_str(&verified(calibration)),
-        None if run.world.is_simulated() || !run.has_path() => {}
-        None => line(&mut text, "! path not verified before the trials"),
-    }
-    // A simulated path needs no calibration.
-    if run.world.is_simulated() || worlds::differ(run) {
-        line(&mut text, "✓ path exact (simulated)");
-    }
-    text
 }
 
 /// The claims of a run and how they went, as text.
@@ -89,8 +107,14 @@ pub fn claims(run: &Run) -> String {
 }
 
 /// A line where all variants ran in the same world, else a table.
-fn worlds(run: &Run, text: &mut String) {
-    let places = worlds::places(run);
+fn worlds(run: &Run, rows: &[Pool<'_>], text: &mut String) {
+    let all = worlds::places(run);
+    // Of those taken together the first stands for all: the path decides about no stack.
+    let place = |pool: &Pool<'_>| {
+        let first = all.iter().find(|place| place.case == pool.cases[0].name)?;
+        Some(VariantStacks { case: pool.name.clone(), ..first.clone() })
+    };
+    let places: Vec<VariantStacks> = rows.iter().filter_map(place).collect();
     if let Some(world) = worlds::everywhere(&places) {
         line(text, &world);
         text.push('\n');
@@ -306,17 +330,30 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
     if left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
 }
 
-fn episodes(run: &Run, text: &mut String) {
+fn episodes(run: &Run, over: Option<&str>, rows: &[Pool<'_>], text: &mut String) {
     if !has_connections(run) {
         return line(text, "no TCP connection: the endpoints exchanged UDP datagrams");
     }
     let all = recovery(run);
-    let of_cases: Vec<Recovery> = run.cases.iter().map(Case::recovery).collect();
-    let counts = |count: &dyn Fn(&Recovery) -> String| of_cases.iter().map(count).collect();
-    let names = run.cases.iter().map(|case| case.name.clone()).collect();
-    let mut columns = vec![(true, Column::new("recovery episodes", "", names))];
+    let of_rows: Vec<Recovery> = rows.iter().map(Pool::recovery).collect();
+    let counts = |count: &dyn Fn(&Recovery) -> String| of_rows.iter().map(count).collect();
+    let names = rows.iter().map(|row| row.name.clone()).collect();
+    let head = match over {
+        Some(factor) => format!("recovery episodes, over {}", short(factor)),
+        None => "recovery episodes".into(),
+    };
+    let mut columns = vec![(true, Column::new(&head, "", names))];
     for (kind, _) in by_kind(&all) {
-        let cells = counts(&|it| grouped(it.of_kind(kind) as u64));
+        let cells = counts(&|it| {
+            let count = it.of_kind(kind);
+            match over.filter(|_| it.episodes() > 0) {
+                Some(_) => {
+                    let share = count as f64 / it.episodes() as f64 * 100.0;
+                    format!("{} ({share:>3.0} %)", grouped(count as u64))
+                }
+                None => grouped(count as u64),
+            }
+        });
         columns.push((false, Column::new(kind, "", cells)));
     }
     let lost = counts(&|it| grouped(it.lost_segments as u64));
