@@ -138,11 +138,11 @@ impl Buffers {
     pub fn advice(&self) -> Advice {
         let Buffers { receive, send } = self;
         let why = |verb: &str, it: &LeastCount| {
-            let fewer = it.of_one_fewer.map_or(String::new(), |goodput| {
-                format!(", {} {goodput:.1} Mbit/s", it.buffers - 1)
-            });
-            let best = format!("{} {:.1} Mbit/s", it.best, it.of_best);
-            format!("{} {verb} {:.1} Mbit/s{fewer}, the best, {best}", it.buffers, it.goodput)
+            let fewer = it
+                .of_one_fewer
+                .map_or(String::new(), |goodput| format!("{}: {goodput:.1}; ", it.buffers - 1));
+            let best = format!("the best, {}: {:.1}", it.best, it.of_best);
+            format!("{} {verb} {:.1} Mbit/s ({fewer}{best})", it.buffers, it.goodput)
         };
         let why = format!(
             "In the stack's model over this path {}; {}. Goal: the fewest with {:.0} % of the \

@@ -11,7 +11,7 @@ use tcplab_units::{Instant, Span};
 
 use super::congestion::Congestion;
 use super::model::Law;
-use super::seen::busier;
+use super::seen::{busier, is_download};
 use super::situation::Situation;
 
 /// Fewer reactions may have other causes.
@@ -64,8 +64,7 @@ impl Reactions {
                 "the application, the window or the send buffer bounded what was in flight",
             );
         }
-        let way = usize::from(!std::ptr::eq(flow, &raw const connection.forward));
-        let shares = self.shares(way, round_trip);
+        let shares = self.shares(usize::from(is_download(connection)), round_trip);
         let count = shares.len();
         if count < FEWEST {
             return Congestion::unknown(format!(
