@@ -18,8 +18,8 @@ const FEWEST: u64 = 5;
 const MOST: u64 = 43;
 /// The article's pool, for all sockets together.
 const POOL: u64 = 256;
-/// The goal: this share of the best goodput of all counts. More buffers than the path's queue has room
-/// for overflow it, so the most are not always the best.
+/// The goal: this share of the best goodput of all counts. More buffers than the path's queue has
+/// room for overflow it, so the most are not always the best.
 const GOAL: f64 = 0.99;
 /// More says nothing new: the article's file.
 const PAYLOAD: Bytes = Bytes::new(4_000_000);

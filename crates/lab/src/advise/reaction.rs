@@ -24,8 +24,8 @@ const KEPT: f64 = 0.9;
 /// So many sendings of a connection are looked at, 16 bytes each.
 const MOST: usize = 4_000_000;
 
-/// What a connection's senders had in flight, and when they recovered from losses. Takes the packets
-/// of one connection.
+/// What a connection's senders had in flight, and when they recovered from losses. Takes the
+/// packets of one connection.
 #[derive(Debug, Default)]
 pub struct Reactions {
     /// By direction, that of the client first: when, and bytes in flight from then on.
@@ -104,8 +104,8 @@ impl Reactions {
         ))
     }
 
-    /// What was in flight in the round trip after each recovery, as a share of what was when the loss
-    /// showed.
+    /// What was in flight in the round trip after each recovery, as a share of what was when the
+    /// loss showed.
     fn shares(&self, way: usize, round_trip: Span) -> Vec<f64> {
         let most = |from: Instant, to: Instant| {
             let all = &self.in_flight[way];
@@ -125,8 +125,8 @@ impl Reactions {
     }
 }
 
-/// Whether the goodput is more than twice what the larger window of Reno's and CUBIC's carries under
-/// this loss, so that its sender follows neither.
+/// Whether the goodput is more than twice what the larger window of Reno's and CUBIC's carries
+/// under this loss, so that its sender follows neither.
 fn is_faster_than_loss_allows(situation: &Situation) -> bool {
     let window = [Law::Reno, Law::Cubic]
         .into_iter()
