@@ -153,7 +153,7 @@ impl Buffers {
         );
         let basis = "every count from 5 to 43 was tried in the model of the stack (tcplab run \
                      throughput-vs-response); at most 43 without window scaling (65,536 / 1500)";
-        advice(receive.buffers, send.buffers, why, basis)
+        advice(receive.buffers, send.buffers, &why, basis)
     }
 
     /// By the formula alone, untried; none where the bandwidth-delay product is not known.
@@ -167,11 +167,11 @@ impl Buffers {
         );
         let basis = "bandwidth-delay product over the segment, one more for the segment being \
                      read; at most 43 without window scaling (65,536 / 1500)";
-        Some(advice(count, count, why, basis))
+        Some(advice(count, count, &why, basis))
     }
 }
 
-fn advice(receive: u64, send: u64, why: String, basis: &'static str) -> Advice {
+fn advice(receive: u64, send: u64, why: &str, basis: &'static str) -> Advice {
     let each = receive + 2 * send;
     Advice {
         id: "embedded-buffers",

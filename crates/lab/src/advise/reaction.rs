@@ -98,9 +98,8 @@ impl Reactions {
             );
         }
         Congestion::unknown(format!(
-            "after {count} fast recoveries {:.2} of what had been in flight was in flight (median), \
-             which fits neither Reno (0.5) nor CUBIC (0.7)",
-            middle
+            "after {count} fast recoveries {middle:.2} of what had been in flight was in flight \
+             (median), which fits neither Reno (0.5) nor CUBIC (0.7)"
         ))
     }
 
