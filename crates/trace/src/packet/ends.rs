@@ -63,10 +63,16 @@ impl Ends {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
     }
 
-    /// All there is of them, for IPv4.
-    #[inline]
-    pub(crate) fn v4(&self) -> Option<[u64; 2]> {
-        (self.0[4] == 0).then_some([self.0[0], self.0[1]])
+    /// All there is of them, for IPv4: both addresses, then both ports.
+    pub(crate) fn v4(&self) -> Option<[u32; 3]> {
+        let [low, high, .., ports] = self.0;
+        let both = (low << 16) as u32 | u32::from(high as u16);
+        (ports == 0).then_some([(low >> 16) as u32, (high >> 16) as u32, both])
+    }
+    /// The ends of which that is all.
+    pub(crate) fn of_v4([low, high, ports]: [u32; 3]) -> Ends {
+        let (low, high) = (u64::from(low) << 16, u64::from(high) << 16);
+        Ends([low | u64::from(ports >> 16), high | u64::from(ports as u16), 0, 0, 0])
     }
 
     fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
@@ -137,6 +143,7 @@ mod tests {
             assert_eq!((there.0, there.1, back.1), (back.0, true, false));
             assert_eq!(there.0.low().to_string(), low);
             assert_eq!(there.0.high().to_string(), high);
+            assert!(there.0.v4().is_none_or(|v4| Ends::of_v4(v4) == there.0));
         }
     }
 

@@ -6,6 +6,7 @@
 
 use tcplab_units::{Bytes, Instant, Span};
 
+use crate::fold::folded;
 use crate::observers::event::Event;
 use crate::{Confidence, Flow, Limit, LimitPeriod, LimitShares};
 
@@ -83,6 +84,7 @@ pub(crate) struct TimeLedger {
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
+folded!(TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total });
 
 #[derive(Debug, Default)]
 struct Stretch {
@@ -97,6 +99,7 @@ struct Stretch {
     frame: u64,
     acked: u64,
 }
+folded!(Stretch { shares, clocked, starved, lull, longest_lull, paced, train, from, frame, acked });
 
 impl TimeLedger {
     /// The first span begins with this packet.

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
 use timeout::{Before, Repair};
@@ -65,6 +66,27 @@ pub(crate) struct Stalls {
     waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
 }
+folded!(Stalls {
+    last,
+    limit,
+    smoothed,
+    variation,
+    reaction,
+    in_flight,
+    una,
+    full,
+    small,
+    began,
+    asked,
+    closed,
+    room,
+    least,
+    duplicates,
+    sacked,
+    head_resent,
+    waiting,
+    sums,
+});
 
 impl Stalls {
     #[inline]
