@@ -24,7 +24,7 @@ pub(crate) struct Ranges {
     /// Some were forgotten.
     pub(crate) gave_up: bool,
 }
-folded!(Ranges { pieces, total, gave_up });
+folded! { Ranges { pieces, total, gave_up } }
 
 impl Ranges {
     pub(crate) fn of(range: Range) -> Ranges {

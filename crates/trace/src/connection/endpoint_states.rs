@@ -27,7 +27,7 @@ pub(crate) struct EndpointStates {
     /// Only SYN, FIN and RST can change a state now.
     calm: bool,
 }
-folded!(EndpointStates { client, server, first_fin, crossed, reset, after_close, calm });
+folded! { EndpointStates { client, server, first_fin, crossed, reset, after_close, calm } }
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
@@ -50,19 +50,12 @@ pub(crate) struct EndpointState {
     heard_at: PacketTime,
     unread_estimate: UnreadEstimate,
 }
-folded!(EndpointState {
-    walk,
-    syn,
-    syn_at,
-    syn_acked,
-    fin,
-    fin_at,
-    fin_acked,
-    again,
-    fin_waits,
-    heard_at,
-    unread_estimate,
-});
+folded! {
+    EndpointState {
+        walk, syn, syn_at, syn_acked, fin, fin_at, fin_acked, again, fin_waits, heard_at,
+        unread_estimate
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Reset {
@@ -73,7 +66,7 @@ struct Reset {
     /// Both FINs were already acknowledged.
     late: bool,
 }
-folded!(Reset { by, moment, seq, unread, late });
+folded! { Reset { by, moment, seq, unread, late } }
 
 impl EndpointStates {
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {

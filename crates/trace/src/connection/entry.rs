@@ -29,8 +29,11 @@ pub(crate) struct Entry {
     /// The bytes that were last counted for it.
     pub(super) counted: usize,
 }
-folded!(Entry { index, state, rest, aside } without
-    ends: Ends::NONE, looked: 0, ticket: 0, counted: 0);
+folded! {
+    Entry {
+        index, state, rest, aside
+    } without ends: Ends::NONE, looked: 0, ticket: 0, counted: 0
+}
 
 /// A connection and its index.
 pub(crate) type Placed = (usize, Box<ConnectionState>);

@@ -25,18 +25,12 @@ pub(crate) struct HandshakeTracker {
     /// The server sent data though nothing of the client was captured.
     server_went_on: bool,
 }
-folded!(HandshakeTracker {
-    handshake,
-    client,
-    server,
-    server_syn,
-    server_acked,
-    server_syn_ack,
-    client_syn_ack,
-    refused,
-    midstream,
-    server_went_on,
-});
+folded! {
+    HandshakeTracker {
+        handshake, client, server, server_syn, server_acked, server_syn_ack, client_syn_ack,
+        refused, midstream, server_went_on
+    }
+}
 
 #[derive(Debug, Default)]
 struct Offer {
@@ -47,7 +41,7 @@ struct Offer {
     /// The latest transmissions, oldest first.
     sent: [Option<Sending>; 4],
 }
-folded!(Offer { flags, multipath, isn, sent });
+folded! { Offer { flags, multipath, isn, sent } }
 
 /// One transmission of a SYN.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +50,7 @@ struct Sending {
     /// Timestamp value and echo reply.
     clocks: Option<(u32, u32)>,
 }
-folded!(Sending { at, clocks });
+folded! { Sending { at, clocks } }
 
 impl HandshakeTracker {
     /// The handshake of a connection that begins with this packet.

@@ -23,7 +23,7 @@ pub(crate) struct History {
     client: Side,
     server: Side,
 }
-folded!(History { letters, client, server });
+folded! { History { letters, client, server } }
 
 #[derive(Debug, Default)]
 struct Side {
@@ -41,19 +41,11 @@ struct Side {
     gaps: Scaled,
     corrupt: Scaled,
 }
-folded!(Side {
-    state,
-    before,
-    written,
-    syn,
-    fin,
-    rst,
-    highest,
-    retransmitted,
-    zero_windows,
-    gaps,
-    corrupt,
-});
+folded! {
+    Side {
+        state, before, written, syn, fin, rst, highest, retransmitted, zero_windows, gaps, corrupt
+    }
+}
 
 /// The states that Zeek gives an end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,22 +60,12 @@ enum State {
     Closed,
     Reset,
 }
-folded!(
-    enum State {
-        Inactive,
-        SynSent,
-        SynAckSent,
-        Partial,
-        Established,
-        Closed,
-        Reset,
-    }
-);
+folded! { enum State { Inactive, SynSent, SynAckSent, Partial, Established, Closed, Reset } }
 
 /// Written at the first, the 10th, the 100th... time.
 #[derive(Debug, Default)]
 struct Scaled(u64);
-folded!(tuple Scaled);
+folded! { tuple Scaled }
 
 impl Scaled {
     fn counts(&mut self) -> bool {

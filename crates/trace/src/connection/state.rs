@@ -53,30 +53,13 @@ pub(crate) struct ConnectionState {
     /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
 }
-folded!(ConnectionState {
-    client,
-    server,
-    client_is_low,
-    first,
-    last,
-    frames,
-    packets,
-    reuses,
-    opening,
-    shifts,
-    endpoint_states,
-    history,
-    rival,
-    sound,
-    last_syn,
-    last_syn_ack,
-    blurred,
-    opened,
-    forward,
-    reverse,
-    distances,
-    lingers,
-});
+folded! {
+    ConnectionState {
+        client, server, client_is_low, first, last, frames, packets, reuses, opening, shifts,
+        endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred, opened, forward,
+        reverse, distances, lingers
+    }
+}
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]

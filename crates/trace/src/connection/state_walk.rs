@@ -16,7 +16,7 @@ pub(crate) struct PacketTime {
     /// Sent by the client.
     forward: bool,
 }
-folded!(PacketTime { at, frame, flags, forward });
+folded! { PacketTime { at, frame, flags, forward } }
 
 impl PacketTime {
     pub(crate) fn of(packet: &Packet, forward: bool) -> PacketTime {
@@ -46,7 +46,7 @@ pub(crate) struct Walk {
     causes: [PacketTime; Walk::LONGEST],
     count: u8,
 }
-folded!(Walk { states, causes, count });
+folded! { Walk { states, causes, count } }
 
 impl Default for Walk {
     fn default() -> Walk {

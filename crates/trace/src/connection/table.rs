@@ -21,6 +21,10 @@ use crate::packet::{Ends, Tree};
 
 /// Cache entries, a power of two.
 const CACHED: usize = 1 << 14;
+/// However busy many connections are, those without a packet in as many frames are folded.
+const LONGEST_PATIENCE: u64 = 1 << 17;
+/// Each folded entry takes this part of what patience is more than the least.
+const SHORTENED: u64 = 1 << 10;
 /// At the end, connections are put in order in so many parts: the order of all would take as much
 /// memory as connections of one packet.
 const PARTS: usize = 8;
@@ -44,6 +48,10 @@ pub(crate) struct Table {
     folded: FoldedEntries,
     waiting: VecDeque<Waiting>,
     tickets: u64,
+    /// The latest frame.
+    frame: u64,
+    /// Without a packet for as many frames, an entry is folded.
+    patience: u64,
     /// The bytes counted for `entries`.
     counted: usize,
 }
@@ -69,6 +77,8 @@ impl Default for Table {
             folded: FoldedEntries::default(),
             waiting: VecDeque::new(),
             tickets: 0,
+            frame: 0,
+            patience: idle_frames(),
             counted: 0,
         }
     }
@@ -90,6 +100,7 @@ impl Table {
         if self.entries.get(*cached as usize).is_none_or(|entry| entry.ends != *ends) {
             let Some(&mut at) = self.tree.find(ends) else {
                 let entry = self.folded.take(ends)?;
+                self.unfolded_after(self.frame.saturating_sub(entry.last_frame()));
                 return Some(self.add(entry));
             };
             *cached = at;
@@ -115,7 +126,8 @@ impl Table {
     /// Folds the entries without a packet in the last frames before this one.
     #[inline]
     pub(crate) fn fold_idle(&mut self, frame: u64) {
-        let idle = (frame + 1).saturating_sub(idle_frames());
+        self.frame = frame;
+        let idle = (frame + 1).saturating_sub(self.patience);
         while self.waiting.front().is_some_and(|first| first.frame < idle) {
             self.fold_oldest(idle, frame);
         }
@@ -132,12 +144,22 @@ impl Table {
             return false;
         }
         if entry.lingers() || last >= idle {
-            self.await_rest(at, if last < idle { frame } else { last });
+            self.await_rest(at, if last < idle { frame + 1 } else { last });
             return false;
         }
         let entry = self.remove(at);
         self.folded.insert(&entry);
+        self.patience -= (self.patience - idle_frames()) / SHORTENED;
         true
+    }
+
+    /// An entry had a packet so many frames after its last: with some more patience, it had not
+    /// been folded. Connections that do not move data do not lengthen it, and then it is shortened
+    /// again.
+    fn unfolded_after(&mut self, frames: u64) {
+        if frames < LONGEST_PATIENCE / 2 {
+            self.patience = self.patience.max(idle_frames().min(1) * 2 * frames);
+        }
     }
 
     fn await_rest(&mut self, at: usize, frame: u64) {

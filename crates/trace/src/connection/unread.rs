@@ -27,7 +27,7 @@ pub(crate) struct UnreadEstimate {
     /// Its MSS.
     mss: Option<u16>,
 }
-folded!(UnreadEstimate { latest, unread, scale, mss });
+folded! { UnreadEstimate { latest, unread, scale, mss } }
 
 impl UnreadEstimate {
     pub(crate) fn set_scale(&mut self, scale: u8, mss: Option<u16>) {

@@ -31,7 +31,7 @@ pub(crate) struct Distances {
     /// The timestamp clocks of client and server.
     clocks: [OwnClock; 2],
 }
-folded!(Distances { client, server, clocks });
+folded! { Distances { client, server, clocks } }
 
 /// The round trip to one endpoint.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ struct Distance {
     /// The timestamp awaiting its echo, and when it first passed.
     awaited: Option<(u32, Instant)>,
 }
-folded!(Distance { least, echoes, clock, awaited });
+folded! { Distance { least, echoes, clock, awaited } }
 
 impl Distances {
     /// Uses the timestamps of a packet.

@@ -14,7 +14,7 @@ pub(crate) struct CauseCounts {
     /// Consecutive timeouts of the same segment.
     backed_off: u64,
 }
-folded!(CauseCounts { causes, backed_off });
+folded! { CauseCounts { causes, backed_off } }
 
 impl CauseCounts {
     /// Counts a packet; `pieces`: its segments on the wire.

@@ -86,4 +86,4 @@ pub(crate) struct Ignored {
     /// The sender received it; otherwise it may have been lost.
     pub(crate) has_arrived: bool,
 }
-folded!(Ignored { by, frame, waited, duplicates, sent, has_arrived });
+folded! { Ignored { by, frame, waited, duplicates, sent, has_arrived } }

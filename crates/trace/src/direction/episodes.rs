@@ -28,7 +28,7 @@ pub(crate) struct AckMark {
     /// Not an ACK but ICMP packet too big.
     pub(crate) too_big: bool,
 }
-folded!(AckMark { at, frame, una, position, sacked, bare_duplicate, too_big });
+folded! { AckMark { at, frame, una, position, sacked, bare_duplicate, too_big } }
 
 impl AckMark {
     /// Whether it may be evidence that the transmission of this order was lost.

@@ -20,7 +20,7 @@ pub(crate) struct Gap {
     pub(crate) range: Range,
     pub(crate) revealed_by: SendStamp,
 }
-folded!(Gap { range, revealed_by });
+folded! { Gap { range, revealed_by } }
 
 #[derive(Debug, Default)]
 pub(crate) struct SequenceGaps {
@@ -30,7 +30,7 @@ pub(crate) struct SequenceGaps {
     /// Some were dropped: without ACKs nothing closes them.
     pub(crate) gave_up: bool,
 }
-folded!(SequenceGaps { open, not_captured, gave_up });
+folded! { SequenceGaps { open, not_captured, gave_up } }
 
 #[derive(Debug, Default)]
 struct NotCaptured {
@@ -38,7 +38,7 @@ struct NotCaptured {
     occurrences: Occurrences,
     bytes: u64,
 }
-folded!(NotCaptured { awaited, occurrences, bytes });
+folded! { NotCaptured { awaited, occurrences, bytes } }
 
 impl SequenceGaps {
     pub(crate) fn is_empty(&self) -> bool {

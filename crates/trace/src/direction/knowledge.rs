@@ -36,7 +36,7 @@ pub(super) struct Knowledge {
     /// The ACK that revealed the loss of the segment at `una`, until that is retransmitted.
     pub(super) revealed: Option<Revealed>,
 }
-folded!(Knowledge { una, duplicates, recovery, recover, sacked, revealed });
+folded! { Knowledge { una, duplicates, recovery, recover, sacked, revealed } }
 
 /// An ACK that reveals a loss by an RFC's rule.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ pub(super) struct Revealed {
     /// The end of the highest byte sent until then.
     pub(super) high: Offset,
 }
-folded!(Revealed { by, ack, high });
+folded! { Revealed { by, ack, high } }
 
 /// An ACK: when it passed, in which frame, with which timestamp.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub(crate) struct HeardAck {
     pub(crate) frame: u64,
     pub(crate) clock: Option<u32>,
 }
-folded!(HeardAck { at, frame, clock });
+folded! { HeardAck { at, frame, clock } }
 
 impl Knowledge {
     /// Less evidence of a loss than a rule asks for.
@@ -103,7 +103,7 @@ pub(super) struct InTransit {
     beyond: Span,
     acks: VecDeque<(HeardAck, Knowledge)>,
 }
-folded!(InTransit { beyond, acks });
+folded! { InTransit { beyond, acks } }
 
 impl InTransit {
     /// Until the first retransmission: the sender's reaction in the handshake.

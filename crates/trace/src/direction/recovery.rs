@@ -26,7 +26,7 @@ pub(crate) struct RecoveryTracker {
     /// The marks left by the last search; the next waits for twice as many.
     left: usize,
 }
-folded!(RecoveryTracker { marks, until, calm_at, last_repeat, look_at, left });
+folded! { RecoveryTracker { marks, until, calm_at, last_repeat, look_at, left } }
 
 impl RecoveryTracker {
     /// Starts to store everything from `mark` on.

@@ -65,7 +65,7 @@ pub(crate) struct Classifier {
     /// The byte of the last zero-window probe: the receiver had no room for it.
     probed: Option<Offset>,
 }
-folded!(Classifier { send_order, gaps, counts, last, last_id, asked, first, announced, probed });
+folded! { Classifier { send_order, gaps, counts, last, last_id, asked, first, announced, probed } }
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
@@ -74,7 +74,7 @@ pub(crate) struct Counts {
     /// Retransmissions of captured, unacknowledged data.
     pub(crate) captured: u64,
 }
-folded!(Counts { out_of_order, not_captured, captured });
+folded! { Counts { out_of_order, not_captured, captured } }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {

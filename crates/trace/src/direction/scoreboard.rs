@@ -72,17 +72,11 @@ pub(crate) struct Scoreboard {
     /// The ends agreed on not using SACK.
     pub(crate) without_sack: bool,
 }
-folded!(Scoreboard {
-    una,
-    high,
-    sacked,
-    log,
-    min_round_trip,
-    examined,
-    latest_arrived,
-    latest_age,
-    without_sack,
-});
+folded! {
+    Scoreboard {
+        una, high, sacked, log, min_round_trip, examined, latest_arrived, latest_age, without_sack
+    }
+}
 
 impl Scoreboard {
     /// No state is stored for data before `offset`.

@@ -39,7 +39,7 @@ pub(crate) struct SendStamp {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
 }
-folded!(SendStamp { id, clock, at, frame });
+folded! { SendStamp { id, clock, at, frame } }
 
 impl SendStamp {
     pub(crate) fn of(packet: &Packet) -> SendStamp {
@@ -79,7 +79,7 @@ pub(crate) struct SendOrder {
     recent: [PassedPacket; REMEMBERED],
     next: u8,
 }
-folded!(SendOrder { newest, near, far, packets, copies, recent, next });
+folded! { SendOrder { newest, near, far, packets, copies, recent, next } }
 
 /// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -90,7 +90,7 @@ struct PassedPacket {
     ttl: u8,
     stamp: SendStamp,
 }
-folded!(PassedPacket { seq, len, ack, ttl, stamp });
+folded! { PassedPacket { seq, len, ack, ttl, stamp } }
 
 impl PassedPacket {
     fn of(packet: &Packet) -> PassedPacket {

@@ -10,7 +10,7 @@ pub(crate) struct OwnClock {
     first: Option<(u32, Instant)>,
     last: (u32, Instant),
 }
-folded!(OwnClock { first, last });
+folded! { OwnClock { first, last } }
 
 impl OwnClock {
     #[inline]

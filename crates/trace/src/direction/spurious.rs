@@ -30,7 +30,7 @@ pub(crate) struct SpuriousDetector {
     /// The cumulative ACK when they were counted.
     counted_at: Offset,
 }
-folded!(SpuriousDetector { pending, earliest, lowest_end, highest_end, passed, counted_at });
+folded! { SpuriousDetector { pending, earliest, lowest_end, highest_end, passed, counted_at } }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PendingRetransmission {
@@ -40,7 +40,7 @@ pub(crate) struct PendingRetransmission {
     /// Its timestamp, until evaluated.
     pub(crate) clock: Option<u32>,
 }
-folded!(PendingRetransmission { range, at, frame, clock });
+folded! { PendingRetransmission { range, at, frame, clock } }
 
 impl SpuriousDetector {
     pub(crate) fn is_empty(&self) -> bool {

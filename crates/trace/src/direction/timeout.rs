@@ -20,7 +20,7 @@ pub(super) struct Timeout {
     /// F-RTO is still undecided.
     pub(super) in_doubt: bool,
 }
-folded!(Timeout { point, order, known, in_doubt });
+folded! { Timeout { point, order, known, in_doubt } }
 
 impl Timeout {
     /// Whether an ACK shows that an original arrived.

@@ -31,19 +31,11 @@ pub(crate) struct Transmission {
     /// A D-SACK reported it as spurious.
     pub(crate) spurious: bool,
 }
-folded!(Transmission {
-    range,
-    at,
-    frame,
-    payload,
-    syn,
-    repeat,
-    pushed,
-    timer,
-    clock,
-    arrival,
-    spurious,
-});
+folded! {
+    Transmission {
+        range, at, frame, payload, syn, repeat, pushed, timer, clock, arrival, spurious
+    }
+}
 
 impl Transmission {
     pub(crate) fn new(range: Range, at: Instant, frame: u64, payload: u64) -> Transmission {
@@ -85,15 +77,7 @@ pub(crate) enum Arrival {
     /// Its range was received before this one can have got there.
     Surplus,
 }
-folded!(
-    enum Arrival {
-        Unknown,
-        Arrived,
-        Overtaken,
-        Superseded,
-        Surplus,
-    }
-);
+folded! { enum Arrival { Unknown, Arrived, Overtaken, Superseded, Surplus } }
 
 /// Segments of a transfer that sends much again are at least so large, bytes.
 const SMALLEST: usize = 32;
@@ -117,7 +101,7 @@ pub(crate) struct Log {
     /// Some were forgotten that nothing was known of yet.
     pub(crate) gave_up: bool,
 }
-folded!(Log { first, entries, in_order, in_order_end, others, longest, others_end, gave_up });
+folded! { Log { first, entries, in_order, in_order_end, others, longest, others_end, gave_up } }
 
 impl Log {
     pub(crate) fn is_empty(&self) -> bool {

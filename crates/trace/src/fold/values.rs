@@ -33,10 +33,8 @@ macro_rules! numbers {
 }
 
 numbers! {
-    u8: u64::from, |n| n as u8;
     u16: u64::from, |n| n as u16;
     u32: u64::from, |n| n as u32;
-    u64: |n| n, |n| n;
     usize: |n| n as u64, |n| n as usize;
     i64: zigzag, unzigzag;
     bool: u64::from, |n| n != 0;
@@ -48,21 +46,49 @@ numbers! {
     TcpFlags: |flags| flags.bits().into(), |n| TcpFlags::from_bits(n as u16);
 }
 
-folded!(
-    enum Endpoint {
-        Client,
-        Server,
-    }
-);
-folded!(
-    enum ChecksumState {
-        Right,
-        Partial,
-        Wrong,
-        Unknown,
-    }
-);
-folded!(SackBlock { left, right });
+/// Numbers of which there are long lists, mostly of zeros.
+macro_rules! listed_numbers {
+    ($($type:ty)*) => {$(
+        impl Fold for $type {
+            #[inline]
+            fn fold(&self, to: &mut Folder) {
+                to.number((*self).into());
+            }
+            #[inline]
+            fn unfold(from: &mut Unfolder<'_>) -> $type {
+                from.number() as $type
+            }
+            fn heap(&self) -> usize {
+                0
+            }
+            fn fold_list(mut list: &[$type], to: &mut Folder) {
+                while let Some(zeros) = list.iter().position(|&number| number != 0) {
+                    to.zeros(zeros as u64);
+                    to.number(list[zeros].into());
+                    list = &list[zeros + 1..];
+                }
+                to.zeros(list.len() as u64);
+            }
+            fn unfold_list(count: usize, from: &mut Unfolder<'_>) -> Vec<$type> {
+                let mut list = Vec::with_capacity(count);
+                while list.len() < count {
+                    let zeros = from.zeros((count - list.len()) as u64);
+                    list.resize(list.len() + zeros as usize, 0);
+                    if list.len() < count {
+                        list.push(Fold::unfold(from));
+                    }
+                }
+                list
+            }
+        }
+    )*};
+}
+
+listed_numbers! { u8 u64 }
+
+folded! { enum Endpoint { Client, Server } }
+folded! { enum ChecksumState { Right, Partial, Wrong, Unknown } }
+folded! { SackBlock { left, right } }
 
 impl Fold for Instant {
     #[inline]
@@ -141,7 +167,8 @@ impl Fold for SocketAddr {
 
 impl Fold for String {
     fn fold(&self, to: &mut Folder) {
-        fold_all(self.len(), self.as_bytes(), to);
+        to.number(self.len() as u64);
+        u8::fold_list(self.as_bytes(), to);
     }
     fn unfold(from: &mut Unfolder<'_>) -> String {
         String::from_utf8(Fold::unfold(from)).expect("a text was folded")
@@ -182,7 +209,7 @@ impl<T: Fold> Fold for Box<T> {
 
 impl<T: Fold, const N: usize> Fold for [T; N] {
     fn fold(&self, to: &mut Folder) {
-        self.iter().for_each(|value| value.fold(to));
+        T::fold_list(self, to);
     }
     fn unfold(from: &mut Unfolder<'_>) -> [T; N] {
         std::array::from_fn(|_| T::unfold(from))
@@ -192,21 +219,26 @@ impl<T: Fold, const N: usize> Fold for [T; N] {
     }
 }
 
-fn fold_all<'a, T: Fold + 'a>(
-    count: usize,
-    values: impl IntoIterator<Item = &'a T>,
-    to: &mut Folder,
-) {
-    to.number(count as u64);
-    values.into_iter().for_each(|value| value.fold(to));
+impl<T: Fold> Fold for Vec<T> {
+    fn fold(&self, to: &mut Folder) {
+        to.number(self.len() as u64);
+        T::fold_list(self, to);
+    }
+    fn unfold(from: &mut Unfolder<'_>) -> Vec<T> {
+        T::unfold_list(from.number() as usize, from)
+    }
+    fn heap(&self) -> usize {
+        self.capacity() * size_of::<T>() + self.iter().map(T::heap).sum::<usize>()
+    }
 }
 
-/// Lists, and the bytes allocated for a list beside those of its values.
+/// Other lists, and the bytes allocated for a list beside those of its values.
 macro_rules! lists {
     ($($list:ty, $T:ident $(: $bound:ident)?, $own:expr;)*) => {$(
         impl<$T: Fold $(+ $bound)?> Fold for $list {
             fn fold(&self, to: &mut Folder) {
-                fold_all(self.len(), self, to);
+                to.number(self.len() as u64);
+                self.iter().for_each(|value| value.fold(to));
             }
             fn unfold(from: &mut Unfolder<'_>) -> $list {
                 (0..from.number()).map(|_| $T::unfold(from)).collect()
@@ -220,7 +252,6 @@ macro_rules! lists {
 }
 
 lists! {
-    Vec<T>, T, |list| list.capacity() * size_of::<T>();
     VecDeque<T>, T, |list| list.capacity() * size_of::<T>();
     BTreeSet<T>, T: Ord, |list| list.len() * (IN_TREE + size_of::<T>());
 }

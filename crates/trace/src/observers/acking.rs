@@ -30,20 +30,12 @@ pub(crate) struct Acking {
     excused_until: Offset,
     sack: SackUse,
 }
-folded!(Acking {
-    acks,
-    duplicates,
-    unnecessary,
-    stretch,
-    longest,
-    delayed,
-    longest_delay,
-    least_age,
-    hole,
-    excuses,
-    excused_until,
-    sack,
-});
+folded! {
+    Acking {
+        acks, duplicates, unnecessary, stretch, longest, delayed, longest_delay, least_age, hole,
+        excuses, excused_until, sack
+    }
+}
 
 /// Whether the receiver reports data above a gap (SACK).
 #[derive(Debug, Default)]
@@ -54,7 +46,7 @@ struct SackUse {
     /// Blocks were seen.
     seen: bool,
 }
-folded!(SackUse { offered_by_sender, offered_by_receiver, seen });
+folded! { SackUse { offered_by_sender, offered_by_receiver, seen } }
 
 impl SackUse {
     fn is_certain(&self) -> bool {

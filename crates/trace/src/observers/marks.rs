@@ -32,20 +32,12 @@ pub(crate) struct Marks {
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
 }
-folded!(Marks {
-    push,
-    urgent,
-    keep_alives,
-    small_in_flight,
-    nagle_waits,
-    nagle_waited,
-    largest,
-    congested,
-    super_packets,
-    last_sent,
-    freed,
-    least_age,
-});
+folded! {
+    Marks {
+        push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
+        super_packets, last_sent, freed, least_age
+    }
+}
 
 impl Marks {
     /// A packet of the direction; `full` is the size of a full segment.

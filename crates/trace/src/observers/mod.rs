@@ -46,18 +46,11 @@ pub(crate) struct Observers {
     series: Throughput,
     pub(crate) events: Vec<Event>,
 }
-folded!(Observers {
-    full_size,
-    round_trips,
-    windows,
-    acking,
-    marks,
-    limits,
-    stalls,
-    transfer,
-    series,
-    events,
-});
+folded! {
+    Observers {
+        full_size, round_trips, windows, acking, marks, limits, stalls, transfer, series, events
+    }
+}
 
 impl Observers {
     /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.

@@ -8,7 +8,7 @@ use crate::fold::folded;
 /// [`Occurrences`] allocated with the first.
 #[derive(Debug, Default)]
 pub(crate) struct RareOccurrences(Option<Box<Occurrences>>);
-folded!(tuple RareOccurrences);
+folded! { tuple RareOccurrences }
 
 impl RareOccurrences {
     #[inline(never)]

@@ -17,7 +17,7 @@ pub(crate) struct Throughput {
     /// When the last interval is over.
     until: Instant,
 }
-folded!(Throughput { series, until });
+folded! { Throughput { series, until } }
 
 impl Throughput {
     #[inline(always)]

@@ -18,7 +18,7 @@ pub(crate) struct TransferSums {
     samples: u64,
     least: Option<Span>,
 }
-folded!(TransferSums { first, last, acked, round_trips, samples, least });
+folded! { TransferSums { first, last, acked, round_trips, samples, least } }
 
 impl TransferSums {
     #[inline(always)]

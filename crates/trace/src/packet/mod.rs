@@ -61,11 +61,13 @@ pub(crate) struct Packet {
     pub(crate) plain: bool,
 }
 // The place where it is kept knows its ends.
-folded!(Packet {
-    at, frame, from_low, seq, ack, flags, window, payload, mss, window_scale, sack_permitted,
-    timestamps, sack, fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
-    congestion_marked, wanted, plain,
-} without ends: Ends::NONE);
+folded! {
+    Packet {
+        at, frame, from_low, seq, ack, flags, window, payload, mss, window_scale, sack_permitted,
+        timestamps, sack, fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
+        congestion_marked, wanted, plain
+    } without ends: Ends::NONE
+}
 
 impl Packet {
     #[inline(always)]

@@ -62,24 +62,13 @@ pub(crate) struct DirectionState {
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
 }
-folded!(DirectionState {
-    positions,
-    board,
-    sender_model,
-    recovery,
-    classifier,
-    spurious_detector,
-    causes,
-    full_segment,
-    last_window,
-    window_edge,
-    data_end,
-    settled,
-    is_whole,
-    gave_up,
-    observers,
-    totals,
-});
+folded! {
+    DirectionState {
+        positions, board, sender_model, recovery, classifier, spurious_detector, causes,
+        full_segment, last_window, window_edge, data_end, settled, is_whole, gave_up, observers,
+        totals
+    }
+}
 
 /// The result of an ACK for the opposite direction.
 #[derive(Debug, Default)]

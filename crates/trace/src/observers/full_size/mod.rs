@@ -39,7 +39,7 @@ pub(crate) struct FullSize {
     run: Run,
     changes: Vec<MssChange>,
 }
-folded!(FullSize { offered, agreed, in_use, largest, run, changes });
+folded! { FullSize { offered, agreed, in_use, largest, run, changes } }
 
 /// Segments of one size, smaller than full ones, that others followed at once.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ struct Run {
     frame: u64,
     end: Offset,
 }
-folded!(Run { size, count, at, frame, end });
+folded! { Run { size, count, at, frame, end } }
 
 impl FullSize {
     /// Bytes of data in a full segment; `None` while unknown.

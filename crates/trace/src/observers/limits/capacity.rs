@@ -30,7 +30,7 @@ pub(crate) struct Capacity {
     counts: Option<Box<[u8; BINS]>>,
     mode: usize,
 }
-folded!(Capacity { bytes, nanos, counts, mode });
+folded! { Capacity { bytes, nanos, counts, mode } }
 
 impl Capacity {
     /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size.

@@ -21,7 +21,7 @@ pub(crate) struct Departure {
     /// Where the capture point knows: bytes in flight, this one included.
     pub(crate) in_flight: Option<u64>,
 }
-folded!(Departure { at, frame, end, payload, repeat, fast, window_probe, timer, in_flight });
+folded! { Departure { at, frame, end, payload, repeat, fast, window_probe, timer, in_flight } }
 
 /// An acknowledgement, at the time at which it reaches the sender.
 #[derive(Debug, Clone, Copy)]
@@ -41,4 +41,4 @@ pub(crate) struct Answer {
     /// A round trip at the capture point.
     pub(crate) sample: Option<Span>,
 }
-folded!(Answer { at, frame, ack, fresh, delivered, edge, in_flight, with_data, sample });
+folded! { Answer { at, frame, ack, fresh, delivered, edge, in_flight, with_data, sample } }

@@ -10,7 +10,7 @@ pub(crate) struct Growth {
     last: u64,
     best: u64,
 }
-folded!(Growth { by_leaps, last, best });
+folded! { Growth { by_leaps, last, best } }
 
 impl Growth {
     pub(crate) fn new() -> Growth {

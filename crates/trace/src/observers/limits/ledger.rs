@@ -84,7 +84,7 @@ pub(crate) struct TimeLedger {
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
-folded!(TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total });
+folded! { TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total } }
 
 #[derive(Debug, Default)]
 struct Stretch {
@@ -99,7 +99,11 @@ struct Stretch {
     frame: u64,
     acked: u64,
 }
-folded!(Stretch { shares, clocked, starved, lull, longest_lull, paced, train, from, frame, acked });
+folded! {
+    Stretch {
+        shares, clocked, starved, lull, longest_lull, paced, train, from, frame, acked
+    }
+}
 
 impl TimeLedger {
     /// The first span begins with this packet.

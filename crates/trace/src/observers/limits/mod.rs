@@ -47,7 +47,7 @@ pub(crate) struct Limits {
     /// Away from the sender: ACKs that have not reached it yet.
     under_way: VecDeque<Answer>,
 }
-folded!(Limits { reaction, offered, sender, last, under_way });
+folded! { Limits { reaction, offered, sender, last, under_way } }
 
 impl Limits {
     pub(crate) fn opened(&mut self, reaction: Span) {

@@ -12,7 +12,7 @@ pub(crate) struct Pace {
     nanos: u64,
     kept: u8,
 }
-folded!(Pace { nanos, kept });
+folded! { Pace { nanos, kept } }
 
 impl Pace {
     /// As many make a pace.

@@ -92,33 +92,13 @@ pub(crate) struct Sender {
     last_passed: Span,
     ledger: TimeLedger,
 }
-folded!(Sender {
-    offered,
-    largest,
-    reaction,
-    una,
-    high,
-    delivered,
-    edge,
-    in_flight,
-    proven,
-    grew,
-    recovery,
-    unsure,
-    probed,
-    chunk,
-    growth,
-    smoothed,
-    least,
-    heard,
-    gap,
-    pace,
-    paced_repeats,
-    round,
-    capacity,
-    last_passed,
-    ledger,
-});
+folded! {
+    Sender {
+        offered, largest, reaction, una, high, delivered, edge, in_flight, proven, grew, recovery,
+        unsure, probed, chunk, growth, smoothed, least, heard, gap, pace, paced_repeats, round,
+        capacity, last_passed, ledger
+    }
+}
 
 /// What happened since the last sending.
 #[derive(Debug, Clone, Copy, Default)]
@@ -147,21 +127,12 @@ struct Gap {
     /// When everything was acknowledged, and by which frame.
     drained: Option<(Instant, u64)>,
 }
-folded!(Gap {
-    from,
-    in_flight,
-    room,
-    recovering,
-    small,
-    burst,
-    declined,
-    heard,
-    heard_frame,
-    available,
-    with_data,
-    opened,
-    drained,
-});
+folded! {
+    Gap {
+        from, in_flight, room, recovering, small, burst, declined, heard, heard_frame, available,
+        with_data, opened, drained
+    }
+}
 
 /// A round trip: until what was sent before it began is acknowledged.
 #[derive(Debug, Clone, Copy)]
@@ -172,7 +143,7 @@ struct Round {
     arrived: u64,
     least: Option<Span>,
 }
-folded!(Round { from, mark, arrived, least });
+folded! { Round { from, mark, arrived, least } }
 
 impl Sender {
     /// `sent` is the first packet with data.

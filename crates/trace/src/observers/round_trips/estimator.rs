@@ -26,7 +26,7 @@ pub(crate) struct Estimator {
     /// `rtt_seq`: once this is acknowledged, the flight is over.
     flight_end: Offset,
 }
-folded!(Estimator { smoothed, deviation, largest, margin, flight_end });
+folded! { Estimator { smoothed, deviation, largest, margin, flight_end } }
 
 impl Estimator {
     /// A sample by an ACK of everything before `una`, when the highest byte sent ended at `high`.

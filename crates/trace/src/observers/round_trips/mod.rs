@@ -36,18 +36,11 @@ pub(crate) struct RoundTripTimes {
     /// Around everything that was retransmitted and is not acknowledged yet.
     repeated: Option<Range>,
 }
-folded!(RoundTripTimes {
-    by_ack,
-    by_sack,
-    by_timestamp,
-    min,
-    max,
-    sum,
-    sizes,
-    estimator,
-    timestamps,
-    repeated,
-});
+folded! {
+    RoundTripTimes {
+        by_ack, by_sack, by_timestamp, min, max, sum, sizes, estimator, timestamps, repeated
+    }
+}
 
 impl RoundTripTimes {
     #[inline(always)]

@@ -47,7 +47,7 @@ pub(crate) struct Quantiles {
     first: u16,
     counts: Vec<u16>,
 }
-folded!(Quantiles { few, filled, scale, lot, first, counts });
+folded! { Quantiles { few, filled, scale, lot, first, counts } }
 
 impl Quantiles {
     pub(crate) fn is_empty(&self) -> bool {

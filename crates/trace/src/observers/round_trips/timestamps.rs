@@ -13,7 +13,7 @@ const ENOUGH: u32 = 16;
 pub(crate) struct Timestamps {
     readings: Option<[(Instant, u32); 2]>,
 }
-folded!(Timestamps { readings });
+folded! { Timestamps { readings } }
 
 impl Timestamps {
     #[inline(always)]

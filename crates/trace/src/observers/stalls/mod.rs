@@ -66,27 +66,12 @@ pub(crate) struct Stalls {
     waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
 }
-folded!(Stalls {
-    last,
-    limit,
-    smoothed,
-    variation,
-    reaction,
-    in_flight,
-    una,
-    full,
-    small,
-    began,
-    asked,
-    closed,
-    room,
-    least,
-    duplicates,
-    sacked,
-    head_resent,
-    waiting,
-    sums,
-});
+folded! {
+    Stalls {
+        last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
+        closed, room, least, duplicates, sacked, head_resent, waiting, sums
+    }
+}
 
 impl Stalls {
     #[inline]

@@ -18,7 +18,7 @@ pub(crate) struct ScaleGuess {
     met: [u8; LARGEST as usize + 1],
     last_met: Offset,
 }
-folded!(ScaleGuess { at_least, met, last_met });
+folded! { ScaleGuess { at_least, met, last_met } }
 
 impl ScaleGuess {
     /// Data up to `flight` bytes above `ack`, which came with `window` in its header.
