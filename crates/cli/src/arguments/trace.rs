@@ -36,9 +36,8 @@ pub(crate) struct TraceArguments {
     /// by `and`, `or`, `not` and parentheses
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
-    /// Use no more memory than this, such as `512MB` (at least 64 MB): beyond it, the longest idle
-    /// connections end early, and a note counts them [default: 131,072 open connections, some
-    /// hundred bytes each while idle]
+    /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
+    /// for longest end early, and a note counts them. Not for outputs that keep packets
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
     #[arg(conflicts_with_all = ["json", "html", "annotate", "parquet", "listing", "ladder"])]
     pub(crate) memory: Option<Bytes>,
