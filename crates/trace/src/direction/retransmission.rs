@@ -61,7 +61,7 @@ pub(crate) struct Classifier {
     /// The byte of the last zero-window probe: the receiver had no room for it.
     probed: Option<Offset>,
 }
-folded! { Classifier { send_order, gaps, counts, last, last_id, asked, first, announced, probed } }
+folded! { Classifier { send_order, gaps, counts, last, asked, first, announced, probed } }
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
