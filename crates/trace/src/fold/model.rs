@@ -20,7 +20,7 @@ folded! {
         by_duplicate_acks, by_sack, by_rack, by_icmp, tail_loss_probes, tail_loss_probes_new_data,
         timeouts, ignored_acks, backoff_max, after_timeout, control_repeated,
         lost_retransmissions, syn_retransmissions, fin_retransmissions, spurious_by_dsack,
-        spurious_by_timestamp, originals_not_captured, gaps_filled, out_of_order,
+        spurious_by_timestamp, retransmissions_unexplained, gaps_filled, out_of_order,
         out_of_order_max, network_duplicates, capture_duplicates, acked_not_captured,
         acked_not_captured_bytes
     }
