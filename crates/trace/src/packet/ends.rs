@@ -63,15 +63,18 @@ impl Ends {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
     }
 
-    /// All there is of them, for IPv4: both addresses, then both ports.
+    /// All there is of them, for IPv4: both addresses, then both ports. The addresses are mixed:
+    /// in the order in which networks are scanned, nodes of a tree would stay half empty.
     pub(crate) fn v4(&self) -> Option<[u32; 3]> {
         let [low, high, .., ports] = self.0;
         let both = (low << 16) as u32 | u32::from(high as u16);
-        (ports == 0).then_some([(low >> 16) as u32, (high >> 16) as u32, both])
+        let mixed = |end: u64| ((end >> 16) as u32).wrapping_mul(MIX);
+        (ports == 0).then_some([mixed(low), mixed(high), both])
     }
     /// The ends of which that is all.
     pub(crate) fn of_v4([low, high, ports]: [u32; 3]) -> Ends {
-        let (low, high) = (u64::from(low) << 16, u64::from(high) << 16);
+        let address = |mixed: u32| u64::from(mixed.wrapping_mul(UNMIX)) << 16;
+        let (low, high) = (address(low), address(high));
         Ends([low | u64::from(ports >> 16), high | u64::from(ports as u16), 0, 0, 0])
     }
 
@@ -99,6 +102,9 @@ impl Ends {
 }
 
 const V6: u64 = 0xffff << 48;
+/// An odd number, and what undoes multiplying by it, modulo 2³².
+const MIX: u32 = 0x9e37_79b1;
+const UNMIX: u32 = 0x0e8b_2f51;
 
 fn bits(address: IpAddr) -> [u64; 2] {
     let bits = match address {
