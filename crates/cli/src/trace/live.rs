@@ -17,7 +17,7 @@ use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
 use crate::arguments::LiveArguments;
-use crate::output::{LiveLine, has_seen_notes, print_note};
+use crate::output::{LiveLine, notes_are_seen, print_note};
 use tcplab_units::rounded::grouped;
 
 /// How often progress is shown.
@@ -149,7 +149,7 @@ struct Progress {
 
 impl Progress {
     fn new(interface: &str, wish: &LiveArguments) -> Progress {
-        let line = has_seen_notes().then(LiveLine::new);
+        let line = notes_are_seen().then(LiveLine::new);
         if line.is_some() {
             let until = match (wish.duration, wish.packets) {
                 (Some(duration), _) => format!("for {duration}, or until Ctrl-C"),

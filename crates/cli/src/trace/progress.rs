@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tcplab_capture::Source;
 
-use crate::output::{Bar, has_seen_notes};
+use crate::output::{Bar, notes_are_seen};
 
 /// No bar before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -29,7 +29,7 @@ impl Progress {
             taken.push(source.taken());
             size = size.zip(source.size()).map(|(all, one)| all + one);
         }
-        let watcher = has_seen_notes().then(|| {
+        let watcher = notes_are_seen().then(|| {
             let over = Arc::clone(&over);
             thread::spawn(move || watch(&taken, size, &over))
         });
