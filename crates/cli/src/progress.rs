@@ -7,7 +7,7 @@ use std::time::Instant;
 use tcplab_lab::{Event, RunDirectory};
 use tcplab_units::Bytes;
 
-use crate::output::{Bar, notes_are_seen, print_note};
+use crate::output::{Bar, has_seen_notes, print_note};
 
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
@@ -33,7 +33,7 @@ impl Display {
             None,
             "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about {eta} left\n  {msg}",
         );
-        let plain = !notes_are_seen();
+        let plain = !has_seen_notes();
         let (trial, since) = (String::new(), Instant::now());
         Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
     }

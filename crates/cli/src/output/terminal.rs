@@ -56,7 +56,7 @@ pub(super) fn stdout_for_data() -> io::Result<File> {
 }
 
 /// Whether notes are seen on a terminal.
-pub(crate) fn notes_are_seen() -> bool {
+pub(crate) fn has_seen_notes() -> bool {
     io::stderr().is_terminal()
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct LiveLine {
 
 impl LiveLine {
     pub(crate) fn new() -> LiveLine {
-        LiveLine { is_terminal: notes_are_seen() }
+        LiveLine { is_terminal: has_seen_notes() }
     }
 
     pub(crate) fn show(&self, line: &str) {

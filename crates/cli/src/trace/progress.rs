@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tcplab_capture::Source;
 
-use crate::output::{Bar, notes_are_seen};
+use crate::output::{Bar, has_seen_notes};
 
 /// No bar before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -29,10 +29,12 @@ impl Progress {
             taken.push(source.taken());
             size = size.zip(source.size()).map(|(all, one)| all + one);
         }
-        let watcher = notes_are_seen().then(|| {
+        let mut watcher = None;
+        if has_seen_notes() {
             let over = Arc::clone(&over);
-            thread::spawn(move || watch(&taken, size, &over))
-        });
+            // Where there can be no thread, there is no bar.
+            watcher = thread::Builder::new().spawn(move || watch(&taken, size, &over)).ok();
+        }
         Progress { over, watcher }
     }
 }
