@@ -38,8 +38,8 @@ impl Bound {
     }
 }
 
-/// A connection without a packet in as many frames is folded: it takes some hundred bytes instead of
-/// 8 kB until its next packet.
+/// A connection without a packet in at least as many frames is folded: it takes a kilobyte instead
+/// of nine until its next packet.
 const IDLE_FRAMES: u64 = 1 << 11;
 
 /// [`IDLE_FRAMES`], or none in tests that ask for it.

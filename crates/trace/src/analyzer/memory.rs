@@ -3,33 +3,10 @@
 use tcplab_units::Bytes;
 
 use super::{Analyzer, hand_over};
-use crate::{Note, Sink};
+use crate::Sink;
 
 /// Memory that does not depend on the connections: buffers of the reader, the program itself.
 const BESIDE: u64 = 32_000_000;
-
-/// Connections that a limit of memory ended before the capture did.
-#[derive(Debug, Default)]
-pub(super) struct EndedEarly {
-    /// Open ones.
-    open: u64,
-    /// Closed ones of which late packets are no longer recognised.
-    closed: u64,
-    limit: Bytes,
-}
-
-impl EndedEarly {
-    /// What is not known because of that.
-    pub(super) fn note(&self) -> Option<Note> {
-        let EndedEarly { open, closed, limit } = self;
-        let text = format!(
-            "the limit of {limit} of memory ended {open} open connections early and forgot \
-             {closed} closed ones, the longest idle first: their later packets count as new \
-             connections, and what they continue (round trips, losses, close) is unknown"
-        );
-        (open + closed > 0).then_some(Note { frame: None, text })
-    }
-}
 
 impl<S: Sink> Analyzer<S> {
     /// The least limit for [`with_memory`](Self::with_memory).

@@ -1,6 +1,7 @@
 //! From frames to connections, in one pass.
 
 mod capture_clock;
+mod ended_early;
 mod fragments;
 mod memory;
 mod others;
@@ -29,8 +30,8 @@ use crate::{
     Stall, Trace,
 };
 use capture_clock::CaptureClock;
+use ended_early::EndedEarly;
 use fragments::Fragments;
-use memory::EndedEarly;
 use others::Others;
 use remarks::Remarks;
 

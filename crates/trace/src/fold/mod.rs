@@ -1,8 +1,9 @@
 //! State of the analysis folded into few bytes, and unfolded again without loss.
 //!
-//! Most of what is known of a quiet connection is zero or a small number: a small number takes one
-//! byte, as a run of zeros and a number written recently do, others take as many as they need and
-//! one, and a time is the difference from the time before. Nothing is left out: what is unfolded equals what was folded.
+//! Most of what is known of a quiet connection is zero or a small number. A small number takes one
+//! byte, and so do a run of zeros and a number written recently; others take as many as they need
+//! and one. A time is the difference from the time before. Nothing is left out: what is unfolded
+//! equals what was folded.
 
 mod model;
 mod values;
@@ -339,7 +340,8 @@ mod tests {
             values: Values,
             times: Vec<u64>,
         ) {
-            let zeros = |(zeros, last): (u8, u8)| [vec![0; zeros.into()], vec![last.into()]].concat();
+            let zeros =
+                |(zeros, last): (u8, u8)| [vec![0; zeros.into()], vec![last.into()]].concat();
             let long: Vec<u64> = long.into_iter().flat_map(zeros).collect();
             prop_assert_eq!(&again(&long).0, &long);
             let times: Vec<Instant> =
