@@ -1,0 +1,201 @@
+use tcplab_scenario::Check;
+
+use super::*;
+
+fn judge(expectations: &[Expectation], cases: &[Case]) -> Vec<Claim> {
+    let mut gathered = ClaimValues::new(expectations);
+    for (index, case) in cases.iter().enumerate() {
+        case.trials.iter().for_each(|trial| gathered.see(index, trial));
+    }
+    gathered.judge(cases)
+}
+
+fn case(name: &str, kinds: &[&str], time: f64) -> Case {
+    let episode = |kind: &&str| EpisodeRow { kind: (*kind).into(), ..EpisodeRow::default() };
+    let metric = tcplab_results::Metric::of(metrics::TRANSFER_TIME, time);
+    let trial = Trial {
+        number: 1,
+        metrics: vec![metric].into(),
+        episodes: kinds.iter().map(episode).collect(),
+        ..Trial::empty(Vec::new())
+    };
+    Case { name: name.into(), trials: vec![trial], ..Case::default() }
+}
+
+fn expectation(metric: &str, of: Statistic, check: Check) -> Expectation {
+    Expectation {
+        claim: "it is so".into(),
+        metric: metric.into(),
+        of,
+        selection: tcplab_scenario::Selection::default(),
+        checks: vec![check],
+        trials: 1,
+        cases: vec![0, 1],
+        baselines: Vec::new(),
+        over: None,
+    }
+}
+
+#[test]
+fn claim_text_lists_failing_cases() {
+    let scenario = |claim: &str| {
+        let delays: Vec<String> = (1..=9).map(|ms| format!("\"{ms} ms\"")).collect();
+        let source = format!(
+            "title = \"t\"\n[path]\n[workload]\nupload = \"1 B\"\n[matrix]\n\
+             \"path.delay\" = [{}]\n[[expect]]\nclaim = \"c\"\n\
+             metric = \"transfer_time\"\n{claim}",
+            delays.join(", ")
+        );
+        tcplab_scenario::Scenario::parse(&source, "t").unwrap()
+    };
+    let cases: Vec<Case> = (1..=9).map(|n| case(&format!("{n}ms"), &[], f64::from(n))).collect();
+    for (claim, held, found) in [
+        ("at_most = \"9 s\"", true, "all 9: 1 to 9 s"),
+        ("at_most = \"8 s\"", false, "9ms: 9 s; the other 8: 1 to 8 s"),
+    ] {
+        let claim = &judge(&scenario(claim).expects, &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (held, found));
+    }
+}
+
+#[test]
+fn claim_about_two_cases_needs_both() {
+    let cases =
+        [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
+    let includes = Check::Includes(vec![Value::Text("with time lag".into())]);
+    for (expectation, held, found) in [
+        (
+            expectation("episode.type", Statistic::All, includes),
+            false,
+            "reno: 1 × with time lag; cubic: 1 × without time lag",
+        ),
+        (
+            expectation("transfer_time", Statistic::Mean, Check::AtMost(19.0)),
+            true,
+            "reno: 17 s; cubic: 18.5 s",
+        ),
+        (
+            expectation("transfer_time", Statistic::All, Check::AtMost(18.0)),
+            false,
+            "reno: 17 s; cubic: 18.5 s",
+        ),
+        (
+            expectation("goodput", Statistic::Max, Check::AtLeast(1.0)),
+            false,
+            "reno: nothing; cubic: nothing",
+        ),
+    ] {
+        let claim = &judge(&[expectation], &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (held, found));
+    }
+}
+
+/// Fewer trials than it needs break no claim that all might bear out, and none that all must
+/// break is spared.
+#[test]
+fn claim_with_too_few_trials_is_judged_only_where_they_settle_it() {
+    use tcplab_results::ClaimOutcome::{Failed, NotJudged, Passed};
+    let cases =
+        [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
+    let texts = |text: &str| vec![Value::Text(text.into())];
+    for (metric, of, check, outcome) in [
+        ("transfer_time", Statistic::Mean, Check::AtMost(19.0), NotJudged),
+        ("transfer_time", Statistic::Median, Check::AtMost(18.0), NotJudged),
+        ("transfer_time", Statistic::All, Check::AtMost(19.0), Passed),
+        ("transfer_time", Statistic::All, Check::AtMost(18.0), Failed),
+        ("transfer_time", Statistic::Max, Check::AtMost(18.0), Failed),
+        ("transfer_time", Statistic::Max, Check::AtLeast(18.0), NotJudged),
+        ("transfer_time", Statistic::Max, Check::AtLeast(17.0), Passed),
+        ("transfer_time", Statistic::Min, Check::AtMost(18.0), NotJudged),
+        ("transfer_time", Statistic::Min, Check::AtLeast(17.0), Passed),
+        ("transfer_time", Statistic::Min, Check::AtLeast(17.5), Failed),
+        ("goodput", Statistic::All, Check::AtLeast(1.0), NotJudged),
+        ("episode.type", Statistic::All, Check::Includes(texts("with time lag")), NotJudged),
+        ("episode.type", Statistic::All, Check::Excludes(texts("with time lag")), Failed),
+        ("episode.type", Statistic::All, Check::Excludes(texts("intermittent")), Passed),
+    ] {
+        let needs = |trials| Expectation { trials, ..expectation(metric, of, check.clone()) };
+        let [few, enough] = [needs(2), needs(1)].map(|one| judge(&[one], &cases).remove(0));
+        assert_eq!(few.outcome(), outcome, "{}", few.check);
+        assert_eq!(enough.outcome() == Passed, enough.held, "{}", enough.check);
+        let open = (outcome == NotJudged).then_some("not judged: needs 2 trials, there is 1");
+        assert_eq!(few.shortfall().as_deref(), open);
+    }
+}
+
+/// Each phase alone has one type only; both occur over the phases.
+#[test]
+fn claim_over_a_factor_pools_its_levels() {
+    let at = |stack: &str, offset: &str, kinds: &[&str], share: f64| {
+        let levels = vec![("stack".into(), stack.into()), ("offset".into(), offset.into())];
+        let case = case(&format!("{stack}_{offset}"), kinds, share);
+        Case { levels, ..case }
+    };
+    let [with, without] = ["with time lag", "without time lag"];
+    let cases = [
+        at("reno", "1 s", &[with], 0.0),
+        at("reno", "2 s", &[without], 100.0),
+        at("reno", "3 s", &[without], 100.0),
+        at("cubic", "1 s", &[with], 0.0),
+    ];
+    let both = Check::Includes([with, without].map(|it| Value::Text(it.into())).to_vec());
+    let over = |metric, of, check, cases| Expectation {
+        cases,
+        over: Some("offset".into()),
+        ..expectation(metric, of, check)
+    };
+    let alone = Expectation {
+        over: None,
+        ..over("episode.type", Statistic::All, both.clone(), vec![0, 1])
+    };
+    let share = |bound| over("transfer_time", Statistic::Mean, bound, vec![0, 1, 2]);
+    for (expectation, held, found) in [
+        (alone, false, "reno_1 s: 1 × with time lag; reno_2 s: 1 × without time lag"),
+        (
+            over("episode.type", Statistic::All, both, vec![0, 1, 2, 3]),
+            false,
+            "reno: 1 × with time lag, 2 × without time lag; cubic: 1 × with time lag",
+        ),
+        (share(Check::AtLeast(50.0)), true, "reno: 66.667 s (95 % CI 0 to 100)"),
+        (share(Check::AtLeast(70.0)), false, "reno: 66.667 s (95 % CI 0 to 100)"),
+    ] {
+        let claim = &judge(&[expectation], &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (held, found));
+    }
+}
+
+/// A missing value might have failed the claim.
+#[test]
+fn claim_with_failed_trial_fails() {
+    let mut cases = [case("reno", &[], 17.0), case("cubic", &[], 18.0)];
+    cases[1].failures.push(tcplab_results::Failure {
+        number: 2,
+        seed: 2,
+        directory: "trials/cubic-2".into(),
+        attempts: 3,
+        reason: "it took too long".into(),
+    });
+    let claim = |of| expectation("transfer_time", of, Check::AtMost(30.0));
+    for of in [Statistic::All, Statistic::Mean] {
+        let claim = &judge(&[claim(of)], &cases)[0];
+        let found = "reno: 17 s; cubic: 18 s; cubic: 1 of 2 trials failed";
+        assert_eq!((claim.held, claim.found.as_str()), (false, found));
+        assert_eq!((claim.held_alone, claim.trials), (1, 2), "in the first it held");
+    }
+    let other = Expectation { cases: vec![0], ..claim(Statistic::All) };
+    assert!(judge(&[other], &cases)[0].held, "of the other case it is proved");
+    let against = Expectation { cases: vec![0], baselines: vec![1], ..claim(Statistic::All) };
+    assert!(!judge(&[against], &cases)[0].held);
+}
+
+#[test]
+fn ratio_uses_trials_of_equal_number() {
+    let cases = [case("5", &[], 0.9), case("20", &[], 0.6)];
+    let claim = Expectation {
+        cases: vec![1],
+        baselines: vec![0],
+        ..expectation("transfer_time", Statistic::Mean, Check::AtMost(0.7))
+    };
+    let claim = &judge(&[claim], &cases)[0];
+    assert_eq!((claim.held, claim.found.as_str()), (true, "20: 0.667 times"));
+}
