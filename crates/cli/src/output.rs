@@ -17,7 +17,7 @@ use tcplab_quantities::Document;
 use crate::arguments::JsonArguments;
 use destination::Destination;
 pub(crate) use terminal::{
-    Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note,
+    Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note, print_note_unless,
 };
 
 /// What an error of writing to standard output begins with.

@@ -37,7 +37,8 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     print_outcome(&run, &finished?, &arguments.shown, false)
 }
 
-/// Prints the summary of a finished run, its claims alone if `quiet`, or its tables. The exit code says whether it passed.
+/// Prints the summary of a finished run, its claims alone if `quiet`, or its tables. The exit
+/// code says whether it passed.
 pub(crate) fn print_outcome(
     directory: &RunDirectory,
     outcome: &RunOutcome<PathBuf>,

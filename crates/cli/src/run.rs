@@ -18,7 +18,7 @@ use tcplab_units::Bytes;
 
 use crate::arguments::{Io, RunArguments, WORLD, World};
 use crate::exit::ERROR;
-use crate::output::{answer_or_json, print_note};
+use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::progress::Display;
 use crate::run_summary::{RunEnd, RunSummary};
@@ -52,8 +52,11 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let bench = bench(arguments)?;
     let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
     let mut display = Display::of(&directory, &estimate, arguments.quiet);
-    arguments.note(&estimate.in_short());
-    estimate.warnings.iter().for_each(|warning| arguments.note(&format!("! {warning}")));
+    print_note_unless(arguments.quiet, &estimate.in_short());
+    estimate
+        .warnings
+        .iter()
+        .for_each(|warning| print_note_unless(arguments.quiet, &format!("! {warning}")));
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
@@ -153,12 +156,12 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.extend {
         let (run, extension) =
             tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
-        extension.lines().iter().for_each(|line| arguments.note(line));
+        extension.lines().iter().for_each(|line| print_note_unless(arguments.quiet, line));
         return Ok(run);
     }
     let (scenario, plan) = planned(arguments)?;
     if let Some(fallback) = &plan.fallback {
-        arguments.note(fallback);
+        print_note_unless(arguments.quiet, fallback);
     }
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }

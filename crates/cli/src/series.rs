@@ -11,7 +11,7 @@ use tcplab_scenario::{Keep, RecordingSpec, catalogue};
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer, print_note};
+use crate::output::{answer, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::run_summary::{RunEnd, RunSummary};
 use crate::scenarios;
@@ -87,7 +87,10 @@ impl Series {
                 outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
-            arguments.note(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
+            print_note_unless(
+                arguments.quiet,
+                &format!("experiment {} of {}: {experiment}", index + 1, self.0.len()),
+            );
             let arguments = RunArguments {
                 scenario: Some(experiment.clone()),
                 recording: kept(),

@@ -28,7 +28,8 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM; gives
-/// what went through, and the number of the signal that ended it, if one did. `warn` gets what will disturb it; `watch`, once a second, the traffic.
+/// what went through, and the number of the signal that ended it, if one did. `warn` gets what
+/// will disturb it; `watch`, once a second, the traffic.
 ///
 /// Must be called before the process has a second thread.
 ///

@@ -7,7 +7,6 @@ use tcplab_scenario::RecordingSpec;
 
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, World};
-use crate::output::print_note;
 
 const AFTER: &str = "\
 Examples:
@@ -101,15 +100,6 @@ pub(crate) struct RunArguments {
     /// Which packets are kept where the scenario does not say; no flag sets it.
     #[arg(skip)]
     pub(crate) recording: RecordingSpec,
-}
-
-impl RunArguments {
-    /// Prints a line to standard error, unless `--quiet` says otherwise.
-    pub(crate) fn note(&self, line: &str) {
-        if !self.quiet {
-            print_note(line);
-        }
-    }
 }
 
 /// How a run's tables are printed.

@@ -44,6 +44,13 @@ pub(crate) fn print_note(line: &str) {
     print_coloured_note(|_| line.into());
 }
 
+/// Prints a line to standard error where that is not to be `quiet`.
+pub(crate) fn print_note_unless(quiet: bool, line: &str) {
+    if !quiet {
+        print_note(line);
+    }
+}
+
 /// Prints a line with colours to standard error if that is a terminal, as [`print_coloured`].
 pub(crate) fn print_coloured_note(line: impl Fn(bool) -> String) {
     let line = coloured(line, has_colours(&io::stderr()));

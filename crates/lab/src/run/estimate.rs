@@ -177,16 +177,7 @@ fn look_ahead(
         world: plan.world,
         fallback: plan.fallback.clone(),
         design: scenario.design.clone(),
-        cases: cases
-            .iter()
-            .zip(&costs)
-            .map(|(case, cost)| CaseEstimate {
-                name: case.name.clone(),
-                levels: case.levels.clone(),
-                world: world_of(plan.world, case),
-                seconds: cost.seconds,
-            })
-            .collect(),
+        cases: cases.iter().zip(&costs).map(|(case, cost)| of_case(plan, case, cost)).collect(),
         first: plan.first,
         blocks: count,
         until: plan.until.clone(),
@@ -206,6 +197,15 @@ fn look_ahead(
         report_seconds: report[1],
         bytes: sums[1].bytes,
         warnings: scenario.compares.iter().filter_map(|it| undecidable(cases, it, count)).collect(),
+    }
+}
+
+fn of_case(plan: &Plan, case: &Case, cost: &Cost) -> CaseEstimate {
+    CaseEstimate {
+        name: case.name.clone(),
+        levels: case.levels.clone(),
+        world: world_of(plan.world, case),
+        seconds: cost.seconds,
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
     name
 }
 
-/// Letters, digits, `.` and the `%` of a number, of a text in ASCII (`µ` as `u`); the space between a
+/// Letters, digits, `.` and the `%` of a number, of a text in ASCII (`µ` as `u`); the space
+/// between a
 /// number and its unit disappears, everything else becomes `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
