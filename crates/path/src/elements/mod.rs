@@ -20,7 +20,7 @@ pub(crate) use delay::Delay;
 pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
 pub(crate) use drop_rules::DropRules;
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
-pub(crate) use duplication::Duplication;
+pub(crate) use duplication::{Duplication, MOST_COPIES};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
 pub(crate) use interruption::Interruption;
 pub use interruption::{
