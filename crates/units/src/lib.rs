@@ -7,6 +7,7 @@
 //! spelled out (`1 KiB` is 1,024 B).
 
 mod bytes;
+mod csv_field;
 mod durations;
 mod endpoint;
 pub mod ends;
@@ -20,8 +21,10 @@ pub mod rounded;
 mod server_design;
 pub mod text;
 mod time;
+mod visible;
 
 pub use bytes::Bytes;
+pub use csv_field::csv_field;
 pub use durations::Durations;
 pub use endpoint::Endpoint;
 pub use offset::Offset;
@@ -31,3 +34,8 @@ pub use rate::Rate;
 pub use rng::Rng;
 pub use server_design::ServerDesign;
 pub use time::{Instant, Span};
+pub use visible::{visible, visible_line};
+
+/// The remedy wherever the system refuses a thread or a process.
+pub const MORE_PROCESSES: &str = "end other programs of this user, or raise the limit on processes \
+                                  (`ulimit -u`, or `pids.max` of the control group)";

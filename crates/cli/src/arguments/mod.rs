@@ -19,9 +19,12 @@ mod trace;
 mod tuning;
 mod world;
 
-use clap::{Parser, Subcommand};
+use std::env;
 
-pub(crate) use advise::AdviseArguments;
+use clap::{Parser, Subcommand};
+use tcplab_units::visible_line;
+
+pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, ResultArguments};
@@ -41,6 +44,8 @@ pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
 pub(crate) use world::World;
+
+use crate::output::{answer_coloured, print_coloured_note};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -62,7 +67,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   tcplab run interruption            run an experiment (about four minutes)
-  tcplab run interruption --quick    run one trial of each case (under a minute)
+  tcplab run interruption --world sim   its models alone (under a minute)
   tcplab run haiku-tcp               run all experiments of a folder (a minute, in virtual time)
   tcplab run my-experiment.toml      run your own; start from `tcplab scenarios interruption`
   tcplab shell dsl-25                open your shell behind a DSL line
@@ -206,7 +211,21 @@ pub(crate) struct DoctorArguments {
 
 /// Parses the command line; on a mistake prints it and exits with 2, as clap does.
 pub(crate) fn parse() -> Command {
-    Cli::parse().command
+    let parsed = Cli::try_parse().unwrap_or_else(|said| {
+        // The message quotes arguments; those may be names of files that somebody else gave.
+        let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
+        let said = Cli::try_parse_from(shown).err().unwrap_or(said);
+        let text = said.render();
+        let text = |colours| if colours { text.ansi().to_string() } else { text.to_string() };
+        if said.use_stderr() {
+            print_coloured_note(|colours| text(colours).trim_end().to_owned());
+        } else {
+            // Help, which nobody need read to the end.
+            let _ = answer_coloured(text);
+        }
+        std::process::exit(said.exit_code())
+    });
+    parsed.command
 }
 
 #[cfg(test)]
