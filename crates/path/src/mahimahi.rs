@@ -112,10 +112,7 @@ mod tests {
             ("1\t\n", "line 1: not a whole number of milliseconds: byte 2 is no digit"),
             ("1\r\r\n", "line 1: not a whole number of milliseconds: byte 2 is no digit"),
             ("0\n0\n", "line 2: is at zero like all before: the last one must be above zero"),
-            (
-                "18446744073709551616\n",
-                "line 1: out of range: a trace lasts 584 years at most",
-            ),
+            ("18446744073709551616\n", "line 1: out of range: a trace lasts 584 years at most"),
             ("18446744073710\n", "line 1: out of range: a trace lasts 584 years at most"),
         ] {
             assert_eq!(parse_mahimahi(text.as_bytes()).unwrap_err().to_string(), error, "{text:?}");

@@ -63,11 +63,9 @@ impl WorkloadSpec {
             }
         }
         match self.steps_done() {
-            found if found > Self::STEPS_MAX => Err(WorkloadError::TooMuch {
-                key: given[0],
-                found,
-                most: Self::STEPS_MAX,
-            }),
+            found if found > Self::STEPS_MAX => {
+                Err(WorkloadError::TooMuch { key: given[0], found, most: Self::STEPS_MAX })
+            }
             _ => Ok(()),
         }
     }
