@@ -79,10 +79,11 @@ mod tests {
         assert_eq!(read_regular(&file, Bytes::new(5)), Ok(b"12345".to_vec()));
         let long = read_regular(&file, Bytes::new(4)).unwrap_err();
         assert_eq!(long, "it has 5 B: at most 4 B are read");
+        let none = home.path().join("none");
         for (path, said) in [
             (Path::new("/dev/zero"), "a device, not a regular file"),
             (home.path(), "a directory, not a regular file"),
-            (&home.path().join("none"), "No such file"),
+            (none.as_path(), "No such file"),
         ] {
             let error = read_regular(path, TEXT_MAX).unwrap_err();
             assert!(error.starts_with(said), "{error}");
