@@ -72,5 +72,6 @@ fn main() -> ExitCode {
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
-    result.unwrap_or_else(|error| print_error::print_error(&error))
+    let code = result.unwrap_or_else(|error| print_error::print_error(&error));
+    signals::exit_code().unwrap_or(code)
 }

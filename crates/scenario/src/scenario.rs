@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tcplab_units::Rng;
 
-use crate::compares::have_counterparts;
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
@@ -117,7 +116,7 @@ impl Scenario {
         let expects = self.expects.iter().filter_map(claim).collect();
         let cases: Vec<Case> = self.cases.iter().filter(|case| stays(case)).cloned().collect();
         let mut compares = self.compares;
-        compares.retain(|it| have_counterparts(&cases, &it.factor, &it.levels));
+        compares.retain(|it| it.combinations(&cases) > 0);
         let design = format!("{}; {} of these {}", self.design, cases.len(), self.cases.len());
         Scenario { design, compares, expects, cases, ..self }
     }
@@ -163,7 +162,7 @@ fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<S
     let expects = file
         .expect
         .iter()
-        .map(|expect| expect.resolve(&matrix, &cases, source))
+        .map(|expect| expect.resolve(&matrix, &cases, source, file.repeat.fewest()))
         .collect::<Result<_, _>>()?;
     let compares = file
         .compare

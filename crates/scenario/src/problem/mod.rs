@@ -39,6 +39,8 @@ pub enum Problem {
     NoTime,
     #[error("`trials` must be 1 to {most}")]
     Trials { most: u32 },
+    #[error("a claim can need 1 to {most} trials, as many as the scenario has")]
+    ClaimTrials { most: u32 },
     #[error("`retries` must be 0 to {most}")]
     Retries { most: u32 },
     #[error("`warm_up` must be 0 to {most} blocks")]
