@@ -8,6 +8,7 @@ mod doctor;
 mod exit;
 mod export;
 mod fidelity;
+mod files;
 mod load;
 mod metrics;
 mod output;

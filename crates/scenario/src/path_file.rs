@@ -174,6 +174,11 @@ impl<'a> Files<'a> {
         Ok(content)
     }
 
+    /// The bytes of all files that were read.
+    pub(crate) fn len(&self) -> usize {
+        self.seen.values().map(Vec::len).sum()
+    }
+
     /// All files that were read.
     pub(crate) fn seen(self) -> BTreeMap<String, Vec<u8>> {
         self.seen

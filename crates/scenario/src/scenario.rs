@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tcplab_units::Rng;
+use tcplab_units::{Bytes, Rng};
 
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
 use crate::path_file::{Files, ReadFile, no_files};
+use crate::problem::Problem;
 
 use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
@@ -145,12 +146,31 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
 }
 
+/// The most that the text of a scenario makes, once for each case: reading it takes some seconds.
+const TEXTS_MAX: Bytes = Bytes::new(64_000_000);
+/// The most that the files it names make, once for each case, which has them in memory.
+const FILES_MAX: Bytes = Bytes::new(256_000_000);
+
+fn check_size(source: &str, referred: &Files<'_>, matrix: &Matrix<'_>) -> Result<(), Fault> {
+    let cases = matrix.cells().len();
+    let of_text = ("the text", source.len(), TEXTS_MAX);
+    for (what, each, most) in [of_text, ("the files that it names", referred.len(), FILES_MAX)] {
+        let found = Bytes::new(each as u64 * cases as u64);
+        if found > most {
+            let problem = Problem::TooLarge { what, cases, found, most };
+            return Err(Fault::new(problem, matrix.span()));
+        }
+    }
+    Ok(())
+}
+
 fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<Scenario, Fault> {
     let mut document = toml::de::DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
     let mut matrix = Matrix::take(document.get_mut(), source)?;
     let design = DesignSpec::take(&mut document)?.apply(&mut matrix, source)?;
     let mut files = Vec::new();
     for cell in matrix.cells() {
+        check_size(source, referred, &matrix)?;
         files.push(ScenarioFile::read(document.clone(), &cell, referred)?);
     }
     let cases: Vec<Case> =

@@ -102,13 +102,20 @@ fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
         let mut part = case.clone();
         part.limits.trial = watched;
         let from = Instant::now();
-        let Ok(measured) = tcplab_sim::measure(&part, seed) else {
+        // A trial that takes no virtual time would not end at its limit.
+        let mut is_cut = false;
+        let mut is_stopped = || {
+            is_cut = begun.elapsed() >= patience;
+            is_cut
+        };
+        let Ok(measured) = tcplab_sim::measure(&part, seed, &mut is_stopped) else {
             return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
         };
         let spent = from.elapsed().as_secs_f64();
         let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
-        let is_over = measured.duration < watched || watched >= limit;
-        if is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64() {
+        let is_over = !is_cut && (measured.duration < watched || watched >= limit);
+        if is_cut || is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64()
+        {
             let received = measured.received as f64;
             let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
             let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
