@@ -84,14 +84,14 @@ mod tests {
         let mut reports = Vec::new();
         let mut observe = |tally: &Tally| reports.push((tally.lost_workers, stop.is_asked()));
         let mut observer = Observer::new(&mut observe, &counters);
-        let served = run(&context, &mut observer, Ok, |number| match number {
-            1 => Err(io::Error::from_raw_os_error(libc::EBADF)),
-            _ => {
-                while !stop.is_asked() {
-                    std::thread::yield_now();
-                }
-                Ok(())
+        let served = run(&context, &mut observer, Ok, |number| {
+            if number == 1 {
+                return Err(io::Error::from_raw_os_error(libc::EBADF));
             }
+            while !stop.is_asked() {
+                std::thread::yield_now();
+            }
+            Ok(())
         });
         assert!(matches!(served, Err(ServeError::Worker { .. })), "{served:?}");
         assert_eq!(reports.first(), Some(&(0, false)), "all could work");

@@ -90,8 +90,8 @@ impl<'a> Watch<'a> {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(AT_ONCE).ok());
             }
         }
-        // An end whose option or thread is refused closes its connection; the other end notices that
-        // and may fail first.
+        // An end whose option or thread is refused closes its connection; the other end notices
+        // that and may fail first.
         if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {
             for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(SOON).ok());
