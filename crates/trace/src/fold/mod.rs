@@ -20,7 +20,9 @@ pub(crate) trait Fold: Sized {
 
     /// Folds all of a list.
     fn fold_list(list: &[Self], to: &mut Folder) {
-        list.iter().for_each(|value| value.fold(to));
+        for value in list {
+            value.fold(to);
+        }
     }
     /// A list of that many.
     fn unfold_list(count: usize, from: &mut Unfolder<'_>) -> Vec<Self> {

@@ -134,7 +134,7 @@ impl Fold for SeqUnwrapper {
 impl Fold for SackBlocks {
     fn fold(&self, to: &mut Folder) {
         to.number(self.len() as u64);
-        for block in self.iter() {
+        for block in self {
             block.fold(to);
         }
     }
@@ -238,7 +238,9 @@ macro_rules! lists {
         impl<$T: Fold $(+ $bound)?> Fold for $list {
             fn fold(&self, to: &mut Folder) {
                 to.number(self.len() as u64);
-                self.iter().for_each(|value| value.fold(to));
+                for value in self {
+                    value.fold(to);
+                }
             }
             fn unfold(from: &mut Unfolder<'_>) -> $list {
                 (0..from.number()).map(|_| $T::unfold(from)).collect()

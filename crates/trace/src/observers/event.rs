@@ -67,9 +67,10 @@ impl Fold for Event {
         }
     }
     fn unfold(from: &mut Unfolder<'_>) -> Event {
-        match bool::unfold(from) {
-            false => Event::Stall(Fold::unfold(from)),
-            true => Event::Limit(Fold::unfold(from)),
+        if bool::unfold(from) {
+            Event::Limit(Fold::unfold(from))
+        } else {
+            Event::Stall(Fold::unfold(from))
         }
     }
     fn heap(&self) -> usize {

@@ -62,7 +62,7 @@ fn number(text: &str, line: usize, entry: usize) -> Result<i32, TableError> {
         return Err(TableError::Octal { line, entry });
     }
     let number = text.parse().ok().filter(|number| RANGE.contains(number));
-    number.ok_or_else(|| TableError::OutOfRange { line, entry })
+    number.ok_or(TableError::OutOfRange { line, entry })
 }
 
 #[cfg(test)]
