@@ -151,6 +151,32 @@ fn outputs_of_one_capture_agree() {
     });
 }
 
+/// A line has what is there, not a thousand zeros: a scan of a million ports stays readable.
+#[test]
+fn json_line_of_one_syn_has_only_what_is_there() {
+    let home = Home::new();
+    let ip = Ipv4Repr {
+        src: [10, 0, 0, 1].into(),
+        dst: [10, 0, 0, 2].into(),
+        id: 1,
+        ttl: 64,
+        ecn: Ecn::NotEct,
+    };
+    let syn =
+        TcpRepr { src_port: 40_000, dst_port: 80, flags: TcpFlags::SYN, ..TcpRepr::default() };
+    let packet = syn.to_packet(&ip.into(), &[]);
+    let mut writer = PcapWriter::new(Vec::new(), 101, 65_535).unwrap();
+    writer.write_packet(UnixTime::from_nanos(1), &packet, packet.len() as u32).unwrap();
+    home.write("syn.pcap", writer.finish().unwrap());
+    let text = home.answer("trace syn.pcap --jsonl");
+    let line = text.lines().find(|line| line.contains("\"type\":\"connection\"")).unwrap();
+    assert!(line.len() < 1_000, "{line}");
+    assert!(["null", "false", "[]"].iter().all(|nothing| !line.contains(nothing)), "{line}");
+    let connection: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(connection["connection"], 0);
+    assert_eq!(connection["handshake"], "unanswered");
+}
+
 struct Outputs<'a> {
     home: &'a Home,
     capture: &'a str,
