@@ -113,7 +113,8 @@ impl<T: Quantity> Schedule<T> {
     /// The time since the last repetition began.
     fn phase(&self, now: Instant) -> Span {
         let since = now.since(Instant::ZERO);
-        match self.repeat {
+        // A file may be asked for its delay before its check refuses a repetition of 0.
+        match self.repeat.filter(|repeat| !repeat.is_zero()) {
             Some(repeat) => Span::from_nanos(since.as_nanos() % repeat.as_nanos()),
             None => since,
         }
