@@ -14,7 +14,7 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
-use crate::output::{UNHEARD, Unwritten, print_coloured_note, print_note};
+use crate::output::{UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -30,6 +30,20 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)
+}
+
+/// Prints what clap has to say of the command line: help to standard output, a mistake to standard
+/// error. The exit code is clap's: 0 for help, 2 for mistakes.
+pub(crate) fn print_usage(said: &clap::Error) -> ExitCode {
+    let text = said.render();
+    let text = |colours| if colours { text.ansi().to_string() } else { text.to_string() };
+    if said.use_stderr() {
+        print_coloured_note(|colours| text(colours).trim_end().to_owned());
+        return ExitCode::from(ERROR);
+    }
+    // Nobody need read help to its end.
+    let _ = answer_coloured(text);
+    ExitCode::SUCCESS
 }
 
 /// The error below the line of the file that has it.

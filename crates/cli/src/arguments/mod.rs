@@ -24,7 +24,7 @@ use std::env;
 use clap::{Parser, Subcommand};
 use tcplab_units::visible_line;
 
-pub(crate) use advise::AdviseArguments;
+pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, ResultArguments};
@@ -44,8 +44,6 @@ pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
 pub(crate) use world::World;
-
-use crate::output::{answer_coloured, print_coloured_note};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -67,7 +65,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   tcplab run interruption            run an experiment (about four minutes)
-  tcplab run interruption --quick    run one trial of each case (under a minute)
+  tcplab run interruption --world sim  run its models alone (under a minute)
   tcplab run haiku-tcp               run all experiments of a folder (a minute, in virtual time)
   tcplab run my-experiment.toml      run your own; start from `tcplab scenarios interruption`
   tcplab shell dsl-25                open your shell behind a DSL line
@@ -209,23 +207,17 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: JsonArguments,
 }
 
-/// Parses the command line; on a mistake prints it and exits with 2, as clap does.
-pub(crate) fn parse() -> Command {
-    let parsed = Cli::try_parse().unwrap_or_else(|said| {
-        // The message quotes arguments; those may be names of files that somebody else gave.
+/// Parses the command line.
+///
+/// # Errors
+/// What clap has to say instead: a mistake, help, the version. It quotes arguments with their
+/// control characters shown as such; those may be names of files that somebody else gave.
+pub(crate) fn parse() -> Result<Command, clap::Error> {
+    let parsed = Cli::try_parse().map_err(|said| {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
-        let said = Cli::try_parse_from(shown).err().unwrap_or(said);
-        let text = said.render();
-        let text = |colours| if colours { text.ansi().to_string() } else { text.to_string() };
-        if said.use_stderr() {
-            print_coloured_note(|colours| text(colours).trim_end().to_owned());
-        } else {
-            // Help, which nobody need read to the end.
-            let _ = answer_coloured(text);
-        }
-        std::process::exit(said.exit_code())
+        Cli::try_parse_from(shown).err().unwrap_or(said)
     });
-    parsed.command
+    Ok(parsed?.command)
 }
 
 #[cfg(test)]

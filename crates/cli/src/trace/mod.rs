@@ -22,7 +22,7 @@ use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
-pub(crate) use input::{dropped_frames, open};
+pub(crate) use input::{dropped_frames, is_stdin, open};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
@@ -30,7 +30,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let captures = input::captures(&arguments.files)?;
-    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref());
+    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref(), arguments.memory);
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;

@@ -5,6 +5,8 @@
 //! the main metric. Hold its level with the best mean over complete blocks against each other
 //! level, by the comparison that `tcplab compare RUN --by FACTOR --levels OTHER,BEST` makes: the
 //! verdicts, estimates and intervals are those. Of several cases, the largest effect is named.
+//! Where some levels ran on the kernel and others as models, those of the world with more are
+//! compared: that a model differs from its kernel is no answer to the run's question.
 
 use std::path::Path;
 
@@ -32,7 +34,8 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
             measured.points.first().map_or("–".into(), |it| rounded(it.value, &measured.unit)),
         );
     }
-    let order = order(measured, factor);
+    let (measured, left_out) = measured.in_one_world(factor);
+    let order = order(&measured, factor);
     let Some((best, others)) = order.split_first() else {
         return format!("No answer: no block of trials has every level of {}.", short(key));
     };
@@ -49,7 +52,11 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
     }
     let superlative = capital(measured.superlative());
     let metric = title(measured.info.name);
-    format!("{superlative} {metric}: {} {best}; {}.", short(key), clauses.join("; "))
+    let text = format!("{superlative} {metric}: {} {best}; {}.", short(key), clauses.join("; "));
+    if left_out.is_empty() {
+        return text;
+    }
+    format!("{text} Not compared, as they ran in another world: {}.", left_out.join(", "))
 }
 
 /// Of the rows that show a difference, that with the largest effect; else of all.
