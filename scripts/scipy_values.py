@@ -85,6 +85,20 @@ def shifts():
     show("  its interval", pairs[c], pairs[size - 1 - c])
 
 
+def ratios():
+    """Of `crates/results`, comparison/tests.rs: the shift of logarithms of pairs as a ratio."""
+    slow = [32.3, 2.6, 40.1, 3.1, 28.0, 2.4, 35.5, 30.2]
+    fast = [2.5, 2.4, 2.6, 2.5, 2.45, 2.38, 2.7, 2.52]
+    apart = np.log(fast) - np.log(slow)
+    averages = sorted((apart[i] + apart[j]) / 2 for i in range(8) for j in range(i, 8))
+    show("ratio, FAST over SLOW", np.exp(np.median(averages)))
+    # The probability of a sum of ranks so small: `wilcoxon`, exact, one-sided.
+    signs = np.array([[(n >> i & 1) * 2 - 1 for i in range(8)] for n in range(256)])
+    sums = np.array([(row > 0) @ np.arange(1, 9) for row in signs])
+    rare = sum(np.mean(sums <= k) <= 0.025 for k in range(37))
+    show("  its interval", np.exp(averages[rare - 1]), np.exp(averages[-rare]))
+
+
 def lower(m, n, k):
     """P(U <= k) without ties, by Mann and Whitney's recursion."""
     counts = {(0, j): [1] for j in range(n + 1)} | {(i, 0): [1] for i in range(m + 1)}
@@ -138,5 +152,6 @@ print(f"SciPy {scipy.__version__}, NumPy {np.__version__}")
 signed_rank()
 rank_sum()
 shifts()
+ratios()
 bootstrap()
 others()

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use tcplab_results::Run;
 
-use super::error::CompareError;
 use crate::store::{PLAN, RUN};
+use tcplab_results::comparison::CompareError;
 
 /// Reads what `tcplab run` or `tcplab report` made of a run, from its directory. Trials are not
 /// looked at.

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use tcplab_results::comparison::{
+    Asked, CompareError, Metrics, compare_levels, compare_planned, side,
+};
 use tcplab_results::{Comparison, Run};
 use tcplab_scenario::Compare;
-
-use super::choice::{Asked, Metrics};
-use super::error::CompareError;
-use super::runs::{compare_levels, side};
 
 /// The outcome of a `[[compare]]` section. Of what trials do not have, and where nothing can be
 /// compared, that is a warning: a run does not fail for it. The run is in the directory
@@ -25,7 +24,7 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
         Asked { metrics, threshold: compare.threshold, thresholds: compare.thresholds.clone() };
     let here = Path::new(".");
     let levels = compare.levels.each_ref().map(String::as_str);
-    match compare_levels((here, run), &compare.factor, Some(levels), &asked) {
+    match compare_planned((here, run), &compare.factor, levels, &asked) {
         Ok(mut found) => {
             found.warnings.splice(0..0, warnings);
             found

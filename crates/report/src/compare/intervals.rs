@@ -3,7 +3,7 @@
 use tcplab_plot::{ForestRow, csv, csv_number, forest};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{difference, name_of, signed_percent};
+use super::words::{change, difference, name_of};
 use crate::html::figure::PageFigure;
 use crate::title::title;
 
@@ -25,8 +25,7 @@ pub(crate) fn pictures(found: &Comparison) -> Vec<PageFigure> {
 }
 
 fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
-    // In percent where every case has a value other than zero.
-    let is_relative = rows.iter().all(|row| row.medians[0] != 0.0);
+    let is_relative = rows.iter().all(|row| row.is_ratio);
     let scaled = |row: &Row, amount: f64| match row.relative(amount) {
         Some(share) if is_relative => share * 100.0,
         _ => amount,
@@ -37,9 +36,7 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
             (Outcome::Inconclusive { .. } | Outcome::Equivalent { identical: true }, _) => {
                 name_of(row.outcome).into()
             }
-            (verdict, Some(share)) if is_relative => {
-                format!("{}, {}", name_of(verdict), signed_percent(share))
-            }
+            (verdict, Some(_)) if is_relative => format!("{}, {}", name_of(verdict), change(row)),
             (verdict, _) => format!("{}, {}", name_of(verdict), difference(row)),
         },
         class: row.outcome.name(),

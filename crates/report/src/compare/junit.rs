@@ -3,7 +3,7 @@
 use tcplab_plot::escape;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{change, good, interval, median, probability, sentence, trials, verdict};
+use super::words::{change, estimate, good, interval, probability, sentence, trials, verdict};
 
 /// The comparison as a test suite. What `fails` picks is a failure; what is inconclusive otherwise
 /// counts as skipped.
@@ -70,8 +70,8 @@ fn details(row: &Row) -> String {
         "{}: A {}, B {}, {} ({}); 95 % CI of the difference {}; p = {} (Holm), {} uncorrected; \
          {}; {}",
         verdict(row),
-        median(row, 0),
-        median(row, 1),
+        estimate(row, 0),
+        estimate(row, 1),
         change(row),
         good(row),
         interval(row),

@@ -4,7 +4,7 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_units::visible_line;
 
 use super::words::{
-    detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
+    detectable, difference, estimate, interval, is_quiet, probability, relative, sentence, side,
     trials, verdict,
 };
 use crate::title::title;
@@ -29,8 +29,8 @@ pub fn markdown(found: &Comparison) -> String {
             text += &line(&[
                 &row.case,
                 &title(&row.metric),
-                &median(row, 0),
-                &median(row, 1),
+                &estimate(row, 0),
+                &estimate(row, 1),
                 &relative(row),
                 &interval(row),
                 &bold(row),
@@ -57,8 +57,8 @@ pub fn markdown(found: &Comparison) -> String {
             &row.case,
             &title(&row.metric),
             &trials(row),
-            &median(row, 0),
-            &median(row, 1),
+            &estimate(row, 0),
+            &estimate(row, 1),
             &difference(row),
             &interval(row),
             &probability(row.p_corrected),
@@ -66,7 +66,7 @@ pub fn markdown(found: &Comparison) -> String {
             &verdict(row),
         ]);
     }
-    text += "\nMedians; Hodges–Lehmann differences; rank tests, corrected by Holm.\n";
+    text += "\nA is its median, B that changed by the Hodges–Lehmann estimate; rank tests, corrected by Holm.\n";
     text += "\n</details>\n";
     text
 }

@@ -8,7 +8,7 @@ use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
 pub use super::parting::CloseUp;
 use super::words::{
-    detectable, difference, interval, median, probability, relative, sentence, side, trials,
+    detectable, difference, estimate, interval, probability, relative, sentence, side, trials,
     verdict,
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
@@ -93,10 +93,11 @@ fn style() -> String {
 }
 
 /// The meaning of the columns.
-pub(crate) const NOTE: &str = "A and B are medians. The difference is the Hodges–Lehmann shift with \
+pub(crate) const NOTE: &str = "A is its median, B that changed by the estimate: the Hodges–Lehmann \
+                               shift (of logarithms where amounts are positive: then a ratio), with \
                                the 95 % confidence interval of the rank test. p is corrected by \
-                               Holm. Minimum detectable difference: the smallest difference that \
-                               these trials find with 90 % power.";
+                               Holm within its family. Minimum detectable difference: the \
+                               smallest difference that these trials find with 90 % power.";
 
 pub(crate) const HEAD: [&str; 11] = [
     "verdict",
@@ -119,8 +120,8 @@ pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
         row.case.clone(),
         title(&row.metric),
         trials(row),
-        median(row, 0),
-        median(row, 1),
+        estimate(row, 0),
+        estimate(row, 1),
         difference(row),
         relative(row),
         interval(row),

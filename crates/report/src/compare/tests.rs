@@ -1,7 +1,7 @@
 //! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-use tcplab_results::comparison::{Comparison, Outcome, Row, Side};
+use tcplab_results::comparison::{Comparison, Family, Outcome, Row, Side};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
@@ -16,6 +16,9 @@ fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
         metric: "transfer_time".into(),
         unit: "s".into(),
         better: Better::Lower,
+        family: Family::Primary,
+        awaits_primary: false,
+        is_ratio: medians[0] > 0.0,
         is_paired: true,
         values: medians.map(|median| vec![median; 8]),
         telling: [1, 1],
@@ -71,7 +74,7 @@ fn sentence_counts_the_verdicts() {
         ),
         (
             &[Outcome::Better, SAME],
-            "B is better than A in 1 of 2 comparisons; for example transfer time of reno, +20.0 %. \
+            "B is better than A in 1 of 2 comparisons; largest: transfer time of reno, +20.0 %. \
              Others: equivalent in 1.",
         ),
         (
@@ -142,7 +145,7 @@ fn tally_counts_verdicts_and_remark_names_the_extreme() {
              trials per side needed).",
         ),
         (
-            vec![row("also", 9.0, Outcome::Better), row("fast", 5.0, Outcome::Better)],
+            vec![row("fast", 5.0, Outcome::Better), row("also", 9.0, Outcome::Better)],
             "2 better",
             "Best: transfer time of fast, −50.0 %.",
         ),

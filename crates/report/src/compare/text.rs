@@ -3,7 +3,7 @@
 use tcplab_results::comparison::{Comparison, Row};
 
 use super::words::{
-    change, detectable, interval, is_quiet, median, probability, quiet, sentence, side, verdict,
+    change, detectable, estimate, interval, is_quiet, probability, quiet, sentence, side, verdict,
 };
 use crate::grid::Side::{Left, Right};
 use crate::grid::{Cell, Grid};
@@ -46,8 +46,8 @@ fn table(rows: &[&Row]) -> String {
         [
             row.case.clone(),
             title(&row.metric),
-            median(row, 0),
-            median(row, 1),
+            estimate(row, 0),
+            estimate(row, 1),
             change(row),
             interval(row),
             probability(row.p_corrected),

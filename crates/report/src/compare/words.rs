@@ -43,7 +43,7 @@ pub fn sentence(found: &Comparison) -> String {
     } else if different > 0 {
         head = format!("B differs from A in {different} of {of}; largest: {}", first("different"));
     } else if better > 0 {
-        head = format!("B is better than A in {better} of {of}; for example {}", first("better"));
+        head = format!("B is better than A in {better} of {of}; largest: {}", first("better"));
     }
     let add = |rest: &mut Vec<String>, count: usize, what: &str| {
         if count > 0 {
@@ -100,11 +100,11 @@ pub(crate) fn counts(found: &Comparison) -> String {
 
 /// The worst row, else the best, and how many trials would decide an inconclusive one.
 pub(crate) fn remark(found: &Comparison) -> String {
-    // The worst come first, so the best is the last.
+    // Of each verdict the largest effect comes first.
     let of = |name: &'static str| found.rows.iter().filter(move |row| row.outcome.name() == name);
     let text = |which: &str, row: &Row| format!("{which}: {}, {}.", about(row), change(row));
     let worst = of("worse").next().map(|row| text("Worst", row));
-    let extreme = worst.or_else(|| of("better").next_back().map(|row| text("Best", row)));
+    let extreme = worst.or_else(|| of("better").next().map(|row| text("Best", row)));
     let open = found.rows.iter().filter_map(|row| match row.outcome {
         Outcome::Inconclusive { more, .. } => Some((more, about(row))),
         _ => None,
@@ -138,11 +138,29 @@ pub(crate) fn change(row: &Row) -> String {
         _ if row.is_different() => return "higher in few trials".into(),
         _ => return "no difference".into(),
     }
-    let size = match row.relative(row.difference) {
-        Some(share) => percent(share.abs()),
-        None => with_unit(row.difference.abs(), &row.unit),
-    };
-    signed(row.difference, &size)
+    amount(row, row.difference)
+}
+
+/// From here on a ratio is said as such, and no longer in percent.
+const TWICE: f64 = 2.0;
+
+/// A difference of this row: `+12.3 %`, `13.1×` from twice on, or in the metric's unit.
+fn amount(row: &Row, difference: f64) -> String {
+    match row.relative(difference) {
+        Some(share) if share >= TWICE - 1.0 => times(share + 1.0),
+        Some(share) => signed_percent(share),
+        None => signed(difference, &in_unit(row, difference.abs())),
+    }
+}
+
+/// A ratio: `13×`.
+fn times(ratio: f64) -> String {
+    format!("{}×", decimal(ratio, usize::from(ratio < 9.95)))
+}
+
+/// Shares differ by points.
+fn in_unit(row: &Row, amount: f64) -> String {
+    with_unit(amount, if row.unit == "%" { "points" } else { &row.unit })
 }
 
 pub(crate) fn verdict(row: &Row) -> String {
@@ -152,6 +170,9 @@ pub(crate) fn verdict(row: &Row) -> String {
         Outcome::Different => "different".into(),
         Outcome::Equivalent { identical: true } => "identical".into(),
         Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
+        Outcome::Inconclusive { .. } if row.awaits_primary => {
+            "inconclusive: the primary metric comes first".into()
+        }
         Outcome::Inconclusive { more, too_few: false } => {
             format!("inconclusive: about {} more needed", many(more))
         }
@@ -191,8 +212,9 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", decimal(value, decimals))
 }
 
-pub(crate) fn median(row: &Row, side: usize) -> String {
-    with_unit(row.medians[side], &row.unit)
+/// A's median, or that changed by the estimated difference.
+pub(crate) fn estimate(row: &Row, side: usize) -> String {
+    with_unit(row.estimates()[side], &row.unit)
 }
 
 pub(crate) fn difference(row: &Row) -> String {
@@ -206,21 +228,20 @@ pub(crate) fn difference(row: &Row) -> String {
 }
 
 pub(crate) fn relative(row: &Row) -> String {
-    row.relative(row.difference).map_or_else(|| "–".into(), signed_percent)
+    if row.is_ratio { change(row) } else { "–".into() }
 }
 
-/// As a share where A's median is not zero.
+/// Where the change lies, in the terms of [`change`].
 pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
-    match (row.relative(low), row.relative(high)) {
-        (Some(low), Some(high)) => format!("{} to {}", signed_percent(low), signed_percent(high)),
-        _ => {
-            format!(
-                "{} to {}",
-                signed(low, &figures(low.abs())),
-                signed(high, &figures(high.abs()))
-            )
+    match row.relative(high) {
+        // Both ends alike, as 0.9× to 13×.
+        Some(share) if share >= TWICE - 1.0 => {
+            let [low, high] = [low, high].map(|end| row.relative(end).unwrap_or_default() + 1.0);
+            let places = usize::from(low < 9.95) + usize::from(low < 0.995);
+            format!("{}× to {}", decimal(low, places), times(high))
         }
+        _ => format!("{} to {}", amount(row, low), amount(row, high)),
     }
 }
 
@@ -239,10 +260,10 @@ pub(super) fn probability(p: f64) -> String {
 /// The minimum detectable difference.
 pub(super) fn detectable(row: &Row) -> String {
     let Some(amount) = row.detectable else { return "–".into() };
-    row.relative(amount).map_or_else(|| with_unit(amount, &row.unit), percent)
+    row.relative(amount).map_or_else(|| in_unit(row, amount), percent)
 }
 
-pub(super) fn trials(row: &Row) -> String {
+pub(crate) fn trials(row: &Row) -> String {
     let [a, b] = row.trials();
     if row.is_paired { counted(a, "pair", "pairs") } else { format!("{a} and {b}") }
 }

@@ -19,11 +19,12 @@ use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
 use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
-use crate::summary::measure::{main_metric, values};
+use crate::summary::measure::values;
 use crate::summary::metrics::rank;
 use crate::summary::worlds::world;
 use crate::title::title;
 use crate::trial::view::TrialView;
+use tcplab_results::comparison::main_metric;
 
 /// Reports of up to this many trials are one file; larger ones are a folder.
 pub const ONE_FILE: usize = 200;

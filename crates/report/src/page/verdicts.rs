@@ -6,7 +6,7 @@ use tcplab_results::{Case, Run};
 use crate::compare::grid::{Grid, name, rest};
 use crate::compare::page::{HEAD, cells};
 use crate::compare::pictures;
-use crate::compare::words::{change, counts, good, interval, median, name_of, remark, verdict};
+use crate::compare::words::{change, counts, estimate, good, interval, name_of, remark, verdict};
 use crate::html::anchor::anchor;
 use crate::html::figure::PageFigure;
 use crate::title::title;
@@ -58,7 +58,7 @@ pub(crate) struct VerdictCell {
 impl VerdictCell {
     fn of(row: &Row) -> VerdictCell {
         let is_identical = row.outcome == Outcome::Equivalent { identical: true };
-        let [a, b] = [0, 1].map(|side| median(row, side));
+        let [a, b] = [0, 1].map(|side| estimate(row, side));
         VerdictCell {
             class: row.outcome.name(),
             word: name_of(row.outcome),

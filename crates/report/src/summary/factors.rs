@@ -7,7 +7,7 @@ use tcplab_plot::{
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
-use super::measure::{Factor, Measured, Point, short};
+use super::measure::{Factor, Measured, short};
 use crate::html::figure::PageFigure;
 use crate::title::title;
 
@@ -352,10 +352,6 @@ fn lines(
     let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
     let svg = trend(&scene, TrendScale::over(&lines));
     PageFigure::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
-}
-
-pub(crate) fn at(factor: usize, level: usize) -> impl Fn(&Point) -> bool {
-    move |point| point.levels[factor] == level
 }
 
 #[cfg(test)]

@@ -4,45 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::title::title;
 use tcplab_results::{Case, Run, World};
-use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
+use tcplab_scenario::{Better, Measure, MetricInfo, Scenario};
 use tcplab_stats::Observation;
-
-/// Without a plot or claim, the first of these that trials have: answers of a load, data of a
-/// transfer, response time, duration.
-const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
 
 /// Positive values that span more than this factor are compared by their ratios.
 const DECADE: f64 = 10.0;
-
-/// The main metric: of the scenario's first plot, else of the first claim about a number that each
-/// trial has once and that has a better direction, else by the workload. None if no trial has any.
-pub(crate) fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
-    let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
-    let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
-    let plotted = plotted.map(|plot| plot.metric.as_str());
-    let claimed = run.claims.iter().filter_map(|claim| {
-        let is_merit = |info: &MetricInfo| is_number(info) && info.better != Better::Neither;
-        claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_merit))
-    });
-    let usual = USUAL.into_iter();
-    let infos = plotted.chain(claimed).chain(usual).filter_map(metric);
-    infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
-}
-
-/// The flow whose metrics are the trial's.
-fn subject(run: &Run) -> Option<&str> {
-    let first = run.cases.iter().find_map(|case| case.trials.first())?;
-    first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
-}
-
-fn is_number(info: &MetricInfo) -> bool {
-    info.scope == Scope::Trial && info.kind == MetricKind::Number
-}
-
-fn has(run: &Run, name: &str) -> bool {
-    let mut trials = run.cases.iter().flat_map(|case| &case.trials);
-    trials.any(|trial| trial.metrics.value_named(name).is_some_and(f64::is_finite))
-}
 
 /// The finite values of a metric, with the numbers of the trials.
 pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {

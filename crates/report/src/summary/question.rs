@@ -7,10 +7,11 @@ use tcplab_units::rounded::counted;
 
 use super::answer::answer;
 use super::factors::{Factors, row, shares};
-use super::measure::{Measured, main_metric, short, values};
+use super::measure::{Measured, short, values};
 use super::trends::Trends;
 use crate::html::figure::PageFigure;
 use crate::title::title;
+use tcplab_results::comparison::main_metric;
 
 /// With more variants the picture of the factors is shown.
 const MOST_ROWS: usize = 12;
@@ -50,7 +51,7 @@ impl Question {
         };
         Question {
             text: question,
-            answer: answer(&measured, shares.as_ref()),
+            answer: answer(run, &measured, shares.as_ref()),
             figure: picture(run, &measured, factors.as_ref()).filter(|_| trends.is_none()),
             are_dots: run.cases.len() <= MOST_ROWS,
             factors,

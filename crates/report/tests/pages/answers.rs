@@ -1,6 +1,10 @@
 //! The beginning of the page: question, answer, factors.
 
+use std::path::Path;
+
+use tcplab_report::compare::compare_text;
 use tcplab_report::{render, text_table};
+use tcplab_results::comparison::{Asked, compare_levels};
 use tcplab_results::{Case, Metric, Run, Trial, World};
 use tcplab_scenario::Plot;
 
@@ -64,15 +68,16 @@ const LEVELS: (&[&str], &[&str]) = (&["reno", "cubic", "bbr"], &["0 %", "1 %"]);
 fn decided_answer_names_the_best_level_and_its_interval() {
     let text =
         answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + a as f64 - b as f64 + noise(a, b, n)));
-    assert!(text.starts_with("Highest goodput: client’s congestion bbr, "), "{text}");
-    assert!(text.contains(" % against cubic, the next best (95 % CI +"), "{text}");
-    assert!(text.contains(", 20 pairs)") && !text.contains("tied"), "{text}");
+    assert!(text.starts_with("Highest goodput: client’s congestion bbr; against reno "), "{text}");
+    assert!(text.contains("2 better by case, largest at 1 %: better (+66."), "{text}");
+    assert!(text.contains("; against cubic 2 better by case"), "{text}");
+    assert!(text.contains("95 % CI +") && text.contains("; 10 pairs)"), "{text}");
     // Lower is better.
     let text = answer(&run("transfer_time", LEVELS, 10, |a, b, n| {
         4.0 + a as f64 + b as f64 + noise(a, b, n)
     }));
-    assert!(text.starts_with("Lowest transfer time: client’s congestion reno, "), "{text}");
-    assert!(text.contains("on average: −") && text.contains("(95 % CI −"), "{text}");
+    assert!(text.starts_with("Lowest transfer time: client’s congestion reno; "), "{text}");
+    assert!(text.contains("better (−33.") && text.contains("95 % CI −"), "{text}");
 }
 
 /// The models of the document's stacks, of which one also ran on a kernel.
@@ -84,8 +89,7 @@ fn answer_compares_levels_of_one_world() {
         case.world = World::Simulated;
     }
     let text = answer(&run);
-    assert!(text.contains("congestion reno, 4.00 Mbit/s"), "{text}");
-    assert!(text.contains("against osx"), "{text}");
+    assert!(text.contains("congestion reno; against osx better (2.0×"), "{text}");
     assert!(text.ends_with("Not compared, as they ran in another world: kernel-reno."), "{text}");
     // A level of each world: that is the question.
     run.cases.remove(1);
@@ -113,30 +117,50 @@ fn many_variants_share_a_row_over_the_plotted_factor() {
 }
 
 #[test]
-fn inconclusive_answer_says_tied() {
-    let text = answer(&run("goodput", LEVELS, 10, |a, b, n| {
-        4.0 - b as f64 + if a == 0 { -1.0 } else { 0.0 } + noise(a, b, n)
-    }));
-    assert!(text.contains(" are tied (") && text.contains("The other level is worse"), "{text}");
+fn open_answer_is_inconclusive_or_equivalent() {
     let text = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
-    assert!(text.starts_with("Highest goodput: ") && text.contains(" are tied ("), "{text}");
+    assert!(text.starts_with("Highest goodput: ") && text.contains("inconclusive"), "{text}");
     let single =
         answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));
-    assert!(single.contains("in one pair of trials"), "{single}");
+    assert!(single.contains("inconclusive: 1 pair are too few"), "{single}");
     let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
     assert_eq!(alike, "No difference: goodput is 4.50 Mbit/s in every trial.");
 }
 
+/// A difference of 13 times in one case and none in another is not said as 3.6 times, their mean.
 #[test]
-fn answer_that_depends_on_the_path_names_the_levels() {
+fn answer_is_the_comparison_of_the_factor() {
+    let run = run("transfer_time", (&["cubic", "bbr"], &["0 %", "1 %"]), 10, |a, b, n| {
+        let slow = if b == 1 && a == 0 { 13.0 } else { 1.0 };
+        2.5 * slow * (1.0 + noise(a, b, n) / 10.0)
+    });
+    let text = answer(&run);
+    let expected = "Lowest transfer time: client’s congestion bbr; against cubic 1 better, 1 \
+                    equivalent by case, largest at 1 %: better (−92.3 %, 95 % CI ";
+    assert!(text.starts_with(expected), "{text}");
+    let place = Path::new(".");
+    let levels = Some(["cubic", "bbr"]);
+    let found = compare_levels((place, &run), "congestion", levels, &Asked::default()).unwrap();
+    let row = found.rows.iter().find(|row| row.case == "1 %").unwrap();
+    let shown = compare_text(&found);
+    let cells = shown.lines().find(|line| line.starts_with("1 %")).unwrap();
+    assert!((row.difference / row.medians[0] + 12.0 / 13.0).abs() < 0.005, "{row:?}");
+    let interval = text.split_once("95 % CI ").unwrap().1.split_once(';').unwrap().0;
+    assert!(cells.contains(interval) && cells.contains("−92.3 %"), "{cells}\n{text}");
+    assert!(cells.trim_end().ends_with("better"), "{cells}");
+    // The other way round it is said as a ratio.
+    let levels = Some(["bbr", "cubic"]);
+    let found = compare_levels((place, &run), "congestion", levels, &Asked::default()).unwrap();
+    assert!(compare_text(&found).contains("13×"), "{}", compare_text(&found));
+}
+
+#[test]
+fn answer_that_depends_on_the_path_counts_its_cases() {
     let text = answer(&run("goodput", (&["reno", "bbr"], &["0 %", "1 %"]), 10, |a, b, n| {
         let good = if a == b { 5.0 } else { 3.0 };
         good + a as f64 * 0.5 + noise(a, b, n)
     }));
-    assert!(
-        text.contains("bbr") && text.contains("loss") && text.contains("reno at 0 %"),
-        "{text}"
-    );
+    assert!(text.contains("congestion bbr; against reno 1 better, 1 worse by case"), "{text}");
 }
 
 #[test]

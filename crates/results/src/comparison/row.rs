@@ -11,6 +11,26 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The level of all tests together.
 pub const ALPHA: f64 = 1.0 - CONFIDENCE;
 
+/// The tests that are corrected together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// The primary metric in all cases, tested first.
+    Primary,
+    /// All other metrics, tested once the primary one differs in all cases where it varies.
+    Rest,
+}
+
+impl Family {
+    /// As in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Primary => "primary",
+            Family::Rest => "rest",
+        }
+    }
+}
+
 /// A metric of a case on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -22,6 +42,13 @@ pub struct Row {
     pub unit: String,
     /// Which of its values are good.
     pub better: Better,
+    /// What it is tested with.
+    pub family: Family,
+    /// Whether only the primary metric, which comes first, keeps it from being called different.
+    pub awaits_primary: bool,
+    /// Whether B was compared with A by their ratio: positive amounts. Counts, shares and what may
+    /// be zero are compared by their difference.
+    pub is_ratio: bool,
     /// Whether trials were compared pair by pair, same seed with same seed.
     pub is_paired: bool,
     /// The values of A and of B; of pairs in the same order.
@@ -33,13 +60,15 @@ pub struct Row {
     pub medians: [f64; 2],
     /// 95 % intervals of these (bootstrap, BCa).
     pub median_intervals: [Option<(f64, f64)>; 2],
-    /// By how much B exceeds A (Hodges and Lehmann), in the metric's unit.
+    /// By how much B exceeds A's median, in the metric's unit, by the shift of Hodges and Lehmann: of
+    /// the values, or of their logarithms where `is_ratio`.
     pub difference: f64,
-    /// Where that lies with a confidence of 95 %; none where there are too few trials to say.
+    /// Where that lies with a confidence of 95 %; none where there are too few trials to say. Of a
+    /// ratio it is above −A.
     pub interval: Option<(f64, f64)>,
     /// The probability of such a difference where there is none, by itself.
     pub p: f64,
-    /// The same corrected for all that was tested (Holm).
+    /// The same corrected for its family (Holm), and not below those of the families before it.
     pub p_corrected: f64,
     /// From −1, B is always smaller, to 1, always larger.
     pub effect: f64,
@@ -56,10 +85,27 @@ pub struct Row {
 }
 
 impl Row {
-    /// An amount as a share of A's median; none where that is zero.
+    /// A difference as a share of A's median; none of what is not compared by ratios.
     pub fn relative(&self, amount: f64) -> Option<f64> {
-        let base = self.medians[0].abs();
-        (base > 0.0).then(|| amount / base)
+        self.is_ratio.then(|| amount / self.medians[0])
+    }
+
+    /// A, its median, and B, that changed by the estimated difference: so both agree with it.
+    pub fn estimates(&self) -> [f64; 2] {
+        [self.medians[0], self.medians[0] + self.difference]
+    }
+
+    /// How large the effect is, from 0: the logarithm of the ratio of the estimates; infinite where
+    /// one of them is zero.
+    pub fn size(&self) -> f64 {
+        let [a, b] = self.estimates();
+        if self.difference == 0.0 {
+            0.0
+        } else if a > 0.0 && b > 0.0 {
+            (b / a).ln().abs()
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// Whether a difference was shown, however small.

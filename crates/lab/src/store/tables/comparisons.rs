@@ -14,7 +14,7 @@ const CSV: &str = "comparisons.csv";
 
 type Cell = fn(&Comparison, &Row) -> String;
 
-const COLUMNS: [(&str, Cell); 23] = [
+const COLUMNS: [(&str, Cell); 25] = [
     ("factor", |found, _| found.by.clone().unwrap_or_default()),
     ("a", |found, _| found.sides[0].label.clone()),
     ("b", |found, _| found.sides[1].label.clone()),
@@ -22,11 +22,13 @@ const COLUMNS: [(&str, Cell); 23] = [
     ("metric", |_, it| it.metric.clone()),
     ("unit", |_, it| it.unit.clone()),
     ("better", |_, it| it.better.name().to_string()),
+    ("family", |_, it| it.family.name().to_string()),
     ("paired", |_, it| it.is_paired.to_string()),
     ("trials_a", |_, it| it.trials()[0].to_string()),
     ("trials_b", |_, it| it.trials()[1].to_string()),
     ("median_a", |_, it| it.medians[0].to_string()),
     ("median_b", |_, it| it.medians[1].to_string()),
+    ("by_ratio", |_, it| it.is_ratio.to_string()),
     ("difference", |_, it| it.difference.to_string()),
     ("interval_low", |_, it| number(it.interval.map(|(low, _)| low))),
     ("interval_high", |_, it| number(it.interval.map(|(_, high)| high))),

@@ -1,6 +1,6 @@
 //! What else differs between two runs, or is less than perfect about them.
 
-use tcplab_results::{Case, Run, RunWorld, World};
+use crate::{Case, Run, RunWorld, World};
 use tcplab_scenario::MetricKind;
 use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
 
@@ -77,32 +77,49 @@ fn scenario_lines(a: &Run, b: &Run) -> Option<String> {
     })
 }
 
+/// Warnings of cases as sentences, those that several cases share once.
+pub(super) fn together(warnings: Vec<(String, String)>) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (case, what) in warnings {
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, cases)) => cases.push(case),
+            None => groups.push((what, vec![case])),
+        }
+    }
+    let sentence = |(what, cases): (String, Vec<String>)| match &cases[..] {
+        [one, two, _, ..] => {
+            format!("{one}, {two} and {} more cases: {what}", cases.len() - 2)
+        }
+        few => format!("{}: {what}", few.join(", ")),
+    };
+    groups.into_iter().map(sentence).collect()
+}
+
 /// What is less than perfect about a case, on either side. Of two levels of a factor that sets
-/// stacks, these are what is asked about.
+/// stacks, these are what is asked about; runs of two worlds are warned of as runs.
 pub(super) fn of_case(
     matched: &Matched<'_>,
     metrics: &[&tcplab_scenario::MetricInfo],
     is_of_levels: bool,
+    is_one_world: bool,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    let Matched { name, a, b } = matched;
-    if a.world != b.world {
-        warnings
-            .push(format!("{name}: A ran in the world of {}, B in that of {}", a.world, b.world));
+    let Matched { a, b, .. } = matched;
+    if a.world != b.world && is_one_world {
+        warnings.push(format!("A ran in the world of {}, B in that of {}", a.world, b.world));
     }
     let stacks = |case: &Case| -> Vec<String> {
         case.stacks.iter().map(|stack| format!("{} {stack}", stack.end)).collect()
     };
-    if !is_of_levels && stacks(a) != stacks(b) {
+    if !is_of_levels && a.world == b.world && stacks(a) != stacks(b) {
         let [x, y] = [a, b].map(|case| stacks(case).join(", "));
-        warnings.push(format!("{name}: the stacks differ: A {x}; B {y}"));
+        warnings.push(format!("the stacks differ: A {x}; B {y}"));
     }
     for (side, case) in [("A", a), ("B", b)] {
         let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
         if flawed > 0 {
             let all = case.trials.len();
-            warnings
-                .push(format!("{name}: the path misbehaved in {flawed} of {all} trials of {side}"));
+            warnings.push(format!("the path misbehaved in {flawed} of {all} trials of {side}"));
         }
         // What virtual time draws is what the path is like; there is nothing beside it to blame.
         if case.world == World::Simulated {
@@ -110,7 +127,7 @@ pub(super) fn of_case(
         }
         for info in metrics.iter().filter(|info| is_measured(info)) {
             let values = values(case, info);
-            warnings.extend(disturbed(&format!("{name}, {side}: {}", info.name), &values));
+            warnings.extend(disturbed(&format!("{} of {side}", info.name), &values));
         }
     }
     warnings

@@ -1,45 +1,57 @@
 //! The tests of a comparison, and their sentences.
 
-use tcplab_results::comparison::{ALPHA, CONFIDENCE, ComparedCase, Comparison, Outcome, Row, Side};
-use tcplab_results::{Case, Trial, World, median_interval};
-use tcplab_scenario::{Better, MetricInfo};
+use super::found::{ComparedCase, Comparison, Side};
+use super::outcome::Outcome;
+use super::row::{ALPHA, CONFIDENCE, Family, Row};
+use crate::{Case, Trial, World, median_interval};
+use tcplab_scenario::{Better, MetricInfo, MetricKind};
 use tcplab_stats::{
-    Design, Interval, Observed, RankTest, Shift, holm, least_pairs, least_values, median, rank_sum,
+    Design, Interval, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum,
     signed_rank, standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 
 use super::choice::{Asked, chosen_metrics};
 use super::error::CompareError;
+use super::family::{self, Tests};
 use super::sides::{Matched, Matching};
 use super::surroundings;
 
-/// Compares what was matched.
+/// Compares what was matched; `main` is tested first unless metrics are named, and there were
+/// `choices` pairs of levels to choose from.
 pub(super) fn comparison(
     sides: [Side; 2],
     by: Option<String>,
     matching: Matching<'_>,
     mut warnings: Vec<String>,
     asked: &Asked,
+    (main, choices): (Option<&MetricInfo>, usize),
 ) -> Result<Comparison, CompareError> {
     let Matching { cases: matched, left_out } = matching;
     let [of_a, of_b]: [Vec<&Case>; 2] =
         [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
-    let metrics = chosen_metrics(&asked.metrics, [&of_a, &of_b])?;
+    let metrics = chosen_metrics(&asked.metrics, [&of_a, &of_b], main)?;
     warnings.extend(left_out);
-    let (mut cases, mut tested) = (Vec::new(), Vec::new());
+    let is_one_world = sides[0].world == sides[1].world;
+    let (mut cases, mut tested, mut of_cases) = (Vec::new(), Vec::new(), Vec::new());
     for case in &matched {
-        warnings.extend(surroundings::of_case(case, &metrics, by.is_some()));
+        let own = surroundings::of_case(case, &metrics, by.is_some(), is_one_world);
+        of_cases.extend(own.into_iter().map(|what| (case.name.clone(), what)));
         let compared = compared(case);
         for info in &metrics {
             let (both, missing) = values(case, &compared, info);
-            warnings.extend(missing);
-            tested.extend(both.map(|values| tested_of(case, &compared, info, &values, asked)));
+            of_cases.extend(missing.map(|what| (case.name.clone(), what)));
+            let family = if *info == metrics[0] { Family::Primary } else { Family::Rest };
+            tested.extend(
+                both.map(|values| tested_of(case, &compared, (info, family), &values, asked)),
+            );
         }
         cases.push(compared);
     }
-    let (rows, tests) = judged(tested);
-    let family = family(&cases, &metrics, tests);
+    warnings.extend(surroundings::together(of_cases));
+    let (rows, tests) = judged(tested, choices);
+    let family = family::sentence(&cases, &metrics, tests);
+    let tests = tests.primary + tests.rest;
     let tcplab = env!("CARGO_PKG_VERSION").into();
     let metrics = metrics.iter().map(|info| info.name.to_owned()).collect();
     Ok(Comparison { tcplab, sides, by, metrics, warnings, family, tests, cases, rows })
@@ -92,10 +104,8 @@ fn values(
     let has_any = |(_, lacking, all): &(&str, usize, usize)| lacking < all;
     let missing: Vec<String> = lacking.iter().filter_map(missing_of).collect();
     // What neither side has is not missed.
-    let missing = (lacking.iter().any(has_any) && !missing.is_empty()).then(|| {
-        let (name, metric) = (&compared.name, info.name);
-        format!("{name}: {metric}: {}; what is missing is left out", missing.join(", "))
-    });
+    let missing = (lacking.iter().any(has_any) && !missing.is_empty())
+        .then(|| format!("{}: {}; what is missing is left out", info.name, missing.join(", ")));
     let both = if compared.pairs.is_empty() {
         let numbered = |trial: &Trial| Some((trial.number, value(trial)?));
         sides.map(|(_, case)| case.trials.iter().filter_map(numbered).collect::<Vec<_>>())
@@ -119,27 +129,42 @@ struct Tested {
     is_virtual: bool,
     /// Whether nothing differs anywhere, so that there is nothing to test.
     is_constant: bool,
-    /// The standard deviation that a test of this kind has to do with.
+    /// The tested values: logarithms where the row is of a ratio.
+    scaled: [Vec<f64>; 2],
+    /// The shift of these.
+    shift: f64,
+    /// Their standard deviation that a test of this kind has to do with.
     spread: f64,
     design: Design,
+}
+
+/// Whether a metric is compared by ratios: positive amounts, whose differences grow with them.
+/// Counts and shares are compared by differences, in their unit and in points.
+fn is_by_ratio(info: &MetricInfo, values: &[Vec<f64>; 2]) -> bool {
+    let is_amount =
+        info.kind == MetricKind::Number && !matches!(info.unit, "" | "segments" | "packets" | "%");
+    is_amount && values.iter().flatten().all(|value| *value > 0.0)
 }
 
 fn tested_of(
     case: &Matched<'_>,
     compared: &ComparedCase,
-    info: &MetricInfo,
+    (info, family): (&MetricInfo, Family),
     numbered: &[Vec<Numbered>; 2],
     asked: &Asked,
 ) -> Tested {
     let is_paired = !compared.pairs.is_empty();
     let values = numbered.each_ref().map(|of| of.iter().map(|(_, v)| *v).collect::<Vec<f64>>());
     let medians = values.each_ref().map(|values| median(values).unwrap_or_default());
-    let apart = differences(&values[0], &values[1]);
+    let is_ratio = is_by_ratio(info, &values);
+    let scale = |value: f64| if is_ratio { value.ln() } else { value };
+    let scaled = values.each_ref().map(|of| of.iter().map(|v| scale(*v)).collect::<Vec<f64>>());
+    let apart = differences(&scaled[0], &scaled[1]);
     let (test, shift) = if is_paired {
         (Some(signed_rank(&apart)), Shift::of_pairs(&apart, CONFIDENCE))
     } else {
-        let shift = Shift::between(&values[1], &values[0], CONFIDENCE);
-        (rank_sum(&values[1], &values[0]), shift)
+        let shift = Shift::between(&scaled[1], &scaled[0], CONFIDENCE);
+        (rank_sum(&scaled[1], &scaled[0]), shift)
     };
     let RankTest { p, effect, .. } = test.expect("both sides have values");
     let Shift { estimate, interval } = shift.expect("both sides have values");
@@ -150,23 +175,27 @@ fn tested_of(
     };
     let threshold = asked.threshold_of(info);
     let stream = format!("median of {} of {}", info.name, case.name);
-    let spread_of = |values: &[f64]| standard_deviation(values).unwrap_or_default();
     let (spread, design) = if is_paired {
-        (spread_of(&apart), Design::Pairs(apart.len()))
+        (standard_deviation(&apart).unwrap_or_default(), Design::Pairs(apart.len()))
     } else {
-        (pooled(&values), Design::Samples(values[0].len(), values[1].len()))
+        (pooled(&scaled), Design::Samples(values[0].len(), values[1].len()))
     };
     let row = Row {
         case: compared.name.clone(),
         metric: info.name.into(),
         unit: info.unit.into(),
         better: info.better,
+        family,
+        awaits_primary: false,
+        is_ratio,
         is_paired,
-        telling: telling(numbered, is_paired.then_some(estimate), medians),
+        telling: telling(numbered, is_paired.then_some((&scaled, estimate)), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
-        difference: estimate,
-        interval: interval.map(|Interval { low, high }| (low, high)),
+        difference: amount(is_ratio, medians[0], estimate),
+        interval: interval.map(|Interval { low, high }| {
+            (amount(is_ratio, medians[0], low), amount(is_ratio, medians[0], high))
+        }),
         p,
         p_corrected: p,
         effect,
@@ -176,16 +205,26 @@ fn tested_of(
         outcome: Outcome::Equivalent { identical: false },
         values,
     };
-    Tested { row, is_virtual: compared.is_virtual, is_constant, spread, design }
+    let is_virtual = compared.is_virtual;
+    Tested { row, is_virtual, is_constant, scaled, shift: estimate, spread, design }
+}
+
+/// A shift of the scaled values as a difference from A's median, in the metric's unit.
+fn amount(is_ratio: bool, median: f64, shift: f64) -> f64 {
+    if is_ratio { median * shift.exp_m1() } else { shift }
 }
 
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     b.iter().zip(a).map(|(b, a)| b - a).collect()
 }
 
-/// See [`Row::telling`]; `shift` is that of pairs.
-fn telling([a, b]: &[Vec<Numbered>; 2], shift: Option<f64>, medians: [f64; 2]) -> [u32; 2] {
-    let Some(shift) = shift else {
+/// See [`Row::telling`]; `shift` is that of the scaled values of pairs.
+fn telling(
+    [a, b]: &[Vec<Numbered>; 2],
+    pairs: Option<(&[Vec<f64>; 2], f64)>,
+    medians: [f64; 2],
+) -> [u32; 2] {
+    let Some((scaled, shift)) = pairs else {
         let closest = |values: &[Numbered], median: f64| {
             let far = |(_, value): &&Numbered| (value - median).abs();
             let found = values.iter().min_by(|x, y| far(x).total_cmp(&far(y)));
@@ -193,11 +232,12 @@ fn telling([a, b]: &[Vec<Numbered>; 2], shift: Option<f64>, medians: [f64; 2]) -
         };
         return [closest(a, medians[0]), closest(b, medians[1])];
     };
-    let pairs = || a.iter().zip(b);
-    let far = |((_, x), (_, y)): &(&Numbered, &Numbered)| (y - x - shift).abs();
-    let differing = pairs().filter(|((_, x), (_, y))| x.total_cmp(y).is_ne());
+    let apart = differences(&scaled[0], &scaled[1]);
+    let far = |place: &usize| (apart[*place] - shift).abs();
+    let differing = (0..apart.len()).filter(|place| apart[*place] != 0.0);
     let found = differing.min_by(|one, other| far(one).total_cmp(&far(other)));
-    found.or_else(|| pairs().next()).map_or([1, 1], |((x, _), (y, _))| [*x, *y])
+    let place = found.unwrap_or_default();
+    if apart.is_empty() { [1, 1] } else { [a[place].0, b[place].0] }
 }
 
 /// Of the values of both sides around their own means.
@@ -211,50 +251,39 @@ fn pooled(values: &[Vec<f64>; 2]) -> f64 {
     if free > 0.0 { (squares / free).sqrt() } else { 0.0 }
 }
 
-/// All rows with their verdicts, the worst first, and how many tests were made.
-///
-/// A row in which nothing differs cannot be called different whatever the level, so it takes no
-/// part in the correction (Tarone 1990).
-fn judged(mut tested: Vec<Tested>) -> (Vec<Row>, usize) {
-    let family: Vec<f64> =
-        tested.iter().filter(|test| !test.is_constant).map(|test| test.row.p).collect();
-    let mut corrected = holm(&family).into_iter();
-    for test in tested.iter_mut().filter(|test| !test.is_constant) {
-        test.row.p_corrected = corrected.next().expect("there is one for each");
-    }
-    let level = ALPHA / family.len().max(1) as f64;
+/// All rows with their verdicts, the worst first and of equal ones the largest effect, and how many
+/// tests were made.
+fn judged(mut tested: Vec<Tested>, choices: usize) -> (Vec<Row>, Tests) {
+    let varying = tested.iter_mut().filter(|test| !test.is_constant);
+    let tests =
+        family::correct(&mut varying.map(|test| &mut test.row).collect::<Vec<_>>(), choices);
     for test in &mut tested {
+        let level = tests.level(test.row.family);
+        let mut found = None;
         if !test.is_constant {
             let apart: Vec<f64>;
-            let [a, b] = &test.row.values;
+            let [a, b] = &test.scaled;
             let observed = if test.row.is_paired {
                 apart = differences(a, b);
                 Observed::Pairs(&apart)
             } else {
                 Observed::Samples(b, a)
             };
-            test.row.detectable = observed.detectable(level, &mut Rng::new(0, "power"));
+            found = observed.detectable(level, &mut Rng::new(0, "power"));
         }
-        test.row.outcome = outcome(test, level);
+        let Row { is_ratio, medians, .. } = test.row;
+        test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
+        test.row.outcome = outcome(test, found, level);
     }
     let mut rows: Vec<Row> = tested.into_iter().map(|test| test.row).collect();
-    let size = |row: &Row| {
-        let harm = match row.better {
-            Better::Higher => -row.difference,
-            Better::Lower => row.difference,
-            Better::Neither => row.difference.abs(),
-        };
-        // Of what was never there before, more than any share.
-        row.relative(harm).unwrap_or(if harm == 0.0 { 0.0 } else { harm.signum() * f64::MAX })
-    };
     rows.sort_by(|x, y| {
         let order = x.outcome.rank().cmp(&y.outcome.rank());
-        order.then_with(|| size(y).total_cmp(&size(x)))
+        order.then_with(|| y.size().total_cmp(&x.size()))
     });
-    (rows, family.len())
+    (rows, tests)
 }
 
-fn outcome(test: &Tested, level: f64) -> Outcome {
+fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     let row = &test.row;
     // The same seeds in virtual time: nothing is left to chance, so one trial is enough to say it.
     if test.is_constant && test.is_virtual && row.is_paired {
@@ -273,12 +302,12 @@ fn outcome(test: &Tested, level: f64) -> Outcome {
             _ => Outcome::Worse,
         };
     }
-    inconclusive(test, level)
+    inconclusive(test, detectable, level)
 }
 
 /// How many more trials would decide: find the difference that there seems to be, or show that
 /// there is none beyond the margin, whichever takes fewer.
-fn inconclusive(test: &Tested, level: f64) -> Outcome {
+fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     let row = &test.row;
     let have = match test.design {
         Design::Pairs(n) => n,
@@ -286,11 +315,12 @@ fn inconclusive(test: &Tested, level: f64) -> Outcome {
     };
     let least = |level| if row.is_paired { least_pairs(level) } else { least_values(level) };
     let too_few = have < least(ALPHA);
-    let apart = row.difference.abs();
-    let to_find = apart.max(row.margin - apart);
+    let apart = test.shift.abs();
+    let margin = if row.is_ratio { (row.margin / row.medians[0]).ln_1p() } else { row.margin };
+    let to_find = apart.max(margin - apart);
     // In the spread that what could be found is made of; where that is nothing, in the usual one.
     let unit = test.design.detectable(level);
-    let spread = row.detectable.zip(unit).map_or(test.spread, |(found, unit)| found / unit);
+    let spread = detectable.zip(unit).map_or(test.spread, |(found, unit)| found / unit);
     let needed = if spread > 0.0 && to_find > 0.0 {
         trials_needed(to_find / spread, level, row.is_paired)
     } else {
@@ -299,19 +329,4 @@ fn inconclusive(test: &Tested, level: f64) -> Outcome {
     // By the formula there may be enough already; then chance was against it, or the values are
     // further from normal than it thinks.
     Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
-}
-
-/// What was tested together.
-fn family(cases: &[ComparedCase], metrics: &[&MetricInfo], tests: usize) -> String {
-    let names: Vec<&str> = metrics.iter().map(|info| info.name).collect();
-    let cases = match cases.len() {
-        1 => "1 case".to_owned(),
-        n => format!("{n} cases"),
-    };
-    let tests = match tests {
-        0 => "nothing varies, so nothing is tested".to_owned(),
-        1 => "1 test".into(),
-        n => format!("{n} tests, corrected together after Holm"),
-    };
-    format!("{} in {cases}: {tests}", names.join(", "))
 }

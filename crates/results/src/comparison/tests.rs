@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_results::comparison::{Comparison, Outcome, Row};
-use tcplab_results::{Case, Metric, Run, RunWorld, Trial, World};
+use crate::{Case, Metric, Run, RunWorld, Trial, World};
 use tcplab_stats::normal_quantile;
 use tcplab_units::Rng;
 
@@ -270,4 +269,95 @@ fn equal_samples_rarely_differ() {
     });
     let alarms = alarms.count();
     assert!(alarms <= 8, "{alarms} of 60");
+}
+
+/// A run of pairs, each metric by a factor; the seeds of both sides are the same.
+fn both(metrics: [&[Values<'_>]; 2]) -> [Run; 2] {
+    metrics.map(|metrics| run(1, vec![case("only", &[], World::Simulated, 1, metrics)]))
+}
+
+#[test]
+fn primary_metric_is_not_corrected_and_the_others_wait_for_it() {
+    let counts = [3.0, 4.0, 2.0, 5.0, 3.0, 4.0, 6.0, 2.0];
+    let more = counts.map(|count| count * 2.0 + 1.0);
+    let shorter = scaled(&TIMES, 0.8);
+    // Transfer time, tested first, differs: so the retransmissions are tested.
+    let [a, b] = both([
+        &[("transfer_time", &TIMES), ("retransmissions", &counts), ("mean_rtt", &TIMES)],
+        &[("transfer_time", &shorter), ("retransmissions", &more), ("mean_rtt", &shorter)],
+    ]);
+    let found = held(&a, &b);
+    assert_eq!(found.metrics[0], "transfer_time");
+    let of = |found: &Comparison, metric: &str| -> Row {
+        found.rows.iter().find(|row| row.metric == metric).unwrap().clone()
+    };
+    // Of eight pairs all for one side: p = 2 / 2⁸, for the other two Holm takes twice that.
+    let least = 2.0 / 256.0;
+    let [first, rest] = ["transfer_time", "retransmissions"].map(|metric| of(&found, metric));
+    assert_eq!((first.family, first.p_corrected), (Family::Primary, least), "{first:?}");
+    assert_eq!((rest.family, rest.p_corrected), (Family::Rest, 2.0 * least), "{rest:?}");
+    assert_eq!((first.outcome, rest.outcome), (Outcome::Better, Outcome::Worse));
+    assert_eq!(
+        found.family,
+        "first transfer_time in 1 case: 1 test, not corrected; then, if that differs throughout, \
+         retransmissions, mean_rtt: 2 tests, corrected together after Holm"
+    );
+    // It does not differ: the others wait, however sure they are by themselves.
+    let mut mixed = TIMES;
+    mixed.rotate_left(3);
+    let [a, b] = both([
+        &[("transfer_time", &TIMES), ("retransmissions", &counts)],
+        &[("transfer_time", &mixed), ("retransmissions", &more)],
+    ]);
+    let row = of(&held(&a, &b), "retransmissions");
+    assert!(row.p <= 0.01 && row.awaits_primary && !row.is_different(), "{row:?}");
+    assert!(matches!(row.outcome, Outcome::Inconclusive { .. }), "{row:?}");
+    // Named first, they are the primary metric.
+    let metrics = Metrics::Named(vec!["retransmissions".into(), "transfer_time".into()]);
+    let asked = Asked { metrics, ..Asked::default() };
+    let found = compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+    assert_eq!(of(&found, "retransmissions").outcome, Outcome::Worse);
+}
+
+/// By scripts/scipy_values.py (`ratios`): the Hodges-Lehmann shift of the logarithms.
+#[test]
+fn ratio_of_positive_amounts_stays_above_zero() {
+    const RATIO: f64 = 0.248_746_730_9;
+    const RATIO_LOW: f64 = 0.073_554_845_3;
+    const RATIO_HIGH: f64 = 0.894_276_905_0;
+    const SLOW: [f64; 8] = [32.3, 2.6, 40.1, 3.1, 28.0, 2.4, 35.5, 30.2];
+    const FAST: [f64; 8] = [2.5, 2.4, 2.6, 2.5, 2.45, 2.38, 2.7, 2.52];
+    let [a, b] = both([&[("transfer_time", &SLOW)], &[("transfer_time", &FAST)]]);
+    let found = held(&a, &b);
+    let row = only(&found);
+    let (low, high) = row.interval.unwrap();
+    let ratio = |difference: f64| row.relative(difference).unwrap() + 1.0;
+    let shown = [row.difference, low, high].map(ratio);
+    for (ours, theirs) in shown.iter().zip([RATIO, RATIO_LOW, RATIO_HIGH]) {
+        assert!((ours - theirs).abs() < 1e-6, "{shown:?}");
+    }
+    let [of_a, of_b] = row.estimates();
+    assert!((of_b / of_a - RATIO).abs() < 1e-6 && of_b > 0.0);
+    // Counts stay counts, and shares points.
+    let none = [0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0];
+    let [a, b] = both([&[("timeouts", &none)], &[("timeouts", &SLOW)]]);
+    let found = held(&a, &b);
+    assert!(!only(&found).is_ratio && only(&found).relative(1.0).is_none());
+}
+
+#[test]
+fn worlds_that_differ_give_one_warning() {
+    let cases = |world| -> Vec<Case> {
+        let names: Vec<String> = (0..30).map(|number| format!("case {number}")).collect();
+        let of = |name: &String| case(name, &[], world, 1, &[("transfer_time", &TIMES)]);
+        names.iter().map(of).collect()
+    };
+    let a = run(1, cases(World::Simulated));
+    let mut b = run(1, cases(World::Kernel));
+    b.world = RunWorld::Kernel;
+    assert_eq!(held(&a, &b).warnings, ["the world differs: A sim, B kernel"]);
+    b.world = a.world;
+    let warnings = held(&a, &b).warnings;
+    let [only] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(only.starts_with("case 0, case 1 and 28 more cases: A ran in the world of "), "{only}");
 }

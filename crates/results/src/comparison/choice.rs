@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_results::Case;
+use crate::Case;
 pub use tcplab_scenario::Threshold;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric, metrics};
 
@@ -28,8 +28,8 @@ impl Asked {
     }
 }
 
-/// Which metrics are compared. Each that is compared makes it harder for all others to be decided,
-/// since all are tested together.
+/// Which metrics are compared. The first is tested first and by itself; of the rest, each makes it
+/// harder for the others to be decided, since these are tested together.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Metrics {
     /// What people ask for first.
@@ -59,10 +59,11 @@ const USUAL: [&MetricInfo; 13] = [
     metrics::GOODPUT,
 ];
 
-/// The metrics to compare, in the order to show.
+/// The metrics to compare, the primary one first: the first named, else `main`.
 pub(super) fn chosen_metrics(
     asked: &Metrics,
     cases: [&[&Case]; 2],
+    main: Option<&MetricInfo>,
 ) -> Result<Vec<&'static MetricInfo>, CompareError> {
     let has = |info: &&MetricInfo| {
         let mut trials = cases.iter().copied().flatten().flat_map(|case| &case.trials);
@@ -72,10 +73,16 @@ pub(super) fn chosen_metrics(
         info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
     };
     let had: Vec<&MetricInfo> = METRICS.iter().filter(is_number).filter(has).collect();
-    let chosen: Vec<&MetricInfo> = match asked {
+    let main = had.iter().copied().find(|info| Some(*info) == main);
+    let mut chosen: Vec<&MetricInfo> = match asked {
         Metrics::Usual => {
             let is_timed = had.iter().any(|info| **info == *metrics::TRANSFER_TIME);
-            let usual = USUAL.iter().filter(|info| !(is_timed && **info == metrics::GOODPUT));
+            let twice = if main == Some(metrics::GOODPUT) {
+                Some(metrics::TRANSFER_TIME)
+            } else {
+                Some(metrics::GOODPUT).filter(|_| is_timed)
+            };
+            let usual = USUAL.iter().filter(|info| Some(**info) != twice);
             usual.filter_map(|usual| had.iter().copied().find(|info| info == usual)).collect()
         }
         Metrics::All => had.iter().copied().filter(|info| info.better != Better::Neither).collect(),
@@ -83,6 +90,10 @@ pub(super) fn chosen_metrics(
             names.iter().map(|name| named(name, &had)).collect::<Result<_, _>>()?
         }
     };
+    if let (Some(main), Metrics::Usual | Metrics::All) = (main, asked) {
+        chosen.retain(|info| *info != main);
+        chosen.insert(0, main);
+    }
     if chosen.is_empty() {
         let what = "no trial has anything that could be compared".into();
         return Err(CompareError::NoMetric { what, known: names(&had) });

@@ -1,0 +1,48 @@
+//! The metric that a run is judged by.
+
+use tcplab_scenario::{Better, MetricInfo, MetricKind, Scope, metric};
+
+use crate::Run;
+
+/// Without a comparison, plot or claim, the first of these that trials have: answers of a load,
+/// data of a transfer, response time, duration.
+const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
+
+/// The main metric of a run, which its answer is about and its comparisons test first: the first of
+/// the scenario's first `[[compare]]`, else that of its first plot, else of the first claim about a
+/// number that each trial has once and that has a better direction, else by the workload. None if
+/// no trial has any.
+pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
+    let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
+    let compared = run.comparisons.iter().filter_map(|found| found.metrics.first());
+    let compared = compared.map(String::as_str);
+    let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
+    let plotted = plotted.map(|plot| plot.metric.as_str());
+    let claimed = run.claims.iter().filter_map(|claim| {
+        let is_merit = |info: &MetricInfo| is_number(info) && info.better != Better::Neither;
+        claim.check.split_whitespace().find(|word| metric(word).is_some_and(is_merit))
+    });
+    // Of a transfer, goodput is one over its time.
+    let is_timed = has(run, "transfer_time");
+    let usual = USUAL.map(|name| {
+        if name == "goodput" && is_timed && has(run, name) { "transfer_time" } else { name }
+    });
+    let usual = usual.into_iter();
+    let infos = compared.chain(plotted).chain(claimed).chain(usual).filter_map(metric);
+    infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
+}
+
+/// The flow whose metrics are the trial's.
+fn subject(run: &Run) -> Option<&str> {
+    let first = run.cases.iter().find_map(|case| case.trials.first())?;
+    first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
+}
+
+fn is_number(info: &MetricInfo) -> bool {
+    info.scope == Scope::Trial && info.kind == MetricKind::Number
+}
+
+fn has(run: &Run, name: &str) -> bool {
+    let mut trials = run.cases.iter().flat_map(|case| &case.trials);
+    trials.any(|trial| trial.metrics.value_named(name).is_some_and(f64::is_finite))
+}
