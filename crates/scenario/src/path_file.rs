@@ -118,6 +118,9 @@ pub(crate) fn complete(
     files: &mut Files<'_>,
 ) -> Result<PathSpec, (String, Problem)> {
     path.check_same_host().map_err(|error| (error.key.clone(), Problem::Path(error)))?;
+    let asked = path.rtt;
+    let mut path = path;
+    path.halve_rtt().map_err(|error| (error.key.clone(), Problem::Path(error)))?;
     let mut path = match path.preset.clone() {
         None => path,
         Some(name) => {
@@ -128,6 +131,14 @@ pub(crate) fn complete(
             path.over(preset.path)
         }
     };
+    if let Some(rtt) = asked.filter(|rtt| path.round_trip() != (*rtt / 2) * 2) {
+        let what = format!(
+            "with the delays in `stages` the RTT is {}, not {rtt}: give `delay` instead",
+            path.round_trip()
+        );
+        let error = PathError { key: "rtt".into(), what };
+        return Err((error.key.clone(), Problem::Path(error)));
+    }
     path.load(&mut |name| files.read(name))
         .map_err(|error| (error.key, Problem::File(error.what)))?;
     Ok(path)
