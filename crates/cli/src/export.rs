@@ -78,6 +78,8 @@ impl Source {
         if path.is_dir() {
             return Ok(Source::Trial(Recording::open(path)?, path.to_owned()));
         }
+        // Its tables are named only if it is one.
+        open(path)?;
         Ok(Source::Capture(path.to_owned()))
     }
 

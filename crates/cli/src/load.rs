@@ -1,7 +1,6 @@
 //! `tcplab load`.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +16,7 @@ use tcplab_units::Durations;
 
 use crate::arguments::{BulkDirection, LoadArguments};
 use crate::exit::FAILED;
-use crate::output::{answer_or_json, print_note};
+use crate::output::{LiveLine, answer_or_json, print_note};
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 
@@ -107,13 +106,13 @@ fn gbit(bytes: u64, seconds: f64) -> f64 {
 /// A changing line on a terminal, elsewhere a line per second.
 struct Display {
     is_quiet: bool,
-    is_terminal: bool,
+    line: LiveLine,
     shown: u64,
 }
 
 impl Display {
     fn new(is_quiet: bool) -> Display {
-        Display { is_quiet, is_terminal: std::io::stderr().is_terminal(), shown: 0 }
+        Display { is_quiet, line: LiveLine::new(), shown: 0 }
     }
 
     /// Shows the progress once per second.
@@ -122,17 +121,12 @@ impl Display {
             return;
         }
         self.shown = elapsed.as_secs();
-        let line = line();
-        if self.is_terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-        } else {
-            print_note(&line);
-        }
+        self.line.show(&line());
     }
 
     fn clear(&self) {
-        if self.is_terminal && self.shown > 0 {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        if self.shown > 0 {
+            self.line.clear();
         }
     }
 }

@@ -10,6 +10,7 @@ mod export;
 mod fidelity;
 mod load;
 mod metrics;
+mod mistaken;
 mod output;
 mod packetdrill;
 mod path_choice;

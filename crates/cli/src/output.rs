@@ -1,10 +1,12 @@
 //! Output: answers go to standard output and files, everything else to standard error.
 
+mod destination;
+mod terminal;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::fd::AsFd;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,6 +14,10 @@ use serde::Serialize;
 use tcplab_quantities::Document;
 
 use crate::arguments::JsonArguments;
+use destination::Destination;
+pub(crate) use terminal::{
+    Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note,
+};
 
 /// What an error of writing to standard output begins with.
 pub(crate) const UNHEARD: &str = "cannot write to standard output";
@@ -21,9 +27,15 @@ pub(crate) const UNHEARD: &str = "cannot write to standard output";
 /// # Errors
 /// If standard output fails: the pipe is closed, the disk is full.
 pub(crate) fn answer(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    let printed = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    printed.context(UNHEARD)
+    terminal::print(text).context(UNHEARD)
+}
+
+/// Prints an answer, on a terminal with colours: `text(true)` is `text(false)` with colours.
+///
+/// # Errors
+/// As [`answer`].
+pub(crate) fn answer_coloured(text: impl Fn(bool) -> String) -> Result<()> {
+    terminal::print_coloured(text).context(UNHEARD)
 }
 
 /// Prints `text`, or `value` as JSON in its place where `--json` asks for it. `--json=FILE` writes
@@ -37,10 +49,23 @@ pub(crate) fn answer_or_json(
     value: &impl Serialize,
     text: impl FnOnce() -> String,
 ) -> Result<()> {
-    if let Some(place) = &json.place {
-        write_file(place, &in_document(document, value)?)?;
-    }
+    write_json(document, json, value)?;
     if json.is_printed() { Ok(()) } else { answer(&text()) }
+}
+
+/// Writes `value` as JSON where `--json` asks for it.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn write_json(
+    document: &Document,
+    json: &JsonArguments,
+    value: &impl Serialize,
+) -> Result<()> {
+    match &json.place {
+        Some(place) => write_file(place, &in_document(document, value)?),
+        None => Ok(()),
+    }
 }
 
 /// `value`, which is an object, as a JSON document that says its schema and version.
@@ -68,11 +93,6 @@ pub(crate) fn write_file(place: &Path, text: &str) -> Result<()> {
     output.write_all(text.as_bytes())?;
     output.commit()?;
     Ok(())
-}
-
-/// Prints a line to standard error; ignores failures.
-pub(crate) fn print_note(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// `1 trial`, `5 trials`.
@@ -105,13 +125,13 @@ pub(crate) fn lines_of(parts: &[impl AsRef<str>], gap: &str, width: usize) -> Ve
 /// [committed](Output::commit); dropped before, it leaves the old file in place.
 ///
 /// Standard output (`-`), devices, pipes and open files of a process (`/dev/stdout`, `/dev/fd/3`)
-/// are written directly.
+/// are written directly. A terminal is shown control characters as such.
 ///
 /// Writing is buffered. Errors name the output.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: PathBuf,
-    writer: BufWriter<File>,
+    writer: BufWriter<Destination>,
     growing: Option<Growing>,
 }
 
@@ -137,7 +157,8 @@ impl Output {
     /// If it cannot be created.
     pub(crate) fn create(name: &Path) -> io::Result<Output> {
         let (file, growing) = open(name).map_err(|error| named(name, error))?;
-        Ok(Output { name: name.into(), writer: BufWriter::with_capacity(BUFFER, file), growing })
+        let writer = BufWriter::with_capacity(BUFFER, Destination::new(file));
+        Ok(Output { name: name.into(), writer, growing })
     }
 
     /// Whether it is a terminal.
@@ -153,7 +174,8 @@ impl Output {
         self.flush()?;
         if let Some(Growing { beside, place }) = &self.growing {
             // After a power failure, a file with its final name must have its content.
-            let moved = self.writer.get_ref().sync_data().and_then(|()| fs::rename(beside, place));
+            let moved =
+                self.writer.get_ref().file().sync_data().and_then(|()| fs::rename(beside, place));
             moved.map_err(|error| named(&self.name, error))?;
             self.growing = None;
         }
@@ -192,7 +214,7 @@ impl Drop for Output {
 
 fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
     if name.as_os_str() == Output::STDOUT {
-        return Ok((io::stdout().as_fd().try_clone_to_owned()?.into(), None));
+        return Ok((terminal::stdout_for_data()?, None));
     }
     let (place, is_open_file) = followed(name);
     let there = match fs::metadata(&place) {

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::process::ExitCode;
 
 use anyhow::Error;
+use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
 use tcplab_lab::LabError;
 use tcplab_lab::compare::CompareError;
 use tcplab_load::LoadError;
@@ -13,7 +14,8 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
-use crate::output::{UNHEARD, Unwritten, print_note};
+use crate::mistaken;
+use crate::output::{UNHEARD, Unwritten, print_coloured_note, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -21,19 +23,41 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(scenario) = scenario_error(error) {
-        let mut text = String::new();
-        let handler = miette::GraphicalReportHandler::new();
-        match handler.render_report(&mut text, scenario) {
-            Ok(()) => print_note(text.trim_end()),
-            Err(_) => print_note(&format!("error: {scenario}")),
-        }
+        print_coloured_note(|colours| in_their_source(scenario, colours));
         return ExitCode::from(ERROR);
     }
     print_note(&format!("error: {}", chain(error)));
-    if let Some(remedy) = remedy(error) {
+    if let Some(remedy) = remedy(error).or_else(|| mistaken::remedy(&chain(error))) {
         print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)
+}
+
+/// All mistakes of a file, and how many there are.
+fn in_their_source(error: &ScenarioError, colours: bool) -> String {
+    let (others, unshown) = (error.others(), error.unshown());
+    let all = std::iter::once(error).chain(others);
+    let mut text = all.map(|error| in_its_source(error, colours)).collect::<Vec<_>>().join("\n\n");
+    if unshown > 0 {
+        text += &format!("\n\nand {unshown} more mistakes");
+    } else if !others.is_empty() {
+        text += &format!("\n\n{} mistakes", others.len() + 1);
+    }
+    text
+}
+
+/// The error below the line of the file that has it.
+fn in_its_source(error: &ScenarioError, colours: bool) -> String {
+    let mut theme = GraphicalTheme::default();
+    if !colours {
+        theme.styles = ThemeStyles::none();
+    }
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
+    match handler.render_report(&mut text, error) {
+        Ok(()) => text.trim_end().to_owned(),
+        Err(_) => format!("error: {error}"),
+    }
 }
 
 /// Whether who read standard output, or another output that is a pipe, has enough, as `head` does.

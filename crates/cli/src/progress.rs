@@ -1,15 +1,13 @@
 //! Shows the progress of a run: a bar with the remaining time on a terminal, lines elsewhere.
 
-use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_lab::{Event, RunDirectory};
 use tcplab_units::Bytes;
 
-use crate::output::print_note;
+use crate::output::{Bar, has_seen_notes, print_note};
 
 /// A trial's share of the bar.
 const STEPS: u64 = 1000;
@@ -17,7 +15,7 @@ const STEPS: u64 = 1000;
 const EACH: u64 = 200;
 
 pub(crate) struct Display {
-    bar: ProgressBar,
+    bar: Bar,
     plain: bool,
     amount: Bytes,
     index: u64,
@@ -31,13 +29,11 @@ pub(crate) struct Display {
 impl Display {
     /// A display for trials that each move `amount` of data.
     pub(crate) fn new(amount: Bytes) -> Display {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template(
+        let bar = Bar::new(
+            None,
             "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about {eta} left\n  {msg}",
-        )
-        .expect("the template is well-formed");
-        bar.set_style(style.progress_chars("━━─"));
-        let plain = !std::io::stderr().is_terminal();
+        );
+        let plain = !has_seen_notes();
         let (trial, since) = (String::new(), Instant::now());
         Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
     }
@@ -53,12 +49,12 @@ impl Display {
         match event {
             Event::Calibrating { step, total } => {
                 let text = format!("calibrating the path: step {step} of {total}");
-                self.bar.set_message(text.clone());
+                self.bar.set_message(&text);
                 self.line(&text);
             }
             Event::WarmingUp { index, total } => {
                 let text = format!("warm-up trial {index} of {total} (not counted)");
-                self.bar.set_message(text.clone());
+                self.bar.set_message(&text);
                 self.line(&text);
             }
             Event::Started { index, total, case, number } => {
@@ -66,7 +62,7 @@ impl Display {
                 self.bar.set_length(self.total * STEPS);
                 self.bar.set_position((self.index - 1) * STEPS);
                 self.trial = format!("trial {index} of {total}: {case}, number {number}");
-                self.bar.set_message(self.trial.clone());
+                self.bar.set_message(&self.trial);
                 self.begun();
             }
             Event::Progress(progress) => {
@@ -80,7 +76,7 @@ impl Display {
                     Bytes::ZERO => String::new(),
                     amount => format!(" of {:.1}", amount.as_u64() as f64 / 1e6),
                 };
-                self.bar.set_message(format!(
+                self.bar.set_message(&format!(
                     "{}, {received:.1}{of} MB after {:.1} s",
                     self.trial,
                     progress.at.as_secs_f64()
@@ -89,7 +85,7 @@ impl Display {
             Event::Failed { reason, again } => {
                 let then = if again { "retrying" } else { "missing in the tables" };
                 let text = format!("  {} failed: {reason}; {then}", self.trial);
-                self.bar.suspend(|| print_note(&text));
+                self.bar.print_above(&text);
                 self.bar.set_position(self.index * STEPS);
             }
             Event::Flawed { flaws, again } => {
@@ -141,7 +137,7 @@ impl Display {
 
     /// Removes the bar.
     pub(crate) fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.bar.clear();
     }
 
     /// Progress without a terminal.

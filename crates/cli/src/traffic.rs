@@ -1,26 +1,23 @@
 //! Traffic through a path of `tcplab shell` or `tcplab bridge`, as text.
 
-use std::io::{IsTerminal, Write};
-
 use anyhow::Result;
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_testbed::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Instant, Rate, Span};
 
 use crate::arguments::UseArguments;
-use crate::output::{in_document, print_note, write_file};
+use crate::output::{LiveLine, in_document, print_note, write_file};
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
     is_live: bool,
-    is_terminal: bool,
+    line: LiveLine,
     last: Option<Traffic>,
 }
 
 impl Display {
     pub(crate) fn new(is_live: bool) -> Display {
-        let is_terminal = std::io::stderr().is_terminal();
-        Display { is_live, is_terminal, last: None }
+        Display { is_live, line: LiveLine::new(), last: None }
     }
 
     /// Called once per second.
@@ -30,17 +27,13 @@ impl Display {
         }
         let line = live_line(self.last.as_ref(), traffic);
         self.last = Some(traffic.clone());
-        if self.is_terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-        } else {
-            print_note(&line);
-        }
+        self.line.show(&line);
     }
 
     /// Erases the line of `show` on a terminal.
     pub(crate) fn clear(is_live: bool) {
-        if is_live && std::io::stderr().is_terminal() {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        if is_live {
+            LiveLine::new().clear();
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A picture and the numbers in it.
 
+use tcplab_units::csv_field;
+
 use crate::svg::escape;
 
 /// A picture with its numbers as a table.
@@ -13,21 +15,13 @@ pub struct Drawn {
 
 /// A table as comma-separated values (RFC 4180, but with `\n` at the end of a line).
 pub fn csv<R: AsRef<[String]>>(columns: &[&str], rows: impl IntoIterator<Item = R>) -> String {
-    let mut text = columns.iter().map(|column| field(column)).collect::<Vec<_>>().join(",");
+    let mut text = columns.iter().map(|column| csv_field(column)).collect::<Vec<_>>().join(",");
     text.push('\n');
     for row in rows {
-        text += &row.as_ref().iter().map(|cell| field(cell)).collect::<Vec<_>>().join(",");
+        text += &row.as_ref().iter().map(|cell| csv_field(cell)).collect::<Vec<_>>().join(",");
         text.push('\n');
     }
     text
-}
-
-fn field(text: &str) -> String {
-    if text.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
 }
 
 /// A number for [`csv`]; empty if it is not finite.

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-/// Escapes `text` for text nodes and quoted attributes. Characters that XML forbids become U+FFFD.
+use tcplab_units::visible;
+
+/// Escapes `text` for text nodes and quoted attributes. Control characters, most of which XML
+/// forbids, are [shown as such](visible); its noncharacters become U+FFFD.
 pub fn escape(text: &str) -> Cow<'_, str> {
-    let special = |c: char| {
-        matches!(c, '&' | '<' | '>' | '"' | '\'' | '\u{fffe}' | '\u{ffff}')
-            || (c < ' ' && !matches!(c, '\t' | '\n' | '\r'))
-    };
+    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'' | '\u{fffe}' | '\u{ffff}');
+    let text = visible(text);
     if !text.contains(special) {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mut safe = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -19,7 +20,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            c if special(c) => safe.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             c => safe.push(c),
         }
     }
@@ -33,7 +34,8 @@ mod tests {
         for (raw, safe) in [
             ("ack 5 SACK 7-9", "ack 5 SACK 7-9"),
             ("</svg><script>\"&'", "&lt;/svg&gt;&lt;script&gt;&quot;&amp;&#39;"),
-            ("bell\u{7}", "bell\u{fffd}"),
+            ("bell\u{7}<", "bell\\x07&lt;"),
+            ("\u{202e}\u{ffff}", "\\u{202e}\u{fffd}"),
         ] {
             assert_eq!(super::escape(raw), safe);
         }

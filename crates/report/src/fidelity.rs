@@ -9,6 +9,7 @@ use tcplab_stats::median;
 use crate::grid::{Cell, Grid, Side};
 use crate::html::assets::{STYLES, THEME};
 use crate::html::error::ReportError;
+use crate::html::rendered::rendered;
 
 /// What the tables show, and the decimals of the medians.
 const SHOWN: [(&MetricInfo, usize); 5] = [
@@ -70,7 +71,7 @@ pub fn fidelity_page(found: &Fidelity) -> Result<String, ReportError> {
         goals: found.goals.iter().map(|goal| (goal.held, sentence(goal))).collect(),
         environment: &found.environment,
     };
-    Ok(page.render()?)
+    rendered(&page)
 }
 
 #[derive(Template)]

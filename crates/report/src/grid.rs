@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use tcplab_units::visible_line;
+
 /// How a text is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
@@ -32,9 +34,9 @@ pub(crate) enum Style {
 }
 
 impl Look {
-    /// Control characters are replaced, so that no text can steer the terminal.
+    /// Control characters are shown as such, so that no text can steer the terminal.
     pub(crate) fn paint(self, text: &str, style: Style) -> String {
-        let text = harmless(text);
+        let text = visible_line(text).into_owned();
         let code = match style {
             Style::Plain => return text,
             Style::Strong => 1,
@@ -60,13 +62,9 @@ impl Look {
         let width = self.width.saturating_sub(indent).max(20);
         for (number, line) in wrapped(text, width).iter().enumerate() {
             let before = if number == 0 { first.to_owned() } else { " ".repeat(indent) };
-            let _ = writeln!(out, "{}", harmless(&format!("{before}{line}")));
+            let _ = writeln!(out, "{}", visible_line(&format!("{before}{line}")));
         }
     }
-}
-
-fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[derive(Debug, Clone, Default)]
@@ -77,10 +75,11 @@ pub(crate) struct Cell {
 
 impl Cell {
     pub(crate) fn new(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), style: Style::Plain }
+        Cell::styled(text, Style::Plain)
     }
+    /// Made visible at once: columns are as wide as what is seen.
     pub(crate) fn styled(text: impl Into<String>, style: Style) -> Cell {
-        Cell { text: text.into(), style }
+        Cell { text: visible_line(&text.into()).into_owned(), style }
     }
 }
 

@@ -2,6 +2,7 @@
 //! terminal.
 
 mod check;
+mod coloured;
 pub mod compare;
 mod fidelity;
 mod grid;
@@ -16,6 +17,7 @@ mod trace_page;
 mod trial;
 
 pub use check::check_table;
+pub use coloured::coloured;
 pub use fidelity::{fidelity_page, fidelity_table};
 pub use html::error::ReportError;
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};

@@ -4,6 +4,7 @@ use tcplab_quantities as q;
 use tcplab_results::comparison::Row;
 use tcplab_results::{Case, Recovery, Run};
 use tcplab_units::rounded::{counted, grouped};
+use tcplab_units::visible_line;
 
 use crate::check::verified;
 use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
@@ -321,7 +322,7 @@ fn episodes(run: &Run, text: &mut String) {
 }
 
 fn line(text: &mut String, line: &str) {
-    // A control character in a claim must not steer the terminal.
-    text.extend(line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    // A line break in a title must not look like a line of ours.
+    text.push_str(&visible_line(line));
     text.push('\n');
 }

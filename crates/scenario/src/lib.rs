@@ -1,7 +1,7 @@
 //! The scenario file: an experiment and its claims, read into cases to run.
 //!
 //! [`Scenario::parse`] reads a file. The result is checked: every path can be built, every workload
-//! run, every claim evaluated. A [`ScenarioError`] shows the line of a mistake and its remedy.
+//! run, every claim evaluated. A [`ScenarioError`] shows all mistakes with their lines and remedies.
 
 mod case;
 mod catalogue;
@@ -17,6 +17,7 @@ mod key;
 mod located;
 mod matrix;
 pub mod metrics;
+mod mistakes;
 mod operand;
 mod path_file;
 mod plots;

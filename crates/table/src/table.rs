@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use tcplab_units::csv_field;
+
 use crate::arrow::ArrowFile;
 use crate::column::{Column, Object};
 use crate::error::TableError;
@@ -150,10 +152,7 @@ fn write_line(out: &mut impl Write, cells: impl Iterator<Item = Value>) -> io::R
             Value::Number(number) if number.is_finite() => write!(out, "{number}")?,
             // RFC 4180 has no infinity and no NaN.
             Value::Empty | Value::Number(_) => {}
-            Value::Text(text) if text.contains(['"', ',', '\n', '\r']) => {
-                write!(out, "\"{}\"", text.replace('"', "\"\""))?;
-            }
-            Value::Text(text) => out.write_all(text.as_bytes())?,
+            Value::Text(text) => out.write_all(csv_field(&text).as_bytes())?,
             Value::Wholes(numbers) => {
                 for (place, number) in numbers.iter().enumerate() {
                     let space = if place > 0 { " " } else { "" };
@@ -170,11 +169,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_quotes_fields_with_commas_quotes_and_line_ends() {
+    fn csv_quotes_texts_and_disarms_formulas_but_not_numbers() {
         let mut out = Vec::new();
-        let cells = ["plain", "a,b", "say \"hi\""].map(Value::from);
-        write_line(&mut out, cells.into_iter()).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "plain,\"a,b\",\"say \"\"hi\"\"\"\n");
+        let texts = ["plain", "a,b", "=1+1", "-1", "@A1"].map(Value::from);
+        let cells = texts.into_iter().chain([Value::Whole(-7), Value::Number(-0.5)]);
+        write_line(&mut out, cells).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "plain,\"a,b\",'=1+1,-1,'@A1,-7,-0.5\n");
     }
 
     #[test]

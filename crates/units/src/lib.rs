@@ -8,6 +8,7 @@
 //! `64KB`); what could mean two things is refused with both.
 
 mod bytes;
+mod csv_field;
 mod durations;
 mod endpoint;
 pub mod ends;
@@ -22,8 +23,10 @@ mod server_design;
 pub mod text;
 mod time;
 mod unit;
+mod visible;
 
 pub use bytes::Bytes;
+pub use csv_field::csv_field;
 pub use durations::Durations;
 pub use endpoint::Endpoint;
 pub use offset::Offset;
@@ -33,3 +36,4 @@ pub use rate::Rate;
 pub use rng::Rng;
 pub use server_design::ServerDesign;
 pub use time::{Instant, Span};
+pub use visible::{visible, visible_line};

@@ -12,6 +12,8 @@ struct Ban {
     /// Segments that may follow nevertheless.
     except: &'static [&'static str],
     scope: Scope,
+    /// Files of the bound crates that are free nevertheless.
+    free: &'static [&'static str],
     /// Whether tests are bound by it too.
     in_tests: bool,
     why: &'static str,
@@ -27,6 +29,15 @@ enum Scope {
 /// The crates whose results depend on nothing but their arguments.
 const PURE: &[&str] =
     &["units", "wire", "path", "stack", "workload", "sim", "trace", "findings", "stats", "plot"];
+
+/// What may name standard output and standard error.
+const PRINTING: &[&str] = &[
+    "crates/cli/src/output/terminal.rs",
+    // Lines of JSON to the process that started this one.
+    "crates/testbed/src/message.rs",
+    // Hands them to the program of the user.
+    "crates/testbed/src/shell/mod.rs",
+];
 
 const BANS: &[Ban] = &[
     pure(
@@ -71,11 +82,21 @@ const BANS: &[Ban] = &[
         "use a `BTreeMap`, a `BTreeSet`, or a `Vec` in order",
     ),
     Ban {
-        scope: Scope::Outside(&["cli", "server", "xtask"]),
+        scope: Scope::Outside(&["xtask"]),
+        free: PRINTING,
         ..pure(
-            &["print!", "println!", "eprint!", "eprintln!"],
-            "a library's caller decides what is shown, and where",
-            "return it",
+            &["print!", "println!", "eprint!", "eprintln!", "io::stdout", "io::stderr"],
+            "one place prints, so that foreign text cannot steer the terminal",
+            "return it; in `cli` print it with `crate::output`",
+        )
+    },
+    Ban {
+        scope: Scope::Outside(&["xtask"]),
+        free: PRINTING,
+        ..pure(
+            &["ProgressDrawTarget", "MultiProgress", "rustix::stdio"],
+            "one place prints, so that foreign text cannot steer the terminal",
+            "use `crate::output`",
         )
     },
     everywhere(
@@ -98,7 +119,7 @@ const BANS: &[Ban] = &[
 
 /// A ban that binds the pure crates, but not their tests.
 const fn pure(paths: &'static [&'static str], why: &'static str, remedy: &'static str) -> Ban {
-    Ban { paths, except: &[], scope: Scope::In(PURE), in_tests: false, why, remedy }
+    Ban { paths, except: &[], scope: Scope::In(PURE), free: &[], in_tests: false, why, remedy }
 }
 
 /// A ban that binds all code.
@@ -107,14 +128,16 @@ const fn everywhere(
     why: &'static str,
     remedy: &'static str,
 ) -> Ban {
-    Ban { paths, except: &[], scope: Scope::Everywhere, in_tests: true, why, remedy }
+    Ban { paths, except: &[], scope: Scope::Everywhere, free: &[], in_tests: true, why, remedy }
 }
 
 pub(super) fn check(source: &Source) -> Vec<Violation> {
     let Some(crate_name) = source.crate_name() else { return Vec::new() };
     // A build script talks to cargo by printing, and runs on the developer's machine.
     let build_script = !source.path.contains("/src/") && !source.test_file;
-    let bans: Vec<&Ban> = BANS.iter().filter(|ban| ban.scope.binds(crate_name)).collect();
+    let binds =
+        |ban: &&Ban| ban.scope.binds(crate_name) && !ban.free.contains(&source.path.as_str());
+    let bans: Vec<&Ban> = BANS.iter().filter(binds).collect();
     let mut violations = BTreeSet::new();
     for mention in source.mentions() {
         for ban in &bans {
@@ -182,6 +205,10 @@ mod tests {
             ("stats", "let m = std::collections::HashMap::new();", 1, "`HashMap` in `stats`"),
             ("plot", "use std::collections::{BTreeMap, HashSet};", 1, "`HashSet` in `plot`"),
             ("lab", "println!(\"x\");", 1, "`println!` in `lab`"),
+            ("cli", "println!(\"{x}\");", 1, "`println!` in `cli`"),
+            ("cli", "use std::io::{self, stdout};", 1, "`io::stdout` in `cli`"),
+            ("testbed", "let _ = write!(io::stderr(), \"x\");", 1, "`io::stderr` in `testbed`"),
+            ("cli", "use indicatif::ProgressDrawTarget;", 1, "`ProgressDrawTarget` in `cli`"),
             ("cli", "todo!()", 1, "`todo!` in `cli`"),
             ("testbed", "unimplemented!()", 1, "`unimplemented!` in `testbed`"),
             ("xtask", "std::dbg!(x)", 1, "`dbg!` in `xtask`"),
@@ -207,13 +234,15 @@ mod tests {
             ("trace", "use std::net::{IpAddr, Ipv4Addr};\nlet a = std::net::Ipv6Addr::LOCALHOST;"),
             ("lab", "let now = Instant::now(); let m = HashMap::new(); std::fs::read(p);"),
             ("testbed", "unsafe { libc::close(fd) }"),
-            ("cli", "println!(\"{x}\");"),
+            ("xtask", "println!(\"{x}\");"),
             ("path", "#[cfg(test)]\nmod tests {\n  use std::collections::HashMap;\n}"),
             ("path", "#[test]\nfn f() { eprintln!(\"skipped\"); }"),
         ];
         for (crate_name, text) in table {
             assert_eq!(found_in(&format!("crates/{crate_name}/src/lib.rs"), text), [], "{text}");
         }
+        let printing = "fn f() { io::stdout().lock(); ProgressDrawTarget::stderr() }";
+        assert_eq!(found_in("crates/cli/src/output/terminal.rs", printing), []);
         assert_eq!(found_in("crates/cli/build.rs", "fn main() { print!(\"cargo::\") }"), []);
         assert_eq!(found_in("crates/path/tests/pair.rs", "use std::fs;"), []);
     }

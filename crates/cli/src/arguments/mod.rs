@@ -1,12 +1,14 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod advise;
+mod amount;
 mod compare;
 mod duration;
 mod fidelity;
 mod json;
 mod load;
 mod metrics;
+mod mistyped;
 mod packetdrill;
 mod path;
 mod recording;
@@ -19,7 +21,10 @@ mod trace;
 mod tuning;
 mod world;
 
+use std::env;
+
 use clap::{Parser, Subcommand};
+use tcplab_units::visible_line;
 
 pub(crate) use advise::AdviseArguments;
 pub(crate) use compare::CompareArguments;
@@ -41,6 +46,8 @@ pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
 pub(crate) use world::World;
+
+use crate::output::{answer_coloured, print_coloured_note};
 
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
@@ -206,7 +213,28 @@ pub(crate) struct DoctorArguments {
 
 /// Parses the command line; on a mistake prints it and exits with 2, as clap does.
 pub(crate) fn parse() -> Command {
-    Cli::parse().command
+    let parsed = Cli::try_parse().unwrap_or_else(|said| {
+        // The message quotes arguments; those may be names of files that somebody else gave.
+        let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
+        let shown: Vec<String> = shown.collect();
+        let said = Cli::try_parse_from(&shown).err().unwrap_or(said);
+        let said = mistyped::with_hints(said, &shown);
+        let text = said.render();
+        let text = |colours| {
+            let text = if colours { text.ansi().to_string() } else { text.to_string() };
+            // Rust's words for a number with a sign, a point or a letter.
+            text.replace("invalid digit found in string", "not a whole number of 0 or more")
+                .replace("invalid float literal", "not a number")
+        };
+        if said.use_stderr() {
+            print_coloured_note(|colours| text(colours).trim_end().to_owned());
+        } else {
+            // Help, which nobody need read to the end.
+            let _ = answer_coloured(text);
+        }
+        std::process::exit(said.exit_code())
+    });
+    parsed.command
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl<'a> Outputs<'a> {
                 bail!("only one output can go to standard output (`-`)");
             }
             self.has_answered = true;
-            return answer(&text()?);
+            return write_file(place, &text()?);
         }
         write_file(place, &text()?)?;
         print_note(&format!("written: {}", place.display()));

@@ -3,8 +3,8 @@
 use anyhow::{Result, anyhow, bail};
 use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
-use tcplab_report::trace::{Chosen, LadderView, connection_text, ladder_text, notes_text};
-use tcplab_trace::{Connection, Flow, LadderLine, ladder, ladder_between, listing};
+use tcplab_report::trace::{Chosen, LadderView, Look, connection_text, ladder_text, notes_text};
+use tcplab_trace::{Connection, Flow, LadderLine, Note, ladder, ladder_between, listing};
 use tcplab_units::Instant;
 
 use super::files::Files;
@@ -12,7 +12,7 @@ use super::input::Passed;
 use super::outputs::look;
 use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
-use crate::output::{answer, write_file};
+use crate::output::{answer_coloured, write_file};
 
 /// Whether the request is about one connection.
 pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
@@ -22,30 +22,19 @@ pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
 pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
     let (Passed { head, sink, .. }, files) =
         files.read(Chosen::new([view.connection.unwrap_or(0)]))?;
+    if let (Some(ladder), None, 2..) = (&outputs.ladder_svg, view.connection, sink.seen()) {
+        let all = sink.seen();
+        // The other files are of all connections.
+        files.finish(&[])?;
+        bail!(
+            "{} was not written: --ladder-svg draws one connection, and the capture has {all}: \
+             choose one with -c N (numbers in the table of `tcplab trace`)",
+            ladder.display()
+        );
+    }
     let chosen = only(sink, view.connection, &head.names.join(", "))?;
     let (index, connection) = (chosen.0, &chosen.1);
     let part = Part::new(connection, view.from, view.to)?;
-    let look = look();
-    let mut text = String::new();
-    if view.listing || view.ladder {
-        if view.listing {
-            text += &listing(&part.of(connection));
-        }
-        if view.ladder {
-            let drawn = Drawn::new(connection, view, &part);
-            let view = LadderView {
-                sender: &drawn.sender,
-                receiver: &drawn.receiver,
-                lines: &drawn.lines,
-            };
-            text += &ladder_text(view, look);
-        }
-    } else if view.connection.is_some() {
-        text += &notes_text(&head.notes, look);
-        let mut findings = tcplab_findings::examine(connection);
-        worst_first(&mut findings);
-        text += &connection_text(index, connection, &findings, look);
-    }
     if let Some(file) = &outputs.ladder_svg {
         let drawn = Drawn::new(connection, view, &part);
         let scene = LadderScene {
@@ -59,7 +48,37 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
         write_file(file, &tcplab_plot::ladder_svg(&scene))?;
     }
     files.finish(std::slice::from_ref(&chosen))?;
-    answer(&text)
+    answer_coloured(|colours| text(&chosen, &head.notes, view, &part, look(colours)))
+}
+
+fn text(
+    (index, connection): &(usize, Connection),
+    notes: &[Note],
+    view: &ViewArguments,
+    part: &Part,
+    look: Look,
+) -> String {
+    let mut text = String::new();
+    if view.listing || view.ladder {
+        if view.listing {
+            text += &listing(&part.of(connection));
+        }
+        if view.ladder {
+            let drawn = Drawn::new(connection, view, part);
+            let view = LadderView {
+                sender: &drawn.sender,
+                receiver: &drawn.receiver,
+                lines: &drawn.lines,
+            };
+            text += &ladder_text(view, look);
+        }
+    } else if view.connection.is_some() {
+        text += &notes_text(notes, look);
+        let mut findings = tcplab_findings::examine(connection);
+        worst_first(&mut findings);
+        text += &connection_text(*index, connection, &findings, look);
+    }
+    text
 }
 
 /// The connection with that number, by default the only one of a capture.
@@ -71,8 +90,8 @@ pub(crate) fn only(
     let all = chosen.seen();
     if wanted.is_none() && all > 1 {
         bail!(
-            "{all} connections in the capture: choose one with --connection N (numbers in the \
-             table of `tcplab trace`)"
+            "{all} connections in the capture: choose one with -c N (numbers in the table of `tcplab \
+             trace`)"
         );
     }
     let connection = chosen.into_connections().pop();

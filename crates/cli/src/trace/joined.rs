@@ -13,7 +13,7 @@ use tcplab_units::Endpoint;
 use super::input::{is_stdin, name, open};
 use super::outputs::look;
 use crate::arguments::ViewArguments;
-use crate::output::answer_or_json;
+use crate::output::{answer_coloured, write_json};
 
 /// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
@@ -31,10 +31,12 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     let audit = audit(&joined, &claims);
     let names = Endpoint::BOTH.map(|side| name(path(side)));
     let whole = Whole { captures: &names, joined: &joined, audit: &audit };
-    answer_or_json(&JOINED_DOCUMENT, &view.json, &whole, || {
-        let top = if view.all { usize::MAX } else { view.top };
-        joined_text(&joined, &audit, &names, top, look())
-    })
+    write_json(&JOINED_DOCUMENT, &view.json, &whole)?;
+    if view.json.is_printed() {
+        return Ok(());
+    }
+    let top = if view.all { usize::MAX } else { view.top };
+    answer_coloured(|colours| joined_text(&joined, &audit, &names, top, look(colours)))
 }
 
 #[derive(Debug, Serialize)]

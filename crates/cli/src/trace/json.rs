@@ -1,9 +1,9 @@
 //! For programs: one JSON object, or a line for each thing found.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::Serialize;
 use tcplab_quantities::TRACE_DOCUMENT;
 use tcplab_report::trace::Chosen;
@@ -12,7 +12,7 @@ use tcplab_trace::{Note, OtherPackets, Trace};
 
 use super::files::Files;
 use super::input::Passed;
-use crate::output::{Output, UNHEARD};
+use crate::output::Output;
 
 /// Everything: all connections, or one of them.
 pub(super) fn whole(files: Files<'_>, connection: Option<usize>, place: &Path) -> Result<()> {
@@ -38,11 +38,11 @@ pub(super) fn whole(files: Files<'_>, connection: Option<usize>, place: &Path) -
 
 /// A line for each thing as soon as it is certain: of all connections, or of one of them.
 pub(super) fn lines(files: Files<'_>, only: Option<usize>) -> Result<()> {
-    let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let out = Output::create(Path::new(Output::STDOUT))?;
     let (Passed { trace, sink, head }, files) = files.read(TraceLines::create(out, only))?;
     let written = sink.finish("capture", Capture::new(&head.names, &trace));
     files.finish(&[])?;
-    written.context(UNHEARD)
+    Ok(written?)
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! Capturing from an interface of this machine.
 
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -17,7 +17,7 @@ use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
 use crate::arguments::LiveArguments;
-use crate::output::print_note;
+use crate::output::{LiveLine, has_seen_notes, print_note};
 use tcplab_units::rounded::grouped;
 
 /// How often progress is shown.
@@ -141,7 +141,7 @@ impl CaptureWriter {
 
 /// A progress line on the terminal.
 struct Progress {
-    is_terminal: bool,
+    line: Option<LiveLine>,
     started: Instant,
     shown: Option<Instant>,
     bytes: u64,
@@ -149,8 +149,8 @@ struct Progress {
 
 impl Progress {
     fn new(interface: &str, wish: &LiveArguments) -> Progress {
-        let is_terminal = std::io::stderr().is_terminal();
-        if is_terminal {
+        let line = has_seen_notes().then(LiveLine::new);
+        if line.is_some() {
             let until = match (wish.duration, wish.packets) {
                 (Some(duration), _) => format!("for {duration}, or until Ctrl-C"),
                 (None, Some(most)) => format!("until {most} packets or Ctrl-C"),
@@ -158,26 +158,26 @@ impl Progress {
             };
             print_note(&format!("capturing on {interface} {until}"));
         }
-        Progress { is_terminal, started: Instant::now(), shown: None, bytes: 0 }
+        Progress { line, started: Instant::now(), shown: None, bytes: 0 }
     }
 
     fn update(&mut self, packets: u64) {
-        if !self.is_terminal || self.shown.is_some_and(|shown| shown.elapsed() < SHOW_EVERY) {
+        let Some(line) = &self.line else { return };
+        if self.shown.is_some_and(|shown| shown.elapsed() < SHOW_EVERY) {
             return;
         }
         self.shown = Some(Instant::now());
-        let _ = write!(
-            std::io::stderr(),
-            "\r\x1b[K{:.0} s, {} packets, {:.1} MB",
+        line.show(&format!(
+            "{:.0} s, {} packets, {:.1} MB",
             self.started.elapsed().as_secs_f64(),
             grouped(packets),
             self.bytes as f64 / 1e6
-        );
+        ));
     }
 
     fn clear(&self) {
-        if self.is_terminal {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        if let Some(line) = &self.line {
+            line.clear();
         }
     }
 }

@@ -11,7 +11,7 @@ use super::files::Files;
 use super::input::{Input, Passed};
 use super::outputs::look;
 use crate::arguments::ViewArguments;
-use crate::output::answer;
+use crate::output::answer_coloured;
 
 /// The most connections whose findings are shown.
 const SHOWN: usize = 3;
@@ -35,7 +35,7 @@ pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) ->
         })
         .collect();
     let top = if view.all { usize::MAX } else { view.top };
-    answer(&summary_text(&head, &summary, &findings, top, look()))
+    answer_coloured(|colours| summary_text(&head, &summary, &findings, top, look(colours)))
 }
 
 /// The worst connections (of a short capture) and those that output files need, with their

@@ -1,13 +1,13 @@
 //! A progress bar on the terminal, once reading takes long enough.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tcplab_capture::Source;
+
+use crate::output::{Bar, has_seen_notes};
 
 /// No bar before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -29,7 +29,7 @@ impl Progress {
             taken.push(source.taken());
             size = size.zip(source.size()).map(|(all, one)| all + one);
         }
-        let watcher = std::io::stderr().is_terminal().then(|| {
+        let watcher = has_seen_notes().then(|| {
             let over = Arc::clone(&over);
             thread::spawn(move || watch(&taken, size, &over))
         });
@@ -53,16 +53,14 @@ fn watch(taken: &[Arc<AtomicU64>], size: Option<u64>, over: &AtomicBool) {
     if over.load(Ordering::Relaxed) {
         return;
     }
-    let bar = ProgressBar::with_draw_target(size, ProgressDrawTarget::stderr());
     let template = match size {
         Some(_) => "{spinner} {wide_bar} {bytes} of {total_bytes}, about {eta} left",
         None => "{spinner} {bytes} read, {elapsed_precise}",
     };
-    let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-    bar.set_style(style.progress_chars("━━─"));
+    let bar = Bar::new(size, template);
     while !over.load(Ordering::Relaxed) {
         bar.set_position(taken.iter().map(|bytes| bytes.load(Ordering::Relaxed)).sum());
         thread::park_timeout(TICK);
     }
-    bar.finish_and_clear();
+    bar.clear();
 }

@@ -94,7 +94,9 @@ impl BdpMultiple {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueueSizeError {
     /// It is none of the four.
-    #[error("`{0}` is not the size of a queue: write it as `512 packets`, `64 kB`, `50 ms` or `1 bdp`")]
+    #[error(
+        "`{0}` is not the size of a queue: write it as `512 packets`, `64 kB`, `50 ms` or `1 bdp`"
+    )]
     NotASize(String),
     /// Its `m` could be a million bytes, milliseconds or minutes.
     #[error("`{0}m` could be two things: write `{0} MB` or `{0} ms`")]
@@ -250,7 +252,8 @@ mod tests {
 
     #[test]
     fn says_what_would_be_right() {
-        let size = "is not the size of a queue: write it as `512 packets`, `64 kB` or `1 bdp`";
+        let size =
+            "is not the size of a queue: write it as `512 packets`, `64 kB`, `50 ms` or `1 bdp`";
         for text in ["512", "deep", "", "-1 packets", "1.2.3 bdp", "1..2 kB", "8 Mbit/s", ". bdp"] {
             assert_eq!(
                 text.parse::<QueueSize>().unwrap_err().to_string(),

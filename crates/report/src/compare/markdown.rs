@@ -1,6 +1,7 @@
 //! Markdown for a pull request.
 
 use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_units::visible_line;
 
 use super::words::{
     detectable, difference, interval, is_quiet, median, probability, relative, sentence, side,
@@ -82,13 +83,14 @@ fn line(cells: &[&str]) -> String {
 
 /// Names of cases must not act as markup.
 pub(super) fn escaped(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible_line(&text).chars() {
         match c {
-            '|' => safe.push_str("\\|"),
+            // A table's cell, a link or picture, code.
+            '|' | '[' | ']' | '`' | '\\' => safe.extend(['\\', c]),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            '\n' | '\r' => safe.push(' '),
             c => safe.push(c),
         }
     }

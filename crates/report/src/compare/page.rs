@@ -13,6 +13,7 @@ use super::words::{
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
+use crate::html::rendered::rendered;
 use crate::title::title;
 
 /// A page about a comparison of runs, with transfers seen close.
@@ -42,7 +43,7 @@ pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String,
         notes: vec![format!("Tested: {}.", found.family), NOTE.into()],
         closes: close.iter().map(CloseView::new).collect(),
     };
-    Ok(page.render()?)
+    rendered(&page)
 }
 
 /// A page about two captures.
@@ -84,7 +85,7 @@ pub fn captures_page(
         notes: vec!["One connection each: differences may be due to chance.".into()],
         closes: close.iter().map(CloseView::new).collect(),
     };
-    Ok(page.render()?)
+    rendered(&page)
 }
 
 fn style() -> String {

@@ -6,3 +6,4 @@ pub(crate) mod error;
 pub(crate) mod figure;
 pub(crate) mod levels;
 pub(crate) mod pack;
+pub(crate) mod rendered;

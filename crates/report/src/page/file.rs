@@ -14,6 +14,7 @@ use super::recordings::{Recordings, loaded};
 use crate::html::anchor::anchor;
 use crate::html::error::ReportError;
 use crate::html::pack::pack;
+use crate::html::rendered::rendered;
 use crate::summary::worlds::world;
 use crate::trial::view::TrialView;
 
@@ -46,7 +47,7 @@ pub fn write(
     let mut plain_left = PLAIN;
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
-        cases.push_str(&CaseHead { id, case, world: world(case) }.render()?);
+        cases.push_str(&rendered(&CaseHead { id, case, world: world(case) })?);
         // Without packets there is nothing to draw; the tables have the trial.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
@@ -54,7 +55,7 @@ pub fn write(
             let view = TrialView::new(&case.name, index, trial, &data, i == 0);
             let rerun = Rerun::of(run, case, trial, Links::Within);
             let body = TrialBody { view: &view, rerun };
-            let body = body.render()?;
+            let body = rendered(&body)?;
             let is_plain = body.len() <= plain_left;
             let packed = if is_plain { String::new() } else { pack(body.as_bytes()) };
             plain_left = plain_left.saturating_sub(body.len());
@@ -63,15 +64,15 @@ pub fn write(
             gathered.add(case, &data, &shown);
             let body = if is_plain { body } else { String::new() };
             let marks = Marks::of(trial.episodes.iter(), None);
-            cases.push_str(&TrialPart { view, marks, body, packed }.render()?);
+            cases.push_str(&rendered(&TrialPart { view, marks, body, packed })?);
         }
         cases.push_str("</section>\n");
     }
     let matrix = matrix(run, &mut recordings)?;
     let head = head(run, gathered, Links::Within, Some(matrix));
-    out.write_all(head.render()?.as_bytes())?;
+    out.write_all(rendered(&head)?.as_bytes())?;
     out.write_all(cases.as_bytes())?;
-    out.write_all(foot(run, Links::Within).render()?.as_bytes())?;
+    out.write_all(rendered(&foot(run, Links::Within))?.as_bytes())?;
     Ok(())
 }
 

@@ -18,6 +18,7 @@ use super::recordings::{Recordings, loaded, whole};
 use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
 use crate::html::error::ReportError;
+use crate::html::rendered::rendered;
 use crate::summary::measure::{main_metric, values};
 use crate::summary::metrics::rank;
 use crate::summary::worlds::world;
@@ -79,11 +80,11 @@ pub fn write_folder(
         chosen.push(with_pages);
     }
     let mut out = BufWriter::new(File::create(directory.join("index.html"))?);
-    head(run, gathered, Links::Index, None).write_into(&mut out)?;
+    out.write_all(rendered(&head(run, gathered, Links::Index, None))?.as_bytes())?;
     for ((index, case), with_pages) in run.cases.iter().enumerate().zip(&chosen) {
-        CaseSection::of(index, case, with_pages).write_into(&mut out)?;
+        out.write_all(rendered(&CaseSection::of(index, case, with_pages))?.as_bytes())?;
     }
-    foot(run, Links::Index).write_into(&mut out)?;
+    out.write_all(rendered(&foot(run, Links::Index))?.as_bytes())?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
     Ok(())
 }
@@ -121,7 +122,7 @@ fn trial_page(run: &Run, case: &Case, view: TrialView<'_>, page: &Path) -> Resul
     let all = run.cases.iter().map(|case| case.trials.len()).sum::<usize>() <= ALL_HAVE_PAGES;
     let rerun = Rerun::of(run, case, view.trial, Links::Below);
     let body = TrialBody { view: &view, rerun };
-    let body = body.render()?;
+    let body = rendered(&body)?;
     let part = TrialPage {
         run,
         case,
@@ -133,7 +134,7 @@ fn trial_page(run: &Run, case: &Case, view: TrialView<'_>, page: &Path) -> Resul
         body,
         view,
     };
-    fs::write(page, part.render()?)?;
+    fs::write(page, rendered(&part)?)?;
     Ok(())
 }
 
@@ -256,14 +257,14 @@ impl<'a> CasePage<'a> {
         recordings: &mut impl Recordings,
         mut out: BufWriter<File>,
     ) -> Result<(), ReportError> {
-        self.write_into(&mut out)?;
+        out.write_all(rendered(self)?.as_bytes())?;
         for trial in &self.case.trials {
             let whole = whole(recordings, self.case, trial)?;
             out.write_all(b"\n")?;
-            self.row(trial, &whole.episodes).write_into(&mut out)?;
+            out.write_all(rendered(&self.row(trial, &whole.episodes))?.as_bytes())?;
         }
         out.write_all(b"\n")?;
-        CaseEnd { look: &self.look }.write_into(&mut out)?;
+        out.write_all(rendered(&CaseEnd { look: &self.look })?.as_bytes())?;
         Ok(out.flush()?)
     }
 

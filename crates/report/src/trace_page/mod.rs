@@ -13,6 +13,7 @@ use tcplab_units::{Bytes, Span};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
+use crate::html::rendered::rendered;
 use crate::trace::Row as LossRow;
 use connection::ConnectionView;
 use found::FoundView;
@@ -38,12 +39,12 @@ pub struct TracePage<'a> {
 /// # Errors
 /// When `out` refuses.
 pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(), ReportError> {
-    out.write_all(head(page).render()?.as_bytes())?;
+    out.write_all(rendered(&head(page))?.as_bytes())?;
     for (place, shown) in page.shown.iter().enumerate() {
         let view = ConnectionView::new(shown, place == 0);
-        out.write_all(Part { view }.render()?.as_bytes())?;
+        out.write_all(rendered(&Part { view })?.as_bytes())?;
     }
-    out.write_all(Foot { script: SCRIPTS.concat() }.render()?.as_bytes())?;
+    out.write_all(rendered(&Foot { script: SCRIPTS.concat() })?.as_bytes())?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, visible_line};
 
 use crate::{
     Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
@@ -69,7 +69,7 @@ fn segment_text(segment: &Segment) -> String {
         text.push(']');
     }
     if let Some(comment) = &segment.comment {
-        let _ = write!(text, " \"{comment}\"");
+        let _ = write!(text, " \"{}\"", visible_line(comment));
     }
     text
 }

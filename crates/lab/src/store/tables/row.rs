@@ -1,16 +1,11 @@
 //! A row of a table.
 
+use tcplab_units::csv_field;
+
 /// A row of RFC 4180 with Unix line ends.
 pub(crate) fn row<const N: usize>(fields: [impl AsRef<str>; N]) -> String {
-    let quoted = fields.map(|field| {
-        let field = field.as_ref();
-        if field.contains(['"', ',', '\n', '\r']) {
-            format!("\"{}\"", field.replace('"', "\"\""))
-        } else {
-            field.to_owned()
-        }
-    });
-    quoted.join(",") + "\n"
+    let fields: Vec<_> = fields.iter().map(|field| csv_field(field.as_ref())).collect();
+    fields.join(",") + "\n"
 }
 
 #[cfg(test)]
@@ -19,6 +14,6 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(row(["plain", "a,b", "say \"hi\""]), "plain,\"a,b\",\"say \"\"hi\"\"\"\n");
+        assert_eq!(row(["plain", "a,b", "=1+1", "-1"]), "plain,\"a,b\",'=1+1,-1\n");
     }
 }

@@ -1,0 +1,137 @@
+//! The only place that writes to standard output and standard error (`xtask tidy`).
+//!
+//! Texts may contain what others wrote: comments of captures, names in files, answers of servers.
+//! So control characters are shown as such ([`visible`]). What steers the terminal (colours, the
+//! changing line, the bar) is made by tcplab alone and added behind that.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tcplab_report::coloured;
+use tcplab_units::visible;
+use terminal_size::Width;
+
+/// Moves to the begin of the line and clears it (ECMA-48: CR, EL).
+const CLEAR_LINE: &str = "\r\x1b[K";
+
+/// Prints a text on standard output.
+///
+/// # Errors
+/// If standard output fails: the pipe is closed, the disk is full.
+pub(super) fn print(text: &str) -> io::Result<()> {
+    send(io::stdout().lock(), &visible(text))
+}
+
+/// Prints a text with colours if standard output is a terminal: `text(true)` is `text(false)` with
+/// colours.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_coloured(text: impl Fn(bool) -> String) -> io::Result<()> {
+    send(io::stdout().lock(), &coloured(text, has_colours(&io::stdout())))
+}
+
+/// Prints a line to standard error; ignores failures.
+pub(crate) fn print_note(line: &str) {
+    print_coloured_note(|_| line.into());
+}
+
+/// Prints a line with colours to standard error if that is a terminal, as [`print_coloured`].
+pub(crate) fn print_coloured_note(line: impl Fn(bool) -> String) {
+    let line = coloured(line, has_colours(&io::stderr()));
+    let _ = send(io::stderr().lock(), &(line + "\n"));
+}
+
+fn send(mut to: impl Write, text: &str) -> io::Result<()> {
+    to.write_all(text.as_bytes())?;
+    to.flush()
+}
+
+/// Standard output for data, which is not altered beyond its format.
+pub(super) fn stdout_for_data() -> io::Result<File> {
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Whether notes are seen on a terminal.
+pub(crate) fn has_seen_notes() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Columns of the terminal on standard output.
+pub(crate) fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into())
+}
+
+/// Colours are for terminals, without NO_COLOR (<https://no-color.org>).
+fn has_colours(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A line on standard error that changes: in its place on a terminal, elsewhere a line each time.
+pub(crate) struct LiveLine {
+    is_terminal: bool,
+}
+
+impl LiveLine {
+    pub(crate) fn new() -> LiveLine {
+        LiveLine { is_terminal: has_seen_notes() }
+    }
+
+    pub(crate) fn show(&self, line: &str) {
+        if self.is_terminal {
+            let _ = send(io::stderr().lock(), &format!("{CLEAR_LINE}{}", visible(line)));
+        } else {
+            print_note(line);
+        }
+    }
+
+    /// Erases the line on a terminal.
+    pub(crate) fn clear(&self) {
+        if self.is_terminal {
+            let _ = send(io::stderr().lock(), CLEAR_LINE);
+        }
+    }
+}
+
+/// A bar on standard error; nothing where that is no terminal.
+pub(crate) struct Bar(ProgressBar);
+
+impl Bar {
+    /// A bar of this length with indicatif's template.
+    pub(crate) fn new(length: Option<u64>, template: &str) -> Bar {
+        let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+        bar.set_style(style.progress_chars("━━─"));
+        Bar(bar)
+    }
+
+    pub(crate) fn set_length(&self, length: u64) {
+        self.0.set_length(length);
+    }
+
+    pub(crate) fn set_position(&self, position: u64) {
+        self.0.set_position(position);
+    }
+
+    pub(crate) fn set_message(&self, text: &str) {
+        self.0.set_message(visible(text).into_owned());
+    }
+
+    /// The time before now says nothing about the time left.
+    pub(crate) fn reset_eta(&self) {
+        self.0.reset_eta();
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn print_above(&self, line: &str) {
+        self.0.suspend(|| print_note(line));
+    }
+
+    /// Removes the bar.
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
