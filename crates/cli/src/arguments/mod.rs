@@ -76,6 +76,9 @@ Examples:
   tcplab trace capture.pcapng        find out why a transfer was slow
   tcplab doctor                      check what this machine can do
 
+Units in flags and files: 10M, 10Mbit and 10Mbps are 10 Mbit/s, 10MBps is 80 Mbit/s; 64KB is 64,000
+bytes, 64KiB 65,536; 200ms, 5s, 2min; 0.3%. What could mean two things (10MB as a rate, 5m) is refused.
+
 Exit codes of all commands:
   0  success: all claims, scripts or checks passed
   1  the command worked, and a claim, script or check failed

@@ -6,6 +6,7 @@ mod advice;
 mod compare;
 mod errors;
 mod home;
+mod mistakes;
 mod outputs;
 mod rates;
 mod runs;

@@ -276,6 +276,27 @@ mod tests {
         assert!(message.contains("expected the size of a queue such as"), "{message}");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn schema_accepts_what_is_read(
+            text in "[0-9_]{0,3}[.]{0,1}[0-9]{0,2} {0,1}\
+                     (packets|packet|pkts|p|bdp|k|KB|kb|MiB|Bytes|ms|us|min|s|m|h|bit/s|[a-z]{0,2})",
+        ) {
+            let is_allowed = regex_lite::Regex::new(&pattern()).unwrap().is_match(&text);
+            let is_read = match text.parse::<QueueSize>() {
+                Ok(_) => true,
+                Err(QueueSizeError::NotASize(_)) => false,
+                // Of amounts it is one; of times it could be.
+                Err(QueueSizeError::UnclearM(_)) => return Ok(()),
+                Err(QueueSizeError::Quantity(error)) => {
+                    matches!(error, UnitError::OutOfRange { .. })
+                }
+                Err(QueueSizeError::Packets(_) | QueueSizeError::Bdp(_)) => true,
+            };
+            proptest::prop_assert_eq!(is_allowed, is_read, "{}", text);
+        }
+    }
+
     #[test]
     fn queue_in_time_is_rate_times_time() {
         let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
