@@ -34,7 +34,9 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     });
     display.clear();
     let outcome = outcome?;
-    answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || table(&outcome))?;
+    answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || {
+        table(&outcome, &arguments.target)
+    })?;
     for warning in &outcome.warnings {
         print_note(&format!("tcplab: warning: {warning}"));
     }
@@ -148,7 +150,7 @@ fn line(progress: &Progress) -> String {
     line
 }
 
-fn table(outcome: &Outcome) -> String {
+fn table(outcome: &Outcome, target: &str) -> String {
     let mut text = format!(
         "{} requests in {:.2} s: {:.1} requests/s, {:.3} Mbit/s\n",
         outcome.requests,
@@ -175,7 +177,9 @@ fn table(outcome: &Outcome) -> String {
     }
     let _ = writeln!(text, "\n{} connections opened", outcome.connections);
     for (kind, count) in &outcome.errors {
-        let _ = writeln!(text, "{count} errors: {kind}");
+        let what =
+            if kind.starts_with("status ") { format!(" for {target}") } else { String::new() };
+        let _ = writeln!(text, "{count} errors: {kind}{what}");
     }
     text
 }

@@ -90,7 +90,11 @@ pub(crate) fn remedy(error: &str) -> Option<String> {
             let kind = kind_of(path).filter(|kind| !kind.is_for(&command))?;
             return Some(format!("{word} is {}: {}", kind.name(), kind.usage(&word)));
         }
-        near(path).map(|near| format!("did you mean {near}?"))
+        let other = Kind::by_name(path).filter(|kind| !kind.is_for(&command));
+        let other = other.map(|kind| format!("for {}: {}", kind.name(), kind.usage(&word)));
+        let is_missing = error.contains("No such file");
+        let check = || is_missing.then(|| "check the name and the directory".to_owned());
+        near(path).map(|near| format!("did you mean {near}?")).or(other).or_else(check)
     })
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -144,6 +145,9 @@ struct Growing {
     place: PathBuf,
 }
 
+/// The access rights of a new file before the umask: of outputs, and of captures.
+const SHARED: u32 = 0o666;
+pub(crate) const PRIVATE: u32 = 0o600;
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
@@ -156,7 +160,20 @@ impl Output {
     /// # Errors
     /// If it cannot be created.
     pub(crate) fn create(name: &Path) -> io::Result<Output> {
-        let (file, growing) = open(name).map_err(|error| named(name, error))?;
+        Output::create_with(name, SHARED)
+    }
+
+    /// The same for a capture, which holds what was sent: unless the file exists, only its owner
+    /// may read it.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub(crate) fn create_capture(name: &Path) -> io::Result<Output> {
+        Output::create_with(name, PRIVATE)
+    }
+
+    fn create_with(name: &Path, mode: u32) -> io::Result<Output> {
+        let (file, growing) = open(name, mode).map_err(|error| named(name, error))?;
         let writer = BufWriter::with_capacity(BUFFER, Destination::new(file));
         Ok(Output { name: name.into(), writer, growing })
     }
@@ -212,7 +229,7 @@ impl Drop for Output {
     }
 }
 
-fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
+fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
     if name.as_os_str() == Output::STDOUT {
         return Ok((terminal::stdout_for_data()?, None));
     }
@@ -228,10 +245,12 @@ fn open(name: &Path) -> io::Result<(File, Option<Growing>)> {
     let beside = beside(&place);
     // A leftover of a process with our PID, or a trap.
     let _ = fs::remove_file(&beside);
-    let file = File::create_new(&beside)?;
+    // The new file keeps the access rights of the old one.
+    let mode = there.as_ref().map_or(mode, |it| it.permissions().mode() & 0o777);
+    let file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
     let growing = Growing { beside, place };
     if let Some(there) = there {
-        // The new file keeps the access rights of the old one.
+        // What the umask took away.
         file.set_permissions(there.permissions()).inspect_err(|_| {
             let _ = fs::remove_file(&growing.beside);
         })?;

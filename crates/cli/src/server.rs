@@ -27,9 +27,22 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
     signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked))
         .context("cannot install signal handlers")?;
     let server = Server::open(&config)?;
-    answer(&listening(arguments, &config, server.address()))?;
+    let address = server.address();
     let mut last = (Instant::now(), Tally::default());
+    let mut said = None;
+    let mut lost = 0;
     let tally = server.serve(&stop, &mut |tally| {
+        // The first report is when it can serve.
+        if said.is_none() {
+            let answered = answer(&listening(arguments, &config, address));
+            if answered.is_err() {
+                stop.ask();
+            }
+            said = Some(answered);
+        }
+        if tally.lost_workers > std::mem::replace(&mut lost, tally.lost_workers) {
+            print_note("tcplab: a worker of the server has died");
+        }
         let (since, before) = last;
         let is_due = arguments.live && since.elapsed() >= Duration::from_secs(1);
         if is_asked.swap(false, Ordering::Relaxed) || is_due {
@@ -37,6 +50,7 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
             last = (Instant::now(), *tally);
         }
     })?;
+    said.transpose()?;
     if arguments.json {
         answer(&(serde_json::to_string(&tally)? + "\n"))?;
     } else {

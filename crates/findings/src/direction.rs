@@ -143,7 +143,7 @@ impl<'a> Direction<'a> {
             &causes.timeouts,
             &causes.after_timeout,
             &causes.control_repeated,
-            &causes.originals_not_captured,
+            &causes.retransmissions_unexplained,
         ];
         let mut frames: Vec<u64> =
             kinds.iter().flat_map(|kind| kind.frames.iter().copied()).collect();

@@ -8,6 +8,7 @@ use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_sim::SimError;
 use tcplab_testbed::TrialError;
+use tcplab_units::MORE_PROCESSES;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,8 @@ use tcplab_testbed::TrialError;
 pub enum LabError {
     #[error("cannot {verb} {path}: {source}")]
     File { verb: &'static str, path: PathBuf, source: io::Error },
+    #[error("cannot start a thread: {source}")]
+    Process { source: io::Error },
     #[error("no case `{asked}`")]
     NoCase { asked: String, known: Vec<String> },
     #[error("no unfinished run below {path}")]
@@ -81,6 +84,7 @@ impl LabError {
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
+            LabError::Process { .. } => Some(MORE_PROCESSES.into()),
             LabError::NotTcp { .. } => {
                 Some("compare `tcplab run` with `tcplab run --world sim`".into())
             }
@@ -98,7 +102,10 @@ impl LabError {
             LabError::File { verb, source, .. } if *verb != "read" => {
                 tcplab_recording::room_for_files(source).map(Into::into)
             }
-            LabError::Recording(error) => error.remedy().map(Into::into),
+            LabError::Recording(error)
+            | LabError::Simulated { source: SimError::Recording(error), .. } => {
+                error.remedy().map(Into::into)
+            }
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
@@ -105,22 +105,27 @@ pub fn bulk_watched(
     let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
     let is_over = || stop.load(Ordering::Relaxed) || Instant::now() >= end;
     let each = std::thread::scope(|scope| {
-        let threads: Vec<_> = streams
-            .into_iter()
-            .enumerate()
-            .map(|(nth, stream)| {
-                let (is_over, moved) = (&is_over, &moved);
-                let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
-                scope.spawn(move || {
-                    let bytes = match config.direction {
-                        Direction::Upload => upload(stream, is_over, moved, watch)?,
-                        Direction::Download => download(stream, is_over, moved)?,
-                    };
-                    let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
-                    Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
-                })
-            })
-            .collect();
+        let (mut threads, mut refusal) = (Vec::new(), None);
+        for (nth, stream) in streams.into_iter().enumerate() {
+            let (is_over, moved) = (&is_over, &moved);
+            let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
+            let carry = move || {
+                let bytes = match config.direction {
+                    Direction::Upload => upload(stream, is_over, moved, watch)?,
+                    Direction::Download => download(stream, is_over, moved)?,
+                };
+                let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
+                Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
+            };
+            match Builder::new().spawn_scoped(scope, carry) {
+                Ok(thread) => threads.push(thread),
+                Err(source) => {
+                    refusal = Some(LoadError::Process { source });
+                    stop.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+        }
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
                 stop.store(true, Ordering::Relaxed);
@@ -129,9 +134,9 @@ pub fn bulk_watched(
             std::thread::sleep(left.clamp(Duration::from_millis(2), LOOK));
         }
         let ended = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
-        ended.collect::<std::io::Result<Vec<_>>>()
-    })
-    .map_err(system("carry data"))?;
+        let ended = ended.collect::<std::io::Result<Vec<_>>>().map_err(system("carry data"));
+        refusal.map_or(ended, Err)
+    })?;
     let elapsed = each.iter().map(|it| it.1).max().unwrap_or_default();
     let bytes = each.iter().map(|it| it.0).sum();
     Ok(BulkOutcome {

@@ -1,9 +1,11 @@
 //! Errors: of the whole load, and of one request.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
 use rustix::io::Errno;
+use tcplab_units::MORE_PROCESSES;
 
 /// Why a load cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +29,12 @@ pub enum LoadError {
     /// The configuration is contradictory.
     #[error("{0}")]
     Invalid(String),
+    /// There are as many processes and threads as there may be, or no memory for another.
+    #[error("cannot start a thread: {source}")]
+    Process {
+        /// The error of the kernel.
+        source: io::Error,
+    },
     /// A system call failed that normally succeeds.
     #[error("cannot {what}: {source}")]
     System {
@@ -56,8 +64,27 @@ impl LoadError {
             LoadError::Descriptors { .. } => {
                 Some("raise it with `ulimit -n`, or use fewer connections".into())
             }
+            LoadError::Process { .. } => Some(MORE_PROCESSES.into()),
             _ => None,
         }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Refused => "refused",
+            Fault::Unreachable => "unreachable",
+            Fault::NoPort => "no port left",
+            Fault::NoDescriptor => "no descriptor left",
+            Fault::Reset => "reset",
+            Fault::Closed => "closed early",
+            Fault::Timeout => "timeout",
+            Fault::Status(code) => return write!(f, "status {code}"),
+            Fault::Body => "wrong body",
+            Fault::Protocol => "malformed response",
+            Fault::Other => "other",
+        })
     }
 }
 
@@ -83,8 +110,8 @@ pub enum Fault {
     Closed,
     /// The answer, or the connection, took too long.
     Timeout,
-    /// The answer said that something is wrong (its status is 400 or above).
-    Status,
+    /// The answer said that something is wrong: its status, which is not one of 200 to 399.
+    Status(u16),
     /// The response has the wrong length or content.
     Body,
     /// The response is malformed.
@@ -94,38 +121,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// All of them.
-    pub const ALL: [Fault; 11] = [
-        Fault::Refused,
-        Fault::Unreachable,
-        Fault::NoPort,
-        Fault::NoDescriptor,
-        Fault::Reset,
-        Fault::Closed,
-        Fault::Timeout,
-        Fault::Status,
-        Fault::Body,
-        Fault::Protocol,
-        Fault::Other,
-    ];
-
-    /// As it is shown.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Fault::Refused => "refused",
-            Fault::Unreachable => "unreachable",
-            Fault::NoPort => "no port left",
-            Fault::NoDescriptor => "no descriptor left",
-            Fault::Reset => "reset",
-            Fault::Closed => "closed early",
-            Fault::Timeout => "timeout",
-            Fault::Status => "bad status",
-            Fault::Body => "wrong body",
-            Fault::Protocol => "malformed response",
-            Fault::Other => "other",
-        }
-    }
-
     pub(crate) fn of(error: Errno) -> Fault {
         match error {
             Errno::CONNREFUSED => Fault::Refused,

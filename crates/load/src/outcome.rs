@@ -34,7 +34,7 @@ pub struct Outcome {
     /// Open loop: requests that were due and were never sent, as all connections were busy.
     pub unsent: u64,
     /// Requests that were not answered as they should be, by kind.
-    pub errors: BTreeMap<&'static str, u64>,
+    pub errors: BTreeMap<String, u64>,
     /// What the bodies were.
     pub body: Option<BodySeen>,
     /// Processor time of the generator.

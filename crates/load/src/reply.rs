@@ -28,7 +28,7 @@ pub(crate) struct Reply {
     body: Comparing,
     /// Bytes of the body.
     length: u64,
-    is_bad_status: bool,
+    bad_status: Option<u16>,
     keeps: bool,
 }
 
@@ -72,7 +72,7 @@ impl Reply {
             head: Vec::new(),
             body: Comparing::begin(standard),
             length: 0,
-            is_bad_status: false,
+            bad_status: None,
             keeps: true,
         }
     }
@@ -131,7 +131,7 @@ impl Reply {
         }
         self.head = Vec::new();
         self.keeps = head.keeps;
-        self.is_bad_status = head.is_bad_status;
+        self.bad_status = head.bad_status;
         self.stage = match head.framing {
             Framing::Counted(length) => Stage::Counted(length),
             Framing::Chunked => Stage::Chunked(Chunked::default()),
@@ -182,15 +182,15 @@ impl Reply {
     fn add(&mut self, bytes: &[u8], standard: &Standard) {
         self.length += bytes.len() as u64;
         // The text of an error is nothing to compare with.
-        if !self.is_bad_status {
+        if self.bad_status.is_none() {
             self.body.add(bytes, standard);
         }
     }
 
     fn judge(&mut self, standard: &Standard) -> Verdict {
         let body = std::mem::replace(&mut self.body, Comparing::Nothing);
-        if self.is_bad_status {
-            Verdict::Bad(Fault::Status, KeepsAfter(self.keeps))
+        if let Some(code) = self.bad_status {
+            Verdict::Bad(Fault::Status(code), KeepsAfter(self.keeps))
         } else if body.end(standard) {
             Verdict::Good { keeps: self.keeps }
         } else {
@@ -208,7 +208,7 @@ struct Head {
     length: usize,
     framing: Framing,
     is_interim: bool,
-    is_bad_status: bool,
+    bad_status: Option<u16>,
     keeps: bool,
 }
 
@@ -279,19 +279,19 @@ fn parse(bytes: &[u8]) -> Result<Option<Head>, Fault> {
         length,
         framing,
         is_interim,
-        is_bad_status: !(200..400).contains(&code),
+        bad_status: Some(code).filter(|code| !(200..400).contains(code)),
         keeps,
     }))
 }
 
 /// An answer in pieces, read to its end, for tests with arbitrary bytes: whether it is good,
-/// the fault's name if it is not, and the length of its body.
-pub fn verdict(pieces: &[&[u8]]) -> (Option<&'static str>, u64) {
+/// or what is wrong with it, and the length of its body.
+pub fn verdict(pieces: &[&[u8]]) -> (Option<Fault>, u64) {
     let mut reply = Reply::new(Kind::Http, &Standard::None);
     let ended = |verdict, reply: &Reply| match verdict {
         Verdict::More => None,
         Verdict::Good { .. } => Some((None, reply.length())),
-        Verdict::Bad(fault, _) => Some((Some(fault.name()), reply.length())),
+        Verdict::Bad(fault, _) => Some((Some(fault), reply.length())),
     };
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         let verdict = reply.receive(piece, &Standard::None);

@@ -4,14 +4,14 @@ use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
 
 use crate::config::{Check, Config, Length, Pace, Renewal};
 use crate::connection::Question;
-use crate::error::{Fault, LoadError, system};
+use crate::error::{LoadError, system};
 use crate::outcome::{BodySeen, Outcome, Progress};
 use crate::reference::{Reference, Standard};
 use crate::reply::Kind;
@@ -62,8 +62,18 @@ pub fn run(
         .collect::<Result<Vec<_>, _>>()
         .map_err(system("watch sockets"))?;
     let counted = std::thread::scope(|scope| {
-        let running: Vec<_> =
-            workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
+        let mut running = Vec::new();
+        let mut refusal = None;
+        for worker in workers {
+            match Builder::new().spawn_scoped(scope, move || worker.work()) {
+                Ok(thread) => running.push(thread),
+                Err(source) => {
+                    refusal = Some(LoadError::Process { source });
+                    load.stop.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+        }
         while !running.iter().all(ScopedJoinHandle::is_finished) {
             if observe(&progress(&load)).is_break() {
                 load.stop.store(true, Ordering::Relaxed);
@@ -75,8 +85,8 @@ pub fn run(
         for thread in running {
             counted.add(&thread.join().expect("a worker does not die"));
         }
-        counted
-    });
+        refusal.map_or(Ok(counted), Err)
+    })?;
     Ok(outcome(&load, &counted, threads))
 }
 
@@ -163,11 +173,7 @@ fn outcome(load: &Load<'_>, counted: &Counted, threads: usize) -> Outcome {
     };
     let elapsed = end.saturating_duration_since(load.counted_from);
     let seconds = elapsed.as_secs_f64().max(1e-9);
-    let errors = Fault::ALL
-        .iter()
-        .map(|fault| (fault.name(), counted.errors[*fault as usize]))
-        .filter(|(_, count)| *count > 0)
-        .collect();
+    let errors = counted.errors.iter().map(|(fault, count)| (fault.to_string(), *count)).collect();
     let body = load.question.standard.reference();
     let mut outcome = Outcome {
         elapsed,

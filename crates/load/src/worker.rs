@@ -1,5 +1,6 @@
 //! One thread of a load: an event loop over its share of the connections.
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ pub(crate) struct Counted {
     pub(crate) bytes: u64,
     pub(crate) connections: u64,
     pub(crate) unsent: u64,
-    pub(crate) errors: [u64; Fault::ALL.len()],
+    pub(crate) errors: BTreeMap<Fault, u64>,
     /// When the last answer came.
     pub(crate) last: Option<Instant>,
     pub(crate) processor: Duration,
@@ -76,8 +77,8 @@ impl Counted {
         self.bytes += other.bytes;
         self.connections += other.connections;
         self.unsent += other.unsent;
-        for (sum, count) in self.errors.iter_mut().zip(other.errors) {
-            *sum += count;
+        for (fault, count) in &other.errors {
+            *self.errors.entry(*fault).or_default() += count;
         }
         self.last = self.last.max(other.last);
         self.processor += other.processor;
@@ -361,7 +362,7 @@ impl Ledger<'_> {
                 self.counted.latency.record(latency);
                 self.counted.response.record(now.saturating_duration_since(since));
             }
-            Err(fault) => self.counted.errors[fault as usize] += 1,
+            Err(fault) => *self.counted.errors.entry(fault).or_default() += 1,
         }
     }
 }

@@ -225,7 +225,7 @@ fn busy(count: u64, seed: u64) -> Flow {
                 SegmentKind::FastRetransmission,
                 SegmentKind::TimeoutRetransmission,
                 SegmentKind::AfterTimeoutRetransmission,
-                SegmentKind::OriginalNotCaptured,
+                SegmentKind::UnexplainedRetransmission,
             ][rng.below(4) as usize];
             let again = n - rng.below(n.min(50) + 1);
             flow.segments.push(segment(ms(at), again, kind, rng.below(9) == 0));
@@ -249,7 +249,7 @@ fn no_retransmission_vanishes() {
             (SegmentKind::FastRetransmission, "fast"),
             (SegmentKind::TimeoutRetransmission, "timeout"),
             (SegmentKind::AfterTimeoutRetransmission, "fast"),
-            (SegmentKind::OriginalNotCaptured, "fills"),
+            (SegmentKind::UnexplainedRetransmission, "fills"),
         ] {
             let drawn = strokes_of(&svg, class);
             let scale = scale::Scale::new(view.from, view.until, 0.0, high as f64, high);

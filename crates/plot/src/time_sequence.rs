@@ -64,8 +64,8 @@ impl Plot<'_> {
     /// The lowermost first: a loss is above its segment and wider.
     fn layers(&self) -> Vec<Layer> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
-            RepeatedControl, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, RepeatedControl,
+            TimeoutRetransmission, UnexplainedRetransmission,
         };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
         let resent = |s: &Segment| {
@@ -84,8 +84,8 @@ impl Plot<'_> {
             layer("fast", "retransmission", self.segments(resent)),
             layer(
                 "fills",
-                "original not captured",
-                self.segments(|s| s.kind == OriginalNotCaptured),
+                "retransmission, cause unknown",
+                self.segments(|s| s.kind == UnexplainedRetransmission),
             ),
             layer(
                 "timeout",
@@ -106,8 +106,8 @@ impl Plot<'_> {
     /// The same layers as `layers`, at all levels of detail.
     fn levels(&self, most: u64) -> Vec<LayerLevels> {
         use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, New, OriginalNotCaptured,
-            RepeatedControl, TimeoutRetransmission,
+            AfterTimeoutRetransmission, FastRetransmission, New, RepeatedControl,
+            TimeoutRetransmission, UnexplainedRetransmission,
         };
         let edges = (self.micros(self.scale.until), most);
         let resent = |s: &Segment| {
@@ -127,7 +127,7 @@ impl Plot<'_> {
             segments("data", &|s| s.kind == New),
             segments("other", &|s| other(s.kind)),
             segments("fast", &resent),
-            segments("fills", &|s| s.kind == OriginalNotCaptured),
+            segments("fills", &|s| s.kind == UnexplainedRetransmission),
             segments("timeout", &|s| s.kind == TimeoutRetransmission),
             of_acks("drop", self.dropped_marks()),
             of_acks("dsack", self.doubled_marks()),

@@ -207,9 +207,9 @@ quantities! {
     RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP = "retransmissions_spurious_by_timestamp", None,
         "spurious by timestamp",
         "Spurious retransmissions that an echoed timestamp shows (Eifel, RFC 3522)";
-    ORIGINALS_NOT_CAPTURED = "originals_not_captured", None, "original not captured",
-        "Retransmissions whose original did not pass this capture point",
-        wireshark "tcp.analysis.lost_segment";
+    RETRANSMISSIONS_UNEXPLAINED = "retransmissions_unexplained", None,
+        "retransmission, cause unknown",
+        "Retransmissions that no ACK prompted that passed this capture point, sooner than any timer";
     GAPS_FILLED = "gaps_filled", None, "gaps filled late",
         "Segments captured after later data, unknown whether retransmitted or out of order";
     OUT_OF_ORDER = "out_of_order", None, "out of order", "Segments that arrived out of order",

@@ -1,13 +1,35 @@
 //! The files of a recording while they are written.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tcplab_quantities::Document;
 
 use crate::RecordingError;
+
+/// Captures hold what was sent: they belong to their owner alone. `chmod -R go+rX` shares them.
+const PRIVATE_FILE: u32 = 0o600;
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// Makes a directory, and those above it, that only its owner may look into; one that exists stays
+/// as it is.
+///
+/// # Errors
+/// As mkdir(2).
+pub fn make_private_directories(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(path)
+}
+
+/// Makes a directory that only its owner may look into.
+///
+/// # Errors
+/// As mkdir(2); where there is something of this name, too.
+pub fn make_private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(PRIVATE_DIRECTORY).create(path)
+}
 
 /// A file being written, whose errors name it.
 #[derive(Debug)]
@@ -19,7 +41,7 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
         let path = directory.join(name);
-        match File::create_new(&path) {
+        match File::options().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
             Ok(file) => Ok(Output { file: BufWriter::with_capacity(1 << 18, file), path }),
             Err(source) => Err(RecordingError::File { verb: "make", path, source }),
         }

@@ -130,9 +130,10 @@ impl ModelSettings {
                 let fields = fields.as_object_mut().expect("a section of a profile is a table");
                 fields.insert(key.clone(), value.clone());
                 // One by one, so that the error names the wrong one.
-                Config::deserialize(&whole).map_err(|error| ModelSettingError {
+                let read = Config::deserialize(&whole).map_err(|error| error.to_string());
+                read.and_then(|config| config.check()).map_err(|message| ModelSettingError {
                     key: format!("{section}.{key}"),
-                    message: error.to_string(),
+                    message,
                 })?;
             }
         }
@@ -209,6 +210,9 @@ mod tests {
             ("sending = { segments = 20, colour = 1 }", "sending.colour"),
             ("senders = { segments = 20 }", "senders.segments"),
             ("host = { tick = 4 }", "host.tick"),
+            ("receiving = { buffer = ['1 kB', '18446744073709551614 B'] }", "receiving.buffer"),
+            ("sending = { buffer = ['1 kB', '3 GB'] }", "sending.buffer"),
+            ("receiving = { window_share = 0 }", "receiving.window_share"),
         ] {
             assert_eq!(read(text).applied_to("netburner").unwrap_err().key, key);
         }

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::config::{Config, Limits};
-use crate::counters::{Counters, Tally};
+use crate::counters::{Count, Counters, Tally};
 use crate::service::Service;
 use crate::stop::Stop;
 use crate::sys;
@@ -68,9 +68,15 @@ impl<'a> Observer<'a> {
     pub(crate) const TICK: Duration = Duration::from_millis(200);
 
     /// Reports while the threads of an event loop work; they notice the request to stop themselves.
+    /// If one ends without it, the others are asked to stop.
     pub(crate) fn attend<T>(&mut self, threads: &[ScopedJoinHandle<'_, T>], stop: &Stop) {
         while !threads.iter().all(ScopedJoinHandle::is_finished) {
             self.tick();
+            if threads.iter().any(ScopedJoinHandle::is_finished) && !stop.is_asked() {
+                self.counters.slot(0).add(Count::Lost, 1);
+                self.report();
+                stop.ask();
+            }
             let mut fds = [PollFd::new(stop, PollFlags::IN)];
             wait(&mut fds, Observer::TICK);
             if !fds[0].revents().is_empty() {
@@ -85,11 +91,16 @@ impl<'a> Observer<'a> {
         Observer { observe, counters, reported: Instant::now() }
     }
 
+    /// Reports at once.
+    pub(crate) fn report(&mut self) {
+        (self.observe)(&self.counters.tally());
+        self.reported = Instant::now();
+    }
+
     /// Reports, if the last report is long enough ago.
     pub(crate) fn tick(&mut self) {
         if self.reported.elapsed() >= Observer::TICK {
-            (self.observe)(&self.counters.tally());
-            self.reported = Instant::now();
+            self.report();
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::config::{Config, Subject};
 use crate::context::{Observer, wait};
 use crate::counters::{Count, Counters, Slot};
 use crate::design::Queue;
-use crate::error::{ServeError, system};
+use crate::error::ServeError;
 use crate::service::chargen;
 use crate::stop::Stop;
 use crate::utmp;
@@ -74,9 +74,9 @@ pub(crate) fn serve(
                 }
             };
             let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
-            if let Err(error) = spawned {
+            if let Err(source) = spawned {
                 queue.end();
-                return Err(system("start a thread")(error));
+                return Err(ServeError::Process { what: "a worker's thread", source });
             }
         }
         receive(socket, stop, counters.slot(0), observer, &mut |datagram, from| {
@@ -97,6 +97,7 @@ fn receive(
     take: &mut dyn FnMut(&[u8], SocketAddr),
 ) {
     let mut buffer = vec![0; LARGEST];
+    observer.report();
     loop {
         let mut fds = [PollFd::new(stop, PollFlags::IN), PollFd::new(socket, PollFlags::IN)];
         wait(&mut fds, Observer::TICK);

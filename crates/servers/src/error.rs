@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use tcplab_units::ServerDesign;
+use tcplab_units::{MORE_PROCESSES, ServerDesign};
 
 /// Why a server cannot start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,12 @@ pub enum ServeError {
     /// This machine refuses what the design needs.
     #[error("the design `{}` cannot run here: {source}", design.name())]
     Design { design: ServerDesign, source: io::Error },
+    /// There are as many processes and threads as there may be, or no memory for another.
+    #[error("cannot start {what}: {source}")]
+    Process { what: &'static str, source: io::Error },
+    /// A worker of an event loop ended by itself.
+    #[error("a worker of the server failed: {source}")]
+    Worker { source: io::Error },
     /// A system call failed that normally succeeds.
     #[error("cannot {what}: {source}")]
     System { what: &'static str, source: io::Error },
@@ -55,12 +61,25 @@ impl ServeError {
                      filter); use --design epoll"
                         .into(),
                 ),
+                Some(libc::EMFILE) => Some(MORE_DESCRIPTORS.into()),
+                Some(libc::ENOMEM) => Some(
+                    "raise the limit on locked memory (`ulimit -l`), or use fewer --workers".into(),
+                ),
                 _ => None,
             },
+            ServeError::Process { .. } => Some(MORE_PROCESSES.into()),
+            ServeError::Design { source, .. } | ServeError::System { source, .. }
+                if source.raw_os_error() == Some(libc::EMFILE) =>
+            {
+                Some(MORE_DESCRIPTORS.into())
+            }
             _ => None,
         }
     }
 }
+
+const MORE_DESCRIPTORS: &str =
+    "raise the limit on descriptors (`ulimit -n`), or use fewer --workers";
 
 /// Names the call that failed.
 pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> ServeError {

@@ -60,12 +60,14 @@ impl Server {
     }
 
     /// Serves until it is asked to stop, then finishes all accepted connections, those of the
-    /// kernel's queue included. `observe` gets the counters several times a second.
+    /// kernel's queue included. `observe` gets the counters once it can serve, and then several
+    /// times a second; a worker that was lost, at once.
     ///
     /// Designs with processes fork, so this process must have a single thread then.
     ///
     /// # Errors
-    /// When the kernel refuses what the design needs.
+    /// When the kernel refuses what the design needs, or a worker of an event loop fails; the
+    /// others then finish what they have accepted.
     pub fn serve(self, stop: &Stop, observe: &mut dyn FnMut(&Tally)) -> Result<Tally, ServeError> {
         let Server { config, opened, counters, .. } = self;
         match opened {

@@ -14,6 +14,7 @@ mod freebsd;
 mod info;
 mod jiffies;
 mod listener;
+mod range;
 mod receiver;
 mod reset;
 mod segment;

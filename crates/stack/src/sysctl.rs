@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Span};
 
 use crate::Config;
 use crate::config::{BlackHole, Detection, Ecn};
+use crate::range::MOST_MEMORY;
 
 /// Why a sysctl cannot change a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,10 +137,10 @@ fn flag(value: &str) -> Result<bool, SysctlError> {
 /// Of least, first and most, bytes.
 fn first_and_most(value: &str) -> Result<[Bytes; 2], SysctlError> {
     const EXPECTED: SysctlError =
-        SysctlError::Value("three numbers of bytes: least, first and most");
+        SysctlError::Value("three numbers of bytes: least, first and most, below 2147483648");
     let sizes: Result<Vec<u64>, _> = value.split_whitespace().map(str::parse).collect();
     match sizes.map_err(|_| EXPECTED)?[..] {
-        [least, first, most] if least <= first && first <= most => {
+        [least, first, most] if least <= first && first <= most && most <= MOST_MEMORY.as_u64() => {
             Ok([first, most].map(Bytes::new))
         }
         _ => Err(EXPECTED),

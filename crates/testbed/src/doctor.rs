@@ -13,7 +13,7 @@ use crate::message::say;
 use crate::namespace::{self, Privilege};
 use crate::scheduling::{Scheduling, be_prompt};
 use crate::trial::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
-use crate::{TrialError, options, sysctl};
+use crate::{TrialError, options, sysctl, threads};
 
 /// One ability of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,13 +135,13 @@ fn try_device(kind: DeviceKind) -> Result<(), TrialError> {
     let bridge = namespace::current()?;
     let (device, made) = mpsc::channel();
     let (stay, until) = mpsc::channel::<()>();
-    std::thread::spawn(move || {
+    threads::start("an endpoint's thread", move || {
         let address = std::net::Ipv4Addr::new(10, 98, 0, 1);
         let end = namespace::isolate_thread()
             .and_then(|()| Device::create(kind, address, bridge.as_fd()));
         let _ = device.send(end);
         let _ = until.recv();
-    });
+    })?;
     let end = made.recv().unwrap_or_else(|_| {
         Err(TrialError::setup("make a device")(std::io::Error::other("it panicked")))
     })?;

@@ -1,11 +1,13 @@
 //! Why the kernel world could not be set up or kept up, with what to do about it.
 
 use std::io;
+use std::panic;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
 use tcplab_recording::RecordingError;
-use tcplab_units::Span;
+use tcplab_units::{MORE_PROCESSES, Span};
 
 /// Why a trial could not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +19,9 @@ pub enum TrialError {
     /// A step of the set-up failed.
     #[error("cannot {step}: {source}")]
     Setup { step: String, source: io::Error },
+    /// There are as many processes and threads as there may be, or no memory for another.
+    #[error("cannot start {what}: {source}")]
+    Process { what: &'static str, source: io::Error },
     /// A kernel setting of the scenario was refused.
     #[error("cannot set {name} = \"{value}\" at the {endpoint}: {source}")]
     Sysctl { endpoint: &'static str, name: String, value: String, source: io::Error },
@@ -52,6 +57,18 @@ pub enum TrialError {
     Stopped,
 }
 
+/// Of this process, once they are remembered.
+static FIRST_PANIC: OnceLock<String> = OnceLock::new();
+
+/// From now on the first panic of any thread can be [reported](TrialError::panicked).
+pub(crate) fn remember_panics() {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let _ = FIRST_PANIC.set(panic.to_string().replace('\n', " "));
+        before(panic);
+    }));
+}
+
 /// Which trials an error concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,6 +90,11 @@ impl TrialError {
         move |source| TrialError::Setup { step, source }
     }
 
+    /// A thread or process that the system refused.
+    pub(crate) fn not_started(what: &'static str) -> impl FnOnce(io::Error) -> TrialError {
+        move |source| TrialError::Process { what, source }
+    }
+
     /// An error in these words.
     pub(crate) fn reported(
         message: impl Into<String>,
@@ -90,9 +112,10 @@ impl TrialError {
         }
     }
 
-    /// A thread of an endpoint panicked.
+    /// A thread of the trial panicked.
     pub(crate) fn panicked() -> TrialError {
-        TrialError::setup("go on")(io::Error::other("an endpoint's thread panicked"))
+        let panic = FIRST_PANIC.get().map_or("a thread panicked", String::as_str);
+        TrialError::setup("go on")(io::Error::other(format!("internal error: {panic}")))
     }
 
     /// How far it reaches.
@@ -101,9 +124,10 @@ impl TrialError {
             TrialError::Namespaces { .. } | TrialError::Recording(_) | TrialError::Stopped => {
                 Reach::All
             }
-            TrialError::Setup { .. } | TrialError::Helper { .. } | TrialError::Reported { .. } => {
-                Reach::SetUp
-            }
+            TrialError::Setup { .. }
+            | TrialError::Process { .. }
+            | TrialError::Helper { .. }
+            | TrialError::Reported { .. } => Reach::SetUp,
             TrialError::Sysctl { .. } | TrialError::SocketOption { .. } | TrialError::Path(_) => {
                 Reach::Case
             }
@@ -118,6 +142,7 @@ impl TrialError {
     pub fn remedy(&self) -> Option<String> {
         match self {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
+            TrialError::Process { .. } => Some(MORE_PROCESSES.into()),
             TrialError::Reported { remedy, .. } | TrialError::Ended { remedy, .. } => {
                 remedy.clone()
             }
@@ -145,5 +170,19 @@ impl TrialError {
             ),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_of_a_thread_is_reported_in_its_own_words() {
+        remember_panics();
+        let thread = std::thread::spawn(|| -> Result<(), TrialError> { panic!("seven of nine") });
+        let error = TrialError::of_thread(thread).to_string();
+        assert!(error.starts_with("cannot go on: internal error: panicked at "), "{error}");
+        assert!(error.ends_with(": seven of nine"), "{error}");
     }
 }

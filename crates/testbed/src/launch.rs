@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Instant};
 
-use crate::{DeviceKind, Reach, TrialError, Tuning, message};
+use crate::{DeviceKind, Reach, TrialError, Tuning, message, process, threads};
 
 /// How to start a process that calls [`crate::serve`]: commonly this very program with a
 /// subcommand of its own.
@@ -116,32 +116,34 @@ pub fn may_isolate(launcher: &Launcher) -> Result<(), TrialError> {
 
 /// The process of a trial; killed when dropped.
 pub(crate) struct Helper<M = Message> {
-    child: Child,
+    child: OwnedChild,
     program: PathBuf,
     pub(crate) messages: Receiver<M>,
-    complaints: thread::JoinHandle<String>,
+    complaints: Option<JoinHandle<String>>,
 }
 
 impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
     /// Starts the process for a task that [`crate::serve`] knows.
     pub(crate) fn start(launcher: &Launcher, task: &str) -> Result<Helper<M>, TrialError> {
         let program = launcher.program.clone();
-        let cannot = |what: String| TrialError::Helper { program: program.clone(), what };
-        let mut child = launcher
-            .command(task)
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| cannot(format!("could not be started: {error}")))?;
+        let mut child = launcher.command(task).stderr(Stdio::piped()).spawn().map_err(|error| {
+            if process::is_limit(&error) {
+                return TrialError::not_started("another process")(error);
+            }
+            let what = format!("could not be started: {error}");
+            TrialError::Helper { program: program.clone(), what }
+        })?;
         let (Some(stdout), Some(mut stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(cannot("has no output".into()));
+            unreachable!("both were asked for")
         };
-        let messages = message::receive(stdout);
-        let complaints = thread::spawn(move || {
-            let mut text = String::new();
-            let _ = stderr.read_to_string(&mut text);
-            text
-        });
-        Ok(Helper { child, program, messages, complaints })
+        let child = OwnedChild(child);
+        let messages = message::receive(stdout)?;
+        let complaints = threads::start("a thread that reads errors", move || {
+            let mut text = Vec::new();
+            let _ = stderr.read_to_end(&mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        })?;
+        Ok(Helper { child, program, messages, complaints: Some(complaints) })
     }
 
     /// Gives the process its task, and `heard` each of its messages until one has the result;
@@ -153,7 +155,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         stop: &AtomicBool,
         mut heard: impl FnMut(M) -> Option<Result<T, TrialError>>,
     ) -> Result<T, TrialError> {
-        if self.child.stdin.as_ref().is_some_and(|stdin| message::send(stdin, request).is_err()) {
+        if self.child.0.stdin.as_ref().is_some_and(|stdin| message::send(stdin, request).is_err()) {
             return Err(self.died());
         }
         loop {
@@ -174,7 +176,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
 
     /// Waits for the process to end by itself.
     pub(crate) fn finish(mut self) -> Result<(), TrialError> {
-        match self.child.wait() {
+        match self.child.0.wait() {
             Ok(status) if status.success() => Ok(()),
             _ => Err(self.died()),
         }
@@ -182,13 +184,11 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
 
     /// Why a process ended that should not have.
     pub(crate) fn died(mut self) -> TrialError {
-        let status = self.child.wait();
+        let status = self.child.0.wait();
         let complaint = match status {
             // A reader thread ends with the process, so this waits for nothing.
-            Ok(_) => std::mem::replace(&mut self.complaints, thread::spawn(String::new))
-                .join()
-                .unwrap_or_default(),
-            Err(_) => String::new(),
+            Ok(_) => self.complaints.take().and_then(|reader| reader.join().ok()),
+            Err(_) => None,
         };
         let asked_to = |signal| matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
         let what = match status {
@@ -197,15 +197,57 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
             Ok(status) => format!("ended early ({status})"),
             Err(error) => format!("cannot be waited for: {error}"),
         };
-        let last = complaint.lines().rfind(|line| !line.trim().is_empty());
-        let what = last.map_or(what.clone(), |last| format!("{what}: {last}"));
+        let what = match complaint.as_deref().and_then(gist) {
+            Some(gist) => format!("{what}: {gist}"),
+            None => what,
+        };
         TrialError::Helper { program: self.program.clone(), what }
     }
 }
 
-impl<M> Drop for Helper<M> {
+/// What of a process's errors says why it ended: its first panic, else its last line.
+fn gist(complaint: &str) -> Option<String> {
+    let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty());
+    if let Some(panicked) = lines.clone().find(|line| line.contains("panicked at ")) {
+        // The panic's message follows the line with its place, and its backtrace the message.
+        let mut message = lines.skip_while(|line| *line != panicked).skip(1);
+        let follows = |line: &&str| !line.starts_with("note: ") && *line != "stack backtrace:";
+        return Some(match message.next().filter(follows) {
+            Some(message) => format!("{panicked} {message}"),
+            None => panicked.into(),
+        });
+    }
+    lines.next_back().map(str::to_owned)
+}
+
+/// A process; killed when dropped.
+struct OwnedChild(Child);
+
+impl Drop for OwnedChild {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_of_process_is_reported_instead_of_its_note() {
+        let text = "thread 'main' (7) panicked at crates/a.rs:1:2:\n\
+                    failed to spawn thread: Os { code: 11 }\n\
+                    note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n";
+        let panic = "thread 'main' (7) panicked at crates/a.rs:1:2: \
+                     failed to spawn thread: Os { code: 11 }";
+        assert_eq!(gist(text).as_deref(), Some(panic));
+        let second =
+            "\nthread 'x' panicked at crates/b.rs:3:4:\ncalled after the first\nnote: ...\n";
+        assert_eq!(gist(&(text.to_owned() + second)).as_deref(), Some(panic), "the first");
+        let backtrace = text.replace("note: run with", "stack backtrace:\n   0: a::b\nnote: in");
+        assert_eq!(gist(&backtrace).as_deref(), Some(panic), "with a backtrace");
+        assert_eq!(gist("one\ntwo\n\n").as_deref(), Some("two"));
+        assert_eq!(gist("\n \n"), None);
     }
 }

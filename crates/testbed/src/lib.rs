@@ -39,6 +39,7 @@ mod sock_diag;
 mod sys;
 mod sysctl;
 mod tcp_info;
+mod threads;
 mod traffic;
 mod trial;
 mod trial_state;

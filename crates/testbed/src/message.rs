@@ -2,12 +2,11 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{self, Receiver};
-use std::thread;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::TrialError;
+use crate::{TrialError, threads};
 
 /// Writes one line.
 pub(crate) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
@@ -18,19 +17,22 @@ pub(crate) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<(
 }
 
 /// Reads lines in a thread of its own, until the end or one that is no such message.
+///
+/// # Errors
+/// When there can be no such thread.
 pub(crate) fn receive<M: DeserializeOwned + Send + 'static>(
     from: impl Read + Send + 'static,
-) -> Receiver<M> {
+) -> Result<Receiver<M>, TrialError> {
     let (sender, messages) = mpsc::channel();
-    thread::spawn(move || {
+    threads::start("a thread that reads messages", move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
             let Ok(message) = serde_json::from_str(&line) else { break };
             if sender.send(message).is_err() {
                 break;
             }
         }
-    });
-    messages
+    })?;
+    Ok(messages)
 }
 
 /// Reads the task of a helper process, one line of its standard input.

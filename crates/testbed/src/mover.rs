@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{RecordingWriter, WorldRecord};
+use tcplab_recording::{RecordingWriter, WorldRecord, make_private_directories};
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
 use crate::clock::Clock;
@@ -18,7 +18,7 @@ use crate::recorder::recorder_queue;
 use crate::scheduling::{Scheduling, be_prompt, stay_awake};
 use crate::traffic::{Summary, Traffic};
 use crate::trial::{self, RecorderThread};
-use crate::{DeviceKind, TrialError, Tuning};
+use crate::{DeviceKind, TrialError, Tuning, threads};
 
 /// How a path is to be used by itself.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl Moving {
     pub(crate) fn prepare(&self) -> Result<(), TrialError> {
         let Some(directory) = &self.capture else { return Ok(()) };
         let name = directory.display();
-        std::fs::create_dir_all(directory)
+        make_private_directories(directory)
             .map_err(TrialError::setup(format!("make the directory {name}")))?;
         let mut entries =
             std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
@@ -106,7 +106,8 @@ impl Mover {
                 let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)?;
                 // Nobody takes samples of sockets that are not ours.
                 let (_, no_samples) = mpsc::channel();
-                let recorder = thread::spawn(move || writing.write_down(writer, &no_samples));
+                let write = move || writing.write_down(writer, &no_samples);
+                let recorder = threads::start("the recorder's thread", write)?;
                 (Some(queue), Some(recorder))
             }
         };
@@ -115,11 +116,11 @@ impl Mover {
         let (tell_counters, counters) = mpsc::channel();
         let (seed, tuning) = (moving.seed, moving.tuning);
         let (stopped, packets) = (Arc::clone(&stop), Arc::clone(&on_path));
-        let thread = thread::spawn(move || {
+        let thread = threads::start("the thread that moves packets", move || {
             let bridge = Bridge::new(clock, devices, &plans, seed, tuning, queue);
             let _ = tell_counters.send(bridge.counters());
             run(bridge, tuning, &stopped, &packets)
-        });
+        })?;
         let Ok(counters) = counters.recv() else { return Err(panicked()) };
         let (path, doubts) = (moving.path.clone(), moving.doubts.clone());
         Ok(Mover { clock, seed, path, doubts, names, counters, on_path, stop, thread, recorder })

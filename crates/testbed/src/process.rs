@@ -99,6 +99,11 @@ pub(crate) fn fork() -> io::Result<Forked> {
     Ok(Pid::from_raw(pid).map_or(Forked::Child, Forked::Parent))
 }
 
+/// Whether a program was not started because there can be no other process (fork(2)).
+pub(crate) fn is_limit(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM))
+}
+
 fn heard() -> libc::sigset_t {
     // SAFETY: the set is initialised by sigemptyset, and outlives the calls.
     unsafe {

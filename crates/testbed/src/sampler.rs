@@ -3,14 +3,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use tcplab_recording::Sample;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::clock::Clock;
 use crate::scheduling::be_prompt;
-use crate::tcp_info;
+use crate::{TrialError, tcp_info, threads};
 
 /// A socket that is looked at until its owner wants it closed.
 #[derive(Debug, Clone)]
@@ -49,14 +49,17 @@ impl Sampled {
 /// Samples each socket that comes through `sockets` every `interval` on a fixed grid, until it is
 /// closed (state CLOSE) and the channel's other end is dropped. Returns how many looks were due
 /// and could not be taken in time.
+///
+/// # Errors
+/// When there can be no thread for it.
 pub(crate) fn start(
     clock: Clock,
     real_time: bool,
     interval: Span,
     sockets: Receiver<(Endpoint, Sampled)>,
     samples: Sender<Looked>,
-) -> JoinHandle<u64> {
-    thread::spawn(move || {
+) -> Result<JoinHandle<u64>, TrialError> {
+    threads::start("the thread that samples TCP_INFO", move || {
         be_prompt(real_time);
         let mut open = Vec::new();
         let mut missed = 0;

@@ -2,21 +2,22 @@
 
 use std::io::{self, Read};
 use std::process::ExitCode;
-use std::thread;
 
 use rustix::process::Pid;
 
 use crate::calibrate::{calibrate, measure};
+use crate::error::remember_panics;
 use crate::launch::{Message, TrialRequest};
 use crate::message::{read_task, say};
 use crate::namespace::{self, Privilege};
 use crate::process::die_with;
-use crate::{TrialError, doctor, load, sysctl, trial};
+use crate::{TrialError, doctor, load, sysctl, threads, trial};
 
 /// The main of the trial's process. `arguments` are those after [`crate::Launcher::arguments`]:
 /// the task and the caller's process id; the request comes on standard input, the answers go to
 /// standard output as JSON Lines. Must be called before the process has a second thread.
 pub fn serve(arguments: &[String]) -> ExitCode {
+    remember_panics();
     let [task, caller] = arguments else {
         say(&failed(&usage()));
         return ExitCode::from(2);
@@ -69,9 +70,9 @@ fn work_for<R: serde::de::DeserializeOwned>(
     let privilege = namespace::isolate()?;
     die_with(caller);
     // A second way to learn that the caller is gone, should it have been a thread that left.
-    thread::spawn(|| {
+    threads::start("the thread that watches the caller", || {
         let _ = io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(2);
-    });
+    })?;
     work(&request, privilege)
 }

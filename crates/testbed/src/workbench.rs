@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::thread;
 
 use tcplab_path::LinkPlan;
 use tcplab_recording::{
@@ -23,7 +22,7 @@ use crate::clock::Clock;
 use crate::device::{Device, await_carrier};
 use crate::netlink::{LinkSettings, Netlink};
 use crate::recorder::recorder_queue;
-use crate::{DeviceKind, TrialError, Tuning, namespace, scheduling, sys, sysctl, trial};
+use crate::{DeviceKind, TrialError, Tuning, namespace, scheduling, sys, sysctl, threads, trial};
 
 /// The addresses of the two rooms.
 pub const ADDRESSES: [Ipv4Addr; 2] = crate::addresses::ADDRESSES;
@@ -50,7 +49,7 @@ impl Room {
     pub fn new() -> Result<Room, TrialError> {
         let (jobs, incoming) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
         let (ready, is_ready) = mpsc::channel();
-        thread::spawn(move || {
+        threads::start("a room's thread", move || {
             let isolated = namespace::isolate_thread().and_then(|()| {
                 fs::File::open("/proc/thread-self/ns/net")
                     .map_err(TrialError::setup("look at its own namespace"))
@@ -60,7 +59,7 @@ impl Room {
             for job in incoming {
                 job();
             }
-        });
+        })?;
         let namespace = is_ready.recv().expect("the thread answers")?;
         Ok(Room { namespace, jobs })
     }
@@ -91,10 +90,11 @@ impl Room {
     /// If the job does, or the namespace cannot be entered.
     pub fn beside<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
         let namespace = self.namespace.try_clone().expect("a descriptor to spare");
-        let there = thread::spawn(move || {
+        let there = threads::start("a thread in a room", move || {
             namespace::enter_thread(namespace.as_fd()).expect("its own namespace");
             job()
         });
+        let there = there.expect("a thread to spare");
         there.join().expect("the job ends")
     }
 
@@ -232,7 +232,8 @@ fn move_frames(
         let writer = RecordingWriter::create(directory, clock.epoch_nanos(), &addresses, *snaplen)?;
         let (end, writing) = recorder_queue(*snaplen);
         bridge_queue = Some(end);
-        recorder = Some(thread::spawn(move || writing.write_down(writer, &samples)));
+        let write = move || writing.write_down(writer, &samples);
+        recorder = Some(threads::start("the recorder's thread", write)?);
     }
     let mut bridge = Bridge::new(clock, ends, &joint.plans, 1, joint.tuning, bridge_queue);
     let counters = bridge.counters();

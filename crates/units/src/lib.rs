@@ -37,3 +37,7 @@ pub use rng::Rng;
 pub use server_design::ServerDesign;
 pub use time::{Instant, Span};
 pub use visible::{visible, visible_line};
+
+/// The remedy wherever the system refuses a thread or a process.
+pub const MORE_PROCESSES: &str = "end other programs of this user, or raise the limit on processes \
+                                  (`ulimit -u`, or `pids.max` of the control group)";

@@ -12,7 +12,9 @@ impl Sum {
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Sum {
         let (words, rest) = bytes.as_chunks::<4>();
-        let mut sum = words.iter().fold(self.0, |sum, &w| sum + u64::from(u32::from_ne_bytes(w)));
+        // It cannot wrap, and where nothing checks that, the compiler sums several words at once.
+        let sum = |sum: u64, &word: &[u8; 4]| sum.wrapping_add(u32::from_ne_bytes(word).into());
+        let mut sum = words.iter().fold(self.0, sum);
         let (halves, odd) = rest.as_chunks::<2>();
         for &half in halves {
             sum += u64::from(u16::from_ne_bytes(half));

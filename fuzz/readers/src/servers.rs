@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tcplab_load::Fault;
 use tcplab_load::foreign::verdict;
 use tcplab_servers::{After, Body, Files, Found, Http, Missing, Moment, Output, Service};
 
@@ -30,7 +31,7 @@ pub(crate) fn http(bytes: &[u8]) {
     assert_eq!(serve(&pieces), serve(&[bytes]), "a request cut is another");
     // Bytes behind a whole response are an error only in the same read.
     let (whole, cut) = (verdict(&[bytes]), verdict(&pieces));
-    let is_unreadable = whole.0 == Some("malformed response");
+    let is_unreadable = whole.0 == Some(Fault::Protocol);
     assert!(cut == whole || is_unreadable, "an answer cut is another: {whole:?}, {cut:?}");
 }
 

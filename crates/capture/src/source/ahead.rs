@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// How much is handed over at once, at most.
@@ -18,6 +19,8 @@ pub(super) struct Ahead {
     /// So much of `piece` was read.
     read: usize,
     over: bool,
+    /// The stream itself, where there can be no thread.
+    here: Option<Box<dyn Read + Send>>,
 }
 
 /// The first `len` bytes of a buffer, which keeps its length: it would have to be cleared again.
@@ -34,13 +37,26 @@ impl std::fmt::Debug for Ahead {
 }
 
 impl Ahead {
-    pub(super) fn of(stream: impl Read + Send + 'static) -> io::Result<Ahead> {
+    pub(super) fn of(stream: impl Read + Send + 'static) -> Ahead {
         let (filled, pieces) = sync_channel(WAITING);
         let (empty, used) = sync_channel(WAITING + 2);
-        let work = move || decompress(stream, &filled, &used);
+        // Where no thread is made, the stream must not be lost with what the thread was given.
+        let parcel = Arc::new(Mutex::new(Some(stream)));
+        let take = |parcel: &Mutex<Option<_>>| {
+            parcel.lock().unwrap_or_else(PoisonError::into_inner).take()
+        };
+        let given = Arc::clone(&parcel);
+        let work = move || {
+            if let Some(stream) = take(&given) {
+                decompress(stream, &filled, &used);
+            }
+        };
         // It is not waited for: standard input may never say anything again.
-        drop(thread::Builder::new().name("decompress".into()).spawn(work)?);
-        Ok(Ahead { pieces, empty, piece: Piece::default(), read: 0, over: false })
+        let here = match thread::Builder::new().name("decompress".into()).spawn(work) {
+            Ok(_) => None,
+            Err(_) => take(&parcel).map(|stream| Box::new(stream) as Box<dyn Read + Send>),
+        };
+        Ahead { pieces, empty, piece: Piece::default(), read: 0, over: false, here }
     }
 
     /// The next piece; an empty one at the end.
@@ -80,6 +96,9 @@ fn decompress(
 
 impl Read for Ahead {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(stream) = &mut self.here {
+            return stream.read(buffer);
+        }
         if self.read == self.piece.len {
             let next = self.next()?;
             let used = std::mem::replace(&mut self.piece, next);

@@ -91,12 +91,12 @@ impl Source {
             // RFC 1952 section 2.3.1.
             [0x1f, 0x8b, ..] => {
                 let buffered = BufReader::with_capacity(CHUNK, counted);
-                Bytes::Compressed(Ahead::of(MultiGzDecoder::new(buffered))?)
+                Bytes::Compressed(Ahead::of(MultiGzDecoder::new(buffered)))
             }
             // RFC 8878 sections 3.1.1 and 3.1.2: a frame, or one to be skipped before it.
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => {
                 let buffered = BufReader::with_capacity(CHUNK, counted);
-                Bytes::Compressed(Ahead::of(Zstd::new(buffered))?)
+                Bytes::Compressed(Ahead::of(Zstd::new(buffered)))
             }
             _ => Bytes::Plain(counted),
         };

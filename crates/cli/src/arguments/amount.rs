@@ -15,9 +15,9 @@ pub(super) fn bytes(text: &str, least: u32, most: u32) -> Result<u32, String> {
     in_range.ok_or_else(|| format!("{text} is out of range: use {least} to {most} bytes"))
 }
 
-/// Reads requests per second: a plain number, or thousands and millions such as `5k`.
+/// Reads requests per second: a plain number, or thousands such as `5k`.
 pub(super) fn per_second(text: &str) -> Result<f64, String> {
-    let prefixes = [("k", 1e3), ("K", 1e3), ("M", 1e6)];
+    let prefixes = [("k", 1e3), ("K", 1e3)];
     let scaled = |(prefix, factor)| text.strip_suffix(prefix).map(|number| (number, factor));
     let (number, factor) = prefixes.into_iter().find_map(scaled).unwrap_or((text, 1.0));
     number.trim().parse::<f64>().map(|number| number * factor).map_err(|_| {
@@ -50,7 +50,9 @@ mod tests {
     fn rate_of_requests_is_no_data_rate() {
         assert_eq!(per_second("5000"), Ok(5000.0));
         assert_eq!(per_second("2.5k"), Ok(2500.0));
-        assert!(per_second("10Mbit").unwrap_err().contains("is a data rate"));
+        for text in ["10M", "10Mbit"] {
+            assert!(per_second(text).unwrap_err().contains("is a data rate"), "{text}");
+        }
         assert!(per_second("fast").is_err());
     }
 }

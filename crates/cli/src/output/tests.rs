@@ -49,6 +49,23 @@ fn abandoned_file_leaves_the_old_one() {
 }
 
 #[test]
+fn new_capture_belongs_to_its_owner_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("it.pcapng");
+    let mode = |place: &Path| fs::metadata(place).unwrap().permissions().mode() & 0o777;
+    let mut output = Output::create_capture(&place).unwrap();
+    output.write_all(b"payload").unwrap();
+    let growing = home.path().join(&names(home.path())[0]);
+    assert_eq!(mode(&growing), 0o600, "from the beginning");
+    output.commit().unwrap();
+    assert_eq!(mode(&place), 0o600);
+    // Who shared it shares what replaces it.
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o640)).unwrap();
+    Output::create_capture(&place).unwrap().commit().unwrap();
+    assert_eq!(mode(&place), 0o640);
+}
+
+#[test]
 fn new_file_keeps_permissions_of_old_one() {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("private");

@@ -29,10 +29,12 @@ impl Progress {
             taken.push(source.taken());
             size = size.zip(source.size()).map(|(all, one)| all + one);
         }
-        let watcher = has_seen_notes().then(|| {
+        let mut watcher = None;
+        if has_seen_notes() {
             let over = Arc::clone(&over);
-            thread::spawn(move || watch(&taken, size, &over))
-        });
+            // Where there can be no thread, there is no bar.
+            watcher = thread::Builder::new().spawn(move || watch(&taken, size, &over)).ok();
+        }
         Progress { over, watcher }
     }
 }

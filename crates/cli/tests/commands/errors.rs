@@ -218,15 +218,15 @@ fn file_size_limit_is_reported() {
     assert!(everything(&home.path("runs/small")).is_empty(), "half a run");
 }
 
-#[test]
-fn full_disk_is_reported() {
-    let home = home();
+/// Runs a scenario on a disk of so much room, of which the ballast is taken; none where this user
+/// may not have one. What is left of the run is at the end of the errors.
+fn on_small_disk(home: &Home, room: &str, ballast: u32, line: &str) -> Option<Ended> {
     home.make_directory("runs");
     let program = env!("CARGO_BIN_EXE_tcplab");
-    // Room for the directories and nothing else. Only this command sees the mount.
+    // Only this command sees the mount.
     let line = format!(
-        "mount -t tmpfs -o size=4k,nr_inodes=20 none runs || exit 77; \
-         head -c 4096 /dev/zero > runs/ballast; '{program}' run small.toml; code=$?; \
+        "mount -t tmpfs -o {room} none runs || exit 77; \
+         head -c {ballast} /dev/zero > runs/ballast; '{program}' {line}; code=$?; \
          find runs -name 'small*' -exec echo left over: {{}} + >&2; exit $code"
     );
     let unshare = |private: &[&str]| {
@@ -239,17 +239,38 @@ fn full_disk_is_reported() {
     };
     let run = match output {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return skipped("unshare(1) is not installed, so no disk was filled");
+            skipped("unshare(1) is not installed, so no disk was filled");
+            return None;
         }
         output => Ended::from(output.unwrap()),
     };
     if run.code != Some(2) && run.stderr.contains("ermi") {
-        return skipped("this user may not mount a small disk to fill");
+        skipped("this user may not mount a small disk to fill");
+        return None;
     }
+    Some(run)
+}
+
+#[test]
+fn full_disk_is_reported() {
+    // Room for the directories and nothing else.
+    let room = "size=4k,nr_inodes=20";
+    let Some(run) = on_small_disk(&home(), room, 4096, "run small.toml") else { return };
     let refusal = run.refusal("a full disk");
     assert!(refusal.contains("scenario.toml: No space left on device"), "{refusal}");
     assert!(refusal.contains("try: make room"), "{refusal}");
     assert!(!refusal.contains("left over"), "half a run: {refusal}");
+}
+
+#[test]
+fn disk_that_fills_while_recording_is_reported() {
+    let home = Home::with("small.toml", SMALL.replace("1 kB", "1 MB"));
+    let line = "run small.toml --world sim";
+    let Some(run) = on_small_disk(&home, "size=700k", 0, line) else { return };
+    let refusal = run.refusal("a disk that fills");
+    assert!(refusal.contains(".pcapng: No space left on device"), "{refusal}");
+    assert!(refusal.contains("try: make room"), "{refusal}");
+    assert!(!refusal.contains("left over"), "half a trial: {refusal}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The program under test, in a directory of its own.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -58,6 +59,11 @@ impl Home {
 
     pub(crate) fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
+    }
+
+    /// Its access rights.
+    pub(crate) fn mode(&self, name: impl AsRef<Path>) -> u32 {
+        fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o777
     }
 
     /// The one entry of a directory.

@@ -328,3 +328,20 @@ fn outputs_nobody_reads_end_quietly() {
 fn count(connections: &[Value], list: &str) -> usize {
     connections.iter().map(|connection| connection[list].as_array().unwrap().len()).sum()
 }
+
+/// Captures hold what was sent.
+#[test]
+fn captures_belong_to_their_owner_alone() {
+    let home = Home::with("small.toml", crate::errors::SMALL);
+    home.answer("run small.toml --world sim --trials 1");
+    let run = home.only("runs/small");
+    assert_eq!(home.mode(&run), 0o700, "the run's directory");
+    let trial = home.only(run.join("trials"));
+    assert_eq!(home.mode(&trial), 0o700, "the trial's directory");
+    for name in ["client.pcapng", "server.pcapng", "path.jsonl"] {
+        assert_eq!(home.mode(trial.join(name)), 0o600, "{name}");
+    }
+    let capture = trial.join("client.pcapng");
+    home.answer(&format!("trace {} --annotate copy.pcapng", capture.display()));
+    assert_eq!(home.mode("copy.pcapng"), 0o600);
+}

@@ -7,6 +7,7 @@
 mod captures;
 mod datagrams;
 mod experiment;
+mod few_processes;
 mod fidelity;
 mod flows;
 mod frames;
@@ -35,6 +36,8 @@ mod verified;
 
 #[path = "../commands/home.rs"]
 mod home;
+#[path = "../commands/limited.rs"]
+mod limited;
 
 #[path = "../../../sim/tests/trials/forwarded.rs"]
 mod forwarded;

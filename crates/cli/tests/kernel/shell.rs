@@ -164,6 +164,9 @@ fn recording_of_shell_is_readable() {
         assert!(home.text("got") == data);
 
         let seen = home.path("seen");
+        assert_eq!(home.mode(&seen), 0o700);
+        let captures = Endpoint::BOTH.map(|end| home.mode(seen.join(capture_file(end))));
+        assert_eq!(captures, [0o600; 2], "captures hold what was sent");
         let recording = Recording::open(&seen).unwrap();
         let record = recording.record().unwrap();
         assert_eq!((&*record.world.name, &*record.world.device), ("kernel", io.name()));

@@ -186,7 +186,7 @@ impl Facts<'_> {
             (q::TIMEOUTS, &causes.timeouts),
             (q::RETRANSMISSIONS_AFTER_TIMEOUT, &causes.after_timeout),
             (q::CONTROL_REPEATED, &causes.control_repeated),
-            (q::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
+            (q::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),
             (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         ] {
             self.count(quantity.label, Better::Lower, seen.count);

@@ -52,12 +52,18 @@ pub(crate) fn simulate(
     let rest = Mutex::new(trials.iter());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, trials.len().max(1)) {
+        let mut stopped = Ok(());
+        for nth in 0..jobs.clamp(1, trials.len().max(1)) {
             let (sender, rest, halt) = (sender.clone(), &rest, &halt);
-            scope.spawn(move || work(run, rest, halt, &sender));
+            let work = move || work(run, rest, halt, &sender);
+            let Err(source) = thread::Builder::new().spawn_scoped(scope, work) else { continue };
+            // Those that there are run all trials.
+            if nth == 0 {
+                stopped = Err(LabError::Process { source });
+            }
+            break;
         }
         drop(sender);
-        let mut stopped = Ok(());
         loop {
             match receiver.recv_timeout(STOP_CHECK_INTERVAL) {
                 Ok(TrialEnd { id, ended }) => {

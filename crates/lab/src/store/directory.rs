@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tcplab_quantities::CALIBRATION_DOCUMENT;
-use tcplab_recording::Recording;
+use tcplab_recording::{Recording, make_private_directory};
 use tcplab_results::Calibration;
 use tcplab_scenario::Scenario;
 
@@ -65,7 +65,7 @@ impl RunDirectory {
 
     fn write_initial_files(&self, environment: &[(String, String)]) -> Result<(), LabError> {
         let trials = self.path.join(TRIALS);
-        fs::create_dir(&trials).map_err(LabError::file("make", &trials))?;
+        make_private_directory(&trials).map_err(LabError::file("make", &trials))?;
         let environment = environment.to_vec();
         Target::of(self.plan.clone(), &self.scenario, environment).write(&self.path)
     }
@@ -164,7 +164,7 @@ impl RunDirectory {
         if stage.exists() {
             fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
         }
-        fs::create_dir(&stage).map_err(LabError::file("make", &stage))?;
+        make_private_directory(&stage).map_err(LabError::file("make", &stage))?;
         Ok(stage)
     }
 

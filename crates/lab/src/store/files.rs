@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tcplab_quantities::ENVIRONMENT_DOCUMENT;
+use tcplab_recording::make_private_directory;
 use tcplab_scenario::Scenario;
 
 use crate::error::LabError;
@@ -165,7 +166,7 @@ pub(super) fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
     fs::create_dir_all(parent).map_err(LabError::file("make", parent))?;
     let mut path = parent.join(name);
     for number in 2.. {
-        match fs::create_dir(&path) {
+        match make_private_directory(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 path = parent.join(format!("{name}-{number}"));
             }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const GOOD: Option<&str> = None;
+const GOOD: Option<Fault> = None;
 
 fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     let mut places: Vec<usize> = cuts.iter().map(|at| at % (bytes.len() + 1)).collect();
@@ -14,7 +14,7 @@ fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 }
 
 #[rustfmt::skip]
-const ANSWERS: &[(&str, Option<&str>, u64)] = &[
+const ANSWERS: &[(&str, Option<Fault>, u64)] = &[
     ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", GOOD, 5),
     ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", GOOD, 0),
     ("HTTP/1.0 200 OK\r\n\r\nuntil the end", GOOD, 13),
@@ -23,18 +23,18 @@ const ANSWERS: &[(&str, Option<&str>, u64)] = &[
     ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", GOOD, 1),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", GOOD, 5),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA \n0123456789\n0\nT: x\n\n", GOOD, 15),
-    ("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", Some("bad status"), 2),
-    ("HTTP/1.1 500 Oh\r\n\r\n", Some("bad status"), 0),
-    ("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello", Some("closed early"), 5),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", Some("closed early"), 5),
-    ("HTTP/1.1 200 OK\r\nConte", Some("closed early"), 0),
-    ("", Some("closed early"), 0),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n", Some("malformed response"), 0),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Some("malformed response"), 1),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Some("malformed response"), 0),
-    ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", Some("malformed response"), 0),
-    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Some("malformed response"), 0),
-    ("SSH-2.0-OpenSSH_9.2\r\n", Some("malformed response"), 0),
+    ("HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", Some(Fault::Status(404)), 2),
+    ("HTTP/1.1 500 Oh\r\n\r\n", Some(Fault::Status(500)), 0),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello", Some(Fault::Closed), 5),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", Some(Fault::Closed), 5),
+    ("HTTP/1.1 200 OK\r\nConte", Some(Fault::Closed), 0),
+    ("", Some(Fault::Closed), 0),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n", Some(Fault::Protocol), 0),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n", Some(Fault::Protocol), 1),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Some(Fault::Protocol), 0),
+    ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello", Some(Fault::Protocol), 0),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", Some(Fault::Protocol), 0),
+    ("SSH-2.0-OpenSSH_9.2\r\n", Some(Fault::Protocol), 0),
 ];
 
 #[test]
@@ -49,7 +49,7 @@ fn answers_are_judged() {
 #[test]
 fn bytes_after_response_are_unexpected() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n";
-    assert_eq!(verdict(&[text]).0, Some("malformed response"));
+    assert_eq!(verdict(&[text]).0, Some(Fault::Protocol));
 }
 
 #[test]
@@ -113,7 +113,7 @@ proptest! {
         let whole = [&head[..], &bytes].concat();
         let (whole_verdict, of_pieces) = (verdict(&[&whole]), verdict(&cut(&whole, &cuts)));
         // Bytes behind a whole response are an error only in the same read.
-        let is_unreadable = whole_verdict.0 == Some("malformed response");
+        let is_unreadable = whole_verdict.0 == Some(Fault::Protocol);
         prop_assert!(of_pieces == whole_verdict || is_unreadable, "{:?} {:?}", whole_verdict, of_pieces);
         verdict(&cut(&bytes, &cuts));
     }

@@ -216,7 +216,8 @@ fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
         page.mark(if segment.syn { UARROW } else { BOX }, now, &end);
     } else {
         page.color(
-            if segment.kind.is_retransmission() && segment.kind != SegmentKind::OriginalNotCaptured
+            if segment.kind.is_retransmission()
+                && segment.kind != SegmentKind::UnexplainedRetransmission
             {
                 RED
             } else {
@@ -247,9 +248,9 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         | SegmentKind::TimeoutRetransmission
         | SegmentKind::RepeatedControl
         | SegmentKind::AfterTimeoutRetransmission => Some((RED, again)),
-        SegmentKind::OriginalNotCaptured | SegmentKind::FillsGap | SegmentKind::OutOfOrder => {
-            Some((PINK, "O"))
-        }
+        SegmentKind::UnexplainedRetransmission
+        | SegmentKind::FillsGap
+        | SegmentKind::OutOfOrder => Some((PINK, "O")),
         SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => Some((BLUE, "HD")),
         SegmentKind::WindowProbe => Some((ORANGE, "P")),
         SegmentKind::KeepAlive => Some((ORANGE, "K")),

@@ -296,7 +296,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         (q::RETRANSMISSIONS_LOST, plain(), &causes.lost_retransmissions),
         (q::RETRANSMISSIONS_SYN, plain(), &causes.syn_retransmissions),
         (q::RETRANSMISSIONS_FIN, plain(), &causes.fin_retransmissions),
-        (q::ORIGINALS_NOT_CAPTURED, plain(), &causes.originals_not_captured),
+        (q::RETRANSMISSIONS_UNEXPLAINED, plain(), &causes.retransmissions_unexplained),
         (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, plain(), &causes.spurious_by_dsack),
         (q::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, plain(), &causes.spurious_by_timestamp),
         (q::GAPS_FILLED, plain(), &causes.gaps_filled),

@@ -161,7 +161,7 @@ fn why(segment: &Segment) -> &'static str {
         }
         SegmentKind::TimeoutRetransmission => "a retransmission on a timeout",
         SegmentKind::AfterTimeoutRetransmission => "a retransmission after a timeout",
-        SegmentKind::OriginalNotCaptured => "data whose original was not captured",
+        SegmentKind::UnexplainedRetransmission => "a retransmission, cause unknown",
         SegmentKind::FillsGap => "data that fill a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::RepeatedControl => "a repeated SYN or FIN",

@@ -11,6 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec};
 use tcplab_units::ServerDesign;
 
+use super::event_loops;
 use crate::calendar::Clock;
 use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End};
@@ -42,17 +43,11 @@ pub(super) fn serve(
         .map(|_| Mailbox::new())
         .collect::<Result<_, _>>()
         .map_err(|error| refused(error.into()))?;
-    let mut workers = Vec::new();
-    for number in 0..context.config.workers {
-        let worker = Worker::new(context, listener, &mailboxes, number);
-        workers.push(worker.map_err(|error| refused(error.into()))?);
-    }
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            workers.into_iter().map(|worker| scope.spawn(move || worker.work())).collect();
-        observer.attend(&threads, context.stop);
-    });
-    Ok(())
+    let open = |number| Ok(Worker::new(context, listener, &mailboxes, number)?);
+    event_loops::run(context, observer, open, |worker| {
+        worker.work();
+        Ok(())
+    })
 }
 
 /// Where a worker finds connections that another one has accepted for it.

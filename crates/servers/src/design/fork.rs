@@ -29,6 +29,7 @@ pub(super) fn serve(
     let slot = context.counters.slot(0);
     let mut children = Children::new(slot)?;
     let mut acceptor = Acceptor::new(context, listener, slot)?;
+    observer.report();
     loop {
         observer.tick();
         children.reap();

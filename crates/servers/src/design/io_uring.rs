@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use rustix::net::Shutdown;
 use tcplab_units::ServerDesign;
 
+use super::event_loops;
 use crate::calendar::Clock;
 use crate::context::{Observer, ServerContext, Stopping};
 use crate::conversation::{Conversation, End, Wish};
@@ -34,18 +35,8 @@ pub(super) fn serve(
     let refused = |source: io::Error| ServeError::Design { design: ServerDesign::IoUring, source };
     // Of a socket that does not block, io_uring asks once and does not wait.
     rustix::io::ioctl_fionbio(listener, false).map_err(|error| refused(error.into()))?;
-    // A ring belongs to the thread that makes it. This one only shows that there can be one.
-    drop(Ring::new().map_err(refused)?);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..context.config.workers)
-            .map(|number| {
-                scope.spawn(move || Worker::new(context, listener, number).map(Worker::work))
-            })
-            .collect();
-        observer.attend(&threads, context.stop);
-        let ended = threads.into_iter().map(|thread| thread.join().expect("a worker does not die"));
-        ended.collect::<io::Result<()>>().map_err(refused)
-    })
+    let open = |number| Worker::new(context, listener, number);
+    event_loops::run(context, observer, open, Worker::work)
 }
 
 struct Connection {
@@ -97,10 +88,10 @@ impl<'a> Worker<'a> {
         })
     }
 
-    fn work(mut self) {
+    fn work(mut self) -> io::Result<()> {
         while !self.is_done() {
             self.watch_listener();
-            self.ring.wait(self.period());
+            self.ring.wait(self.period())?;
             let now = Instant::now();
             while let Some(done) = self.ring.next() {
                 match done {
@@ -113,6 +104,7 @@ impl<'a> Worker<'a> {
             self.sweep(now);
         }
         self.leave();
+        Ok(())
     }
 
     /// How often to check for connections that exceed a limit.

@@ -11,6 +11,7 @@ pub(super) fn serve(
     listener: Listener,
     observer: &mut Observer<'_>,
 ) -> Result<(), ServeError> {
+    observer.report();
     one_by_one(context, listener, 0, &mut || observer.tick())
 }
 

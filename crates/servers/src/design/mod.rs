@@ -3,6 +3,7 @@
 //! are asked to stop.
 
 mod epoll;
+mod event_loops;
 mod fork;
 mod io_uring;
 mod iterative;

@@ -1,6 +1,7 @@
 //! A fixed number of processes, each of which accepts for itself and carries one connection after
 //! the other, as Apache did at first. The parent only starts another where one has died.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -37,14 +38,22 @@ pub(super) fn serve(
     let mut listener = listener;
     let mut is_first = true;
     loop {
+        let mut refusal = None;
         for place in &mut places {
             place.look(context);
             if place.child.is_none() && place.pause.left(Instant::now()).is_none() {
-                listener = place.start(context, listener);
+                let refused;
+                (listener, refused) = place.start(context, listener);
+                refusal = refused.or(refusal);
             }
         }
-        if std::mem::take(&mut is_first) && places.iter().all(|place| place.child.is_none()) {
-            return Err(refused(std::io::Error::other("no process can be made")));
+        if std::mem::take(&mut is_first) {
+            if let Some(source) = refusal
+                && places.iter().all(|place| place.child.is_none())
+            {
+                return Err(ServeError::Process { what: "a worker", source });
+            }
+            observer.report();
         }
         observer.tick();
         let mut fds = [PollFd::new(context.stop, PollFlags::IN)];
@@ -83,8 +92,12 @@ impl Place {
         }
     }
 
-    /// Starts a process; gives the listener back, which the child keeps.
-    fn start(&mut self, context: &ServerContext<'_>, listener: Listener) -> Listener {
+    /// Starts a process; gives the listener back, which the child keeps, and why there is none.
+    fn start(
+        &mut self,
+        context: &ServerContext<'_>,
+        listener: Listener,
+    ) -> (Listener, Option<io::Error>) {
         self.started = Instant::now();
         match sys::fork() {
             Ok(Forked::Parent(pid)) => self.child = Some(pid),
@@ -93,12 +106,13 @@ impl Place {
                 let _ = one_by_one(context, listener, self.worker, &mut || ());
                 sys::leave();
             }
-            Err(_) => {
+            Err(error) => {
                 context.counters.slot(self.worker).add(Count::Exhausted, 1);
                 self.pause.failed(Instant::now());
+                return (listener, Some(error));
             }
         }
-        listener
+        (listener, None)
     }
 }
 

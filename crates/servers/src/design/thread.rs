@@ -19,6 +19,7 @@ pub(super) fn serve(
     observer: &mut Observer<'_>,
 ) -> Result<(), ServeError> {
     let mut acceptor = Acceptor::new(context, listener, context.counters.slot(0))?;
+    observer.report();
     std::thread::scope(|scope| {
         let mut number = 0;
         loop {

@@ -6,8 +6,6 @@ use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
-use tcplab_units::ServerDesign;
-
 use super::thread::STACK;
 use crate::acceptor::{AcceptEvent, Acceptor};
 use crate::carry::Carrier;
@@ -21,15 +19,14 @@ pub(super) fn serve(
     observer: &mut Observer<'_>,
 ) -> Result<(), ServeError> {
     let queue = Queue::new(context.config.workers);
-    let refused = |source| ServeError::Design { design: ServerDesign::ThreadPool, source };
     std::thread::scope(|scope| {
         for worker in 1..=context.config.workers {
             let queue = &queue;
             let thread = move || work(context, queue, worker);
             let spawned = Builder::new().stack_size(STACK).spawn_scoped(scope, thread);
-            if let Err(error) = spawned {
+            if let Err(source) = spawned {
                 queue.end();
-                return Err(refused(error));
+                return Err(ServeError::Process { what: "a worker's thread", source });
             }
         }
         let accepted = accept(context, listener, observer, &queue);
@@ -46,6 +43,7 @@ fn accept(
     queue: &Queue,
 ) -> Result<(), ServeError> {
     let mut acceptor = Acceptor::new(context, listener, context.counters.slot(0))?;
+    observer.report();
     loop {
         observer.tick();
         if !queue.wait_for_room() {

@@ -1,8 +1,9 @@
 //! io_uring with the ownership that its operations need: what the kernel reads or writes belongs to
 //! the ring until the operation is done.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -37,6 +38,8 @@ pub(crate) struct Ring {
     sending: Vec<Option<Cow<'static, [u8]>>>,
     /// Operations that are not done.
     in_flight: usize,
+    /// Those of them that the submission queue has no room for.
+    waiting: VecDeque<squeue::Entry>,
 }
 
 /// An operation that is done.
@@ -71,14 +74,15 @@ impl Ring {
                 Some(libc::EINVAL) => IoUring::builder().setup_cqsize(RESULTS).build(ENTRIES),
                 _ => Err(error),
             })?;
-        let buffers = Buffers::new();
+        let buffers = Buffers::new()?;
         // SAFETY: the memory is as long as is said and lives as long as the ring: `drop` ends the
         // ring before the buffers.
         unsafe {
             let entries = buffers.entries.as_ptr() as u64;
             uring.submitter().register_buf_ring_with_flags(entries, BUFFERS, GROUP, 0)?;
         }
-        let mut ring = Ring { uring, buffers, sending: Vec::new(), in_flight: 0 };
+        let mut ring =
+            Ring { uring, buffers, sending: Vec::new(), in_flight: 0, waiting: VecDeque::new() };
         for buffer in 0..BUFFERS {
             ring.buffers.offer(buffer);
         }
@@ -129,12 +133,30 @@ impl Ring {
     }
 
     /// Submits the queue, and waits for a completion up to a time limit.
-    pub(crate) fn wait(&mut self, longest: Duration) {
+    ///
+    /// # Errors
+    /// Those that would come again (io_uring_enter(2)).
+    pub(crate) fn wait(&mut self, longest: Duration) -> io::Result<()> {
+        self.fill();
         let timeout = Timespec::from(longest);
         let arguments = SubmitArgs::new().timespec(&timeout);
-        // Time is over, a signal came, or results have to be taken first: the caller takes those
-        // that there are, and comes again.
-        let _ = self.uring.submitter().submit_with_args(1, &arguments);
+        match self.uring.submitter().submit_with_args(1, &arguments) {
+            // Time is over, a signal came, no memory for a moment, or results have to be taken
+            // first: the caller takes those that there are, and comes again.
+            Err(error) if !is_passing(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves what waits into the submission queue, as far as there is room.
+    fn fill(&mut self) {
+        while let Some(entry) = self.waiting.pop_front() {
+            // SAFETY: whoever pushed it promised that what it points to stays.
+            if unsafe { self.uring.submission().push(&entry) }.is_err() {
+                self.waiting.push_front(entry);
+                return;
+            }
+        }
     }
 
     /// What is done, if something is.
@@ -187,18 +209,23 @@ impl Ring {
     ///
     /// What the entry points to must stay until the operation is done.
     unsafe fn push(&mut self, entry: &squeue::Entry, token: u64) {
-        let entry = entry.clone().user_data(token);
+        self.waiting.push_back(entry.clone().user_data(token));
         self.in_flight += 1;
-        // SAFETY: the caller promises it.
-        while unsafe { self.uring.submission().push(&entry) }.is_err() {
-            // The queue is full: submit it. A failure is temporary.
+        self.fill();
+        if !self.waiting.is_empty() {
+            // The queue is full: submit it. What then still has no room waits for `wait`, which
+            // reports why.
             let _ = self.uring.submit();
+            self.fill();
         }
     }
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
+        // Of these the kernel does not know.
+        self.in_flight -= self.waiting.len();
+        self.waiting.clear();
         // What the kernel still reads must not be freed: with one thread that asks, closing the
         // ring alone does not wait for that.
         let _ = self.uring.submitter().register_sync_cancel(
@@ -206,7 +233,7 @@ impl Drop for Ring {
             io_uring::types::CancelBuilder::any(),
         );
         for _ in 0..100 {
-            self.wait(Duration::from_millis(10));
+            let _ = self.wait(Duration::from_millis(10));
             while let Some(done) = self.next() {
                 if let Done::Received(_, Ok(Some(chunk))) = done {
                     self.give_back(chunk);
@@ -220,6 +247,13 @@ impl Drop for Ring {
         std::mem::forget(std::mem::take(&mut self.sending));
         self.buffers.is_lost = true;
     }
+}
+
+/// Whether to try again is of use: a signal, results that have to be taken first, or no memory for
+/// a moment.
+fn is_passing(error: &io::Error) -> bool {
+    let passing = [libc::ETIME, libc::EINTR, libc::EBUSY, libc::EAGAIN, libc::ENOMEM];
+    error.raw_os_error().is_some_and(|errno| passing.contains(&errno))
 }
 
 /// Buffers, and the ring in which they are offered to the kernel (io_uring_register_buf_ring(3)).
@@ -244,14 +278,17 @@ impl Buffers {
         Err(_) => panic!("the size is small and the alignment a power of two"),
     };
 
-    fn new() -> Buffers {
+    fn new() -> io::Result<Buffers> {
         let allocate = |layout: Layout| {
             // SAFETY: neither layout is empty.
-            NonNull::new(unsafe { alloc_zeroed(layout) })
-                .unwrap_or_else(|| handle_alloc_error(layout))
+            NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(io::ErrorKind::OutOfMemory)
         };
-        let entries = allocate(Buffers::ENTRIES).cast();
-        Buffers { entries, memory: allocate(Buffers::MEMORY), tail: 0, is_lost: false }
+        let entries = allocate(Buffers::ENTRIES)?;
+        let memory = allocate(Buffers::MEMORY).inspect_err(|_| {
+            // SAFETY: just allocated with this layout, and nobody else's.
+            unsafe { dealloc(entries.as_ptr(), Buffers::ENTRIES) };
+        })?;
+        Ok(Buffers { entries: entries.cast(), memory, tail: 0, is_lost: false })
     }
 
     /// Gives a buffer to the kernel.
@@ -295,5 +332,55 @@ impl Drop for Buffers {
             dealloc(self.entries.as_ptr().cast(), Buffers::ENTRIES);
             dealloc(self.memory.as_ptr(), Buffers::MEMORY);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// A ring with one issuer takes nothing from another thread (EEXIST, Linux 6.0): submitting
+    /// fails there however often it is tried.
+    #[test]
+    fn ring_that_takes_nothing_returns_error_instead_of_spinning() {
+        let Ok(mut ring) = Ring::new() else {
+            eprintln!("skipped: io_uring is not allowed here");
+            return;
+        };
+        let (socket, _other) = UnixStream::pair().unwrap();
+        let failed = std::thread::spawn(move || {
+            for _ in 0..2 * ENTRIES {
+                ring.poll(socket.as_fd());
+            }
+            ring.wait(Duration::from_millis(1)).is_err()
+        });
+        if !failed.join().unwrap() {
+            eprintln!("skipped: this kernel takes entries from any thread");
+        }
+    }
+
+    #[test]
+    fn more_operations_than_queue_has_room_for_all_complete() {
+        let Ok(mut ring) = Ring::new() else {
+            eprintln!("skipped: io_uring is not allowed here");
+            return;
+        };
+        let (socket, mut other) = UnixStream::pair().unwrap();
+        std::io::Write::write_all(&mut other, b"x").unwrap();
+        let asked = 3 * ENTRIES;
+        for _ in 0..asked {
+            ring.poll(socket.as_fd());
+        }
+        let mut done = 0;
+        while done < asked {
+            ring.wait(Duration::from_secs(1)).unwrap();
+            while ring.next().is_some() {
+                done += 1;
+            }
+        }
+        assert_eq!((done, ring.in_flight), (asked, 0));
     }
 }

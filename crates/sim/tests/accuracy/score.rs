@@ -101,7 +101,7 @@ impl Score {
                 self.wrong.push(format!("accused: #{} {:?}", segment.frame, facts));
             }
         }
-        if segment.kind == SegmentKind::OriginalNotCaptured {
+        if segment.kind == SegmentKind::UnexplainedRetransmission {
             self.unknown += 1;
             return;
         }

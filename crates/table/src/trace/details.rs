@@ -48,7 +48,7 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::RETRANSMISSIONS_FIN, &causes.fin_retransmissions),
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, &causes.spurious_by_timestamp),
-        (&quantities::ORIGINALS_NOT_CAPTURED, &causes.originals_not_captured),
+        (&quantities::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),
         (&quantities::GAPS_FILLED, &causes.gaps_filled),
         (&quantities::OUT_OF_ORDER, &causes.out_of_order),
         (&quantities::NETWORK_DUPLICATES, &causes.network_duplicates),

@@ -89,7 +89,7 @@ directions! {
     RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP Few Whole(u64) |flow| {
         flow.causes.spurious_by_timestamp.count
     };
-    ORIGINALS_NOT_CAPTURED Few Whole(u64) |flow| flow.causes.originals_not_captured.count;
+    RETRANSMISSIONS_UNEXPLAINED Few Whole(u64) |flow| flow.causes.retransmissions_unexplained.count;
     GAPS_FILLED Few Whole(u64) |flow| flow.causes.gaps_filled.count;
     OUT_OF_ORDER Few Whole(u64) |flow| flow.causes.out_of_order.count;
     OUT_OF_ORDER_MAX_BYTES Few Whole(u64) |flow| flow.causes.out_of_order_max.as_u64();

@@ -28,8 +28,8 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
     PSH Few Flag(|row| row.segment.psh);
     KIND Few Text(|row| names::segment_kind(row.segment.kind).into()),
         "What it is: new, fast-retransmission, timeout-retransmission, \
-         after-timeout-retransmission, original-not-captured (a retransmission whose original did \
-         not pass this capture point), fills-gap (captured after later data: retransmitted or out \
+         after-timeout-retransmission, unexplained-retransmission (no ACK that passed here prompted \
+         it, and no timer can have run out), fills-gap (captured after later data: retransmitted or out \
          of order, unknown), out-of-order, network-duplicate, repeated-control (a SYN or FIN again, \
          too soon for a timer: with an answer, or as one packet came twice), capture-duplicate, \
          window-probe, keep-alive";
@@ -72,7 +72,7 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
         SegmentKind::TimeoutRetransmission
         | SegmentKind::AfterTimeoutRetransmission
         | SegmentKind::RepeatedControl
-        | SegmentKind::OriginalNotCaptured => Some("tcp.analysis.retransmission"),
+        | SegmentKind::UnexplainedRetransmission => Some("tcp.analysis.retransmission"),
         SegmentKind::OutOfOrder => Some("tcp.analysis.out_of_order"),
         SegmentKind::WindowProbe => Some("tcp.analysis.zero_window_probe"),
         SegmentKind::KeepAlive => Some("tcp.analysis.keep_alive"),

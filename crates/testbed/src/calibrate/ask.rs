@@ -53,7 +53,8 @@ pub fn measure_ceiling(
     request: CeilingRequest,
 ) -> Result<Ceiling, TrialError> {
     let failed = || TrialError::setup("measure what this machine can model");
-    let mut child = launcher.command("ceiling").stderr(Stdio::null()).spawn().map_err(failed())?;
+    let started = launcher.command("ceiling").stderr(Stdio::null()).spawn();
+    let mut child = started.map_err(TrialError::not_started("another process"))?;
     let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
         unreachable!("both were asked for")
     };

@@ -14,7 +14,8 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use super::Ceiling;
 use super::rounds::CalibrationPath;
 use super::site::Stream;
-use crate::{TrialError, Tuning};
+use crate::bridge::BridgeState;
+use crate::{TrialError, Tuning, threads};
 
 /// Faster than any machine moves frames: the bottleneck then only judges.
 const UNLIMITED: Rate = Rate::from_bits_per_second(100_000_000_000);
@@ -22,6 +23,8 @@ const UNLIMITED: Rate = Rate::from_bits_per_second(100_000_000_000);
 const WARM_UP: Span = Span::from_millis(100);
 /// What is counted.
 const COUNTED: Span = Span::from_millis(300);
+/// What its threads are, where one cannot be started.
+const THREAD: &str = "a thread that sends as fast as it can";
 /// If nothing comes of it.
 const GIVE_UP: Span = Span::from_secs(5);
 
@@ -49,15 +52,15 @@ pub(super) fn ceiling(
     let mut marks = Vec::new();
     let (ran, sent, read) = thread::scope(|scope| {
         let stop = out.as_fd().try_clone_to_owned();
-        let sender = scope.spawn(move || {
+        let sender = threads::start_in(scope, THREAD, move || {
             rustix::net::connect(&out, to)?;
             pour(out)
-        });
-        let receiver = scope.spawn(|| {
+        })?;
+        let receiver = threads::start_in(scope, THREAD, || {
             let (stream, _) = listener.accept()?;
             drain(stream)
         });
-        let ran = bridge.run(|state| {
+        let mut blast = |state: &BridgeState| {
             let (packets, bytes) = count();
             if marks.is_empty() && bytes > 0 && state.now.since(Instant::ZERO) >= WARM_UP {
                 marks.push((state.now, packets, bytes));
@@ -67,15 +70,16 @@ pub(super) fn ceiling(
                 marks.push((state.now, packets, bytes));
             }
             marks.len() > 1 || state.now.since(Instant::ZERO) > GIVE_UP
-        });
+        };
+        let ran = if receiver.is_ok() { bridge.run(&mut blast) } else { Ok(()) };
         if let Ok(stop) = stop {
             let _ = rustix::net::shutdown(&stop, rustix::net::Shutdown::Both);
         }
         // This wakes an accept that no client reached, and ends the listener's side of a
         // connection.
         let _ = rustix::net::shutdown(listener.as_fd(), rustix::net::Shutdown::Both);
-        (ran, sender.join(), receiver.join())
-    });
+        Ok::<_, TrialError>((ran, sender.join(), receiver?.join()))
+    })?;
     let ring_wait = bridge.finish().ring_wait;
     ran?;
     let ([(from, packets, bytes), (to, more_packets, more_bytes)], true, true) =

@@ -15,7 +15,7 @@ use super::{Arrival, DirectionRecord, Round, RoundRecord, Train};
 use crate::bridge::{Bridge, BridgeState};
 use crate::clock::Clock;
 use crate::device::{Device, LARGEST};
-use crate::{TrialError, Tuning, scheduling};
+use crate::{TrialError, Tuning, scheduling, threads};
 
 /// The headers of a probe: IPv4 without options, UDP.
 const HEADERS: usize = 28;
@@ -28,6 +28,9 @@ const LOOK: Span = Span::from_millis(1);
 /// A sender never sleeps for less than this: to wake up for each datagram would take all of a
 /// processor, and what is due by then is sent at once.
 const NAP: Span = Span::from_micros(200);
+
+/// What its threads are, where one cannot be started.
+const THREAD: &str = "a thread for probes";
 
 /// Both ends of a path that changes from round to round.
 pub(super) struct CalibrationPath {
@@ -86,26 +89,31 @@ impl CalibrationPath {
         let sites = &self.sites;
         let (ran, directions) = thread::scope(|scope| {
             let [client, server] = sites;
-            let listener = scope.spawn(|| {
+            let listener = threads::start_in(scope, THREAD, || {
                 scheduling::be_prompt(false);
                 listen([&server.sockets.tap, &client.sockets.tap], number, clock, &is_over)
-            });
+            })?;
             let senders = [0, 1].map(|way| {
                 let (train, sending) = (round.trains()[way], &sending);
                 let probes = &sites[way].sockets.probes;
-                scope.spawn(move || {
+                threads::start_in(scope, THREAD, move || {
                     scheduling::be_prompt(false);
                     let sent = train.map(|train| send(probes, train, way, number, clock));
                     sending.fetch_sub(1, Ordering::Release);
                     sent.transpose().map(Option::unwrap_or_default)
                 })
             });
-            let ran = bridge.run(|state| end.has_come(state));
+            let ran = match &senders {
+                [Err(_), _] | [_, Err(_)] => Ok(()),
+                _ => bridge.run(|state| end.has_come(state)),
+            };
             is_over.store(true, Ordering::Release);
-            let sent = senders.map(|sender| sender.join().unwrap_or_else(|_| unexpected()));
+            let [forward, reverse] = senders;
+            let sent =
+                [forward?, reverse?].map(|sender| sender.join().unwrap_or_else(|_| unexpected()));
             let seen = listener.join().unwrap_or_else(|_| unexpected());
-            (ran, together(sent, seen))
-        });
+            Ok::<_, TrialError>((ran, together(sent, seen)))
+        })?;
         let moved = bridge.finish();
         ran?;
         let mut directions = directions.map_err(TrialError::setup("send probes"))?;

@@ -3,7 +3,6 @@
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
@@ -12,7 +11,7 @@ use super::capture_point::CapturePoint;
 use crate::addresses::ADDRESSES;
 use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::interface_counters::device_drops;
-use crate::{TrialError, namespace, sys, sysctl};
+use crate::{TrialError, namespace, sys, sysctl, threads};
 
 /// Where probes come from and go to.
 pub(super) const PROBE_PORT: u16 = 5002;
@@ -56,7 +55,7 @@ impl CalibrationEnd {
         let (device_sender, device) = mpsc::channel::<DeviceEnd>();
         let (ready, sockets) = mpsc::channel();
         let (ask_drops, asked) = mpsc::channel::<Sender<u64>>();
-        let thread = thread::spawn(move || -> Result<(), TrialError> {
+        let thread = threads::start("an end's thread", move || -> Result<(), TrialError> {
             namespace::isolate_thread()?;
             sysctl::keep_quiet();
             let device = Device::create(kind, ADDRESSES[index], bridge.as_fd())?;
@@ -66,7 +65,7 @@ impl CalibrationEnd {
             let _ = ready.send(made?);
             answer(&asked);
             Ok(())
-        });
+        })?;
         let Ok(device) = device.recv() else { return Err(TrialError::of_thread(thread)) };
         let device = device.open()?;
         match sockets.recv() {

@@ -20,7 +20,7 @@ use crate::clock::Clock;
 use crate::flows::Flows;
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sys};
+use crate::{TrialError, sys, threads};
 
 /// One end of all connections.
 pub(super) struct EndConnections<'a> {
@@ -50,7 +50,11 @@ impl EndConnections<'_> {
                     break;
                 }
                 let all = &self;
-                scope.spawn(move || all.carry_from(nth));
+                let carry = move || all.carry_from(nth);
+                if let Err(error) = threads::start_in(scope, "a connection's thread", carry) {
+                    self.ended(nth, planned, Err(error));
+                    break;
+                }
             }
         });
         let all = self.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +100,16 @@ impl EndConnections<'_> {
 
     fn carry(&self, nth: usize) {
         let planned = &self.flows.planned()[nth];
-        let outcome = self.drive(nth, planned);
+        self.ended(nth, planned, self.drive(nth, planned));
+    }
+
+    /// Notes what a connection left, or why it failed.
+    fn ended(
+        &self,
+        nth: usize,
+        planned: &PlannedConnection,
+        outcome: Result<ConnectionOutcome, TrialError>,
+    ) {
         if outcome.is_err() {
             // Nobody waits any more, at either end.
             self.flows.fail();

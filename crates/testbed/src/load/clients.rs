@@ -86,8 +86,8 @@ fn report(outcome: Outcome) -> LoadReport {
         response: outcome.response,
         unsent: outcome.unsent,
         // Each answer was compared with the file.
-        is_intact: outcome.requests > 0 && !outcome.errors.contains_key(Fault::Body.name()),
-        errors: outcome.errors.iter().map(|(kind, n)| ((*kind).into(), *n)).collect(),
+        is_intact: outcome.requests > 0 && !outcome.errors.contains_key(&Fault::Body.to_string()),
+        errors: outcome.errors,
         processor_s: outcome.processor.as_secs_f64(),
         remarks: outcome.warnings,
         ..LoadReport::default()

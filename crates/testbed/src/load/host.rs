@@ -69,9 +69,14 @@ fn config(order: &Order) -> Config {
 
 fn serve(config: &Config, stop: &Stop) -> Result<Said, ServeError> {
     let server = Server::open(config)?;
-    say(&Said::Listening);
     let before = process::processor_time();
-    let Tally { accepted, requests, sent, .. } = server.serve(stop, &mut |_| {})?;
+    let mut is_serving = false;
+    let observe = &mut |_: &Tally| {
+        if !std::mem::replace(&mut is_serving, true) {
+            say(&Said::Listening);
+        }
+    };
+    let Tally { accepted, requests, sent, .. } = server.serve(stop, observe)?;
     let processor_s = process::processor_time().saturating_sub(before).as_secs_f64();
     Ok(Said::Done(ServerReport { accepted, requests, sent, processor_s }))
 }

@@ -28,6 +28,8 @@ const LOOK: Duration = Duration::from_millis(5);
 pub(crate) struct ServerProcess {
     child: Child,
     said: Receiver<Said>,
+    /// Why its design cannot run here, where it cannot.
+    impossible: Option<String>,
     /// What it serves, removed at the end.
     file: PathBuf,
 }
@@ -47,9 +49,13 @@ impl ServerProcess {
         let (design, workers) = (spec.design, spec.workers);
         let order = Order { design, workers, file: file.clone(), address, backlog };
         let (child, said) = spawn(&order)?;
-        let server = ServerProcess { child, said, file };
+        let mut server = ServerProcess { child, said, impossible: None, file };
         match server.said.recv_timeout(START) {
             Ok(Said::Listening) => Ok(server),
+            Ok(Said::Impossible(why)) => {
+                server.impossible = Some(why);
+                Ok(server)
+            }
             Ok(Said::Failed { message, remedy }) => Err(TrialError::Reported { message, remedy }),
             _ => Err(died()),
         }
@@ -57,7 +63,11 @@ impl ServerProcess {
 
     /// Waits until the clients are done and has it stop. None where its design cannot run here,
     /// which the clients learn.
-    pub(crate) fn run(self, shared: &TrialState) -> Result<Option<ServerReport>, TrialError> {
+    pub(crate) fn run(mut self, shared: &TrialState) -> Result<Option<ServerReport>, TrialError> {
+        if let Some(why) = self.impossible.take() {
+            shared.is_impossible(why);
+            return Ok(None);
+        }
         while !shared.is_load_over() {
             match self.said.recv_timeout(LOOK) {
                 Ok(Said::Impossible(why)) => {
@@ -107,12 +117,20 @@ fn spawn(order: &Order) -> Result<(Child, Receiver<Said>), TrialError> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     process::belongs_to_caller(&mut command);
-    let mut child = command.spawn().map_err(failed())?;
+    let started = command.spawn();
+    let mut child = started.map_err(TrialError::not_started("the server's process"))?;
     let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(died());
     };
-    message::send(stdin, order).map_err(failed())?;
-    Ok((child, message::receive(stdout)))
+    let sent = message::send(stdin, order).map_err(failed());
+    match sent.and_then(|()| message::receive(stdout)) {
+        Ok(said) => Ok((child, said)),
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(error)
+        }
+    }
 }
 
 fn died() -> TrialError {

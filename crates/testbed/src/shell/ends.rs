@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Command;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use rustix::process::Pid;
 
@@ -15,7 +15,7 @@ use super::subnet::Block;
 use crate::device::{self, Attachment, Device, DeviceEnd};
 use crate::netlink::{Netlink, Route, Way};
 use crate::process::belongs_to_caller;
-use crate::{DeviceKind, TrialError, namespace, sysctl};
+use crate::{DeviceKind, TrialError, namespace, sysctl, threads};
 
 /// The place in the order of routes of those that only say that there is no way: last.
 const LAST: u32 = 4096;
@@ -71,7 +71,7 @@ impl End {
         let (made_sender, made) = mpsc::channel();
         let (ready_sender, ready) = mpsc::channel();
         let (orders, incoming) = mpsc::channel();
-        let thread = thread::spawn(move || {
+        let thread = threads::start("an end's thread", move || {
             let made = make(place, &common, &bridge)?;
             let (name, block, routes) = (made.0.name.clone(), made.0.block, made.1);
             let _ = made_sender.send(made.0);
@@ -85,7 +85,7 @@ impl End {
                 take_away(&name);
             }
             Ok(())
-        });
+        })?;
         let Ok(Made { device, name, block, sockets }) = made.recv() else {
             return Err(TrialError::of_thread(thread));
         };

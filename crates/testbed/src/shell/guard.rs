@@ -2,13 +2,12 @@
 
 use std::io::{self, PipeReader, Read, pipe};
 use std::process::exit;
-use std::thread;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::offspring;
-use crate::TrialError;
 use crate::process::{Forked, Heard, Signals, fork};
+use crate::{TrialError, threads};
 
 /// What the working process needs to know of its guard.
 pub(crate) struct Guarded {
@@ -24,11 +23,11 @@ impl Guarded {
     pub(crate) fn end_with_guard(&self) -> Result<(), TrialError> {
         let mut lifeline =
             self.lifeline.try_clone().map_err(TrialError::setup("watch its guard"))?;
-        thread::spawn(move || {
+        threads::start("the thread that watches the guard", move || {
             let _ = lifeline.read(&mut [0]);
             offspring::end_all(true, Vec::new());
             exit(2);
-        });
+        })?;
         Ok(())
     }
 }
@@ -38,13 +37,14 @@ impl Guarded {
 /// that is left.
 ///
 /// Must be called before the process has a second thread.
-pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> io::Result<u8> {
+pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> Result<u8, TrialError> {
+    let failed = || TrialError::setup("split into two processes");
     let guard = getpid();
     // An orphan of either becomes a child of one of them.
     offspring::adopt();
-    let signals = Signals::listen()?;
-    let (lifeline, held) = pipe()?;
-    match fork()? {
+    let signals = Signals::listen().map_err(failed())?;
+    let (lifeline, held) = pipe().map_err(failed())?;
+    match fork().map_err(TrialError::not_started("a second process"))? {
         Forked::Child => {
             drop(held);
             offspring::adopt();
@@ -52,7 +52,7 @@ pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> io::Result<u8> {
         }
         Forked::Parent(worker) => {
             drop(lifeline);
-            let code = stand_guard(worker, &signals)?;
+            let code = stand_guard(worker, &signals).map_err(failed())?;
             drop(held);
             Ok(code)
         }

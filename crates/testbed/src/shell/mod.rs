@@ -27,6 +27,7 @@ use self::subnet::Block;
 use crate::message::serde_name;
 use crate::mover::{End, Mover, Moving};
 use crate::namespace::{self, Privilege};
+use crate::process::is_limit;
 use crate::traffic::{Summary, Traffic};
 use crate::{DeviceKind, TrialError, sysctl};
 
@@ -81,7 +82,6 @@ pub fn shell(
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<u8, TrialError> {
     guarded(|guarded| end(run(request, &guarded, &mut watch)))
-        .map_err(TrialError::setup("split into two processes"))
 }
 
 /// How long the program at the far end may take to listen on the port that was named,
@@ -195,6 +195,9 @@ impl Session<'_> {
         self.describe_to(&mut command);
         match self.near.start(command) {
             Ok(pid) => self.command = Some(Started { pid, ended: None }),
+            Err(error) if is_limit(&error) => {
+                return Err(TrialError::not_started("the program")(error));
+            }
             Err(error) => {
                 let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
                 return Ok((code, Some(format!("cannot run {}: {error}", name.display()))));
@@ -223,7 +226,7 @@ impl Session<'_> {
             .map_err(TrialError::setup("duplicate standard error"))?;
         server.arg("-c").arg(line).stdin(Stdio::null()).stdout(output).process_group(0);
         self.describe_to(&mut server);
-        let pid = self.far.start(server).map_err(TrialError::setup("start the far program"))?;
+        let pid = self.far.start(server).map_err(TrialError::not_started("the far program"))?;
         self.server = Some(Started { pid, ended: None });
         let port = self.request.wait_for;
         let until = Instant::now() + port.map_or(COURTESY, |_| PATIENCE);

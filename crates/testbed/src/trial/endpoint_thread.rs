@@ -4,7 +4,6 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 
 use tcplab_units::Endpoint;
 
@@ -14,7 +13,7 @@ use crate::device::{Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{Outcome, Prepared};
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, namespace, sysctl};
+use crate::{TrialError, namespace, sysctl, threads};
 
 /// An endpoint whose thread is set up and waits for the start.
 pub(super) struct EndpointThread<D> {
@@ -73,7 +72,7 @@ pub(super) fn start<D>(
     let (outcome_sender, outcome) = mpsc::channel();
     let (stay, until) = mpsc::channel::<()>();
     let (shared, sockets) = (Arc::clone(shared), sockets.clone());
-    let thread = thread::spawn(move || {
+    let thread = threads::start("an endpoint's thread", move || {
         set_up(&shared)?;
         let endpoint = Prepared::new(end, addresses, &shared)?;
         let _ = ready_sender.send(());
@@ -81,7 +80,7 @@ pub(super) fn start<D>(
         // A namespace of its own, and the rest of its connections, ends with this thread.
         let _ = until.recv();
         Ok(())
-    });
+    })?;
     let Some(device) = open() else { return Err(TrialError::of_thread(thread)) };
     let device = device?;
     match ready.recv() {

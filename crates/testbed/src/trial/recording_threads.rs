@@ -1,7 +1,7 @@
 //! The threads that record a trial, whatever moves its packets, and the end of the trial.
 
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use tcplab_path::PathSpec;
 use tcplab_recording::{
@@ -18,7 +18,7 @@ use crate::launch::TrialRequest;
 use crate::recorder::{RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
 use crate::trial_state::{TrialState, corrupted};
-use crate::{TrialError, sampler};
+use crate::{TrialError, sampler, threads};
 
 /// The thread that writes a recording, until the queue and the sampler are dropped.
 pub(crate) type RecorderThread = JoinHandle<Result<RecordingWriter, RecordingError>>;
@@ -44,9 +44,10 @@ impl RecordingThreads {
         let epoch = clock.epoch_nanos();
         let writer =
             RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;
-        let recorder = thread::spawn(move || recorder.write_down(writer, &samples));
+        let write = move || recorder.write_down(writer, &samples);
+        let recorder = threads::start("the recorder's thread", write)?;
         let interval = request.case.sampling.tcp_info;
-        let sampler = sampler::start(clock, request.tuning.real_time, interval, sockets, sampled);
+        let sampler = sampler::start(clock, request.tuning.real_time, interval, sockets, sampled)?;
         Ok((RecordingThreads { clock, recorder, sampler }, queue))
     }
 
@@ -73,12 +74,12 @@ impl RecordingThreads {
         // Until here the namespaces were needed: the last acknowledgements come from the kernel.
         drop(stays);
         if have_failed {
-            recorder.join().expect("the recorder does not panic")?;
+            recorder.join().map_err(|_| TrialError::panicked())??;
             return Err(TrialError::Stopped);
         }
         let [client, server] = watch.outcomes()?;
         let samples_missed = sampler.join().unwrap_or_default();
-        let mut writer = recorder.join().expect("the recorder does not panic")?;
+        let mut writer = recorder.join().map_err(|_| TrialError::panicked())??;
         let capture_drops = missed_frames(&mut writer, frames_lost);
         let device_drops = world.device_drops + client.device_drops + server.device_drops;
         let world = WorldRecord { device_drops, capture_drops, samples_missed, ..world };

@@ -7,7 +7,6 @@ use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::thread;
 
 use tcplab_recording::{EndpointRecord, WorldRecord};
 use tcplab_units::{Endpoint, Span};
@@ -25,7 +24,7 @@ use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sys, sysctl};
+use crate::{TrialError, sys, sysctl, threads};
 
 /// How often to check whether the trial is over.
 const EVERY: Span = Span::from_millis(5);
@@ -44,6 +43,8 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
         }
         None => copied(&shared),
     };
+    let [client, server] = ends;
+    let ends = [client?, server?];
     // No sockets are sampled.
     let (_, no_sockets) = mpsc::channel();
     conduct(request, privilege, &shared, ends, no_sockets, |clock, _, queue| NoPackets {
@@ -83,18 +84,18 @@ impl Carrier for NoPackets {
 fn prepare(
     shared: &Arc<TrialState>,
     work: impl FnOnce(&TrialState, Clock) -> Result<AppReport, TrialError> + Send + 'static,
-) -> EndpointThread<()> {
+) -> Result<EndpointThread<()>, TrialError> {
     let (go, start) = mpsc::channel();
     let (result, outcome) = mpsc::channel();
     let (stay, _) = mpsc::channel();
     let shared = Arc::clone(shared);
-    thread::spawn(move || {
+    threads::start("an endpoint's thread", move || {
         let Ok(clock) = start.recv() else { return };
         // As the ends of a connection do, so that they are compared alike.
         let _ = sys::run_before_others();
         let _ = result.send(work(&shared, clock).map(outcome_of));
-    });
-    EndpointThread { device: (), go, outcome, stay }
+    })?;
+    Ok(EndpointThread { device: (), go, outcome, stay })
 }
 
 fn outcome_of(report: AppReport) -> Outcome {
@@ -217,7 +218,7 @@ impl Joined {
 }
 
 /// Both ends of a copy in memory: one thread does all, the other only reports.
-fn copied(shared: &Arc<TrialState>) -> [EndpointThread<()>; 2] {
+fn copied(shared: &Arc<TrialState>) -> [Result<EndpointThread<()>, TrialError>; 2] {
     let (report, received) = mpsc::channel();
     let client = prepare(shared, move |shared, clock| {
         let [client, server] = copy(&shared.workload, shared.seed, clock);

@@ -12,7 +12,7 @@ pub(crate) fn is_alike(ours: &str, theirs: &str) -> bool {
             (ours, theirs),
             ("timeout retransmission" | "retransmission after a timeout", "retransmission")
                 | (
-                    "original not captured" | "SYN or FIN repeated",
+                    "retransmission, cause unknown" | "SYN or FIN repeated",
                     "retransmission" | "fast retransmission"
                 )
         )
@@ -155,7 +155,7 @@ fn of_names(difference: &Difference, case: &Case<'_>, syn: bool) -> Option<&'sta
             "tshark goes by time alone: within the first round trip (3 ms if unknown) of the \
              highest segment; it ignores capture point, SACK, identification and timestamps"
         }
-        ("original not captured", "out of order") => {
+        ("retransmission, cause unknown", "out of order") => {
             "by the sender's marks sent after later data, or long after them, so retransmitted, \
              for a reason that is not captured; tshark goes by time alone"
         }

@@ -135,7 +135,7 @@ fn name(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast retransmission",
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
-        SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::UnexplainedRetransmission => "retransmission, cause unknown",
         SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate => "network duplicate",

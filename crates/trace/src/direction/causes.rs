@@ -51,8 +51,8 @@ impl CauseCounts {
                 Sign::PacketTooBig => &mut causes.by_icmp,
                 _ => &mut causes.by_duplicate_acks,
             }),
-            (SegmentKind::OriginalNotCaptured | SegmentKind::TimeoutRetransmission, None) => {
-                add(&mut causes.originals_not_captured);
+            (SegmentKind::UnexplainedRetransmission | SegmentKind::TimeoutRetransmission, None) => {
+                add(&mut causes.retransmissions_unexplained);
             }
         }
         if sent.kind.is_retransmission() {

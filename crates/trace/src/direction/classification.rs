@@ -57,7 +57,7 @@ impl Classification {
     /// What prompted a retransmission was lost, or came from beyond the capture point; `prompt`:
     /// the last ACK.
     pub(super) fn unexplained(prompt: Option<u64>, nth: u32) -> Classification {
-        let kind = SegmentKind::OriginalNotCaptured;
+        let kind = SegmentKind::UnexplainedRetransmission;
         let proof = Proof { by: Sign::Time, frame: prompt, nth, ..Proof::default() };
         Classification { kind, timer: None, proof }
     }

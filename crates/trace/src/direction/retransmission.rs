@@ -16,7 +16,7 @@ use super::classification::{Classification, NewData, RetransmittedPacket};
 use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
-use super::sender_model::SenderModel;
+use super::sender_model::{SHORTEST_TIMER, SenderModel};
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -24,8 +24,6 @@ use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious}
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
-/// No retransmission timer runs out sooner: Linux's minimum, `TCP_RTO_MIN`, less a tenth.
-const SHORTEST_TIMER: Span = Span::from_millis(180);
 /// The first byte of data, and of a capture that begins later.
 const FIRST: Offset = Offset::new(1);
 /// A copy late by fewer packets is recognised by its identification.
@@ -52,8 +50,6 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
-    /// The IP identification of the last packet with data.
-    last_id: Option<u16>,
     /// The last SYN of the peer.
     asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
@@ -118,9 +114,9 @@ impl Classifier {
             };
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
-        if self.probed.take() == Some(range.start) && packet.payload > 1 && board.una == range.start
-        {
+        if self.probed == Some(range.start) && packet.payload > 1 && board.una == range.start {
             // The receiver had no room for the probe's byte: it is sent again with new data.
+            self.probed = None;
             let (at, frame) = (packet.at, packet.frame);
             let beyond = context.to_sender().unwrap_or_default();
             let new = NewData { at, frame, range, may_be_probe: false, small: false, beyond };
@@ -237,14 +233,14 @@ impl Classifier {
         }
         self.counts.not_captured += u64::from(!beside);
         if !sender_model.has_heard() {
-            let kind = SegmentKind::OriginalNotCaptured;
+            let kind = SegmentKind::UnexplainedRetransmission;
             let proof =
                 Proof { by: sign, frame: Some(revealed_by.frame), waited, nth: 2, spurious: None };
             return (Classification { kind, timer: None, proof }, LogEntry::First);
         }
         let mut classification =
             Classifier::retransmission(candidate, (1, false), sender_model, board);
-        if classification.kind == SegmentKind::OriginalNotCaptured {
+        if classification.kind == SegmentKind::UnexplainedRetransmission {
             let proof = &mut classification.proof;
             (proof.by, proof.frame, proof.waited) = (sign, Some(revealed_by.frame), waited);
         }
@@ -292,7 +288,7 @@ impl Classifier {
     pub(crate) fn classify_before_first(&self, packet: &Packet) -> Classification {
         let order = self.first.and_then(|first| self.send_order.order(packet, &first));
         let (kind, by) = match order {
-            Some((Ordering::Greater, by)) => (SegmentKind::OriginalNotCaptured, by),
+            Some((Ordering::Greater, by)) => (SegmentKind::UnexplainedRetransmission, by),
             Some((_, by)) => (SegmentKind::OutOfOrder, by),
             None => (SegmentKind::FillsGap, Sign::None),
         };
@@ -414,7 +410,6 @@ impl Classifier {
         if let Some(range) = range {
             self.first.get_or_insert_with(|| SendStamp::of(packet));
             self.last = Some((range, packet.at));
-            self.last_id = packet.ip_id;
         }
     }
 
@@ -422,8 +417,8 @@ impl Classifier {
     /// them: nothing was sent between the two, by the identifications. So the last packet was a
     /// retransmission, and a timer's: nothing above it had arrived.
     pub(crate) fn shows_timeout(&self, packet: &Packet, high: Offset) -> bool {
-        let is_next = |last: u16| packet.ip_id == Some(last.wrapping_add(1));
-        self.last.is_some_and(|(last, _)| last.end == high) && self.last_id.is_some_and(is_next)
+        self.last.is_some_and(|(last, _)| last.end == high)
+            && self.send_order.step(packet) == Some(1)
     }
 
     /// Whether a packet that continues the stream is plain new data.

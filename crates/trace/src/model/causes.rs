@@ -47,8 +47,8 @@ pub struct Causes {
     pub spurious_by_dsack: Occurrences,
     /// Spurious retransmissions shown by timestamps (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
-    /// Behind the loss: retransmissions of uncaptured originals without visible cause.
-    pub originals_not_captured: Occurrences,
+    /// Retransmissions without a visible cause.
+    pub retransmissions_unexplained: Occurrences,
     /// Captured after later data; unknown whether retransmitted or out of order.
     pub gaps_filled: Occurrences,
     /// Out of order.
@@ -117,7 +117,7 @@ impl Causes {
             &self.timeouts,
             &self.after_timeout,
             &self.control_repeated,
-            &self.originals_not_captured,
+            &self.retransmissions_unexplained,
         ]
         .iter()
         .map(|seen| seen.count)

@@ -217,8 +217,9 @@ pub enum SegmentKind {
     TimeoutRetransmission,
     /// Sent again after a timeout, prompted by the acknowledgements that follow it.
     AfterTimeoutRetransmission,
-    /// Original not captured: retransmitted behind the loss, without evidence of the cause.
-    OriginalNotCaptured,
+    /// Retransmitted, cause unknown: no ACK that passed here prompted it, and no timer can have run
+    /// out. Its original, or what prompted it, may not have passed this capture point.
+    UnexplainedRetransmission,
     /// Fills a gap: captured after later data, and nothing decides whether it was retransmitted or
     /// reordered. No retransmission is counted.
     FillsGap,
@@ -244,7 +245,7 @@ impl SegmentKind {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::OriginalNotCaptured
+            | SegmentKind::UnexplainedRetransmission
             | SegmentKind::RepeatedControl => true,
             SegmentKind::New
             | SegmentKind::FillsGap

@@ -96,7 +96,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         }
         (SegmentKind::FastRetransmission, None) => Some("fast retransmission"),
         (SegmentKind::AfterTimeoutRetransmission, None) => Some("retransmission after timeout"),
-        (SegmentKind::OriginalNotCaptured, None) => Some("original not captured"),
+        (SegmentKind::UnexplainedRetransmission, None) => Some("retransmission, cause unknown"),
         (SegmentKind::FillsGap, None) => Some("fills a gap"),
         (SegmentKind::OutOfOrder, None) => Some("out of order"),
         (SegmentKind::RepeatedControl, None) => Some("SYN or FIN repeated"),

@@ -5,7 +5,7 @@ use tcplab_units::{Bytes, Span};
 use super::drill::{analyze, connection, drill, flow};
 use crate::SegmentKind::{
     AfterTimeoutRetransmission, FastRetransmission, FillsGap, KeepAlive, NetworkDuplicate, New,
-    OriginalNotCaptured, OutOfOrder, TimeoutRetransmission, WindowProbe,
+    OutOfOrder, TimeoutRetransmission, UnexplainedRetransmission, WindowProbe,
 };
 use crate::{CapturePoint, Confidence, Flow, SegmentKind, Sign, Spurious, Timer};
 
@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
          0.101 > 2897:7241 id 5
          0.1011 < ack 1449 sack 2897-7241
          0.102 > 1449:2897 id 8",
-        &[(1_449, OriginalNotCaptured, Sign::IpId)],
+        &[(1_449, UnexplainedRetransmission, Sign::IpId)],
     ),
     (
         AT_RECEIVER,
@@ -301,7 +301,7 @@ const CASES: &[Case] = &[
         "0.100 > 1:1449
          0.101 > 2897:4345
          0.400 > 1449:2897",
-        &[(1_449, OriginalNotCaptured, Sign::Time)],
+        &[(1_449, UnexplainedRetransmission, Sign::Time)],
     ),
     (
         AT_RECEIVER,
@@ -310,6 +310,14 @@ const CASES: &[Case] = &[
          0.101 > 2897:4345
          0.125 > 1449:2897",
         &[(1_449, FillsGap, Sign::Time)],
+    ),
+    (
+        AT_SENDER,
+        "sent again after less than an RTT, without an ACK: no timer runs out so soon",
+        "0.100 > 1:1449
+         0.113 > 1:1449
+         0.130 < ack 1449",
+        &[(1, UnexplainedRetransmission, Sign::Time)],
     ),
     (
         AT_RECEIVER,
@@ -334,7 +342,7 @@ const CASES: &[Case] = &[
         "0.100 > 1449:2897 id 8
          0.101 > 2897:5793 id 9
          0.110 > 1:1449 id 11",
-        &[(0, OriginalNotCaptured, Sign::IpId)],
+        &[(0, UnexplainedRetransmission, Sign::IpId)],
     ),
     (
         MIDWAY,
@@ -373,11 +381,14 @@ fn data_behind_a_window_probe_are_new() {
          0.120 < ack 1449 win 0
          0.320 > 1449:1450
          0.340 < ack 1449 win 0
-         0.341 < ack 1449 win 500
-         0.342 > 1449:4345
-         0.362 < ack 4345"
+         0.720 > 1449:1450
+         0.740 < ack 1449 win 0
+         0.741 < ack 1449 win 500
+         0.742 > 1449:4345
+         0.762 < ack 4345"
     ));
-    assert_eq!(judged(&flow), [(1_449, WindowProbe, Sign::ZeroWindow)]);
+    let probe = (1_449, WindowProbe, Sign::ZeroWindow);
+    assert_eq!(judged(&flow), [probe, probe]);
     assert_eq!(flow.totals.unique, Bytes::new(4_344));
 }
 

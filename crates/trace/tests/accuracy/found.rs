@@ -86,7 +86,7 @@ impl Sums {
             sums.timeouts += causes.timeouts.count;
             sums.probes += causes.tail_loss_probes.count;
             sums.new_probes += causes.tail_loss_probes_new_data.count;
-            sums.unknown += causes.originals_not_captured.count;
+            sums.unknown += causes.retransmissions_unexplained.count;
             sums.reordered += causes.out_of_order.count;
             sums.network_duplicates += causes.network_duplicates.count;
             sums.capture_duplicates += causes.capture_duplicates.count;

@@ -67,7 +67,7 @@ impl<'a> Files<'a> {
         let tables = place.as_ref().map(begin_tables).transpose()?;
         let graphs = outputs.xpl.as_deref().map(Folder::create).transpose()?;
         let graphs = graphs.map(|folder| XplSink::new(folder, &outputs.graphs, None));
-        let copy = outputs.annotate.as_ref().map(create).transpose()?;
+        let copy = outputs.annotate.as_deref().map(Output::create_capture).transpose()?;
         let page = outputs.html.as_ref().map(create).transpose()?;
         let comments = copy.is_some().then(Comments::default);
         let sums = page.is_some().then(Sums::default);

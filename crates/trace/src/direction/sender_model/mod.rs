@@ -23,10 +23,10 @@ use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 
-/// Silence above half an RTT plus [`SLACK`], at most [`LONGEST`], means a timer.
+/// Silence above half an RTT plus [`SLACK`], at most [`SHORTEST_TIMER`], means a timer.
 const SLACK: Span = Span::from_millis(20);
-/// Linux's minimum retransmission timeout (`TCP_RTO_MIN`, 200 ms) less a tenth.
-const LONGEST: Span = Span::from_millis(180);
+/// No retransmission timer runs out sooner: Linux's minimum (`TCP_RTO_MIN`, 200 ms) less a tenth.
+pub(crate) const SHORTEST_TIMER: Span = Span::from_millis(180);
 
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
@@ -109,7 +109,7 @@ impl SenderModel {
 
     /// Whether a timer may have run out since the peer's last packet.
     pub(crate) fn is_silent_for_timer(&self, at: Instant) -> bool {
-        self.last_heard.is_none_or(|last| at.since(last.at) >= LONGEST)
+        self.last_heard.is_none_or(|last| at.since(last.at) >= SHORTEST_TIMER)
     }
 
     /// Follows a packet of the peer; `before`: the cumulative ACK until then.
@@ -275,7 +275,7 @@ impl SenderModel {
         // Nothing but RACK's timer acts on less than a rule asks for.
         let unprompted = ignored.is_some() || known.is_little();
         let may_expire = at_edge && unprompted && self.may_expire(at, beyond, &known, board);
-        let is_short = silence.waited < LONGEST && !may_expire;
+        let is_short = silence.waited < SHORTEST_TIMER && !may_expire;
         let prompted = reported && (is_short || by_rack());
         let silent = self.is_silent(at, beyond) && !prompted;
         // Without SACK only the timer reveals a lost retransmission (RFC 6582).
@@ -303,7 +303,8 @@ impl SenderModel {
             away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
         let is_followed = forgotten && (self.going_back || unseen == 0);
         let is_explained = reported || after_timeout || is_followed;
-        if !is_explained && !silent && !head_again && overdue.is_none() && unseen > 0 {
+        let no_sign = !is_explained && !silent && overdue.is_none();
+        if no_sign && ((unseen > 0 && !head_again) || self.is_too_soon(at, beyond, range, board)) {
             // What prompted it was lost, too, or came from beyond the capture point.
             return Classification::unexplained(self.last_heard.map(|heard| heard.frame), nth);
         }
@@ -535,12 +536,12 @@ impl SenderModel {
     }
 
     /// Whether both sides were silent for longer than anything but a timer explains.
-    pub(crate) fn is_silent(&self, at: Instant, beyond: Span) -> bool {
+    fn is_silent(&self, at: Instant, beyond: Span) -> bool {
         let Some(last) = self.last_before(at, beyond) else { return false };
         let quiet = at.since(last.at);
         quiet > SLACK && {
             let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
-            quiet > limit.min(LONGEST)
+            quiet > limit.min(SHORTEST_TIMER)
         }
     }
 }

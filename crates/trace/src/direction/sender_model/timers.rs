@@ -43,6 +43,20 @@ impl SenderModel {
         at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
     }
 
+    /// Whether no timer can have run out since `range` was last sent: none runs shorter than an RTT
+    /// (RFC 6298 section 2.3; RFC 8985 section 7.2), rounded down by a quarter.
+    pub(super) fn is_too_soon(
+        &self,
+        at: Instant,
+        beyond: Span,
+        range: Range,
+        board: &Scoreboard,
+    ) -> bool {
+        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
+        let last = board.log.latest(range).and_then(|order| board.log.get(order));
+        last.is_some_and(|sent| at.since(sent.at) < LEAST_PROBE.max(round_trip * 3 / 4))
+    }
+
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
     /// 5: restarted by sending it and by advancing ACKs).
     pub(super) fn overdue(

@@ -67,7 +67,7 @@ impl Limits {
             SegmentKind::FastRetransmission
             | SegmentKind::TimeoutRetransmission
             | SegmentKind::AfterTimeoutRetransmission
-            | SegmentKind::OriginalNotCaptured
+            | SegmentKind::UnexplainedRetransmission
             | SegmentKind::RepeatedControl
             | SegmentKind::WindowProbe => true,
             SegmentKind::FillsGap
@@ -95,7 +95,7 @@ impl Limits {
             repeat,
             fast: matches!(
                 sent.kind,
-                SegmentKind::FastRetransmission | SegmentKind::OriginalNotCaptured
+                SegmentKind::FastRetransmission | SegmentKind::UnexplainedRetransmission
             ),
             window_probe: sent.kind == SegmentKind::WindowProbe,
             timer: sent.timer,

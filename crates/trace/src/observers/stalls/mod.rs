@@ -215,7 +215,7 @@ impl Stalls {
                 }
             }
             SegmentKind::New => StallCause::SenderSlow,
-            SegmentKind::TimeoutRetransmission | SegmentKind::OriginalNotCaptured => {
+            SegmentKind::TimeoutRetransmission | SegmentKind::UnexplainedRetransmission => {
                 StallCause::Timeout
             }
             SegmentKind::FillsGap => StallCause::Undetermined,

@@ -186,7 +186,7 @@ fn reason(kind: SegmentKind, timer: Option<Timer>, by: Sign, proof: Option<u64>)
             format!("retransmission timeout, although the loss was revealed{proof}")
         }
         (Some(Timer::Retransmission), ..) => "retransmission timeout".to_owned(),
-        (None, SegmentKind::OriginalNotCaptured, _) => "original not captured".to_owned(),
+        (None, SegmentKind::UnexplainedRetransmission, _) => "cause unknown".to_owned(),
         (None, SegmentKind::RepeatedControl, _) => {
             "too soon for a timer: with an answer, or because a packet came twice".to_owned()
         }

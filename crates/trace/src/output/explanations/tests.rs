@@ -81,8 +81,8 @@ fn explanations_name_the_evidence_frame() {
             "retransmission of #7: duplicate ACKs in #9",
         ),
         (
-            again(None, SegmentKind::OriginalNotCaptured, None, Sign::None, None),
-            "retransmission: original not captured",
+            again(None, SegmentKind::UnexplainedRetransmission, None, Sign::None, None),
+            "retransmission: cause unknown",
         ),
         (
             again(

@@ -154,7 +154,7 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::FastRetransmission => "fast retransmission",
         SegmentKind::TimeoutRetransmission => "timeout retransmission",
         SegmentKind::AfterTimeoutRetransmission => "retransmission after a timeout",
-        SegmentKind::OriginalNotCaptured => "original not captured",
+        SegmentKind::UnexplainedRetransmission => "retransmission, cause unknown",
         SegmentKind::FillsGap => "fills a gap",
         SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
@@ -173,7 +173,7 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
         SegmentKind::TimeoutRetransmission | SegmentKind::AfterTimeoutRetransmission => {
             theirs == "retransmission"
         }
-        SegmentKind::OriginalNotCaptured | SegmentKind::RepeatedControl => {
+        SegmentKind::UnexplainedRetransmission | SegmentKind::RepeatedControl => {
             ["retransmission", "fast retransmission"].contains(&theirs)
         }
         SegmentKind::OutOfOrder => theirs == "out of order",
