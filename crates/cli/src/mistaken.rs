@@ -82,6 +82,21 @@ pub(crate) fn kind_of(path: &Path) -> Option<Kind> {
 /// What to do about an error that names a place of this command line: another command, a file with
 /// a similar name.
 pub(crate) fn remedy(error: &str) -> Option<String> {
+    if error.contains("not a capture: it begins") {
+        let captures =
+            "pass a pcap, pcapng, snoop, Network Monitor or ERF file, plain, gzip or zstd";
+        return Some(of_places(error).unwrap_or_else(|| captures.into()));
+    }
+    if error.contains("not a capture: it is empty") {
+        return Some(
+            "nothing was captured: capture again, such as with `tcplab trace -i IFACE -w FILE`"
+                .into(),
+        );
+    }
+    of_places(error)
+}
+
+fn of_places(error: &str) -> Option<String> {
     let mut words = env::args().skip(1);
     let command = words.next()?;
     words.filter(|word| !word.starts_with('-') && error.contains(word.as_str())).find_map(|word| {
@@ -94,7 +109,7 @@ pub(crate) fn remedy(error: &str) -> Option<String> {
         let other = other.map(|kind| format!("for {}: {}", kind.name(), kind.usage(&word)));
         let is_missing = error.contains("No such file");
         let check = || is_missing.then(|| "check the name and the directory".to_owned());
-        near(path).map(|near| format!("did you mean {near}?")).or(other).or_else(check)
+        near(path).map(|near| format!("did you mean `{near}`?")).or(other).or_else(check)
     })
 }
 

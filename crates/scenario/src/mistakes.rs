@@ -12,6 +12,9 @@ use crate::problem::{Problem, nearest};
 /// Readings of one file; nobody mends more mistakes at once.
 const ROUNDS: usize = 40;
 
+/// The span of what is not in the file.
+const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
+
 /// Reads `file`, or finds its mistakes, in their order. Mistakes that may follow from one that was
 /// taken out are left out.
 pub(crate) fn read_all<'i, T>(
@@ -26,6 +29,10 @@ pub(crate) fn read_all<'i, T>(
             Ok(_) => break,
             Err(fault) => fault,
         };
+        let is_known = |it: &Fault| it.span == fault.span && it.problem == fault.problem;
+        if found.iter().any(is_known) {
+            break;
+        }
         let place = place_of(&fault.span, file.get_ref()).unwrap_or_default();
         let is_first = found.is_empty();
         let is_own = is_first || !may_follow(&fault, &place, &touched);
@@ -136,15 +143,15 @@ fn mend(file: &mut DeTable<'_>, fault: &Fault, place: &[String], touched: &mut V
 
 /// Puts something in the place of a section that must be there.
 fn put_stand_in(file: &mut DeTable<'_>, key: &str) -> bool {
-    let text = |text: &'static str| Spanned::new(0..0, DeValue::String(Cow::Borrowed(text)));
-    let name = |name: &'static str| Spanned::new(0..0, Cow::Borrowed(name));
+    let text = |text: &'static str| Spanned::new(NOWHERE, DeValue::String(Cow::Borrowed(text)));
+    let name = |name: &'static str| Spanned::new(NOWHERE, Cow::Borrowed(name));
     let (key, value) = match key {
         "title" => ("title", text("")),
-        "path" => ("path", Spanned::new(0..0, DeValue::Table(DeTable::new()))),
+        "path" => ("path", Spanned::new(NOWHERE, DeValue::Table(DeTable::new()))),
         "workload" => {
             let mut workload = DeTable::new();
             workload.insert(name("upload"), text("1 B"));
-            ("workload", Spanned::new(0..0, DeValue::Table(workload)))
+            ("workload", Spanned::new(NOWHERE, DeValue::Table(workload)))
         }
         _ => return false,
     };

@@ -226,8 +226,9 @@ pub(crate) fn parse() -> Command {
         let text = |colours| {
             let text = if colours { text.ansi().to_string() } else { text.to_string() };
             // Rust's words for a number with a sign, a point or a letter.
-            text.replace("invalid digit found in string", "not a whole number of 0 or more")
-                .replace("invalid float literal", "not a number")
+            let text =
+                text.replace("invalid digit found in string", "not a whole number of 0 or more");
+            mistyped::with_plain_range(&text.replace("invalid float literal", "not a number"))
         };
         if said.use_stderr() {
             print_coloured_note(|colours| text(colours).trim_end().to_owned());

@@ -90,7 +90,7 @@ fn wrong_places_are_told_apart() {
             "replay nothere",
             "report slow.pcap",
             "states slwo.pcap",
-            "packetdrill slow.pcap",
+            "packetdrill nothere.pkt",
             "path show slow.pcap",
             "shell slow.pcap -- true",
         ]
@@ -114,7 +114,7 @@ fn wrong_values_name_the_right_ones() {
             "path show -s loss=101%",
             "path show -s delay=0,5s",
             "path show -s dely=5ms",
-            "path show -s dly=5ms -s rat=3M -s loss=3",
+            "path show -s dly=5ms -s rat=3MB -s loss=3",
             "advise --rtt 100 --rate 50M",
             "advise --rtt 100ms --rate 50MB",
             "load http://127.0.0.1:9/ --rate 10Mbit",
