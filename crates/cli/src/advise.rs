@@ -10,19 +10,19 @@ use serde::Serialize;
 use serde_json::json;
 use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
-    Advice, Busiest, Choice, Effect, Experiment, Gain, Goal, Observed, Situation, amount, choose,
-    span,
+    Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
+    Observed, Reactions, Situation, amount, choose, span,
 };
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
-use tcplab_results::{Run, RunWorld};
+use tcplab_results::{Case, Run, RunWorld};
 use tcplab_scenario::Scenario;
-use tcplab_trace::Analyzer;
-use tcplab_units::Span;
+use tcplab_trace::{Analyzer, Only};
 use tcplab_units::number::Number;
+use tcplab_units::{Bytes, Span};
 
-use crate::arguments::{AdviseArguments, PathChoice, World};
+use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
 use crate::output::{answer, in_document, wrapped, write_file};
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
@@ -59,24 +59,35 @@ struct Tried {
 pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let goal: Goal = arguments.goal.into();
     let mut known = known(arguments, goal)?;
-    known.situation.payload = match arguments.payload {
-        Some(payload) => payload,
-        None if known.situation.seen.is_some() => known.situation.payload,
-        None => known.situation.worthwhile_payload(),
-    };
+    if let Some(payload) = arguments.payload {
+        known.situation.payload = payload;
+    }
     if let Some(congestion) = &arguments.congestion {
-        known.situation.congestion.clone_from(congestion);
+        known.situation.congestion = Congestion::known(congestion, "--congestion");
     }
     let Known { title, situation, path, choices, world } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
-    let advice = tcplab_lab::advise::advise(situation, goal);
+    let stop = Arc::new(AtomicBool::new(false));
+    if !arguments.no_trials {
+        stop_on_signals(&stop)?;
+    }
+    let mut advice = tcplab_lab::advise::advise(situation, goal);
+    let buffers = match arguments.stack {
+        Some(EmbeddedStack::Netburner) => {
+            search_buffers(situation, path.as_ref(), arguments, &stop)?
+        }
+        None => None,
+    };
+    advice.extend(match (&buffers, arguments.stack) {
+        (Some(buffers), _) => Some(buffers.advice()),
+        (None, Some(_)) => Buffers::by_formula(situation),
+        (None, None) => None,
+    });
     if !arguments.results.json.is_printed() {
         answer(&recommendations(title, situation, choices, &advice))?;
     }
     let mut tried = Vec::new();
     if !arguments.no_trials {
-        let stop = Arc::new(AtomicBool::new(false));
-        stop_on_signals(&stop)?;
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
             let outcome = attempt(&one, world, arguments, &stop)?;
@@ -91,7 +102,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
             "of": title, "goal": goal, "situation": situation,
             "bdp_bytes": situation.bdp().plain(),
             "ideal_goodput_bits_per_second": situation.ideal_goodput().plain(), "choices": choices, "advice": advice,
-            "tried": tried,
+            "buffers": buffers, "tried": tried,
         });
         write_file(place, &in_document(&ADVICE_DOCUMENT, &all)?)?;
     }
@@ -106,6 +117,8 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         let choice = PathChoice { path: path.clone(), set: arguments.set.clone() };
         let file = path_choice::find(&choice)?;
         let situation = Situation::of_path(&file.path).context("this scenario has no path")?;
+        let payload = situation.worthwhile_payload();
+        let situation = Situation { payload, ..situation.on_this_host() };
         let title = path_choice::description(&choice);
         return Ok(Known {
             title,
@@ -125,6 +138,8 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         queue: arguments.queue.or(arguments.rate.map(|_| rtt)),
         ..Situation::of_round_trip(rtt)
     };
+    let payload = situation.worthwhile_payload();
+    let situation = Situation { payload, ..situation.on_this_host() };
     Ok(Known {
         title: "given figures".into(),
         situation,
@@ -139,12 +154,22 @@ fn of_capture(file: &Path) -> Result<Known> {
     let mut analyzer = Analyzer::with_sink(Busiest::default());
     analyzer.read(reader);
     let (_, busiest) = analyzer.finish_into();
-    let connection = busiest
+    let (index, connection) = busiest
         .connection
         .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
-    let situation = Situation::of_connection(&connection).with_context(|| {
+    let mut situation = Situation::of_connection(&connection).with_context(|| {
         format!("{}: contains no RTT sample, which the formulas need", file.display())
     })?;
+    situation.congestion = match trace::is_stdin(file) {
+        true => Congestion::unknown("standard input cannot be read a second time"),
+        false => {
+            let mut analyzer =
+                Analyzer::with_sink(Only::new(Some(index), Some(Reactions::default())));
+            analyzer.read(trace::open(file)?);
+            let (_, only) = analyzer.finish_into();
+            only.into_inner().unwrap_or_default().congestion(&connection, &situation)
+        }
+    };
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
     Ok(Known { title, situation, path: None, choices: Vec::new(), world: World::Auto })
 }
@@ -174,19 +199,53 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let (case, spec) = chosen.or_else(|| cases().next()).context("the run has no cases")?;
     let mut situation =
         Situation::of_path(&spec.path).context("this run has no path between its endpoints")?;
-    if let Some(trial) = case.trials.first() {
+    if let Some(trial) = case.trials.first().filter(|trial| trial.has_packets) {
         let data = tcplab_lab::load_trial(&directory, trial)?;
-        let seen = data.client.connections.first().map(Observed::of);
-        situation.seen = seen;
-        situation.payload = spec.workload.amount().max(situation.payload);
+        situation.seen = data.client.connections.first().map(Observed::of);
     }
-    if let Some(name) = spec.client.socket.congestion() {
-        situation.congestion = name.into();
-    }
+    // What the run carried is tried again, no more.
+    situation.payload = match spec.workload.amount() {
+        Bytes::ZERO => situation.worthwhile_payload(),
+        amount => amount,
+    };
+    situation.congestion = congestion_of_run(&run, case, spec.client.socket.congestion());
     let title = format!("{}, {}", run.title, case.name);
     let world =
         if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
+}
+
+/// That of the client in a case: as the scenario sets it, or the default of the machine or model it
+/// ran on.
+fn congestion_of_run(run: &Run, case: &Case, set: Option<&str>) -> Congestion {
+    const DEFAULT: &str = "machine's net.ipv4.tcp_congestion_control";
+    if let Some(name) = set {
+        return Congestion::known(name, "set by the scenario");
+    }
+    if case.world == tcplab_results::World::Simulated {
+        return Congestion::unknown("the scenario sets none, and a model decides");
+    }
+    let known = run.environment.iter().find(|(name, _)| name == DEFAULT);
+    known.map_or(Congestion::unknown("the run does not record it"), |(_, name)| {
+        Congestion::known(name, "the default of the machine that made the run")
+    })
+}
+
+/// The fewest buffers that reach the goal in the stack's model; none without trials.
+fn search_buffers(
+    situation: &Situation,
+    path: Option<&PathSpec>,
+    arguments: &AdviseArguments,
+    stop: &Arc<AtomicBool>,
+) -> Result<Option<Buffers>> {
+    if arguments.no_trials {
+        return Ok(None);
+    }
+    let BufferSearch { name, source } = BufferSearch::of(situation, path);
+    let scenario = Scenario::parse(&source, name)?;
+    let ScenarioRun { run, .. } =
+        run_scenario(scenario, World::Sim, &arguments.results.runs, stop)?;
+    Ok(BufferSearch::outcome(&run))
 }
 
 fn attempt(
@@ -245,6 +304,9 @@ fn recommendations(
     facts.extend(situation.queue.map(|queue| format!("full queue {}", span(queue))));
     let mut text = format!("{title}\n");
     paragraph(&mut text, "", 2, &facts.join(", "));
+    let Congestion { name, basis } = &situation.congestion;
+    let name = name.as_deref().unwrap_or("unknown");
+    paragraph(&mut text, "", 2, &format!("congestion control {name}: {basis}"));
     if let Some((bdp, best)) = situation.bdp().zip(situation.ideal_goodput()) {
         let line = format!(
             "bandwidth-delay product {}; ideal goodput {:.1} Mbit/s; transfers of {}",

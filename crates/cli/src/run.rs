@@ -12,8 +12,9 @@ use tcplab_lab::{
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::RunWorld;
-use tcplab_scenario::Scenario;
+use tcplab_scenario::{RecordingSpec, Scenario};
 use tcplab_testbed::{DeviceKind, Launcher};
+use tcplab_units::Bytes;
 
 use crate::arguments::{Io, RunArguments, WORLD, World};
 use crate::exit::ERROR;
@@ -182,7 +183,8 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
-    let overrides = Overrides { trials, seed, cases, trial };
+    let recording = arguments.recording.clone();
+    let overrides = Overrides { trials, seed, cases, trial, recording };
     let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }
@@ -199,7 +201,14 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         world => world,
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
-    let overrides = Overrides { trials: arguments.trials, seed, ..Overrides::default() };
+    // Only a series, or its file, has a run keep less than whole packets.
+    let recording = match plan.snaplen {
+        Some(bytes) => {
+            RecordingSpec { keep: Some(plan.keep), snaplen: Some(Bytes::new(u64::from(bytes))) }
+        }
+        None => RecordingSpec::default(),
+    };
+    let overrides = Overrides { trials: arguments.trials, seed, recording, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;

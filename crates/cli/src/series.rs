@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use tcplab_scenario::catalogue;
+use tcplab_scenario::{Keep, RecordingSpec, catalogue};
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
@@ -88,8 +88,11 @@ impl Series {
                 continue;
             }
             print_note(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
-            let arguments =
-                RunArguments { scenario: Some(experiment.clone()), ..arguments.clone() };
+            let arguments = RunArguments {
+                scenario: Some(experiment.clone()),
+                recording: kept(),
+                ..arguments.clone()
+            };
             let summary = run_one(&arguments, &stop).unwrap_or_else(|error| RunSummary {
                 code: print_error(&error),
                 state: RunEnd::Unfinished(None),
@@ -106,6 +109,12 @@ impl Series {
         }
         Ok(worst(&outcomes))
     }
+}
+
+/// What the reports of a series need where a scenario does not say: the headers of one trial of
+/// each case. All packets of all experiments of a folder take gigabytes.
+fn kept() -> RecordingSpec {
+    RecordingSpec { keep: Some(Keep::First), snaplen: Some(RecordingSpec::HEADERS) }
 }
 
 /// The outcome of an experiment.

@@ -3,7 +3,7 @@
 use tcplab_results::Calibration;
 use tcplab_results::verification::{CheckRow, Outcome, PathCheck};
 
-use crate::grid::{Cell, Grid, Side};
+use crate::grid::{Cell, Grid, Side, wrapped};
 
 pub(crate) struct Line {
     pub(crate) sign: char,
@@ -49,17 +49,15 @@ pub fn check_table(rows: &[CheckRow]) -> String {
     grid.plain()
 }
 
-/// A line for a verified path, a table for one that is off.
-pub(crate) fn verified(calibration: &Calibration) -> String {
+/// A sentence for a verified path, wrapped at `width`; with a table for one that is off.
+pub(crate) fn verified(calibration: &Calibration, width: usize) -> String {
     let mut text = String::new();
-    let several = calibration.paths.len() > 1;
     for path in &calibration.paths {
-        let of = if several { format!(" of {}", path.cases.join(", ")) } else { String::new() };
         let rows = with_timer(calibration, path);
-        if rows.iter().all(|row| row.outcome != Outcome::Off) {
-            text += &format!("✓ path{of} verified: {}\n", in_short(&rows));
-        } else {
-            text += &format!("! path{of} not as configured on this machine:\n");
+        for line in wrapped(&summary(&rows, &cases_of(calibration, path)), width) {
+            text += &format!("{line}\n");
+        }
+        if is_off(&rows) {
             text += &check_table(&rows);
         }
     }
@@ -67,22 +65,19 @@ pub(crate) fn verified(calibration: &Calibration) -> String {
 }
 
 pub(crate) struct Verified {
-    /// The variants of this path; empty where all have it.
-    pub(crate) of: String,
     pub(crate) is_good: bool,
-    pub(crate) in_short: String,
+    /// What was not measured, then what was verified.
+    pub(crate) summary: String,
     pub(crate) lines: Vec<Line>,
 }
 
 impl Verified {
     pub(crate) fn all(calibration: &Calibration) -> Vec<Verified> {
-        let several = calibration.paths.len() > 1;
         let one = |path: &PathCheck| {
             let rows = with_timer(calibration, path);
             Verified {
-                of: if several { path.cases.join(", ") } else { String::new() },
-                is_good: rows.iter().all(|row| row.outcome != Outcome::Off),
-                in_short: in_short(&rows),
+                is_good: !is_off(&rows),
+                summary: summary(&rows, &cases_of(calibration, path)),
                 lines: rows.iter().map(Line::of).collect(),
             }
         };
@@ -90,25 +85,81 @@ impl Verified {
     }
 }
 
+/// Such as ` of reno, cubic`; empty where all variants have this path.
+fn cases_of(calibration: &Calibration, path: &PathCheck) -> String {
+    let several = calibration.paths.len() > 1;
+    if several { format!(" of {}", path.cases.join(", ")) } else { String::new() }
+}
+
+fn is_off(rows: &[CheckRow]) -> bool {
+    rows.iter().any(|row| row.outcome == Outcome::Off)
+}
+
 /// With the machine's timers, which all paths share.
 fn with_timer(calibration: &Calibration, path: &PathCheck) -> Vec<CheckRow> {
     std::iter::once(&calibration.timer).chain(&path.rows).cloned().collect()
 }
 
-/// Such as `5 as configured, 1 off; not measured: delay`.
-fn in_short(rows: &[CheckRow]) -> String {
+/// Such as `✓ path of reno: not measured: forward delay; verified: 5 as configured`. What was not
+/// measured comes before the word `verified`: nobody reads that as a verdict on the whole path.
+fn summary(rows: &[CheckRow], of: &str) -> String {
     let count = |outcome| rows.iter().filter(|row| row.outcome == outcome).count();
-    let mut text = format!("{} as configured", count(Outcome::Ok));
-    if count(Outcome::Off) > 0 {
-        text += &format!(", {} off", count(Outcome::Off));
-    }
+    let mut parts: Vec<String> = Vec::new();
     let missing: Vec<String> = rows
         .iter()
         .filter(|row| row.outcome == Outcome::NotMeasured)
         .map(|row| Line::of(row).quantity)
         .collect();
     if !missing.is_empty() {
-        text += &format!("; not measured: {}", missing.join(", "));
+        parts.push(format!("not measured: {}", missing.join(", ")));
     }
-    text
+    // Those without a direction are of this machine.
+    let is_of_path = |row: &&CheckRow| row.outcome == Outcome::Ok && row.direction.is_some();
+    let of_path = rows.iter().filter(is_of_path).count();
+    let of_machine = count(Outcome::Ok) - of_path;
+    parts.push(format!("verified: {of_path} of the path and {of_machine} of this machine"));
+    if is_off(rows) {
+        let off = count(Outcome::Off);
+        return format!(
+            "! path{of} not as configured on this machine: {off} off; {}",
+            parts.join("; ")
+        );
+    }
+    let colon = if missing.is_empty() { "" } else { ":" };
+    format!("✓ path{of}{colon} {}", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_path::Direction;
+
+    use super::*;
+
+    #[test]
+    fn unmeasured_elements_come_before_verified() {
+        let machine = || CheckRow::new("lateness", String::new(), "0".into(), true, String::new());
+        let queue = CheckRow::unknown("queue", String::new(), "").in_direction(Direction::Forward);
+        let rate = |good| {
+            CheckRow::new("rate", String::new(), "1".into(), good, String::new())
+                .in_direction(Direction::Forward)
+        };
+        for (rows, text) in [
+            (
+                vec![machine(), queue.clone()],
+                "✓ path of 4e: not measured: forward queue; verified: 0 of the path and 1 of this \
+                 machine",
+            ),
+            (
+                vec![machine(), rate(true)],
+                "✓ path of 4e verified: 1 of the path and 1 of this machine",
+            ),
+            (
+                vec![machine(), rate(false), queue],
+                "! path of 4e not as configured on this machine: 1 off; not measured: forward \
+                 queue; verified: 0 of the path and 1 of this machine",
+            ),
+        ] {
+            assert_eq!(summary(&rows, " of 4e"), text);
+        }
+    }
 }

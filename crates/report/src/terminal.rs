@@ -9,8 +9,10 @@ use tcplab_units::visible_line;
 use crate::check::verified;
 use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
 use crate::grid::wrapped;
+use crate::summary::measure::short;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
+use crate::summary::pools::{Pool, pooled_over, pools};
 use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, VariantStacks};
 use crate::title::title;
@@ -25,35 +27,20 @@ const GAP: &str = "  ";
 /// are long.
 pub fn text_table(run: &Run, details: bool) -> String {
     let mut text = String::new();
-    worlds(run, &mut text);
-    let (blocks, others): (Vec<Block>, Vec<Block>) =
-        blocks(run).into_iter().partition(|block| details || !block.is_detail);
-    let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
-    let trials = run.cases.iter().map(trials).collect();
-    let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
-    let worlds = run.cases.iter().map(|case| worlds::world(case).to_owned()).collect();
-    let worlds = Group { columns: vec![Column::new("world", "", worlds)], left: true };
-    let trials = Group { columns: vec![Column::new("trials", "", trials)], left: false };
-    let worlds = worlds::differ(run).then_some(worlds);
-    let first: Vec<Group> = [first].into_iter().chain(worlds).chain([trials]).collect();
-    let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
-    for table in tables(&first, &groups) {
-        table_lines(&mut text, &table);
-        text.push('\n');
-    }
-    if !others.is_empty() {
-        line(&mut text, &format!("{} more metrics with --verbose", others.len()));
-        text.push('\n');
-    }
-    if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
+    let over = pooled_over(run).filter(|_| !details);
+    let rows = pools(run, over);
+    worlds(run, &rows, &mut text);
+    if over.is_some() {
+        let many = run.cases.len();
         line(
             &mut text,
-            "±: half of the 95 % confidence interval of the mean (none: trials identical); sd: \
-             standard deviation",
+            &format!("{many} variants: their metrics are in the report; --verbose prints them"),
         );
         text.push('\n');
+    } else {
+        metrics(run, details, &mut text);
     }
-    episodes(run, &mut text);
+    episodes(run, over, &rows, &mut text);
     missing(run, &mut text);
     comparisons(run, &mut text);
     for (i, claim) in run.claims.iter().enumerate() {
@@ -70,7 +57,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
     warnings(run, &mut text);
     text.push('\n');
     match &run.calibration {
-        Some(calibration) => text.push_str(&verified(calibration)),
+        Some(calibration) => text.push_str(&verified(calibration, WIDTH)),
         None if run.world.is_simulated() || !run.has_path() => {}
         None => line(&mut text, "! path not verified before the trials"),
     }
@@ -81,9 +68,46 @@ pub fn text_table(run: &Run, details: bool) -> String {
     text
 }
 
+/// The metrics of each variant: all with `details`, else those for people.
+fn metrics(run: &Run, details: bool, text: &mut String) {
+    let (blocks, others): (Vec<Block>, Vec<Block>) =
+        blocks(run).into_iter().partition(|block| details || !block.is_detail);
+    let names: Vec<String> = run.cases.iter().map(|case| case.name.clone()).collect();
+    let trials = run.cases.iter().map(trials).collect();
+    let first = Group { columns: vec![Column::new("variant", "", names)], left: true };
+    let worlds = run.cases.iter().map(|case| worlds::world(case).to_owned()).collect();
+    let worlds = Group { columns: vec![Column::new("world", "", worlds)], left: true };
+    let trials = Group { columns: vec![Column::new("trials", "", trials)], left: false };
+    let worlds = worlds::differ(run).then_some(worlds);
+    let first: Vec<Group> = [first].into_iter().chain(worlds).chain([trials]).collect();
+    let groups: Vec<Group> = blocks.iter().map(|block| group(run, block)).collect();
+    for table in tables(&first, &groups) {
+        table_lines(text, &table);
+        text.push('\n');
+    }
+    if !others.is_empty() {
+        line(text, &format!("{} more metrics with --verbose", others.len()));
+        text.push('\n');
+    }
+    if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
+        line(
+            text,
+            "±: half of the 95 % confidence interval of the mean (none: trials identical); sd: \
+             standard deviation",
+        );
+        text.push('\n');
+    }
+}
+
 /// A line where all variants ran in the same world, else a table.
-fn worlds(run: &Run, text: &mut String) {
-    let places = worlds::places(run);
+fn worlds(run: &Run, rows: &[Pool<'_>], text: &mut String) {
+    let all = worlds::places(run);
+    // Of those taken together the first stands for all: the path decides about no stack.
+    let place = |pool: &Pool<'_>| {
+        let first = all.iter().find(|place| place.case == pool.cases[0].name)?;
+        Some(VariantStacks { case: pool.name.clone(), ..first.clone() })
+    };
+    let places: Vec<VariantStacks> = rows.iter().filter_map(place).collect();
     if let Some(world) = worlds::everywhere(&places) {
         line(text, &world);
         text.push('\n');
@@ -299,17 +323,30 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
     if left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
 }
 
-fn episodes(run: &Run, text: &mut String) {
+fn episodes(run: &Run, over: Option<&str>, rows: &[Pool<'_>], text: &mut String) {
     if !has_connections(run) {
         return line(text, "no TCP connection: the endpoints exchanged UDP datagrams");
     }
     let all = recovery(run);
-    let of_cases: Vec<Recovery> = run.cases.iter().map(Case::recovery).collect();
-    let counts = |count: &dyn Fn(&Recovery) -> String| of_cases.iter().map(count).collect();
-    let names = run.cases.iter().map(|case| case.name.clone()).collect();
-    let mut columns = vec![(true, Column::new("recovery episodes", "", names))];
+    let of_rows: Vec<Recovery> = rows.iter().map(Pool::recovery).collect();
+    let counts = |count: &dyn Fn(&Recovery) -> String| of_rows.iter().map(count).collect();
+    let names = rows.iter().map(|row| row.name.clone()).collect();
+    let head = match over {
+        Some(factor) => format!("recovery episodes, over {}", short(factor)),
+        None => "recovery episodes".into(),
+    };
+    let mut columns = vec![(true, Column::new(&head, "", names))];
     for (kind, _) in by_kind(&all) {
-        let cells = counts(&|it| grouped(it.of_kind(kind) as u64));
+        let cells = counts(&|it| {
+            let count = it.of_kind(kind);
+            match over.filter(|_| it.episodes() > 0) {
+                Some(_) => {
+                    let share = count as f64 / it.episodes() as f64 * 100.0;
+                    format!("{} ({share:>3.0} %)", grouped(count as u64))
+                }
+                None => grouped(count as u64),
+            }
+        });
         columns.push((false, Column::new(kind, "", cells)));
     }
     let lost = counts(&|it| grouped(it.lost_segments as u64));

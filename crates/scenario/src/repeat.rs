@@ -215,7 +215,7 @@ impl Keep {
 
 impl RecordingSpec {
     /// Headers take at most 14 (Ethernet), 20 (IPv4) and 60 bytes (TCP).
-    const HEADERS: Bytes = Bytes::new(96);
+    pub const HEADERS: Bytes = Bytes::new(96);
     /// Above this many trials, people read tables, not single trials.
     const LOOKED_AT: usize = 200;
 
@@ -230,6 +230,12 @@ impl RecordingSpec {
             }
             _ => Ok(()),
         }
+    }
+
+    /// With another's values where this says nothing.
+    #[must_use]
+    pub fn or(&self, other: &RecordingSpec) -> RecordingSpec {
+        RecordingSpec { keep: self.keep.or(other.keep), snaplen: self.snaplen.or(other.snaplen) }
     }
 
     /// Which trials keep their packets in a run of this many trials.

@@ -143,6 +143,11 @@ impl TrialError {
         match self {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
             TrialError::Process { .. } => Some(MORE_PROCESSES.into()),
+            TrialError::Setup { source, .. } | TrialError::Application { source, .. }
+                if source.raw_os_error() == Some(libc::EMFILE) =>
+            {
+                Some("raise the limit on descriptors (`ulimit -n`)".into())
+            }
             TrialError::Reported { remedy, .. } | TrialError::Ended { remedy, .. } => {
                 remedy.clone()
             }

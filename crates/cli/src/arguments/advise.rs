@@ -39,9 +39,13 @@ pub(crate) struct AdviseArguments {
     /// Payload of a transfer
     #[arg(long, value_name = "BYTES")]
     pub(crate) payload: Option<Bytes>,
-    /// Congestion control of the sender today [default: Linux's]
+    /// Congestion control of the sender today [default: as the capture or run shows, else this
+    /// machine's]
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
+    /// Also recommend settings for this embedded stack, tried in its model
+    #[arg(long, value_name = "STACK")]
+    pub(crate) stack: Option<EmbeddedStack>,
     /// Run this many trials before and this many with the advice
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=999))]
@@ -54,6 +58,13 @@ pub(crate) struct AdviseArguments {
     pub(crate) world: World,
     #[command(flatten)]
     pub(crate) results: ResultArguments,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum EmbeddedStack {
+    /// Counts buffers of a segment each, at most 43
+    #[value(alias = "embedded")]
+    Netburner,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

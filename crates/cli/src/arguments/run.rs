@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use tcplab_scenario::RecordingSpec;
 
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, World};
@@ -90,6 +91,9 @@ pub(crate) struct RunArguments {
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) shown: Shown,
+    /// Which packets are kept where the scenario does not say; no flag sets it.
+    #[arg(skip)]
+    pub(crate) recording: RecordingSpec,
 }
 
 /// How a run's tables are printed.

@@ -240,7 +240,7 @@ pub(crate) fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
     }))
 }
 
-pub(super) fn is_stdin(file: &Path) -> bool {
+pub(crate) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 

@@ -22,7 +22,7 @@ use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
-pub(crate) use input::{dropped_frames, open};
+pub(crate) use input::{dropped_frames, is_stdin, open};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {

@@ -1,5 +1,7 @@
 //! `tcplab advise`, `tcplab rfc6349` and `tcplab metrics`, in virtual time.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::home::{Home, names};
@@ -11,7 +13,7 @@ fn advice_is_tried_and_confirmed() {
     let home = Home::new();
     let found = home.json(
         "advise --rtt '60 ms' --rate '20 Mbit/s' --loss '0.5 %' --goal throughput --payload '4 MB' \
-         --trials 4 --world sim --json",
+         --congestion cubic --trials 4 --world sim --json",
     );
     let first = &found["advice"][0];
     assert_eq!(first["id"], "congestion-control");
@@ -39,14 +41,140 @@ fn advice_is_tried_and_confirmed() {
     let text = home.answer(&format!("advise {run} --no-trials"));
     assert!(text.contains("★") && text.contains("best goodput"), "{text}");
 
-    // From a capture of it.
-    let capture = format!("{run}/trials/before-1/client.pcapng");
+    // From a capture: its trials kept none, and one is made again with all its packets.
+    home.answer(&format!(
+        "run {run}/scenario.toml --case before --trial 1 --world sim --runs again"
+    ));
+    let again = home.only("again/scenario");
+    let capture = again.join("trials/before-1/client.pcapng").to_str().unwrap().to_owned();
     let found = home.json(&format!("advise {capture} --goal throughput --no-trials --json"));
+    assert_eq!(found["situation"]["congestion"]["name"], "cubic", "{}", found["situation"]);
     let rtt = found["situation"]["rtt_ns"].as_u64().unwrap();
     assert!((60_000_000..61_000_000).contains(&rtt), "{rtt}");
     let loss = found["situation"]["loss_ratio"].as_f64().unwrap();
     assert!((0.002..0.01).contains(&loss), "{loss}");
     assert_eq!(found["advice"][0]["id"], "congestion-control");
+}
+
+/// The sender's reaction to losses names its congestion control; without losses nothing does.
+#[test]
+fn capture_shows_the_congestion_control() {
+    let home = Home::new();
+    home.write(
+        "losses.toml",
+        r#"title = "Losses"
+[path]
+rate = "50 Mbit/s"
+delay = "20 ms"
+[workload]
+upload = "20 MB"
+[recording]
+snaplen = "96 B"
+[matrix]
+"path.forward.loss" = ["0 %", "0.05 %"]
+"client.socket.congestion" = ["reno", "cubic", "bbr"]
+"#,
+    );
+    home.answer("run losses.toml --world sim --trials 1");
+    let trials = home.only("runs/losses").join("trials");
+    for case in names(&trials) {
+        let capture = trials.join(&case).join("client.pcapng");
+        let line = format!("advise {} --goal throughput --no-trials", capture.display());
+        let congestion = &home.json(&format!("{line} --json"))["situation"]["congestion"];
+        let truth = ["reno", "cubic", "bbr"].into_iter().find(|name| case.contains(name)).unwrap();
+        let text = home.answer(&line);
+        if case.contains("0.05") {
+            assert_eq!(congestion["name"], truth, "{case}: {congestion}");
+            assert!(text.contains(&format!("congestion control {truth}: in ")), "{text}");
+        } else {
+            // Only slow start overflows the queue: one reaction decides nothing.
+            assert!(congestion["name"].is_null(), "{case}: {congestion}");
+            assert!(text.contains("congestion control unknown: "), "{text}");
+            assert!(!text.contains("Use BBR"), "nothing is assumed: {text}");
+        }
+    }
+}
+
+/// Figures say nothing of a sender: it is this machine.
+#[test]
+fn figures_take_the_default_of_this_machine() {
+    let Ok(default) = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control") else {
+        println!("skipped: this machine has no net.ipv4.tcp_congestion_control");
+        return;
+    };
+    let home = Home::new();
+    let line = "advise --rtt '20 ms' --rate '10 Mbit/s' --no-trials";
+    let wanted = format!(
+        "congestion control {}: this machine's default (net.ipv4.tcp_congestion_control)",
+        default.trim()
+    );
+    let text = home.answer(line);
+    assert!(text.contains(&wanted), "{text}");
+    assert!(!text.contains("SetSocket"), "an embedded API without --stack: {text}");
+    let given = home.answer(&format!("{line} --congestion reno"));
+    assert!(given.contains("congestion control reno: --congestion"), "{given}");
+}
+
+/// The counts that are recommended reach the goal in the stack's model, and one fewer does not.
+#[test]
+fn embedded_buffers_are_tried_before_they_are_recommended() {
+    let home = Home::new();
+    let found = home.json(
+        "advise --rtt '10 ms' --rate '25 Mbit/s' --goal throughput --payload '2 MB' --stack netburner \
+         --congestion cubic --trials 2 --world sim --json",
+    );
+    for way in ["receive", "send"] {
+        let least = &found["buffers"][way];
+        let goodput = |key: &str| least[format!("goodput{key}_mbit_per_second")].as_f64().unwrap();
+        let goal = 0.99 * goodput("_of_best");
+        assert!(goodput("") >= goal && goodput("_of_one_fewer") < goal, "{way}: {least}");
+    }
+    let count = found["buffers"]["receive"]["buffers"].as_u64().unwrap();
+    assert!((25..=27).contains(&count), "the formula says 23, which are too few: {count}");
+    let advice = found["advice"].as_array().unwrap().last().unwrap();
+    let how = advice["how"][0].as_str().unwrap();
+    assert!(how.starts_with(&format!("SetSocketRxBuffers(fd, {count});")), "{how}");
+}
+
+/// A run of small uploads is tried with small uploads, and leaves no packets.
+#[test]
+fn trials_of_advice_leave_little() {
+    let home = Home::new();
+    home.write(
+        "small.toml",
+        r#"title = "Small"
+[path]
+rate = "1 Mbit/s"
+delay = "15 ms"
+queue = "500 packets"
+[workload]
+upload = "60 kB"
+[matrix]
+"client.socket.congestion" = ["cubic", "reno"]
+"#,
+    );
+    home.answer("run small.toml --world sim --trials 2");
+    let run = home.only("runs/small");
+    let line = format!(
+        "advise {} --goal latency --trials 5 --world sim --runs left --json",
+        run.display()
+    );
+    let found = home.json(&line);
+    assert_eq!(found["situation"]["payload_bytes"], 60_000);
+    assert!(!found["tried"].as_array().unwrap().is_empty(), "{}", found["advice"]);
+    let left = size_of(&home.path("left"));
+    assert!(left < 3_000_000, "{left} bytes are left");
+}
+
+/// All files below a directory, bytes.
+fn size_of(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
+    entries
+        .map(|entry| match entry.metadata().unwrap() {
+            it if it.is_dir() => size_of(&entry.path()),
+            it => it.len(),
+        })
+        .sum()
 }
 
 const RFC6349: &str =

@@ -71,6 +71,12 @@ const COMMANDS: &[(&str, Document)] = &[
     ("compare RUN --by client.socket.congestion --json", q::COMPARISON_DOCUMENT),
     ("replay RUN/trials/TRIAL --json", q::REPLAY_DOCUMENT),
     ("advise --rtt 40ms --rate 20Mbit/s --no-trials --json", q::ADVICE_DOCUMENT),
+    ("advise a.pcap.zst --no-trials --json", q::ADVICE_DOCUMENT),
+    (
+        "advise --rtt 10ms --rate 25Mbit/s --congestion reno --goal throughput --payload 90kB \
+         --stack netburner --trials 2 --world sim --json",
+        q::ADVICE_DOCUMENT,
+    ),
     ("rfc6349 --path dsl-25 --world sim --duration 5s --json", q::RFC6349_DOCUMENT),
     ("sockopts --json", q::SOCKET_OPTIONS_DOCUMENT),
     ("doctor --json", q::ABILITIES_DOCUMENT),
@@ -90,10 +96,13 @@ const TRIAL_FILES: &[(&str, Document)] = &[
     ("result.json", q::RECORDING_DOCUMENT),
 ];
 
+/// Some of its many cases: episodes of all types.
+const INTERRUPTION: &str = "interruption --case reno_300ms --case osx-10.7_300ms";
+
 /// Scenarios of the catalogue that between them have episodes, interruptions, flows, datagrams and
 /// calls that fail.
 const SCENARIOS: &[&str] =
-    &["interruption", "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
+    &[INTERRUPTION, "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
 
 /// A directory with captures, a scenario and a run of it.
 fn home() -> (Home, PathBuf) {

@@ -60,6 +60,28 @@ fn directory_runs_in_order_with_a_line_each() {
     assert!(stderr.contains("experiment 2 of 3: series/three.toml"), "{stderr}");
 }
 
+/// The headers of one trial of each case, unless a scenario says otherwise.
+#[test]
+fn series_keeps_few_packets() {
+    let of = |recording: &str| {
+        format!(
+            "title = \"t\"\n[path]\nrate = \"50 Mbit/s\"\n[workload]\nupload = \"1 MB\"\n\
+             [repeat]\ntrials = 4\n{recording}"
+        )
+    };
+    let (usual, all) = (of(""), of("[recording]\nkeep = \"all\"\n"));
+    let home = home(&[("all", &all), ("usual", &usual)]);
+    home.answer("run series --world sim");
+    let kept = |name: &str| -> Vec<u64> {
+        let trials = home.only(format!("runs/{name}")).join("trials");
+        let captures = names(&trials).into_iter().map(|it| trials.join(it).join("client.pcapng"));
+        captures.filter_map(|it| Some(std::fs::metadata(it).ok()?.len())).collect()
+    };
+    assert_eq!(kept("all").len(), 4);
+    let usual = kept("usual");
+    assert!(matches!(usual[..], [size] if size < 400_000), "{usual:?} of 1 MB");
+}
+
 #[test]
 fn series_with_unreadable_file_runs_nothing() {
     let home = home(&[("good", &experiment(0)), ("wrong", "title = 1\n")]);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tcplab_path::PathSpec;
 use tcplab_results::Run;
-use tcplab_scenario::{MetricInfo, metrics};
+use tcplab_scenario::{Keep, MetricInfo, RecordingSpec, metrics};
 use tcplab_units::{Bytes, Span};
 
 use super::advice::Advice;
@@ -98,7 +98,11 @@ impl Attempt<'_> {
         metrics: Vec<&'static MetricInfo>,
         tried: &[&Advice],
     ) -> Option<Experiment> {
-        let before = json!({ CONGESTION: self.situation.congestion });
+        // Where it is not known the system's default is what trials begin with.
+        let before = match &self.situation.congestion.name {
+            Some(name) => json!({ CONGESTION: name }),
+            None => json!({}),
+        };
         let mut after = before.clone();
         for change in tried.iter().flat_map(|advice| &advice.changes) {
             after[&change.key] = change.value.clone();
@@ -106,13 +110,15 @@ impl Attempt<'_> {
         let changes: Vec<&str> =
             tried.iter().flat_map(|advice| &advice.changes).map(|it| it.key.as_str()).collect();
         let congestion = |end: &Value| end[CONGESTION].as_str().unwrap_or_default().to_owned();
-        let congestions = (changes == [CONGESTION]).then(|| [&before, &after].map(congestion));
+        let is_only = changes == [CONGESTION] && before[CONGESTION].is_string();
+        let congestions = is_only.then(|| [&before, &after].map(congestion));
         let file = json!({
             "title": format!("{what}, before and after the advice"),
             "path": self.path,
             "workload": workload,
             "repeat": { "trials": self.trials },
             "limits": { "trial": Span::from_secs(900) },
+            "recording": kept(),
             "matrix": { "settings": { BEFORE: before, AFTER: after } },
         });
         (!tried.is_empty()).then(|| Experiment {
@@ -126,8 +132,13 @@ impl Attempt<'_> {
     }
 }
 
+/// Gains need no packets; those of a flawed trial stay, without their payload.
+pub(super) fn kept() -> RecordingSpec {
+    RecordingSpec { keep: Some(Keep::None), snaplen: Some(RecordingSpec::HEADERS) }
+}
+
 /// A path like the one that is known by figures.
-fn as_path(situation: &Situation) -> Value {
+pub(super) fn as_path(situation: &Situation) -> Value {
     let mut path = Map::new();
     let one_way = Span::from_nanos(situation.rtt.as_nanos() / 2);
     path.insert("delay".into(), json!(one_way));

@@ -2,19 +2,25 @@
 //! out whether it holds.
 
 mod advice;
+mod buffers;
+mod congestion;
 mod experiment;
 mod gain;
 mod model;
 mod of_run;
+mod reaction;
 mod rules;
 mod seen;
 mod situation;
 mod words;
 
 pub use advice::{Advice, Change, Expected};
+pub use buffers::{BufferSearch, Buffers};
+pub use congestion::Congestion;
 pub use experiment::Experiment;
 pub use gain::{Effect, Gain};
 pub use of_run::{Choice, choose};
+pub use reaction::Reactions;
 pub use rules::advise;
 pub use seen::{Busiest, Observed};
 pub use situation::{Goal, Situation};

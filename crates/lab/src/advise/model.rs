@@ -34,6 +34,15 @@ impl Law {
         }
     }
 
+    /// As people write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Law::Reno => "Reno",
+            Law::Cubic => "CUBIC",
+            Law::Bbr => "BBR",
+        }
+    }
+
     /// The mean congestion window in segments at random loss `p` of a path with this round trip;
     /// none where loss does not decide it.
     pub(crate) fn window(self, round_trip: Span, p: f64) -> Option<f64> {

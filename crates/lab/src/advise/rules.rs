@@ -48,8 +48,12 @@ pub(super) fn all(situation: &Situation, goal: Goal) -> Vec<Advice> {
         all.extend(not_sent(situation));
     }
     all.extend(options(situation));
-    all.extend(buffers_in_segments(situation));
     all
+}
+
+/// The formula of its congestion control; none where it is not known, or no formula describes it.
+fn law_of(situation: &Situation) -> Option<Law> {
+    Law::named(situation.congestion.name.as_deref()?)
 }
 
 fn percent(share: f64) -> String {
@@ -59,7 +63,7 @@ fn percent(share: f64) -> String {
 
 /// Loss at random keeps the window of Reno and CUBIC below what the path would carry.
 fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
-    let law = Law::named(&situation.congestion)?;
+    let law = law_of(situation)?;
     let mbits = |law: Law| law.goodput(situation, None).map(Rate::as_mbit_f64);
     let (from, to) = (mbits(law)?, mbits(Law::Bbr)?);
     if law == Law::Bbr || to / from < WORTH_IT {
@@ -80,7 +84,7 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
             "{} takes each loss for congestion: with {} of packets lost at random its window settles \
              near {window:.0} segments, which is {:.1} Mbit/s on this round trip of {}. BBR sends at \
              the rate that arrives.",
-            situation.congestion.to_uppercase(),
+            law.name(),
             percent(situation.loss),
             settled / 1e6,
             span(situation.rtt),
@@ -104,15 +108,14 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
 /// What fills a queue keeps it full; BBR sends at the rate that arrives.
 fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
     let queue = felt(situation)?;
-    let is_settled = situation.congestion == "bbr"
+    let law = law_of(situation)?;
+    let is_settled = law == Law::Bbr
         // Then it has been said already, for a better reason.
         || goal.wants_throughput() && congestion_for_loss(situation).is_some();
-    let losses_keep_it_empty = Law::named(&situation.congestion)?
-        .window(situation.rtt, situation.loss)
-        .zip(situation.bdp())
-        .is_some_and(|(window, bdp)| {
-            window * (situation.segment().as_u64() as f64) < bdp.as_u64() as f64
-        });
+    let losses_keep_it_empty =
+        law.window(situation.rtt, situation.loss).zip(situation.bdp()).is_some_and(
+            |(window, bdp)| window * (situation.segment().as_u64() as f64) < bdp.as_u64() as f64,
+        );
     if is_settled || losses_keep_it_empty {
         return None;
     }
@@ -125,7 +128,7 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
             "{} sends until the queue before the bottleneck overflows; full, it adds {} to a \
              round trip of {}. BBR keeps about a bandwidth-delay product on its way, so the queue \
              stays short.",
-            situation.congestion.to_uppercase(),
+            law.name(),
             span(queue),
             span(situation.rtt)
         ),
@@ -183,7 +186,7 @@ fn window(situation: &Situation) -> Option<Advice> {
         ),
     };
     let expected = narrow.and_then(|(window, _)| {
-        let law = Law::named(&situation.congestion)?;
+        let law = law_of(situation)?;
         let goodput = |window| law.goodput(situation, Some(window)).map(Rate::as_mbit_f64);
         let (before, after) = goodput(window).zip(goodput(room))?;
         Some(Expected::of(metrics::GOODPUT, before, after))
@@ -343,7 +346,7 @@ fn options(situation: &Situation) -> Vec<Advice> {
     let bdp = situation.bdp().filter(|bdp| bdp.as_u64() > WINDOW_MAX);
     if let (Some(false), Some(bdp)) = (seen.window_scaling, bdp) {
         let goodput = |window: u64| {
-            let law = Law::named(&situation.congestion)?;
+            let law = law_of(situation)?;
             law.goodput(situation, Some(Bytes::new(window))).map(Rate::as_mbit_f64)
         };
         let expected = goodput(WINDOW_MAX).zip(goodput(bdp.as_u64() * 2));
@@ -386,46 +389,4 @@ fn options(situation: &Situation) -> Vec<Advice> {
         );
     }
     all
-}
-
-/// Stacks that count buffers, each of which holds a segment.
-fn buffers_in_segments(situation: &Situation) -> Option<Advice> {
-    /// Packets of 1500 B in a window of 16 bits (the article's 65536/1500).
-    const MOST: u64 = 43;
-    /// The article's pool, and a module's sockets with 5 each of three kinds.
-    const POOL: u64 = 256;
-    let bdp = situation.bdp()?;
-    let segment = situation.segment().as_u64().max(1);
-    let needed = bdp.as_u64().div_ceil(segment) + 1;
-    let count = needed.clamp(5, MOST);
-    let bound = Bytes::new(count * segment).bits() as f64 / situation.rtt.as_secs_f64();
-    let ideal = situation.ideal_goodput()?;
-    let reached = Rate::from_bits_per_second((bound as u64).min(ideal.bits_per_second()).max(1));
-    let spare = if situation.loss > 0.0 {
-        format!("; {} for segments out of order, one less than receive buffers", count - 1)
-    } else {
-        String::new()
-    };
-    Some(Advice {
-        id: "embedded-buffers",
-        what: format!(
-            "On a stack that counts buffers: {count} to receive, {count} to send, {count} \
-             unacknowledged{spare}."
-        ),
-        how: vec![
-            format!("SetSocketRxBuffers(fd, {count}); SetSocketTxBuffers(fd, {count});"),
-            format!("SetSocketUnackBuffers(fd, {count}); SetOutOfOrderBuffers(fd, {});", count - 1),
-        ],
-        why: format!(
-            "The path holds {needed} segments on their way; with {count} it carries up to {:.1} Mbit/s. \
-             Of a pool of {POOL} buffers, connections that may take {} each leave room for {}.",
-            reached.as_mbit_f64(),
-            3 * count,
-            POOL / (3 * count)
-        ),
-        basis: "bandwidth-delay product over the segment, one more for the segment being read; at \
-                most 43 without window scaling (65,536 / 1500); scenarios/throughput-vs-response",
-        expected: None,
-        changes: Vec::new(),
-    })
 }

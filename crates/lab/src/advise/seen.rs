@@ -75,18 +75,19 @@ pub(super) fn busier(connection: &Connection) -> &Flow {
 /// Keeps, of all connections of a capture, the one that carried most, without its packets.
 #[derive(Debug, Default)]
 pub struct Busiest {
-    /// That one; none of no connections.
-    pub connection: Option<Connection>,
+    /// That one, and its number, from 0; none of no connections.
+    pub connection: Option<(usize, Connection)>,
 }
 
 impl Sink for Busiest {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, _index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: Connection) {
         let carried = |it: &Connection| it.forward.totals.unique + it.reverse.totals.unique;
-        if self.connection.as_ref().is_none_or(|known| carried(known) < carried(&connection)) {
-            self.connection = Some(connection);
+        let known = self.connection.as_ref().map(|(_, known)| carried(known));
+        if known.is_none_or(|known| known < carried(&connection)) {
+            self.connection = Some((index, connection));
         }
     }
 }

@@ -5,8 +5,10 @@ use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::Connection;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
+use super::congestion::Congestion;
 use super::seen::{Observed, busier};
 use crate::analysis::Ideal;
+use crate::plan::sysctl;
 
 /// What the settings are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +57,7 @@ pub struct Situation {
     #[serde(rename = "payload_bytes", with = "tcplab_units::number")]
     pub payload: Bytes,
     /// The congestion control in use.
-    pub congestion: String,
+    pub congestion: Congestion,
     /// Those that the sender's system offers.
     pub available: Vec<String>,
     /// What was seen of a connection that is to become better.
@@ -67,8 +69,8 @@ const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
 /// A transfer that is tried takes so long where the path carries all it can: slow start is over by
 /// then, and trials with less than that do not take for ever.
 const WORTHWHILE: Span = Span::from_secs(4);
-/// Linux's own default (net.ipv4.tcp_congestion_control), unless another is set.
-const USUAL_CONGESTION: &str = "cubic";
+/// Why a capture or figures alone say nothing of the sender.
+const NOTHING_SHOWN: &str = "nothing shows it";
 
 impl Situation {
     /// A path of which only its round trip is known, with what is usual for the rest.
@@ -80,9 +82,26 @@ impl Situation {
             mtu: Bytes::new(1500),
             queue: None,
             payload: USUAL_PAYLOAD,
-            congestion: USUAL_CONGESTION.into(),
+            congestion: Congestion::unknown(NOTHING_SHOWN),
             available: ["reno", "cubic", "bbr"].map(Into::into).to_vec(),
             seen: None,
+        }
+    }
+
+    /// With the congestion control that this machine uses by default, and those that it offers.
+    #[must_use]
+    pub fn on_this_host(self) -> Situation {
+        const DEFAULT: &str = "net.ipv4.tcp_congestion_control";
+        let offered = sysctl("net.ipv4.tcp_available_congestion_control");
+        let congestion = match sysctl(DEFAULT) {
+            Some(name) => Congestion::known(&name, format!("this machine's default ({DEFAULT})")),
+            None => Congestion::unknown(format!("this machine has no {DEFAULT}")),
+        };
+        Situation {
+            congestion,
+            available: offered
+                .map_or(self.available, |names| names.split_whitespace().map(Into::into).collect()),
+            ..self
         }
     }
 

@@ -4,11 +4,7 @@ use tcplab_units::{Bytes, Rate, Span};
 use super::*;
 
 fn fat_and_lossy() -> Situation {
-    Situation {
-        rate: Some(Rate::from_bits_per_second(50_000_000)),
-        loss: 0.001,
-        ..Situation::of_round_trip(Span::from_millis(100))
-    }
+    Situation { rate: Some(Rate::from_bits_per_second(50_000_000)), loss: 0.001, ..clean(100) }
 }
 
 fn ids(situation: &Situation, goal: Goal) -> Vec<&'static str> {
@@ -32,9 +28,9 @@ fn lossy_path_gets_bbr_first() {
 #[test]
 fn good_settings_get_no_advice() {
     let clean = Situation { loss: 0.0, ..fat_and_lossy() };
-    assert_eq!(ids(&clean, Goal::Throughput), ["buffers", "embedded-buffers"]);
-    let bbr = Situation { congestion: "bbr".into(), ..fat_and_lossy() };
-    assert_eq!(ids(&bbr, Goal::Throughput), ["buffers", "embedded-buffers"]);
+    assert_eq!(ids(&clean, Goal::Throughput), ["buffers"]);
+    let bbr = Situation { congestion: Congestion::known("bbr", "given"), ..fat_and_lossy() };
+    assert_eq!(ids(&bbr, Goal::Throughput), ["buffers"]);
 }
 
 #[test]
@@ -42,7 +38,7 @@ fn deep_queue_gets_queue_advice() {
     let bloated = Situation {
         rate: Some(Rate::from_bits_per_second(1_000_000)),
         queue: Some(Span::from_secs(2)),
-        ..Situation::of_round_trip(Span::from_millis(30))
+        ..clean(30)
     };
     let found = ids(&bloated, Goal::Latency);
     assert!(found.starts_with(&["congestion-control"]), "{found:?}");
@@ -60,19 +56,65 @@ fn large_bdp_gets_larger_buffers() {
 }
 
 #[test]
-fn embedded_stack_gets_buffer_counts() {
+fn buffers_are_the_fewest_that_reach_the_goal() {
+    // 99 % of 24 Mbit/s are 23.76; more than 30 overflow the queue.
+    let goodput = |count: u64| match count {
+        ..25 => count as f64 * 0.9,
+        25 => 23.8,
+        26..=30 => 24.0,
+        _ => 15.0,
+    };
+    let case = |way: &str, count: u64| {
+        serde_json::json!({
+            "name": format!("{way}-{count}"), "levels": [], "world": "sim", "trials": [],
+            "summaries": [{
+                "name": "goodput", "unit": "Mbit/s", "count": 1, "mean": goodput(count),
+                "standard_deviation": null, "interval": null,
+            }],
+        })
+    };
+    let cases: Vec<_> =
+        ["receive", "send"].iter().flat_map(|way| (5..=43).map(|n| case(way, n))).collect();
+    let run = serde_json::from_value(serde_json::json!({
+        "name": "t", "title": "t", "reference": null, "scenario": "", "world": "sim",
+        "started": "", "seed": 1, "path": [], "environment": [], "claims": [], "cases": cases,
+    }))
+    .unwrap();
+    let found = BufferSearch::outcome(&run).unwrap();
+    assert_eq!((found.receive.buffers, found.receive.goodput), (25, 23.8));
+    assert_eq!((found.receive.best, found.receive.of_best), (26, 24.0));
+    let advice = found.advice();
+    assert!(advice.how[0].starts_with("SetSocketRxBuffers(fd, 25)"), "{:?}", advice.how);
+    assert!(advice.why.contains("24 21.6 Mbit/s") && advice.why.contains("99 %"), "{}", advice.why);
+}
+
+#[test]
+fn untried_buffers_say_so() {
     for (mbit, millis, buffers) in [(25, 10, 23), (100, 1, 10), (25, 100, 43)] {
         let path =
             Situation { rate: Some(Rate::from_bits_per_second(mbit * 1_000_000)), ..clean(millis) };
-        let advice = advise(&path, Goal::Throughput);
-        let embedded = advice.iter().find(|advice| advice.id == "embedded-buffers").unwrap();
+        let advice = Buffers::by_formula(&path).unwrap();
         let wanted = format!("SetSocketRxBuffers(fd, {buffers})");
-        assert!(embedded.how[0].starts_with(&wanted), "{mbit}: {:?}", embedded.how);
+        assert!(advice.how[0].starts_with(&wanted), "{mbit}: {:?}", advice.how);
+        assert!(advice.why.contains("Not tried"), "{}", advice.why);
     }
 }
 
 fn clean(millis: u64) -> Situation {
-    Situation::of_round_trip(Span::from_millis(millis))
+    Situation {
+        congestion: Congestion::known("cubic", "given"),
+        ..Situation::of_round_trip(Span::from_millis(millis))
+    }
+}
+
+/// A formula describes what is known, and nothing is assumed.
+#[test]
+fn unknown_congestion_control_gets_no_advice_on_it() {
+    let unknown =
+        Situation { congestion: Congestion::unknown("nothing shows it"), ..fat_and_lossy() };
+    assert_eq!(ids(&unknown, Goal::Throughput), ["buffers"]);
+    let other = Situation { congestion: Congestion::known("vegas", "given"), ..fat_and_lossy() };
+    assert_eq!(ids(&other, Goal::Throughput), ["buffers"], "no formula describes it");
 }
 
 #[test]

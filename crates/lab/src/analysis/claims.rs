@@ -6,6 +6,8 @@ use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
 use tcplab_scenario::{
     Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value, metrics,
 };
+use tcplab_stats::{Bootstrap, Interval};
+use tcplab_units::Rng;
 use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
@@ -68,37 +70,53 @@ impl<'e> ClaimValues<'e> {
     fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> (bool, String) {
         let expectation = &self.expectations[at];
         let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-        for (nth, &index) in expectation.cases.iter().enumerate() {
-            let Some(case) = cases.get(index) else { continue };
-            let other = expectation.baselines.get(nth).copied();
-            let against = other.and_then(|index| cases.get(index));
-            let trials = match number {
-                Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
-                None => &case.trials,
-            };
-            let values = trials.iter().flat_map(|trial| match other {
-                Some(other) => self.ratio(at, [index, other], trial.number).into_iter().collect(),
-                None => self.of(at, index, trial.number).to_vec(),
-            });
-            let values: Vec<Value> = values.collect();
-            if is_left_out(case, against, &values) {
-                left_out.push(format!("{}: impossible here", case.name));
+        for (name, pool) in pools(expectation, cases) {
+            let (mut all, mut missing, mut is_known) = (Vec::new(), Vec::new(), false);
+            for nth in pool {
+                let case = &cases[expectation.cases[nth]];
+                let other = expectation.baselines.get(nth).copied();
+                let against = other.and_then(|index| cases.get(index));
+                let values = self.values_of(at, nth, case, number);
+                if is_left_out(case, against, &values) {
+                    left_out.push(format!("{}: impossible here", case.name));
+                    continue;
+                }
+                is_known = true;
+                all.extend(values);
+                let both = [Some(case), against].into_iter().flatten();
+                missing.extend(both.filter_map(|it| missing_of(it, number)));
+            }
+            if !is_known {
                 continue;
             }
-            let values = statistic(expectation.of, values);
-            let missing = [Some(case), against].into_iter().flatten();
-            let missing: Vec<String> = missing.filter_map(|it| missing_of(it, number)).collect();
+            let interval = expectation.over.as_ref().and_then(|_| interval(expectation.of, &all));
+            let values = statistic(expectation.of, all);
             let held = missing.is_empty() && expectation.checks.iter().all(|it| it.holds(&values));
             failed.extend(
                 missing.into_iter().filter(|trial| !failed.contains(trial)).collect::<Vec<_>>(),
             );
-            judged.push(Judged { case: &case.name, values, held });
+            judged.push(Judged { name, values, interval, held });
         }
         let mut found = in_short(&judged, expectation);
         found.extend(left_out);
         found.extend(failed);
         let held = !judged.is_empty() && judged.iter().all(|one| one.held);
         (held, found.join("; "))
+    }
+
+    /// What is known of its nth case, in all trials or in those of one number.
+    fn values_of(&self, at: usize, nth: usize, case: &Case, number: Option<u32>) -> Vec<Value> {
+        let expectation = &self.expectations[at];
+        let index = expectation.cases[nth];
+        let trials = match number {
+            Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
+            None => &case.trials,
+        };
+        let values = trials.iter().flat_map(|trial| match expectation.baselines.get(nth) {
+            Some(other) => self.ratio(at, [index, *other], trial.number).into_iter().collect(),
+            None => self.of(at, index, trial.number).to_vec(),
+        });
+        values.collect()
     }
 
     /// What is known for an expectation of a case's trial.
@@ -116,6 +134,38 @@ impl<'e> ClaimValues<'e> {
         let other = other.filter(|value| *value > 0.0)?;
         Some(Value::Number(own? / other))
     }
+}
+
+/// The cases that are evaluated together, as places in the expectation's list, with their name: that
+/// of the case, or the levels that those of a pool share.
+fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)> {
+    let mut pools: Vec<(String, Vec<usize>)> = Vec::new();
+    for (nth, index) in expectation.cases.iter().enumerate() {
+        let Some(case) = cases.get(*index) else { continue };
+        let Some(over) = &expectation.over else {
+            pools.push((case.name.clone(), vec![nth]));
+            continue;
+        };
+        let shared = case.levels.iter().filter(|(key, _)| key != over);
+        let shared: Vec<&str> = shared.map(|(_, level)| level.as_str()).collect();
+        let name = if shared.is_empty() { "all".into() } else { shared.join(", ") };
+        match pools.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, pool)) => pool.push(nth),
+            None => pools.push((name, vec![nth])),
+        }
+    }
+    pools
+}
+
+/// The 95 % confidence interval of a mean over trials, by the bootstrap: a share stays between 0 and
+/// 100 %.
+fn interval(of: Statistic, values: &[Value]) -> Option<Interval> {
+    if of != Statistic::Mean {
+        return None;
+    }
+    let numbers = numbers(values);
+    let mean = |samples: &[&[f64]]| tcplab_stats::mean(samples[0]).unwrap_or(f64::NAN);
+    Bootstrap::default().interval(&[&numbers], mean, &mut Rng::new(1, "claim"))
 }
 
 /// That trials of a case failed, if any did; of this number alone, or of all.
@@ -144,10 +194,11 @@ fn trial(case: &Case, number: u32) -> Option<&Trial> {
     found.ok().map(|index| &case.trials[index])
 }
 
-/// A case, what was found of it, and whether that is as expected.
-struct Judged<'c> {
-    case: &'c str,
+/// Cases that are evaluated together, what was found of them, and whether that is as expected.
+struct Judged {
+    name: String,
     values: Vec<Value>,
+    interval: Option<Interval>,
     held: bool,
 }
 
@@ -155,8 +206,13 @@ struct Judged<'c> {
 const LISTED_ALONE: usize = 8;
 
 /// The values found, case by case; of many cases, the failed ones singly and the others as one.
-fn in_short(judged: &[Judged<'_>], expectation: &Expectation) -> Vec<String> {
-    let alone = |one: &Judged<'_>| format!("{}: {}", one.case, words_of(&one.values, expectation));
+fn in_short(judged: &[Judged], expectation: &Expectation) -> Vec<String> {
+    let alone = |one: &Judged| {
+        let interval = one.interval.map_or(String::new(), |it| {
+            format!(" (95 % CI {} to {})", short(it.low), short(it.high))
+        });
+        format!("{}: {}{interval}", one.name, words_of(&one.values, expectation))
+    };
     let (good, bad): (Vec<_>, Vec<_>) = judged.iter().partition(|one| one.held);
     if judged.len() <= LISTED_ALONE || good.len() < 2 {
         return judged.iter().map(alone).collect();
@@ -263,13 +319,7 @@ fn of_call(info: &MetricInfo, row: &CallRow) -> Option<Value> {
 
 /// The statistic that the expectation looks at; texts have none and stay as they are.
 fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
-    let numbers: Vec<f64> = values
-        .iter()
-        .filter_map(|value| match value {
-            Value::Number(number) => Some(*number),
-            Value::Text(_) => None,
-        })
-        .collect();
+    let numbers = numbers(&values);
     let one = match of {
         Statistic::All => return values,
         Statistic::Mean => tcplab_stats::mean(&numbers),
@@ -278,6 +328,14 @@ fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
         Statistic::Max => numbers.iter().copied().reduce(f64::max),
     };
     one.map(Value::Number).into_iter().collect()
+}
+
+fn numbers(values: &[Value]) -> Vec<f64> {
+    let number = |value: &Value| match value {
+        Value::Number(number) => Some(*number),
+        Value::Text(_) => None,
+    };
+    values.iter().filter_map(number).collect()
 }
 
 /// The values found, in short: counted texts, a number, or the range of several.
@@ -356,6 +414,7 @@ mod tests {
             checks: vec![check],
             cases: vec![0, 1],
             baselines: Vec::new(),
+            over: None,
         }
     }
 
@@ -408,6 +467,47 @@ mod tests {
                 false,
                 "reno: nothing; cubic: nothing",
             ),
+        ] {
+            let claim = &judge(&[expectation], &cases)[0];
+            assert_eq!((claim.held, claim.found.as_str()), (held, found));
+        }
+    }
+
+    /// Each phase alone has one type only; both occur over the phases.
+    #[test]
+    fn claim_over_a_factor_pools_its_levels() {
+        let at = |stack: &str, offset: &str, kinds: &[&str], share: f64| {
+            let levels = vec![("stack".into(), stack.into()), ("offset".into(), offset.into())];
+            let case = case(&format!("{stack}_{offset}"), kinds, share);
+            Case { levels, ..case }
+        };
+        let [with, without] = ["with time lag", "without time lag"];
+        let cases = [
+            at("reno", "1 s", &[with], 0.0),
+            at("reno", "2 s", &[without], 100.0),
+            at("reno", "3 s", &[without], 100.0),
+            at("cubic", "1 s", &[with], 0.0),
+        ];
+        let both = Check::Includes([with, without].map(|it| Value::Text(it.into())).to_vec());
+        let over = |metric, of, check, cases| Expectation {
+            cases,
+            over: Some("offset".into()),
+            ..expectation(metric, of, check)
+        };
+        let alone = Expectation {
+            over: None,
+            ..over("episode.type", Statistic::All, both.clone(), vec![0, 1])
+        };
+        let share = |bound| over("transfer_time", Statistic::Mean, bound, vec![0, 1, 2]);
+        for (expectation, held, found) in [
+            (alone, false, "reno_1 s: 1 × with time lag; reno_2 s: 1 × without time lag"),
+            (
+                over("episode.type", Statistic::All, both, vec![0, 1, 2, 3]),
+                false,
+                "reno: 1 × with time lag, 2 × without time lag; cubic: 1 × with time lag",
+            ),
+            (share(Check::AtLeast(50.0)), true, "reno: 66.667 s (95 % CI 0 to 100)"),
+            (share(Check::AtLeast(70.0)), false, "reno: 66.667 s (95 % CI 0 to 100)"),
         ] {
             let claim = &judge(&[expectation], &cases)[0];
             assert_eq!((claim.held, claim.found.as_str()), (held, found));

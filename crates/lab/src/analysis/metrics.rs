@@ -3,7 +3,7 @@
 use tcplab_recording::{AppLog, Sample};
 use tcplab_results::Metric;
 use tcplab_scenario::{MetricInfo, metrics};
-use tcplab_trace::{Flow, Limit};
+use tcplab_trace::{EpisodeKind, Flow, Limit};
 use tcplab_units::{Endpoint, Rate, Span};
 use tcplab_workload::{AppReport, Exchange};
 
@@ -62,6 +62,7 @@ impl Sources<'_> {
             .chain(values.into_iter().filter_map(|(name, value)| Some((name, value?))))
             .chain(round_trips(flow))
             .chain(limits(flow))
+            .chain(types(flow))
             .chain(self.against_the_ideal());
         named(all).collect()
     }
@@ -129,6 +130,20 @@ fn limits(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
         .into_iter()
         .filter(move |_| shares.total() > Span::ZERO)
         .map(move |limit| (of(limit), shares.share(limit) * 100.0))
+}
+
+/// Of the recovery episodes, how many were of each type, per cent; nothing of no episode.
+fn types(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
+    let all = flow.episodes.len();
+    let types = [
+        (metrics::EPISODE_SHARE_WITHOUT, EpisodeKind::WithoutTimeLag),
+        (metrics::EPISODE_SHARE_WITH, EpisodeKind::WithTimeLag),
+        (metrics::EPISODE_SHARE_INTERMITTENT, EpisodeKind::Intermittent),
+    ];
+    types.into_iter().filter(move |_| all > 0).map(move |(name, kind)| {
+        let count = flow.episodes.iter().filter(|episode| episode.kind == kind).count();
+        (name, count as f64 / all as f64 * 100.0)
+    })
 }
 
 /// Those that the applications report.

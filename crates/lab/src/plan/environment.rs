@@ -58,6 +58,11 @@ pub(crate) fn of_kernel() -> String {
     blake3::hash(&to_json(&rows)).to_hex().to_string()
 }
 
+/// A sysctl of this machine, such as `net.ipv4.tcp_congestion_control`; none where it has none.
+pub(crate) fn sysctl(name: &str) -> Option<String> {
+    read(&format!("/proc/sys/{}", name.replace('.', "/"))).filter(|value| !value.is_empty())
+}
+
 fn read(file: &str) -> Option<String> {
     Some(fs::read_to_string(file).ok()?.trim().replace('\t', " "))
 }

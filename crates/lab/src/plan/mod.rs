@@ -5,7 +5,7 @@ mod run_plan;
 mod worlds;
 
 pub use environment::environment;
-pub(crate) use environment::{of_kernel, tcplab};
+pub(crate) use environment::{of_kernel, sysctl, tcplab};
 pub use run_plan::{Overrides, Plan, plan};
 pub use worlds::{Refusal, kernel_refused};
 pub(crate) use worlds::{is_simulated, stacks, world_of};

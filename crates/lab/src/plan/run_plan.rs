@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Keep, Scenario, Until};
+use tcplab_scenario::{Keep, RecordingSpec, Scenario, Until};
 
 use super::worlds::{self, Refusal};
 use crate::error::LabError;
@@ -55,6 +55,8 @@ pub struct Overrides {
     pub cases: Vec<String>,
     /// The trial of this number alone, as it is in the whole run; with all its packets.
     pub trial: Option<u32>,
+    /// Which packets are kept where the scenario does not say.
+    pub recording: RecordingSpec,
 }
 
 /// What `scenario` asks for, settled. Whether the kernel is `refused` here is asked where that
@@ -74,7 +76,7 @@ pub fn plan(
     let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;
-    let snaplen = scenario.recording.snaplen.map(|length| length.as_u64() as u32);
+    let recording = scenario.recording.or(&overrides.recording);
     Ok(Plan {
         name: scenario.name.clone(),
         world,
@@ -91,10 +93,10 @@ pub fn plan(
         },
         warm_up: if world.has(World::Kernel) { scenario.warm_up } else { 0 },
         retries: scenario.retries,
-        snaplen,
+        snaplen: recording.snaplen.map(|length| length.as_u64() as u32),
         keep: match overrides.trial {
             Some(_) => Keep::All,
-            None => scenario.recording.kept_of(count),
+            None => recording.kept_of(count),
         },
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),

@@ -13,6 +13,7 @@ use super::asked::Asked;
 use super::loss_law::{self, CONFIDENCE};
 use super::machine::at;
 use super::rounds::{FEWEST, Plan};
+use super::unmeasured;
 
 /// A measured rate may differ by so much, in per mille: what a few late packets at both ends of a
 /// train of a quarter of a second do.
@@ -55,7 +56,8 @@ pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -
             let why = format!("{overlooked} arrivals were not looked at in time");
             found = found.into_iter().map(|row| row.map(|row| row.not_measured(&why))).collect();
         }
-        rows.extend(found.into_iter().flatten().map(|row| row.in_direction(direction)));
+        let found = found.into_iter().flatten().chain(unmeasured::rows(&links[way]));
+        rows.extend(found.map(|row| row.in_direction(direction)));
     }
     // A train keeps the bridge busy all the time, so the bound of the wait says nothing there.
     let quiet = 1 + usize::from(plan.sparse.is_some());

@@ -13,6 +13,7 @@ mod machine;
 mod measure;
 mod model;
 mod rounds;
+mod unmeasured;
 
 #[cfg(test)]
 mod tests;

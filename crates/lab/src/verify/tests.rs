@@ -93,8 +93,29 @@ fn bad_machine_fails_matching_check() {
     ] {
         let rows = machine.rows(PATH, Span::from_secs(2));
         assert_eq!(with(&rows, Outcome::Off), off, "{rows:#?}");
-        assert_eq!(with(&rows, Outcome::NotMeasured), Vec::<String>::new(), "{rows:#?}");
+        assert_eq!(
+            with(&rows, Outcome::NotMeasured),
+            ["forward queue", "reverse queue"],
+            "{rows:#?}"
+        );
     }
+}
+
+#[test]
+fn element_without_a_probe_is_named() {
+    let path = r#"{
+        "forward": {
+            "rate": "20 Mbit/s", "mtu": "1400 B", "police": { "rate": "9 Mbit/s", "burst": "30 kB" },
+            "drop": { "kind": "syn", "nth": [1] },
+            "cross": { "rate": "1 Mbit/s" }
+        },
+        "delay": "5 ms"
+    }"#;
+    let named = with(&GOOD.rows(path, Span::from_secs(1)), Outcome::NotMeasured);
+    for quantity in ["queue", "mtu", "policer", "cross traffic", "drop rules"] {
+        assert!(named.contains(&format!("forward {quantity}")), "{quantity}: {named:?}");
+    }
+    assert!(!named.iter().any(|name| name.starts_with("reverse")), "{named:?}");
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! the main metric. Compare its level with the best mean over complete blocks with each other
 //! level, by the differences within blocks. The confidence intervals hold together with 95 %
 //! (Bonferroni). The level is best if no interval contains zero; else the levels are tied.
+//! Where some levels ran on the kernel and others as models, those of the world with more are
+//! compared: that a model differs from its kernel is no answer to the run's question.
 
 use tcplab_scenario::Better;
 use tcplab_stats::{Interval, Paired, VarianceShares, marginal_means, paired, ratio_of_means};
@@ -28,6 +30,8 @@ pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> St
             measured.points.first().map_or("–".into(), |it| rounded(it.value, &measured.unit)),
         );
     };
+    let (measured, left_out) = measured.in_one_world(factor);
+    let measured = &measured;
     let blocks = measured.blocks(factor, |_| true);
     let Some(standing) = Standing::of(measured, factor, &blocks) else {
         return format!(
@@ -37,6 +41,9 @@ pub(crate) fn answer(measured: &Measured, shares: Option<&VarianceShares>) -> St
     };
     let mut text = standing.sentence(measured);
     text += &depends(measured, factor, &standing, shares);
+    if !left_out.is_empty() {
+        text += &format!(" Not compared, as they ran in another world: {}.", and(&left_out));
+    }
     text
 }
 

@@ -1,7 +1,9 @@
 //! What a run is judged by: its main metric, and the values of that by factor and level.
 
+use std::collections::BTreeSet;
+
 use crate::title::title;
-use tcplab_results::{Case, Run};
+use tcplab_results::{Case, Run, World};
 use tcplab_scenario::{Better, Measure, MetricInfo, MetricKind, Scenario, Scope, metric};
 use tcplab_stats::Observation;
 
@@ -61,6 +63,7 @@ pub(crate) struct Measured {
     pub(crate) by_ratio: bool,
 }
 
+#[derive(Clone)]
 pub(crate) struct Factor {
     pub(crate) key: String,
     /// Numbers rise; others are in the scenario's order.
@@ -70,11 +73,13 @@ pub(crate) struct Factor {
     pub(crate) is_condition: bool,
 }
 
+#[derive(Clone)]
 pub(crate) struct Point {
     /// By factor, from 0.
     pub(crate) levels: Vec<usize>,
     pub(crate) trial: u32,
     pub(crate) case: usize,
+    pub(crate) world: World,
     pub(crate) value: f64,
 }
 
@@ -87,8 +92,14 @@ impl Measured {
             .enumerate()
             .flat_map(|(case, it)| {
                 let levels = levels(it, &factors);
-                let point =
-                    move |(trial, value)| Point { levels: levels.clone(), trial, case, value };
+                let world = it.world;
+                let point = move |(trial, value)| Point {
+                    levels: levels.clone(),
+                    trial,
+                    case,
+                    world,
+                    value,
+                };
                 values(it, info.name).into_iter().map(point)
             })
             .collect();
@@ -104,6 +115,39 @@ impl Measured {
             factors,
             points,
         }
+    }
+
+    /// The levels of `factor` that ran in one world, and the names of those left out: a kernel and a
+    /// model of it are no two answers to one question. Of the worlds, the one with more levels; all
+    /// levels where another factor decides the world, or no world has two.
+    pub(crate) fn in_one_world(&self, factor: usize) -> (Measured, Vec<String>) {
+        let of = |world: World| -> BTreeSet<usize> {
+            let here = self.points.iter().filter(|point| point.world == world);
+            here.map(|point| point.levels[factor]).collect()
+        };
+        let (kernel, simulated) = (of(World::Kernel), of(World::Simulated));
+        let (kept, left_out) = if simulated.len() > kernel.len() {
+            (&simulated, &kernel)
+        } else {
+            (&kernel, &simulated)
+        };
+        let is_split = kept.is_disjoint(left_out) && kept.len() > 1;
+        let kept: Vec<usize> = if is_split {
+            kept.iter().copied().collect()
+        } else {
+            (0..self.factors[factor].levels.len()).collect()
+        };
+        let name = |level: &usize| self.factors[factor].levels[*level].clone();
+        let mut factors = self.factors.clone();
+        factors[factor].levels = kept.iter().map(name).collect();
+        let moved = |point: &Point| {
+            let mut point = point.clone();
+            point.levels[factor] = kept.iter().position(|level| *level == point.levels[factor])?;
+            Some(point)
+        };
+        let points = self.points.iter().filter_map(moved).collect();
+        let left_out = left_out.iter().filter(|_| is_split).map(name).collect();
+        (Measured { unit: self.unit.clone(), factors, points, ..*self }, left_out)
     }
 
     pub(crate) fn name(&self) -> String {

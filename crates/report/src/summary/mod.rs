@@ -5,6 +5,7 @@ pub(crate) mod factors;
 pub(crate) mod measure;
 pub(crate) mod metrics;
 pub(crate) mod outcome;
+pub(crate) mod pools;
 pub(crate) mod question;
 pub(crate) mod recovery;
 pub(crate) mod scatter;

@@ -1,7 +1,8 @@
 //! The beginning of the page: question, answer, factors.
 
-use tcplab_report::render;
-use tcplab_results::{Case, Metric, Run, Trial};
+use tcplab_report::{render, text_table};
+use tcplab_results::{Case, Metric, Run, Trial, World};
+use tcplab_scenario::Plot;
 
 use super::page::no_packets;
 use super::synthetic;
@@ -72,6 +73,43 @@ fn decided_answer_names_the_best_level_and_its_interval() {
     }));
     assert!(text.starts_with("Lowest transfer time: client’s congestion reno, "), "{text}");
     assert!(text.contains("on average: −") && text.contains("(95 % CI −"), "{text}");
+}
+
+/// The models of the document's stacks, of which one also ran on a kernel.
+#[test]
+fn answer_compares_levels_of_one_world() {
+    let levels = (&["reno", "osx", "kernel-reno"][..], &["0 %"][..]);
+    let mut run = run("goodput", levels, 10, |a, b, n| [4.0, 2.0, 9.0][a] + noise(a, b, n));
+    for case in &mut run.cases[..2] {
+        case.world = World::Simulated;
+    }
+    let text = answer(&run);
+    assert!(text.contains("congestion reno, 4.00 Mbit/s"), "{text}");
+    assert!(text.contains("against osx"), "{text}");
+    assert!(text.ends_with("Not compared, as they ran in another world: kernel-reno."), "{text}");
+    // A level of each world: that is the question.
+    run.cases.remove(1);
+    assert!(answer(&run).contains("against reno"), "{}", answer(&run));
+}
+
+/// With many variants the terminal has a row for those that differ only along the plot's axis.
+#[test]
+fn many_variants_share_a_row_over_the_plotted_factor() {
+    let losses: Vec<String> = (0..15).map(|percent| format!("{percent} %")).collect();
+    let losses: Vec<&str> = losses.iter().map(String::as_str).collect();
+    let mut run = run("goodput", (&["reno", "cubic"], &losses), 1, |a, _, _| a as f64 + 1.0);
+    let plot = Plot { metric: "goodput".into(), over: "path.loss".into(), ..Plot::default() };
+    run.plots = vec![plot];
+    let of_each = run.cases[0].recovery();
+    let text = text_table(&run, false);
+    let row = |name: &str| text.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+    assert!(text.contains("recovery episodes, over loss"), "{text}");
+    let all = format!("{} of {}", of_each.repaired * 15, of_each.episodes() * 15);
+    for name in ["reno", "cubic"] {
+        assert!(row(name).ends_with(&all), "{all}: {text}");
+    }
+    assert!(!text.contains("reno_7 %"), "{text}");
+    assert!(text_table(&run, true).contains("reno_7 %"), "--verbose lists them");
 }
 
 #[test]

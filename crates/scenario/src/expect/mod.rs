@@ -35,7 +35,8 @@ const RATIO: MetricInfo = MetricInfo {
 };
 
 /// A claim about a metric. It is evaluated case by case, over the values of all trials of the case
-/// (and of all their episodes, for a metric of episodes).
+/// (and of all their episodes, for a metric of episodes); with [`Self::over`], over those of several
+/// cases together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     /// The scenario's text.
@@ -55,6 +56,9 @@ pub struct Expectation {
     /// Empty: none.
     #[serde(default)]
     pub baselines: Vec<usize>,
+    /// A factor: cases that differ only in its level are evaluated together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
 }
 
 impl Expectation {
@@ -82,7 +86,7 @@ impl fmt::Display for Expectation {
             f.write_str(if i == 0 { " " } else { " and " })?;
             check.write(info, unit, f)?;
         }
-        Ok(())
+        self.over.as_ref().map_or(Ok(()), |factor| write!(f, ", over {factor}"))
     }
 }
 
@@ -185,6 +189,10 @@ pub(crate) struct ExpectSpec {
     /// trial, a number without unit. Only for metrics of trials.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
+    /// A factor of the matrix: cases that differ only in its level are evaluated together, so that a
+    /// claim is about all its levels, not each. With `of = "mean"` the findings give the 95 %
+    /// confidence interval over the trials. Default: each case by itself.
+    over: Option<Located<String>>,
     /// The metric.
     #[schemars(extend("enum" = METRICS.iter().map(|m| m.name).collect::<Vec<_>>()))]
     metric: Located<String>,
@@ -248,6 +256,7 @@ impl ExpectSpec {
             return Err(Fault::new(Problem::NoCaseLeft, place));
         }
         let (selected, baselines) = self.baselines(matrix, cases, selected, source)?;
+        let over = self.over.as_ref().map(|factor| matrix.find(factor)).transpose()?;
         Ok(Expectation {
             claim: self.claim.clone(),
             metric: name.clone(),
@@ -256,6 +265,7 @@ impl ExpectSpec {
             checks,
             cases: selected,
             baselines,
+            over: over.map(|factor| factor.key.to_string()),
         })
     }
 

@@ -37,6 +37,23 @@ fn quantity_is_converted_to_unit_of_metric() {
 }
 
 #[test]
+fn claim_over_a_factor_names_it() {
+    let of = |over: &str| {
+        let source = format!(
+            "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+             \"path.delay\" = [\"1 ms\", \"2 ms\"]\n[[expect]]\nclaim = \"c\"\nover = \"{over}\"\n\
+             metric = \"goodput\"\nof = \"mean\"\nat_least = \"1 Mbit/s\""
+        );
+        Scenario::parse(&source, "test")
+    };
+    let claim = of("path.delay").unwrap().expects.remove(0);
+    assert_eq!(claim.to_string(), "mean of goodput at least 1 Mbit/s, over path.delay");
+    assert_eq!((claim.over.as_deref(), claim.cases), (Some("path.delay"), vec![0, 1]));
+    let error = of("path.rate").unwrap_err().to_string();
+    assert!(error.contains("`path.rate`"), "{error}");
+}
+
+#[test]
 fn check_passes_or_fails() {
     let two_or_three = numbers(&[2.0, 3.0]);
     for (check, values, held) in [

@@ -67,6 +67,12 @@ metrics! {
     TIMEOUTS = "timeouts", "", Trial, Capture, Lower, "timeouts",
         "Retransmissions by the retransmission timer, in all recovery episodes";
     EPISODES = "episodes", "", Trial, Capture, Lower, "episodes", "Recovery episodes";
+    EPISODE_SHARE_WITHOUT = "episode_share.without_time_lag", "%", Trial, Capture, Neither,
+        "episodes without time lag", "Share of the recovery episodes that were without time lag";
+    EPISODE_SHARE_WITH = "episode_share.with_time_lag", "%", Trial, Capture, Neither,
+        "episodes with time lag", "Share of the recovery episodes that were with time lag";
+    EPISODE_SHARE_INTERMITTENT = "episode_share.intermittent", "%", Trial, Capture, Neither,
+        "intermittent episodes", "Share of the recovery episodes that were intermittent";
     MAX_IN_FLIGHT = "max_in_flight", "bytes", Trial, Capture, Neither, quantity BYTES_IN_FLIGHT_MAX;
     MAX_WINDOW = "max_window", "bytes", Trial, Capture, Neither, quantity WINDOW_MAX;
     THROUGHPUT = "throughput", "Mbit/s", Trial, Capture, Neither, quantity THROUGHPUT;

@@ -1,7 +1,8 @@
+use tcplab_units::Span;
 use tcplab_workload::OptionValue;
 
 use super::*;
-use crate::{Statistic, catalogue};
+use crate::{Expectation, catalogue};
 
 const SMALL: &str = r#"
 title = "A small one"
@@ -159,28 +160,63 @@ fn interruption_experiment_matches_paper() {
     let known = catalogue().iter().find(|(name, _)| *name == "interruption");
     let (name, source) = known.unwrap();
     let scenario = Scenario::parse(source, name).unwrap();
-    let variants =
-        ["reno", "cubic", "model-reno", "model-cubic", "model-westwood", "windows-7", "osx-10.7"];
-    assert_eq!(names(&scenario), variants);
-    let modelled: Vec<bool> = scenario.cases.iter().map(Case::is_modelled).collect();
-    assert_eq!(modelled, [false, false, true, true, true, true, true]);
-    let case = &scenario.cases[0];
-    let [forward, _] = case.links().unwrap();
+    // Five models at twenty phases, evenly over the period, and two kernels at every fourth.
+    assert_eq!(scenario.cases.len(), 5 * 20 + 2 * 5);
+    let offset = |case: &Case| {
+        let (_, level) = case.levels.iter().find(|(key, _)| key.ends_with("offset")).unwrap();
+        level.parse::<Span>().unwrap()
+    };
+    let of = |variant: &str| -> Vec<&Case> {
+        scenario.cases.iter().filter(|case| case.levels[0].1 == variant).collect()
+    };
+    for (variant, phases, is_modelled) in [
+        ("reno", 20, true),
+        ("cubic", 20, true),
+        ("westwood", 20, true),
+        ("windows-7", 20, true),
+        ("osx-10.7", 20, true),
+        ("kernel-reno", 5, false),
+        ("kernel-cubic", 5, false),
+    ] {
+        let cases = of(variant);
+        assert_eq!(cases.len(), phases, "{variant}");
+        assert!(cases.iter().all(|case| case.is_modelled() == is_modelled), "{variant}");
+        let step = Span::from_secs(5) / phases as u64;
+        assert!(cases.windows(2).all(|it| offset(it[1]) == offset(it[0]) + step), "{variant}");
+    }
+    let [forward, _] = scenario.cases[2].links().unwrap();
     assert_eq!(
         forward.describe(),
         [
             "Bottleneck 5.3 Mbit/s, drop-tail queue 512 packets.",
-            "All packets are dropped for 200 ms every 5 s, first at 551 ms.",
+            "All packets are dropped for 200 ms every 5 s, first at 550 ms.",
         ]
     );
     let claims: Vec<String> = scenario.expects.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(claims.join("\n"));
-    assert_eq!(scenario.expects[0].cases, [0, 1, 2, 3, 4, 5, 6]);
-    assert_eq!(scenario.expects[1].cases, [0, 2]);
-    assert_eq!(scenario.expects[2].cases, [1, 3]);
-    assert_eq!(scenario.expects[3].cases, [4]);
-    assert_eq!(scenario.expects[4].cases, [0, 1, 2, 3, 4]);
-    assert_eq!(scenario.expects[5].of, Statistic::Median);
+    // Each claim about types names phases, holds in each, or is about all of them together.
+    let about_types = scenario.expects.iter().filter(|it| it.metric.starts_with("episode"));
+    let count = |claim: &Expectation| claim.cases.len();
+    let counts: Vec<(usize, bool)> =
+        about_types.map(|claim| (count(claim), claim.over.is_some())).collect();
+    let (pooled, single) = (true, false);
+    assert_eq!(
+        counts,
+        [
+            (4, single),
+            (11, single),
+            (19, single),
+            (10, pooled),
+            (70, pooled),
+            (20, pooled),
+            (70, single),
+            (70, single),
+            (20, single),
+            (4, single),
+            (20, pooled),
+            (4, single),
+        ]
+    );
 }
 
 #[test]

@@ -90,15 +90,17 @@ impl<'a> Watch<'a> {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(AT_ONCE).ok());
             }
         }
-        // An end whose option is refused closes its connection; the other end notices that and may
-        // fail first.
+        // An end whose option or thread is refused closes its connection; the other end notices that
+        // and may fail first.
         if self.outcomes.iter().any(|outcome| matches!(outcome, Some(Err(_)))) {
             for (outcome, incoming) in self.outcomes.iter_mut().zip(&self.incoming) {
                 *outcome = outcome.take().or_else(|| incoming.recv_timeout(SOON).ok());
             }
         }
-        let is_cause =
-            |outcome: &Option<_>| matches!(outcome, Some(Err(TrialError::SocketOption { .. })));
+        let is_cause = |outcome: &Option<_>| {
+            use TrialError::{Process, SocketOption};
+            matches!(outcome, Some(Err(SocketOption { .. } | Process { .. })))
+        };
         if is_cause(&self.outcomes[1]) && !is_cause(&self.outcomes[0]) {
             self.outcomes.swap(0, 1);
         }
