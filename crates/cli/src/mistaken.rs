@@ -107,7 +107,8 @@ fn of_places(error: &str) -> Option<String> {
         }
         let other = Kind::by_name(path).filter(|kind| !kind.is_for(&command));
         let other = other.map(|kind| format!("for {}: {}", kind.name(), kind.usage(&word)));
-        let is_missing = error.contains("No such file");
+        let is_missing =
+            ["No such file", "incomplete recording"].iter().any(|it| error.contains(it));
         let check = || is_missing.then(|| "check the name and the directory".to_owned());
         near(path).map(|near| format!("did you mean `{near}`?")).or(other).or_else(check)
     })

@@ -1,7 +1,8 @@
 //! The scenario file: an experiment and its claims, read into cases to run.
 //!
 //! [`Scenario::parse`] reads a file. The result is checked: every path can be built, every workload
-//! run, every claim evaluated. A [`ScenarioError`] shows all mistakes with their lines and remedies.
+//! run, every claim evaluated. A [`ScenarioError`] shows each mistake with its line and
+//! remedy.
 
 mod case;
 mod catalogue;

@@ -2,21 +2,20 @@
 
 use std::path::Path;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use tcplab_scenario::{catalogue, nearest, presets};
 
-use super::Cli;
 use crate::mistaken::{Kind, kind_of};
 
-/// Adds what was probably meant to an error about these words, the program's name first.
-pub(super) fn with_hints(mut error: Error, words: &[String]) -> Error {
-    let (command, rest) = innermost(words);
+/// Adds what was probably meant to an error about these words, the name of `program` first.
+pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -> Error {
+    let (command, rest) = innermost(program, words);
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let Some(typed) = rest.first() else { return error };
-            let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             suggest(&mut error, ContextKind::SuggestedSubcommand, typed, &names);
             if let Some(tip) = command_for(typed).filter(|_| command.get_name() == "tcplab") {
                 add_tip(&mut error, tip);
@@ -66,8 +65,8 @@ pub(super) fn with_plain_range(text: &str) -> String {
 }
 
 /// The command that the words name, and the words behind its name.
-fn innermost(words: &[String]) -> (clap::Command, &[String]) {
-    let mut command = Cli::command();
+fn innermost(program: Command, words: &[String]) -> (Command, &[String]) {
+    let mut command = program;
     let mut rest = words.get(1..).unwrap_or_default();
     while let Some((first, behind)) = rest.split_first() {
         if first == "help" {
@@ -125,7 +124,7 @@ fn command_for(typed: &str) -> Option<String> {
 }
 
 /// The flag that takes this value.
-fn flag_with(command: &clap::Command, typed: &str) -> Option<String> {
+fn flag_with(command: &Command, typed: &str) -> Option<String> {
     command.get_arguments().find_map(|argument| {
         let long = argument.get_long()?;
         let values = argument.get_possible_values();

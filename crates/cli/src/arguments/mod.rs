@@ -23,7 +23,7 @@ mod world;
 
 use std::env;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
@@ -221,7 +221,7 @@ pub(crate) fn parse() -> Command {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
         let shown: Vec<String> = shown.collect();
         let said = Cli::try_parse_from(&shown).err().unwrap_or(said);
-        let said = mistyped::with_hints(said, &shown);
+        let said = mistyped::with_hints(said, &shown, Cli::command());
         let text = said.render();
         let text = |colours| {
             let text = if colours { text.ansi().to_string() } else { text.to_string() };

@@ -106,7 +106,9 @@ macro_rules! path_keys {
             /// If another key gives a delay too.
             pub fn halve_rtt(&mut self) -> Result<(), PathError> {
                 let Some(rtt) = self.rtt.take() else { return Ok(()) };
-                let has = |link: &Option<LinkSpec>| link.as_ref().is_some_and(|it| it.delay.is_some());
+                let has = |link: &Option<LinkSpec>| {
+                    link.as_ref().is_some_and(|it| it.delay.is_some())
+                };
                 let given = [
                     ("delay", self.delay.is_some()),
                     ("forward.delay", has(&self.forward)),
