@@ -6,7 +6,7 @@ SHELL := bash
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
-# What `make run` hands to tcplab: `make run ARGS="run interruption --quick"`.
+# What `make run` hands to tcplab: `make run ARGS="run interruption --world sim"`.
 ARGS ?= run interruption
 # `INSTALL=no`: name missing system packages, do not install them.
 INSTALL ?= yes

@@ -18,8 +18,8 @@ const FEWEST: u64 = 5;
 const MOST: u64 = 43;
 /// The article's pool, for all sockets together.
 const POOL: u64 = 256;
-/// The goal: this share of the best goodput of all counts. More buffers than the path's queue has room
-/// for overflow it, so the most are not always the best.
+/// The goal: this share of the best goodput of all counts. More buffers than the path's queue has
+/// room for overflow it, so the most are not always the best.
 const GOAL: f64 = 0.99;
 /// More says nothing new: the article's file.
 const PAYLOAD: Bytes = Bytes::new(4_000_000);
@@ -138,11 +138,11 @@ impl Buffers {
     pub fn advice(&self) -> Advice {
         let Buffers { receive, send } = self;
         let why = |verb: &str, it: &LeastCount| {
-            let fewer = it.of_one_fewer.map_or(String::new(), |goodput| {
-                format!(", {} {goodput:.1} Mbit/s", it.buffers - 1)
-            });
-            let best = format!("{} {:.1} Mbit/s", it.best, it.of_best);
-            format!("{} {verb} {:.1} Mbit/s{fewer}, the best, {best}", it.buffers, it.goodput)
+            let fewer = it
+                .of_one_fewer
+                .map_or(String::new(), |goodput| format!("{}: {goodput:.1}; ", it.buffers - 1));
+            let best = format!("the best, {}: {:.1}", it.best, it.of_best);
+            format!("{} {verb} {:.1} Mbit/s ({fewer}{best})", it.buffers, it.goodput)
         };
         let why = format!(
             "In the stack's model over this path {}; {}. Goal: the fewest with {:.0} % of the \
@@ -153,7 +153,7 @@ impl Buffers {
         );
         let basis = "every count from 5 to 43 was tried in the model of the stack (tcplab run \
                      throughput-vs-response); at most 43 without window scaling (65,536 / 1500)";
-        advice(receive.buffers, send.buffers, why, basis)
+        advice(receive.buffers, send.buffers, &why, basis)
     }
 
     /// By the formula alone, untried; none where the bandwidth-delay product is not known.
@@ -167,11 +167,11 @@ impl Buffers {
         );
         let basis = "bandwidth-delay product over the segment, one more for the segment being \
                      read; at most 43 without window scaling (65,536 / 1500)";
-        Some(advice(count, count, why, basis))
+        Some(advice(count, count, &why, basis))
     }
 }
 
-fn advice(receive: u64, send: u64, why: String, basis: &'static str) -> Advice {
+fn advice(receive: u64, send: u64, why: &str, basis: &'static str) -> Advice {
     let each = receive + 2 * send;
     Advice {
         id: "embedded-buffers",

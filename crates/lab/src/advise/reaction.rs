@@ -11,7 +11,7 @@ use tcplab_units::{Instant, Span};
 
 use super::congestion::Congestion;
 use super::model::Law;
-use super::seen::busier;
+use super::seen::{busier, is_download};
 use super::situation::Situation;
 
 /// Fewer reactions may have other causes.
@@ -24,8 +24,8 @@ const KEPT: f64 = 0.9;
 /// So many sendings of a connection are looked at, 16 bytes each.
 const MOST: usize = 4_000_000;
 
-/// What a connection's senders had in flight, and when they recovered from losses. Takes the packets
-/// of one connection.
+/// What a connection's senders had in flight, and when they recovered from losses. Takes the
+/// packets of one connection.
 #[derive(Debug, Default)]
 pub struct Reactions {
     /// By direction, that of the client first: when, and bytes in flight from then on.
@@ -64,8 +64,7 @@ impl Reactions {
                 "the application, the window or the send buffer bounded what was in flight",
             );
         }
-        let way = usize::from(!std::ptr::eq(flow, &raw const connection.forward));
-        let shares = self.shares(way, round_trip);
+        let shares = self.shares(usize::from(is_download(connection)), round_trip);
         let count = shares.len();
         if count < FEWEST {
             return Congestion::unknown(format!(
@@ -99,14 +98,13 @@ impl Reactions {
             );
         }
         Congestion::unknown(format!(
-            "after {count} fast recoveries {:.2} of what had been in flight was in flight (median), \
-             which fits neither Reno (0.5) nor CUBIC (0.7)",
-            middle
+            "after {count} fast recoveries {middle:.2} of what had been in flight was in flight \
+             (median), which fits neither Reno (0.5) nor CUBIC (0.7)"
         ))
     }
 
-    /// What was in flight in the round trip after each recovery, as a share of what was when the loss
-    /// showed.
+    /// What was in flight in the round trip after each recovery, as a share of what was when the
+    /// loss showed.
     fn shares(&self, way: usize, round_trip: Span) -> Vec<f64> {
         let most = |from: Instant, to: Instant| {
             let all = &self.in_flight[way];
@@ -126,8 +124,8 @@ impl Reactions {
     }
 }
 
-/// Whether the goodput is more than twice what the larger window of Reno's and CUBIC's carries under
-/// this loss, so that its sender follows neither.
+/// Whether the goodput is more than twice what the larger window of Reno's and CUBIC's carries
+/// under this loss, so that its sender follows neither.
 fn is_faster_than_loss_allows(situation: &Situation) -> bool {
     let window = [Law::Reno, Law::Cubic]
         .into_iter()

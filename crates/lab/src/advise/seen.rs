@@ -68,8 +68,12 @@ impl Observed {
 
 /// The direction that carried more.
 pub(super) fn busier(connection: &Connection) -> &Flow {
-    let Connection { forward, reverse, .. } = connection;
-    if reverse.totals.unique > forward.totals.unique { reverse } else { forward }
+    if is_download(connection) { &connection.reverse } else { &connection.forward }
+}
+
+/// Whether the server sent more than the client.
+pub(super) fn is_download(connection: &Connection) -> bool {
+    connection.reverse.totals.unique > connection.forward.totals.unique
 }
 
 /// Keeps, of all connections of a capture, the one that carried most, without its packets.

@@ -136,8 +136,8 @@ impl<'e> ClaimValues<'e> {
     }
 }
 
-/// The cases that are evaluated together, as places in the expectation's list, with their name: that
-/// of the case, or the levels that those of a pool share.
+/// The cases that are evaluated together, as places in the expectation's list, with their name:
+/// that of the case, or the levels that those of a pool share.
 fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)> {
     let mut pools: Vec<(String, Vec<usize>)> = Vec::new();
     for (nth, index) in expectation.cases.iter().enumerate() {
@@ -157,8 +157,8 @@ fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)>
     pools
 }
 
-/// The 95 % confidence interval of a mean over trials, by the bootstrap: a share stays between 0 and
-/// 100 %.
+/// The 95 % confidence interval of a mean over trials, by the bootstrap: a share stays between 0
+/// and 100 %.
 fn interval(of: Statistic, values: &[Value]) -> Option<Interval> {
     if of != Statistic::Mean {
         return None;

@@ -117,9 +117,9 @@ impl Measured {
         }
     }
 
-    /// The levels of `factor` that ran in one world, and the names of those left out: a kernel and a
-    /// model of it are no two answers to one question. Of the worlds, the one with more levels; all
-    /// levels where another factor decides the world, or no world has two.
+    /// The levels of `factor` that ran in one world, and the names of those left out: a kernel and
+    /// a model of it are no two answers to one question. Of the worlds, the one with more levels;
+    /// all levels where another factor decides the world, or no world has two.
     pub(crate) fn in_one_world(&self, factor: usize) -> (Measured, Vec<String>) {
         let of = |world: World| -> BTreeSet<usize> {
             let here = self.points.iter().filter(|point| point.world == world);

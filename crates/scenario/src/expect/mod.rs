@@ -35,8 +35,8 @@ const RATIO: MetricInfo = MetricInfo {
 };
 
 /// A claim about a metric. It is evaluated case by case, over the values of all trials of the case
-/// (and of all their episodes, for a metric of episodes); with [`Self::over`], over those of several
-/// cases together.
+/// (and of all their episodes, for a metric of episodes); with [`Self::over`], over those of
+/// several cases together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     /// The scenario's text.
@@ -189,8 +189,8 @@ pub(crate) struct ExpectSpec {
     /// trial, a number without unit. Only for metrics of trials.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
-    /// A factor of the matrix: cases that differ only in its level are evaluated together, so that a
-    /// claim is about all its levels, not each. With `of = "mean"` the findings give the 95 %
+    /// A factor of the matrix: cases that differ only in its level are evaluated together, so that
+    /// a claim is about all its levels, not each. With `of = "mean"` the findings give the 95 %
     /// confidence interval over the trials. Default: each case by itself.
     over: Option<Located<String>>,
     /// The metric.
