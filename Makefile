@@ -97,12 +97,14 @@ FUZZ_OPTIONS := --fuzz-dir fuzz --target-dir target/fuzz --sanitizer none
 fuzz: toolchain ## show every reader of files a minute of made-up bytes (fuzz/README.md)
 	@$(call tool,cargo-fuzz,$(FUZZER))
 	cargo fuzz build $(FUZZ_OPTIONS)
-	@for target in $(FUZZ); do \
+	@failed=; for target in $(FUZZ); do \
 	  echo "fuzz: $$target, $(FUZZ_SECONDS) s"; \
 	  mkdir -p target/fuzz/corpus/$$target; \
 	  cargo fuzz run $(FUZZ_OPTIONS) $$target target/fuzz/corpus/$$target fuzz/corpus/$$target -- \
-	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1; \
-	done
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -verbosity=0 -print_final_stats=1 \
+	    || failed="$$failed $$target"; \
+	done; \
+	[ -z "$$failed" ] || { echo "fuzz: failed:$$failed; the inputs are in fuzz/artifacts"; exit 1; }
 
 .PHONY: bench
 bench: toolchain ## run the benchmarks the crates carry

@@ -46,7 +46,11 @@ fn main() -> ExitCode {
     // With any handler, writing past `ulimit -f` returns an error instead of killing the process
     // (setrlimit(2)).
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    let result = match arguments::parse() {
+    let command = match arguments::parse() {
+        Ok(command) => command,
+        Err(said) => return print_error::print_usage(&said),
+    };
+    let result = match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),

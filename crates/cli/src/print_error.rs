@@ -15,7 +15,7 @@ use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
 use crate::mistaken;
-use crate::output::{UNHEARD, Unwritten, print_coloured_note, print_note};
+use crate::output::{UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -44,6 +44,40 @@ fn in_their_source(error: &ScenarioError, colours: bool) -> String {
         text += &format!("\n\n{} mistakes", others.len() + 1);
     }
     text
+}
+
+/// Prints what clap has to say of the command line: help to standard output, a mistake to standard
+/// error. The exit code is clap's: 0 for help, 2 for mistakes.
+pub(crate) fn print_usage(said: &clap::Error) -> ExitCode {
+    let text = said.render();
+    let text = |colours| {
+        with_plain_numbers(&if colours { text.ansi().to_string() } else { text.to_string() })
+    };
+    if said.use_stderr() {
+        print_coloured_note(|colours| text(colours).trim_end().to_owned());
+        return ExitCode::from(ERROR);
+    }
+    // Nobody need read help to its end.
+    let _ = answer_coloured(text);
+    ExitCode::SUCCESS
+}
+
+/// Rewrites what is Rust in a message about a number: `0 is not in 1..=99999`.
+fn with_plain_numbers(text: &str) -> String {
+    let text = text
+        .replace("invalid digit found in string", "not a whole number of 0 or more")
+        .replace("invalid float literal", "not a number");
+    let Some((before, range)) = text.split_once(" is not in ") else { return text };
+    let (range, after) = range.split_at(range.find(char::is_whitespace).unwrap_or(range.len()));
+    let plain = match range.split_once("..") {
+        // The largest number that there is.
+        Some((least, "" | "=18446744073709551615" | "=4294967295")) => {
+            format!("use {least} or more")
+        }
+        Some((least, most)) => format!("use {least} to {}", most.trim_start_matches('=')),
+        None => return text,
+    };
+    format!("{before} is out of range: {plain}{after}")
 }
 
 /// The error below the line of the file that has it.

@@ -4,9 +4,12 @@
 //! The fuzzer calls these functions with generated inputs, the tests with the stored corpus.
 
 mod captures;
+mod dry_run;
+mod pages;
 mod paths;
 mod recordings;
 mod servers;
+mod shown;
 mod stacks;
 
 /// A format: its name (also that of the fuzz target and of the corpus folder) and its reader.
@@ -20,10 +23,13 @@ pub const TARGETS: &[Target] = &[
     ("trace", captures::trace),
     ("filter", captures::filter),
     ("scenario", paths::scenario),
+    ("dry_run", dry_run::dry_run),
     ("path_file", paths::path_file),
     ("mahimahi", paths::mahimahi),
     ("dist_table", paths::dist_table),
     ("recording", recordings::recording),
+    ("terminal", shown::terminal),
+    ("pages", pages::pages),
     ("stack", stacks::stack),
     ("packetdrill", stacks::packetdrill),
     ("http", servers::http),

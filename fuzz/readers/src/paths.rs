@@ -5,7 +5,7 @@ use tcplab_scenario::{PathFile, Scenario};
 use tcplab_units::{Bytes, Instant};
 
 /// A small file for whatever a path refers to: a rate trace as well as a table of delays.
-const FILE: &[u8] = b"1\n2\n3\n";
+pub(crate) const FILE: &[u8] = b"1\n2\n3\n";
 /// So far into a trial it is looked what a path will do.
 const UNTIL: Instant = Instant::from_nanos(1_000_000_000);
 
@@ -31,7 +31,8 @@ pub(crate) fn path_file(bytes: &[u8]) {
     }
 }
 
-fn make(path: &PathSpec) {
+/// Links in both directions, their outlook, and commands of tc.
+pub(crate) fn make(path: &PathSpec) {
     for direction in Direction::BOTH {
         let plan = path.link(direction).expect("what was read makes a link");
         let link = Link::new(&plan, 7, direction);

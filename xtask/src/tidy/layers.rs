@@ -65,8 +65,8 @@ report: units quantities stats path recording scenario trace findings results pl
 cli: units quantities servers load wire capture path workload recording scenario stack packetdrill \
 testbed trace findings table results lab plot report
     the binary stands on top
-fuzz/readers: units servers load wire capture path stack recording scenario packetdrill trace \
-findings
+fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
+trace findings results lab report
     fuzzing calls every reader of untrusted bytes; no product crate needs it
 xtask:
     the repository's tasks check the crates from outside";

@@ -48,22 +48,6 @@ pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -
     error
 }
 
-/// Rewrites `0 is not in 1..=99999`, which is Rust.
-pub(super) fn with_plain_range(text: &str) -> String {
-    const IS_NOT_IN: &str = " is not in ";
-    let Some((before, range)) = text.split_once(IS_NOT_IN) else { return text.to_owned() };
-    let (range, after) = range.split_at(range.find(char::is_whitespace).unwrap_or(range.len()));
-    let plain = match range.split_once("..") {
-        // The largest number that there is.
-        Some((least, "" | "=18446744073709551615" | "=4294967295")) => {
-            format!("use {least} or more")
-        }
-        Some((least, most)) => format!("use {least} to {}", most.trim_start_matches('=')),
-        None => return text.to_owned(),
-    };
-    format!("{before} is out of range: {plain}{after}")
-}
-
 /// The command that the words name, and the words behind its name.
 fn innermost(program: Command, words: &[String]) -> (Command, &[String]) {
     let mut command = program;

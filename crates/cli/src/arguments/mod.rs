@@ -47,8 +47,6 @@ pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArgume
 pub(crate) use tuning::Io;
 pub(crate) use world::World;
 
-use crate::output::{answer_coloured, print_coloured_note};
-
 /// The name of the hidden subcommand that a trial's process is started with.
 pub(crate) const WORLD: &str = "kernel-world";
 
@@ -214,31 +212,19 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: JsonArguments,
 }
 
-/// Parses the command line; on a mistake prints it and exits with 2, as clap does.
-pub(crate) fn parse() -> Command {
-    let parsed = Cli::try_parse().unwrap_or_else(|said| {
-        // The message quotes arguments; those may be names of files that somebody else gave.
+/// Parses the command line.
+///
+/// # Errors
+/// What clap has to say instead: a mistake, help, the version. It quotes arguments with their
+/// control characters shown as such; those may be names of files that somebody else gave.
+pub(crate) fn parse() -> Result<Command, clap::Error> {
+    let parsed = Cli::try_parse().map_err(|said| {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
         let shown: Vec<String> = shown.collect();
         let said = Cli::try_parse_from(&shown).err().unwrap_or(said);
-        let said = mistyped::with_hints(said, &shown, Cli::command());
-        let text = said.render();
-        let text = |colours| {
-            let text = if colours { text.ansi().to_string() } else { text.to_string() };
-            // Rust's words for a number with a sign, a point or a letter.
-            let text =
-                text.replace("invalid digit found in string", "not a whole number of 0 or more");
-            mistyped::with_plain_range(&text.replace("invalid float literal", "not a number"))
-        };
-        if said.use_stderr() {
-            print_coloured_note(|colours| text(colours).trim_end().to_owned());
-        } else {
-            // Help, which nobody need read to the end.
-            let _ = answer_coloured(text);
-        }
-        std::process::exit(said.exit_code())
+        mistyped::with_hints(said, &shown, Cli::command())
     });
-    parsed.command
+    Ok(parsed?.command)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod advice;
 mod compare;
 mod errors;
+mod escapes;
 mod home;
 mod limited;
 mod mistakes;
