@@ -146,6 +146,10 @@ impl<R> Column<R> {
     pub fn meaning(&self) -> &str {
         &self.meaning
     }
+    /// Whether the value says more than that the key is absent.
+    pub(crate) fn is_there(&self, value: &Value) -> bool {
+        if self.may_be_empty() { *value != Value::Empty } else { !value.is_nothing() }
+    }
     /// What its cells hold, if they are not empty.
     pub fn kind(&self) -> Kind {
         self.cells.kind()
@@ -197,6 +201,19 @@ impl<R> Serialize for Object<'_, R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let cells = self.columns.iter();
         to.collect_map(cells.map(|column| (&column.name, column.cells.value(self.row))))
+    }
+}
+
+/// Such an object of what is there: without columns that are empty and, of those that never are,
+/// without zero, false, and lists of nothing.
+pub(crate) struct Present<'a, R>(pub(crate) Object<'a, R>);
+
+impl<R> Serialize for Present<'_, R> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Object { columns, row } = self.0;
+        let cells = columns.iter().map(|column| (column, column.cells.value(row)));
+        let there = cells.filter(|(column, value)| column.is_there(value));
+        to.collect_map(there.map(|(column, value)| (&column.name, value)))
     }
 }
 

@@ -23,6 +23,18 @@ pub enum Value {
     Wholes(Vec<i64>),
 }
 
+impl Value {
+    /// Whether it is nothing, zero, no, or an empty list.
+    pub(crate) fn is_nothing(&self) -> bool {
+        match self {
+            Value::Empty | Value::Flag(false) | Value::Whole(0) | Value::Wide(0) => true,
+            Value::Text(text) => text.is_empty(),
+            Value::Wholes(list) => list.is_empty(),
+            Value::Flag(_) | Value::Whole(_) | Value::Wide(_) | Value::Number(_) => false,
+        }
+    }
+}
+
 /// What the cells of a column hold, if they are not empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

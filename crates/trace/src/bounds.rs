@@ -38,8 +38,31 @@ impl Bound {
     }
 }
 
+/// A connection without a packet in at least as many frames is folded: it takes a kilobyte instead
+/// of nine until its next packet.
+const IDLE_FRAMES: u64 = 1 << 11;
+
+/// [`IDLE_FRAMES`], or none in tests that ask for it.
+#[inline]
+pub(crate) fn idle_frames() -> u64 {
+    #[cfg(test)]
+    return if ALWAYS_FOLDED.get() { 0 } else { IDLE_FRAMES };
+    #[cfg(not(test))]
+    IDLE_FRAMES
+}
+
+/// The result of `work` if connections are folded after each packet.
+#[cfg(test)]
+pub(crate) fn always_folded<T>(work: impl FnOnce() -> T) -> T {
+    ALWAYS_FOLDED.set(true);
+    let result = work();
+    ALWAYS_FOLDED.set(false);
+    result
+}
+
 #[cfg(test)]
 thread_local! {
+    static ALWAYS_FOLDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     static NARROWED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 

@@ -8,6 +8,7 @@ mod connection;
 mod direction;
 mod fast_path;
 mod filter;
+mod fold;
 pub mod join;
 mod model;
 mod observers;

@@ -6,6 +6,7 @@ use tcplab_units::Offset;
 
 use crate::Range;
 use crate::bounds::RANGES;
+use crate::fold::folded;
 
 /// How much of a set lies above a place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub(crate) struct Ranges {
     /// Some were forgotten.
     pub(crate) gave_up: bool,
 }
+folded! { Ranges { pieces, total, gave_up } }
 
 impl Ranges {
     pub(crate) fn of(range: Range) -> Ranges {

@@ -57,6 +57,15 @@ impl SeqUnwrapper {
     pub const fn new(initial: SeqNumber) -> SeqUnwrapper {
         SeqUnwrapper { initial, reference: 0 }
     }
+    /// The same numbers with the reference at `position`, where [`reference`](Self::reference) was.
+    #[must_use]
+    pub const fn resumed_at(self, position: i64) -> SeqUnwrapper {
+        SeqUnwrapper { reference: position, ..self }
+    }
+    /// The position of the latest trusted number.
+    pub const fn reference(&self) -> i64 {
+        self.reference
+    }
     /// The number at position 0.
     pub const fn initial(&self) -> SeqNumber {
         self.initial

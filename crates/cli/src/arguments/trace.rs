@@ -6,8 +6,8 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use tcplab_plot::xpl::XplGraph;
-use tcplab_trace::Filter;
-use tcplab_units::Span;
+use tcplab_trace::{Analyzer, Collector, Filter};
+use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
 use super::amount::bytes;
@@ -37,6 +37,18 @@ pub(crate) struct TraceArguments {
     /// by `and`, `or`, `not` and parentheses
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
+    /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
+    /// for longest end early, and a note counts them. Not for outputs that keep packets
+    #[arg(long, value_name = "LIMIT", value_parser = memory)]
+    #[arg(conflicts_with_all = ["json", "html", "annotate", "parquet", "listing", "ladder"])]
+    pub(crate) memory: Option<Bytes>,
+}
+
+/// Reads a limit of memory.
+fn memory(text: &str) -> Result<Bytes, String> {
+    let limit: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
+    let least = Analyzer::<Collector>::LEAST_MEMORY;
+    if limit < least { Err(format!("at least {least}")) } else { Ok(limit) }
 }
 
 /// Two captures of the same connections.
@@ -54,8 +66,9 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 10] = [
+const JOINED_ALONE: [&str; 11] = [
     "files",
+    "memory",
     "interface",
     "filter",
     "connection",

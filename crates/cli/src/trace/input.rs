@@ -9,7 +9,7 @@ use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, Statistics, U
 use tcplab_recording::Recording;
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
-use tcplab_units::{Endpoint, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
@@ -45,6 +45,8 @@ pub(super) struct Input<'a> {
     files: &'a [PathBuf],
     live: &'a LiveArguments,
     filter: Option<&'a Filter>,
+    /// The limit, if any.
+    memory: Option<Bytes>,
 }
 
 /// The result of a pass.
@@ -61,8 +63,9 @@ impl<'a> Input<'a> {
         files: &'a [PathBuf],
         live: &'a LiveArguments,
         filter: Option<&'a Filter>,
+        memory: Option<Bytes>,
     ) -> Input<'a> {
-        Input { files, live, filter }
+        Input { files, live, filter, memory }
     }
 
     /// One pass.
@@ -94,7 +97,11 @@ impl<'a> Input<'a> {
     }
 
     fn analyzer<S: Sink>(&self, sink: S) -> Analyzer<S> {
-        Analyzer::with_sink(sink).with_filter(self.filter.cloned())
+        let analyzer = Analyzer::with_sink(sink).with_filter(self.filter.cloned());
+        match self.memory {
+            Some(limit) => analyzer.with_memory(limit),
+            None => analyzer,
+        }
     }
 
     /// The files to read again after a pass; none for standard input, a pipe, or a live capture

@@ -30,7 +30,7 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let captures = input::captures(&arguments.files)?;
-    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref());
+    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref(), arguments.memory);
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;

@@ -190,7 +190,7 @@ fn json_lines_begin_with_schema() {
     let (home, _) = home();
     let text = home.answer("trace a.pcap.zst --jsonl");
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["type"], &lines[0]["version"]), (&"header".into(), &1.into()));
+    assert_eq!((&lines[0]["type"], &lines[0]["version"]), (&"header".into(), &2.into()));
     assert_eq!(lines[0]["schema"], "tcplab.trace-lines");
     for line in &lines {
         let kinds =

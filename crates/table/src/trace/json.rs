@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use tcplab_findings::Finding;
-use tcplab_quantities::TRACE_LINES_DOCUMENT;
+use tcplab_quantities::{CONNECTION, TRACE_LINES_DOCUMENT};
 use tcplab_trace::{Connection, Episode, FlowId, LimitPeriod, Sink, Stall};
 
 use super::connections::{ConnectionRow, IDENTITY};
@@ -14,7 +14,7 @@ use super::details::{self, FindingRow, MssRow, StallCauseRow};
 use super::packets::packets;
 use super::periods::{self, EpisodeRow, LimitRow, LostRow, StallRow};
 use super::{directions, events, segments};
-use crate::column::{Column, Object};
+use crate::column::{Column, Object, Present};
 
 /// A connection as a JSON object: its columns, those of each direction below `forward` and
 /// `reverse`, and a list of rows for each other table.
@@ -44,7 +44,7 @@ impl std::fmt::Debug for ConnectionJson {
 impl Serialize for ConnectionJson {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        self.write_sums(&mut map)?;
+        self.write_sums(&mut map, &Form::Whole)?;
         let flows = self.flows();
         let all = flows.iter().flat_map(|&(id, flow)| {
             (1..).zip(&flow.episodes).map(move |(number, episode)| (id, number, episode))
@@ -54,27 +54,32 @@ impl Serialize for ConnectionJson {
         });
         let episodes =
             all.map(|(flow, number, it)| EpisodeRow { flow, number, episode: it.clone() });
-        list(&mut map, "episodes", periods::EPISODES, episodes)?;
-        list(&mut map, "lost", periods::LOST, lost)?;
+        Form::Whole.list(&mut map, "episodes", periods::EPISODES, episodes)?;
+        Form::Whole.list(&mut map, "lost", periods::LOST, lost)?;
         let stalls = flows
             .iter()
             .flat_map(|&(flow, it)| it.stalls.iter().map(move |&stall| StallRow { flow, stall }));
-        list(&mut map, "stalls", periods::STALLS, stalls)?;
+        Form::Whole.list(&mut map, "stalls", periods::STALLS, stalls)?;
         let limits = flows
             .iter()
             .flat_map(|&(flow, it)| it.limits.iter().map(move |&period| LimitRow { flow, period }));
-        list(&mut map, "limits", periods::LIMITS, limits)?;
+        Form::Whole.list(&mut map, "limits", periods::LIMITS, limits)?;
         let (mut all_segments, mut all_events) = (Vec::new(), Vec::new());
         for (id, flow) in flows {
             let (segments, events) = packets(id, flow);
             all_segments.extend(segments);
             all_events.extend(events);
         }
-        list(&mut map, "segments", segments::COLUMNS, all_segments)?;
-        list(&mut map, "events", events::COLUMNS, all_events)?;
+        Form::Whole.list(&mut map, "segments", segments::COLUMNS, all_segments)?;
+        Form::Whole.list(&mut map, "events", events::COLUMNS, all_events)?;
         let connection = self.row.number;
         let finding = |finding: &Finding| FindingRow { connection, finding: finding.clone() };
-        list(&mut map, "findings", details::FINDINGS, self.findings.iter().map(finding))?;
+        Form::Whole.list(
+            &mut map,
+            "findings",
+            details::FINDINGS,
+            self.findings.iter().map(finding),
+        )?;
         map.end()
     }
 }
@@ -87,41 +92,73 @@ impl ConnectionJson {
     }
 
     /// All but what has lines of its own, and single packets.
-    fn write_sums<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+    fn write_sums<M: SerializeMap>(&self, map: &mut M, form: &Form) -> Result<(), M::Error> {
         for column in IDENTITY {
-            map.serialize_entry(column.name(), &column.cells.value(&self.row))?;
+            let value = column.cells.value(&self.row);
+            // The connection's number is there, be it zero.
+            if *form == Form::Whole || column.is_there(&value) || column.name() == CONNECTION.key {
+                map.serialize_entry(column.name(), &value)?;
+            }
         }
         let flows = self.flows();
         for (name, (_, flow)) in ["forward", "reverse"].into_iter().zip(flows) {
-            map.serialize_entry(name, &Object { columns: directions::OF_ONE, row: flow })?;
+            form.object(map, name, Object { columns: directions::OF_ONE, row: flow })?;
         }
         let notable = flows.iter().flat_map(|(id, flow)| details::notable(*id, flow));
-        list(map, "notable", details::NOTABLE, notable)?;
+        form.list(map, "notable", details::NOTABLE, notable)?;
         let sums = flows.iter().flat_map(|&(flow, it)| {
             it.stall_sums.iter().map(move |&sum| StallCauseRow { flow, sum })
         });
-        list(map, "stall_causes", details::STALL_CAUSES, sums)?;
+        form.list(map, "stall_causes", details::STALL_CAUSES, sums)?;
         let smaller = flows.iter().flat_map(|&(flow, it)| {
             it.marks.mss_changes.iter().map(move |&change| MssRow { flow, change })
         });
-        list(map, "mss_changes", details::MSS_CHANGES, smaller)?;
+        form.list(map, "mss_changes", details::MSS_CHANGES, smaller)?;
         let series = flows.iter().flat_map(|(id, flow)| details::series(*id, flow));
-        list(map, "series", details::SERIES, series)?;
+        form.list(map, "series", details::SERIES, series)?;
         let states = details::states(self.row.number, &self.row.connection);
-        list(map, "states", details::STATES, states)
+        form.list(map, "states", details::STATES, states)
     }
 }
 
-/// Rows of the connection: its number, which is the first column, is left out.
-fn list<M: SerializeMap, R>(
-    map: &mut M,
-    name: &'static str,
-    columns: &[Column<R>],
-    rows: impl IntoIterator<Item = R>,
-) -> Result<(), M::Error> {
-    let rows: Vec<R> = rows.into_iter().collect();
-    let objects: Vec<_> = rows.iter().map(|row| Object { columns: &columns[1..], row }).collect();
-    map.serialize_entry(name, &objects)
+/// How much of a connection is written.
+#[derive(PartialEq)]
+enum Form {
+    /// Each key.
+    Whole,
+    /// What is there: neither empty columns nor zeros.
+    Present,
+}
+
+impl Form {
+    fn object<M: SerializeMap, R>(
+        &self,
+        map: &mut M,
+        name: &'static str,
+        object: Object<'_, R>,
+    ) -> Result<(), M::Error> {
+        match self {
+            Form::Whole => map.serialize_entry(name, &object),
+            Form::Present => map.serialize_entry(name, &Present(object)),
+        }
+    }
+
+    /// Rows of the connection: its number, which is the first column, is left out.
+    fn list<M: SerializeMap, R>(
+        &self,
+        map: &mut M,
+        name: &'static str,
+        columns: &[Column<R>],
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), M::Error> {
+        let rows: Vec<R> = rows.into_iter().collect();
+        let objects = rows.iter().map(|row| Object { columns: &columns[1..], row });
+        match self {
+            Form::Whole => map.serialize_entry(name, &objects.collect::<Vec<_>>()),
+            Form::Present if rows.is_empty() => Ok(()),
+            Form::Present => map.serialize_entry(name, &objects.map(Present).collect::<Vec<_>>()),
+        }
+    }
 }
 
 /// The sums of a connection.
@@ -130,7 +167,7 @@ struct Sums<'a>(&'a ConnectionJson);
 impl Serialize for Sums<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        self.0.write_sums(&mut map)?;
+        self.0.write_sums(&mut map, &Form::Present)?;
         map.end()
     }
 }
@@ -146,7 +183,8 @@ struct Line<T: Serialize> {
 
 /// A JSON object for each thing found, on a line of its own as soon as it is certain. `type` says
 /// what it is: `header`, which is the first, `episode`, `lost`, `stall`, `limit`, `connection` or
-/// `finding`. The keys of the others are the columns of the table of that name.
+/// `finding`. The keys of the others are the columns of the table of that name; a `connection` has
+/// only the keys of what is there, for most columns of most connections are zero or empty.
 pub struct TraceLines<W> {
     out: W,
     /// The connection of which alone it writes.
@@ -233,7 +271,9 @@ impl<W: Write> Sink for TraceLines<W> {
         }
     }
     fn connection(&mut self, index: usize, connection: Connection) {
-        self.episodes.retain(|(own, _), _| *own != index);
+        for forward in [true, false] {
+            self.episodes.remove(&(index, forward));
+        }
         if !self.wants(index) {
             return;
         }

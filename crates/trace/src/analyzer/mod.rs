@@ -1,7 +1,9 @@
 //! From frames to connections, in one pass.
 
 mod capture_clock;
+mod ended_early;
 mod fragments;
+mod memory;
 mod others;
 mod reading;
 mod remarks;
@@ -28,11 +30,12 @@ use crate::{
     Stall, Trace,
 };
 use capture_clock::CaptureClock;
+use ended_early::EndedEarly;
 use fragments::Fragments;
 use others::Others;
 use remarks::Remarks;
 
-/// The most open connections tracked by default, about 7 kB each.
+/// The most open connections tracked by default, about 600 bytes each while they are idle.
 const OPEN: usize = 1 << 17;
 
 /// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
@@ -59,6 +62,9 @@ pub struct Analyzer<S = Collector> {
     /// The number of open connections.
     open: usize,
     most_open: usize,
+    /// The most bytes for connections, if limited.
+    most_memory: Option<usize>,
+    early: EndedEarly,
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     clock: CaptureClock,
@@ -100,6 +106,8 @@ impl<S: Sink> Analyzer<S> {
             lingering: VecDeque::new(),
             open: 0,
             most_open: OPEN,
+            most_memory: None,
+            early: EndedEarly::default(),
             epoch_nanos: None,
             latest_nanos: 0,
             clock: CaptureClock::default(),
@@ -213,7 +221,11 @@ impl<S: Sink> Analyzer<S> {
         }
         self.analyse(&packet, comment);
         if self.lingering.len() > OVER.most() {
-            self.close_lingering();
+            self.close_lingering(OVER.most());
+        }
+        self.table.fold_idle(self.frames);
+        if let Some(most) = self.most_memory {
+            self.bound_memory(most);
         }
     }
 
@@ -259,9 +271,9 @@ impl<S: Sink> Analyzer<S> {
 
     /// The trace without its connections, and the sink.
     pub fn finish_into(mut self) -> (Trace, S) {
-        for (index, mut state) in self.table.into_live() {
-            hand_over(&mut self.sink, index, &mut state);
-        }
+        let sink = &mut self.sink;
+        self.table.finish(self.connections, |index, state| hand_over(sink, index, state));
+        self.remarks.whole.extend(self.early.note());
         self.remarks.whole.extend(self.fragments.finish());
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
@@ -428,11 +440,11 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// Hands over the closed connections beyond the bound, those without a packet for longest
+    /// Hands over the closed connections beyond so many, those without a packet for longest
     /// first.
     #[inline(never)]
-    fn close_lingering(&mut self) {
-        while self.lingering.len() > OVER.most()
+    fn close_lingering(&mut self, most: usize) {
+        while self.lingering.len() > most
             && let Some(Lingering { frame, at, index }) = self.lingering.pop_front()
         {
             let entry = self.table.at(at);

@@ -9,6 +9,7 @@ use tcplab_wire::{SeqNumber, TcpFlags};
 
 use super::state_walk::{PacketTime, Walk};
 use super::unread::UnreadEstimate;
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{Close, CloseKind, TcpState};
 
@@ -26,6 +27,7 @@ pub(crate) struct EndpointStates {
     /// Only SYN, FIN and RST can change a state now.
     calm: bool,
 }
+folded! { EndpointStates { client, server, first_fin, crossed, reset, after_close, calm } }
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
@@ -48,6 +50,12 @@ pub(crate) struct EndpointState {
     heard_at: PacketTime,
     unread_estimate: UnreadEstimate,
 }
+folded! {
+    EndpointState {
+        walk, syn, syn_at, syn_acked, fin, fin_at, fin_acked, again, fin_waits, heard_at,
+        unread_estimate
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Reset {
@@ -58,6 +66,7 @@ struct Reset {
     /// Both FINs were already acknowledged.
     late: bool,
 }
+folded! { Reset { by, moment, seq, unread, late } }
 
 impl EndpointStates {
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {

@@ -3,6 +3,7 @@
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
@@ -24,6 +25,12 @@ pub(crate) struct HandshakeTracker {
     /// The server sent data though nothing of the client was captured.
     server_went_on: bool,
 }
+folded! {
+    HandshakeTracker {
+        handshake, client, server, server_syn, server_acked, server_syn_ack, client_syn_ack,
+        refused, midstream, server_went_on
+    }
+}
 
 #[derive(Debug, Default)]
 struct Offer {
@@ -34,6 +41,7 @@ struct Offer {
     /// The latest transmissions, oldest first.
     sent: [Option<Sending>; 4],
 }
+folded! { Offer { flags, multipath, isn, sent } }
 
 /// One transmission of a SYN.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +50,7 @@ struct Sending {
     /// Timestamp value and echo reply.
     clocks: Option<(u32, u32)>,
 }
+folded! { Sending { at, clocks } }
 
 impl HandshakeTracker {
     /// The handshake of a connection that begins with this packet.

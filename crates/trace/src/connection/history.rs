@@ -10,6 +10,7 @@
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use crate::ConnectionState as Summary;
+use crate::fold::folded;
 use crate::packet::Packet;
 
 /// The longest history: only a sender with ever new SYNs, FINs or RSTs comes near it.
@@ -22,6 +23,7 @@ pub(crate) struct History {
     client: Side,
     server: Side,
 }
+folded! { History { letters, client, server } }
 
 #[derive(Debug, Default)]
 struct Side {
@@ -39,6 +41,11 @@ struct Side {
     gaps: Scaled,
     corrupt: Scaled,
 }
+folded! {
+    Side {
+        state, before, written, syn, fin, rst, highest, retransmitted, zero_windows, gaps, corrupt
+    }
+}
 
 /// The states that Zeek gives an end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,10 +60,12 @@ enum State {
     Closed,
     Reset,
 }
+folded! { enum State { Inactive, SynSent, SynAckSent, Partial, Established, Closed, Reset } }
 
 /// Written at the first, the 10th, the 100th... time.
 #[derive(Debug, Default)]
 struct Scaled(u64);
+folded! { tuple Scaled }
 
 impl Scaled {
     fn counts(&mut self) -> bool {

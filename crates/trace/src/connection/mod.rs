@@ -1,6 +1,8 @@
 //! One connection: how it opened, the states of both ends, how it closed, and the table of all.
 
 mod endpoint_states;
+mod entry;
+mod folded;
 mod handshake;
 mod history;
 mod reuse;
@@ -9,5 +11,6 @@ mod state_walk;
 mod table;
 mod unread;
 
+pub(crate) use entry::Entry;
 pub(crate) use state::{ConnectionState, PacketOutcome};
-pub(crate) use table::{Entry, Table};
+pub(crate) use table::Table;

@@ -13,6 +13,7 @@ use crate::direction::Context;
 use crate::direction::Distances;
 use crate::direction::{AckOutcome, DirectionState};
 use crate::fast_path;
+use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
@@ -51,6 +52,13 @@ pub(crate) struct ConnectionState {
     pub(crate) distances: Distances,
     /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
+}
+folded! {
+    ConnectionState {
+        client, server, client_is_low, first, last, frames, packets, reuses, opening, shifts,
+        endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred, opened, forward,
+        reverse, distances, lingers
+    }
 }
 
 #[derive(Debug, Default)]

@@ -3,6 +3,7 @@
 use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::TcpFlags;
 
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{StateStep, StepCause, TcpState};
 
@@ -15,6 +16,7 @@ pub(crate) struct PacketTime {
     /// Sent by the client.
     forward: bool,
 }
+folded! { PacketTime { at, frame, flags, forward } }
 
 impl PacketTime {
     pub(crate) fn of(packet: &Packet, forward: bool) -> PacketTime {
@@ -44,6 +46,7 @@ pub(crate) struct Walk {
     causes: [PacketTime; Walk::LONGEST],
     count: u8,
 }
+folded! { Walk { states, causes, count } }
 
 impl Default for Walk {
     fn default() -> Walk {

@@ -1,171 +1,33 @@
 //! The table of connections, by endpoints.
 //!
 //! Packets come in bursts: a small cache of recent endpoints nearly always hits, a tree answers the
-//! rest, also when a crafted capture collides in the cache.
+//! rest, also when a crafted capture collides in the cache. What had no packet for some time is
+//! [folded](FoldedEntries) until it has one.
 //!
 //! Eviction works like the clock algorithm: a hand skips connections active since its last pass and
-//! evicts the first idle one. A flood of single packets evicts itself, without an ordered list.
+//! evicts the first idle one, of those folded first. A flood of single packets evicts itself,
+//! without an ordered list.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use tcplab_units::Instant;
-use tcplab_wire::{ChecksumState, IpPacket, QuotedSegment, SeqNumber, too_big};
+use tcplab_wire::{IpPacket, QuotedSegment, too_big};
 
+use super::entry::{Entry, Placed};
+use super::folded::FoldedEntries;
 use super::state::ConnectionState;
-use crate::bounds::ENDS;
-use crate::packet::{Ends, Packet};
+use crate::bounds::{ENDS, idle_frames};
+use crate::packet::{Ends, Tree};
 
 /// Cache entries, a power of two.
 const CACHED: usize = 1 << 14;
-/// The most SYNs stored for a connection without state (Linux: `TCP_SYN_RETRIES` and the first).
-const SYNS: usize = 7;
-
-/// The latest connection between two endpoints.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    ends: Ends,
-    /// Its index, in order of first packets.
-    pub(crate) index: usize,
-    /// None when it is finished, and while only SYNs were seen.
-    pub(crate) state: Option<Box<ConnectionState>>,
-    /// The summary without a state.
-    rest: Rest,
-    /// The previous connection and its index, while the latest is an unanswered SYN: that may be an
-    /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
-    aside: Option<Box<Placed>>,
-    /// Its last frame when eviction last looked.
-    looked: u64,
-}
-
-type Placed = (usize, Box<ConnectionState>);
-
-/// The summary of a connection without state.
-#[derive(Debug)]
-#[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
-enum Rest {
-    /// The initial sequence numbers of a finished one, to recognise late packets.
-    Numbers([Option<SeqNumber>; 2]),
-    /// Its SYNs; any other packet creates the state, which takes 30 times the memory.
-    Syns(Box<Vec<Packet>>),
-}
-
-impl Entry {
-    /// A connection starting with `packet`, and whether to wait for another packet.
-    pub(crate) fn new(packet: &Packet, index: usize) -> (Entry, bool) {
-        let asks = only_asks(packet);
-        let (state, rest) = if asks {
-            (None, Rest::Syns(Box::new(vec![*packet])))
-        } else {
-            (Some(Box::new(ConnectionState::new(packet))), Rest::Numbers([None; 2]))
-        };
-        let (ends, looked) = (packet.ends, packet.frame);
-        (Entry { ends, index, state, rest, aside: None, looked }, asks)
-    }
-    /// Creates its state if only SYNs were stored.
-    #[inline]
-    pub(crate) fn begin(&mut self) {
-        if let Rest::Syns(syns) = &self.rest {
-            self.state = Some(begun(syns));
-            self.rest = Rest::Numbers([None; 2]);
-        }
-    }
-    /// Stores a retransmitted SYN, which needs no analysis before another packet arrives.
-    #[inline]
-    pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
-        let Rest::Syns(syns) = &mut self.rest else { return false };
-        let again = syns.len() < SYNS && only_asks(packet) && repeats(packet, syns);
-        if again {
-            syns.reserve_exact(1);
-            syns.push(*packet);
-        }
-        again
-    }
-    /// Drops its state and stores the initial sequence numbers.
-    pub(crate) fn over(&mut self, state: &ConnectionState) {
-        self.rest = Rest::Numbers(state.initial());
-    }
-    /// Whether the packet's number differs from both initial ones of a finished connection.
-    pub(crate) fn is_unknown(&self, packet: &Packet) -> bool {
-        !matches!(&self.rest, Rest::Numbers(initial) if initial.contains(&Some(packet.seq)))
-    }
-    /// Replaces the previous connection; returns the one stored before.
-    pub(crate) fn put_aside(&mut self, earlier: Option<Placed>) -> Option<Placed> {
-        std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
-    }
-    fn is_open(&self) -> bool {
-        matches!(self.rest, Rest::Syns(_)) || self.state.as_ref().is_some_and(|it| !it.lingers)
-    }
-    /// Whether it had no packet since the last call.
-    fn is_quiet(&mut self) -> bool {
-        let last = match (&self.state, &self.rest) {
-            (Some(state), _) => state.last_frame(),
-            (None, Rest::Syns(syns)) => syns.last().map_or(self.looked, |syn| syn.frame),
-            (None, Rest::Numbers(_)) => self.looked,
-        };
-        std::mem::replace(&mut self.looked, last) == last
-    }
-
-    /// The connection, if no other can own a packet.
-    #[inline]
-    pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
-        if self.aside.is_some() { None } else { self.state.as_deref_mut() }
-    }
-    /// The connection that owns the packet, with its index; none if it was finished.
-    #[inline]
-    pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
-        let latest = self.state.as_deref_mut();
-        if let Some((index, aside)) = self.aside.as_deref_mut()
-            && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
-            && aside.fits(packet)
-        {
-            return Some((*index, aside));
-        }
-        latest.map(|latest| (self.index, latest))
-    }
-
-    /// The previous connection, once the latest was answered: it gets no more packets.
-    #[inline]
-    pub(crate) fn outlived(&mut self) -> Option<Placed> {
-        self.aside.as_ref()?;
-        let answered = self.state.as_ref().is_none_or(|latest| !latest.is_asking());
-        self.aside.take_if(|_| answered).map(|aside| *aside)
-    }
-}
-
-/// Whether the packet is a bare SYN that no sink wants.
-fn only_asks(packet: &Packet) -> bool {
-    let plain = packet.syn() && packet.ack.is_none() && !packet.fin() && !packet.rst();
-    plain && packet.payload == 0 && !packet.wanted
-}
-
-/// Whether the packet retransmits the SYN and is no copy (equal timestamp and identification).
-fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
-    let clock = |of: &Packet| of.timestamps.map(|(value, _)| value);
-    let id = |of: &Packet| of.ip_id.unwrap_or(0);
-    let goes_on = |syn: &Packet| {
-        let differs = clock(syn) != clock(packet) || id(syn) != id(packet);
-        differs && id(packet).wrapping_sub(id(syn)) as i16 >= 0
-    };
-    let same = |syn: &Packet| syn.from_low == packet.from_low && syn.seq == packet.seq;
-    // Damaged, and not by offloading: the connection leaves it out with a note.
-    let is_damaged = packet.checksum == ChecksumState::Wrong
-        && syns.iter().any(|syn| syn.checksum == ChecksumState::Right);
-    !is_damaged && syns.iter().all(|syn| same(syn) && goes_on(syn))
-}
-
-/// The state of a connection with only these SYNs.
-#[inline(never)]
-fn begun(syns: &[Packet]) -> Box<ConnectionState> {
-    let mut state = Box::new(ConnectionState::new(&syns[0]));
-    for syn in syns {
-        let outcome = state.packet(syn);
-        debug_assert!(
-            outcome.is_ordinary() && !outcome.copy && !outcome.out_of_place && !outcome.gave_up
-        );
-    }
-    debug_assert!(!state.is_over() && state.found(true).is_empty());
-    state
-}
+/// However busy many connections are, those without a packet in as many frames are folded.
+const LONGEST_PATIENCE: u64 = 1 << 17;
+/// Each folded entry takes this part of what patience is more than the least.
+const SHORTENED: u64 = 1 << 10;
+/// At the end, connections are put in order in so many parts: the order of all would take as much
+/// memory as connections of one packet.
+const PARTS: usize = 8;
 
 /// An evicted pair: the previous connection and the latest.
 pub(crate) type Forgotten = [Option<Placed>; 2];
@@ -174,7 +36,7 @@ pub(crate) type Forgotten = [Option<Placed>; 2];
 #[derive(Debug)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    tree: Tree,
+    tree: Tree<u32>,
     /// Indices into `entries` by hash; the entry decides whether it matches.
     cache: Vec<u32>,
     /// The last index found: packets come in trains.
@@ -183,6 +45,24 @@ pub(crate) struct Table {
     free: Vec<usize>,
     /// The eviction hands: for closed connections and for open ones.
     hands: [usize; 2],
+    folded: FoldedEntries,
+    waiting: VecDeque<Waiting>,
+    tickets: u64,
+    /// The latest frame.
+    frame: u64,
+    /// Without a packet for as many frames, an entry is folded.
+    patience: u64,
+    /// The bytes counted for `entries`.
+    counted: usize,
+}
+
+/// An entry that is folded when it had no packet for some time.
+#[derive(Debug)]
+struct Waiting {
+    /// A frame of its, not the last if it had one since.
+    frame: u64,
+    at: usize,
+    ticket: u64,
 }
 
 impl Default for Table {
@@ -194,6 +74,12 @@ impl Default for Table {
             latest: 0,
             free: Vec::new(),
             hands: [0; 2],
+            folded: FoldedEntries::default(),
+            waiting: VecDeque::new(),
+            tickets: 0,
+            frame: 0,
+            patience: idle_frames(),
+            counted: 0,
         }
     }
 }
@@ -212,13 +98,18 @@ impl Table {
     fn find_elsewhere(&mut self, ends: &Ends) -> Option<usize> {
         let cached = &mut self.cache[ends.hash() % CACHED];
         if self.entries.get(*cached as usize).is_none_or(|entry| entry.ends != *ends) {
-            *cached = self.tree.find(ends)?;
+            let Some(&mut at) = self.tree.find(ends) else {
+                let entry = self.folded.take(ends)?;
+                self.unfolded_after(self.frame.saturating_sub(entry.last_frame()));
+                return Some(self.add(entry));
+            };
+            *cached = at;
         }
         self.latest = *cached as usize;
         Some(self.latest)
     }
 
-    /// Adds the first connection between two endpoints; returns its index.
+    /// Adds a connection between two endpoints that have none here; returns its index.
     pub(crate) fn add(&mut self, entry: Entry) -> usize {
         let at = self.free.pop().unwrap_or(self.entries.len());
         self.cache[entry.ends.hash() % CACHED] = at as u32;
@@ -227,16 +118,74 @@ impl Table {
             Some(free) => *free = entry,
             None => self.entries.push(entry),
         }
+        self.await_rest(at, self.entries[at].last_frame());
+        self.latest = at;
         at
+    }
+
+    /// Folds the entries without a packet in the last frames before this one.
+    #[inline]
+    pub(crate) fn fold_idle(&mut self, frame: u64) {
+        self.frame = frame;
+        let idle = (frame + 1).saturating_sub(self.patience);
+        while self.waiting.front().is_some_and(|first| first.frame < idle) {
+            self.fold_oldest(idle, frame);
+        }
+    }
+
+    /// Folds the entry that waited longest, if its last frame is before `idle`; else it goes on
+    /// waiting. What lingers stays: the analyser knows its place.
+    #[inline(never)]
+    fn fold_oldest(&mut self, idle: u64, frame: u64) -> bool {
+        let Some(Waiting { at, ticket, .. }) = self.waiting.pop_front() else { return false };
+        let entry = &self.entries[at];
+        let last = entry.last_frame();
+        if entry.ends == Ends::NONE || entry.ticket != ticket {
+            return false;
+        }
+        if entry.lingers() || last >= idle {
+            self.await_rest(at, if last < idle { frame + 1 } else { last });
+            return false;
+        }
+        let entry = self.remove(at);
+        self.folded.insert(&entry);
+        self.patience -= (self.patience - idle_frames()) / SHORTENED;
+        true
+    }
+
+    /// An entry had a packet so many frames after its last: with some more patience, it had not
+    /// been folded. Connections that do not move data do not lengthen it, and then it is shortened
+    /// again.
+    fn unfolded_after(&mut self, frames: u64) {
+        if frames < LONGEST_PATIENCE / 2 {
+            self.patience = self.patience.max(idle_frames().min(1) * 2 * frames);
+        }
+    }
+
+    fn await_rest(&mut self, at: usize, frame: u64) {
+        self.tickets += 1;
+        self.entries[at].ticket = self.tickets;
+        self.waiting.push_back(Waiting { frame, at, ticket: self.tickets });
+    }
+
+    fn remove(&mut self, at: usize) -> Entry {
+        let entry = std::mem::replace(&mut self.entries[at], Entry::free());
+        self.tree.remove(&entry.ends);
+        self.free.push(at);
+        self.counted -= entry.counted;
+        entry
     }
 
     /// Whether an eviction is needed before an addition.
     pub(crate) fn is_full(&self) -> bool {
-        self.tree.len() >= ENDS.most()
+        self.tree.len() + self.folded.len() >= ENDS.most()
     }
     /// Evicts an idle pair of endpoints with an open connection (`open`) or without one; returns
     /// its unfinished connections. None if there is no such pair; `busy` is never evicted.
     pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Forgotten> {
+        if let Some(entry) = self.folded.evict(open) {
+            return Some(entry.into_live());
+        }
         let hand = &mut self.hands[usize::from(open)];
         // In the second round every entry is idle.
         for _ in 0..2 * self.entries.len() {
@@ -245,12 +194,7 @@ impl Table {
             let entry = &mut self.entries[at];
             let fits = entry.ends != Ends::NONE && entry.is_open() == open && Some(at) != busy;
             if fits && entry.is_quiet() {
-                self.tree.remove(&entry.ends);
-                self.free.push(at);
-                entry.ends = Ends::NONE;
-                entry.begin();
-                let latest = entry.state.take().map(|state| (entry.index, state));
-                return Some([entry.put_aside(None), latest]);
+                return Some(self.remove(at).into_live());
             }
         }
         None
@@ -277,57 +221,50 @@ impl Table {
         }
     }
 
-    /// The open connections in order of first packets.
-    pub(crate) fn into_live(self) -> impl Iterator<Item = Placed> {
-        let mut live = Vec::new();
-        for Entry { index, state, rest, aside, .. } in self.entries {
-            live.extend(aside.map(|aside| (aside.0, Live::Begun(aside.1))));
-            live.extend(state.map(|state| (index, Live::Begun(state))));
-            if let Rest::Syns(syns) = rest {
-                live.push((index, Live::AskedFor(syns)));
+    /// Counts the bytes of the latest entry again; all bytes that connections take, nearly.
+    pub(crate) fn count_memory(&mut self) -> usize {
+        if let Some(entry) = self.entries.get_mut(self.latest).filter(|it| it.ends != Ends::NONE) {
+            let before = std::mem::replace(&mut entry.counted, 0);
+            entry.counted = entry.memory();
+            self.counted = self.counted - before + entry.counted;
+        }
+        self.counted + self.folded.memory()
+    }
+    /// Folds an entry without a packet in this frame, the one that waited longest, if what is not
+    /// folded takes more than `most` bytes; whether there was one.
+    pub(crate) fn fold_early(&mut self, frame: u64, most: usize) -> bool {
+        self.counted > most && (0..self.waiting.len()).any(|_| self.fold_oldest(frame, frame))
+    }
+
+    /// Passes on the unfinished of all `connections` in order of first packets.
+    pub(crate) fn finish(
+        mut self,
+        connections: usize,
+        mut pass: impl FnMut(usize, &mut ConnectionState),
+    ) {
+        for entry in self.entries.iter().filter(|entry| entry.ends != Ends::NONE) {
+            self.folded.insert(entry);
+        }
+        self.entries = Vec::new();
+        let pairs = self.folded.with_aside();
+        let pairs = pairs.iter().filter_map(|ends| self.folded.take(ends));
+        let mut pairs: Vec<Placed> = pairs.flat_map(Entry::into_live).flatten().collect();
+        pairs.sort_by_key(|(index, _)| *index);
+        let mut pairs = pairs.into_iter().peekable();
+        let step = connections.div_ceil(PARTS);
+        for part in 0..PARTS {
+            for (index, ends) in self.folded.unfinished(part * step..(part + 1) * step) {
+                while let Some((index, mut state)) = pairs.next_if(|(it, _)| *it < index) {
+                    pass(index, &mut state);
+                }
+                let live = self.folded.take(&ends).map(Entry::into_live);
+                for (index, mut state) in live.into_iter().flatten().flatten() {
+                    pass(index, &mut state);
+                }
             }
         }
-        live.sort_by_key(|&(index, _)| index);
-        live.into_iter().map(|(index, live)| match live {
-            Live::Begun(state) => (index, state),
-            Live::AskedFor(syns) => (index, begun(&syns)),
-        })
-    }
-}
-
-#[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
-enum Live {
-    Begun(Box<ConnectionState>),
-    AskedFor(Box<Vec<Packet>>),
-}
-
-/// The indices of all endpoints. IPv4 needs a third of the memory of IPv6; there may be a million.
-#[derive(Debug, Default)]
-struct Tree {
-    v4: BTreeMap<[u64; 2], u32>,
-    v6: BTreeMap<Ends, u32>,
-}
-
-impl Tree {
-    fn find(&self, ends: &Ends) -> Option<u32> {
-        match ends.v4() {
-            Some(v4) => self.v4.get(&v4).copied(),
-            None => self.v6.get(ends).copied(),
+        for (index, mut state) in pairs {
+            pass(index, &mut state);
         }
-    }
-    fn insert(&mut self, ends: &Ends, at: u32) {
-        match ends.v4() {
-            Some(v4) => self.v4.insert(v4, at),
-            None => self.v6.insert(*ends, at),
-        };
-    }
-    fn remove(&mut self, ends: &Ends) {
-        match ends.v4() {
-            Some(v4) => self.v4.remove(&v4),
-            None => self.v6.remove(ends),
-        };
-    }
-    fn len(&self) -> usize {
-        self.v4.len() + self.v6.len()
     }
 }

@@ -13,6 +13,7 @@
 use tcplab_units::Bytes;
 use tcplab_wire::SeqNumber;
 
+use crate::fold::folded;
 use crate::packet::Packet;
 
 /// The advertised windows of one endpoint, in order.
@@ -26,6 +27,7 @@ pub(crate) struct UnreadEstimate {
     /// Its MSS.
     mss: Option<u16>,
 }
+folded! { UnreadEstimate { latest, unread, scale, mss } }
 
 impl UnreadEstimate {
     pub(crate) fn set_scale(&mut self, scale: u8, mss: Option<u16>) {

@@ -10,6 +10,7 @@
 use tcplab_units::{Instant, Span};
 
 use super::sender_clock::OwnClock;
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence};
 
@@ -30,6 +31,7 @@ pub(crate) struct Distances {
     /// The timestamp clocks of client and server.
     clocks: [OwnClock; 2],
 }
+folded! { Distances { client, server, clocks } }
 
 /// The round trip to one endpoint.
 #[derive(Debug, Default)]
@@ -41,6 +43,7 @@ struct Distance {
     /// The timestamp awaiting its echo, and when it first passed.
     awaited: Option<(u32, Instant)>,
 }
+folded! { Distance { least, echoes, clock, awaited } }
 
 impl Distances {
     /// Uses the timestamps of a packet.

@@ -3,6 +3,7 @@
 use tcplab_units::Bytes;
 
 use super::classification::Ignored;
+use crate::fold::folded;
 use crate::observers::SendEvent;
 use crate::{Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
@@ -13,6 +14,7 @@ pub(crate) struct CauseCounts {
     /// Consecutive timeouts of the same segment.
     backed_off: u64,
 }
+folded! { CauseCounts { causes, backed_off } }
 
 impl CauseCounts {
     /// Counts a packet; `pieces`: its segments on the wire.

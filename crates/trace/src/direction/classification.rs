@@ -2,6 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::fold::folded;
 use crate::{LossRule, Proof, Range, SegmentKind, Sign, Timer};
 
 #[derive(Debug, Clone, Copy)]
@@ -85,3 +86,4 @@ pub(crate) struct Ignored {
     /// The sender received it; otherwise it may have been lost.
     pub(crate) has_arrived: bool,
 }
+folded! { Ignored { by, frame, waited, duplicates, sent, has_arrived } }

@@ -10,6 +10,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::transmissions::{Arrival, Log, Transmission};
 use crate::bounds::EPISODES;
+use crate::fold::folded;
 use crate::{Episode, EpisodeKind, Evidence, LostSegment, Timer};
 
 /// An acknowledgement, as far as episodes need it.
@@ -27,6 +28,7 @@ pub(crate) struct AckMark {
     /// Not an ACK but ICMP packet too big.
     pub(crate) too_big: bool,
 }
+folded! { AckMark { at, frame, una, position, sacked, bare_duplicate, too_big } }
 
 impl AckMark {
     /// Whether it may be evidence that the transmission of this order was lost.

@@ -6,6 +6,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::send_order::SendStamp;
 use crate::bounds::GAPS;
+use crate::fold::folded;
 use crate::{Causes, Occurrences, Range};
 
 /// How long acknowledged data may still be captured: network cards have several queues.
@@ -19,6 +20,7 @@ pub(crate) struct Gap {
     pub(crate) range: Range,
     pub(crate) revealed_by: SendStamp,
 }
+folded! { Gap { range, revealed_by } }
 
 #[derive(Debug, Default)]
 pub(crate) struct SequenceGaps {
@@ -28,6 +30,7 @@ pub(crate) struct SequenceGaps {
     /// Some were dropped: without ACKs nothing closes them.
     pub(crate) gave_up: bool,
 }
+folded! { SequenceGaps { open, not_captured, gave_up } }
 
 #[derive(Debug, Default)]
 struct NotCaptured {
@@ -35,6 +38,7 @@ struct NotCaptured {
     occurrences: Occurrences,
     bytes: u64,
 }
+folded! { NotCaptured { awaited, occurrences, bytes } }
 
 impl SequenceGaps {
     pub(crate) fn is_empty(&self) -> bool {

@@ -11,6 +11,7 @@ use tcplab_units::{Instant, Offset, Span};
 
 use super::scoreboard::Scoreboard;
 use crate::LossRule;
+use crate::fold::folded;
 
 /// A shorter way to the sender and back is that of a packet through its host.
 const LEAST: Span = Span::from_micros(200);
@@ -35,6 +36,7 @@ pub(super) struct Knowledge {
     /// The ACK that revealed the loss of the segment at `una`, until that is retransmitted.
     pub(super) revealed: Option<Revealed>,
 }
+folded! { Knowledge { una, duplicates, recovery, recover, sacked, revealed } }
 
 /// An ACK that reveals a loss by an RFC's rule.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +46,7 @@ pub(super) struct Revealed {
     /// The end of the highest byte sent until then.
     pub(super) high: Offset,
 }
+folded! { Revealed { by, ack, high } }
 
 /// An ACK: when it passed, in which frame, with which timestamp.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +55,7 @@ pub(crate) struct HeardAck {
     pub(crate) frame: u64,
     pub(crate) clock: Option<u32>,
 }
+folded! { HeardAck { at, frame, clock } }
 
 impl Knowledge {
     /// Less evidence of a loss than a rule asks for.
@@ -99,6 +103,7 @@ pub(super) struct InTransit {
     beyond: Span,
     acks: VecDeque<(HeardAck, Knowledge)>,
 }
+folded! { InTransit { beyond, acks } }
 
 impl InTransit {
     /// Until the first retransmission: the sender's reaction in the handshake.

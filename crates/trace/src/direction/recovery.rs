@@ -6,6 +6,7 @@ use super::episodes::{self, AckMark};
 use super::scoreboard::Scoreboard;
 use crate::Episode;
 use crate::bounds::MARKS;
+use crate::fold::folded;
 
 /// How long to wait for the answer to a retransmission if nothing is sent after it.
 const PATIENCE: Span = Span::from_secs(2);
@@ -25,6 +26,7 @@ pub(crate) struct RecoveryTracker {
     /// The marks left by the last search; the next waits for twice as many.
     left: usize,
 }
+folded! { RecoveryTracker { marks, until, calm_at, last_repeat, look_at, left } }
 
 impl RecoveryTracker {
     /// Starts to store everything from `mark` on.

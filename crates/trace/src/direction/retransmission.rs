@@ -17,6 +17,7 @@ use super::gaps::SequenceGaps;
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
 use super::sender_model::{SHORTEST_TIMER, SenderModel};
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -60,6 +61,7 @@ pub(crate) struct Classifier {
     /// The byte of the last zero-window probe: the receiver had no room for it.
     probed: Option<Offset>,
 }
+folded! { Classifier { send_order, gaps, counts, last, asked, first, announced, probed } }
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
@@ -68,6 +70,7 @@ pub(crate) struct Counts {
     /// Retransmissions of captured, unacknowledged data.
     pub(crate) captured: u64,
 }
+folded! { Counts { out_of_order, not_captured, captured } }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogEntry {

@@ -30,6 +30,7 @@ use tcplab_units::{Instant, Offset, Span};
 use super::transmissions::{Arrival, Log, Transmission};
 use crate::Range;
 use crate::fast_path;
+use crate::fold::folded;
 use crate::observers::{AckEffect, Ages};
 use crate::ranges::Ranges;
 
@@ -70,6 +71,11 @@ pub(crate) struct Scoreboard {
     latest_age: Span,
     /// The ends agreed on not using SACK.
     pub(crate) without_sack: bool,
+}
+folded! {
+    Scoreboard {
+        una, high, sacked, log, min_round_trip, examined, latest_arrived, latest_age, without_sack
+    }
 }
 
 impl Scoreboard {

@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use tcplab_units::{Instant, Span};
 
 use crate::Sign;
+use crate::fold::folded;
 use crate::packet::Packet;
 
 /// The largest step between packets of a counter; random numbers come as near once in 32.
@@ -38,6 +39,7 @@ pub(crate) struct SendStamp {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
 }
+folded! { SendStamp { id, clock, at, frame } }
 
 impl SendStamp {
     pub(crate) fn of(packet: &Packet) -> SendStamp {
@@ -77,6 +79,7 @@ pub(crate) struct SendOrder {
     recent: [PassedPacket; REMEMBERED],
     next: u8,
 }
+folded! { SendOrder { newest, near, far, packets, copies, recent, next } }
 
 /// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,6 +90,7 @@ struct PassedPacket {
     ttl: u8,
     stamp: SendStamp,
 }
+folded! { PassedPacket { seq, len, ack, ttl, stamp } }
 
 impl PassedPacket {
     fn of(packet: &Packet) -> PassedPacket {

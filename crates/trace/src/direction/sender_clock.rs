@@ -2,6 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::fold::folded;
 use crate::packet::Packet;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -9,6 +10,7 @@ pub(crate) struct OwnClock {
     first: Option<(u32, Instant)>,
     last: (u32, Instant),
 }
+folded! { OwnClock { first, last } }
 
 impl OwnClock {
     #[inline]

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Offset, Span};
 
+use crate::fold::folded;
 use crate::observers::AckEvent;
 use crate::{Range, Spurious};
 
@@ -29,6 +30,7 @@ pub(crate) struct SpuriousDetector {
     /// The cumulative ACK when they were counted.
     counted_at: Offset,
 }
+folded! { SpuriousDetector { pending, earliest, lowest_end, highest_end, passed, counted_at } }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PendingRetransmission {
@@ -38,6 +40,7 @@ pub(crate) struct PendingRetransmission {
     /// Its timestamp, until evaluated.
     pub(crate) clock: Option<u32>,
 }
+folded! { PendingRetransmission { range, at, frame, clock } }
 
 impl SpuriousDetector {
     pub(crate) fn is_empty(&self) -> bool {

@@ -4,6 +4,7 @@ use tcplab_units::Offset;
 
 use super::scoreboard::Scoreboard;
 use crate::Range;
+use crate::fold::folded;
 use crate::observers::AckEffect;
 use crate::ranges::Ranges;
 
@@ -19,6 +20,7 @@ pub(super) struct Timeout {
     /// F-RTO is still undecided.
     pub(super) in_doubt: bool,
 }
+folded! { Timeout { point, order, known, in_doubt } }
 
 impl Timeout {
     /// Whether an ACK shows that an original arrived.

@@ -6,6 +6,7 @@ use tcplab_units::{Instant, Offset};
 use tcplab_wire::TcpFlags;
 
 use crate::bounds::{REPETITIONS, TRANSMISSIONS};
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{Range, Timer};
 
@@ -29,6 +30,11 @@ pub(crate) struct Transmission {
     pub(crate) arrival: Arrival,
     /// A D-SACK reported it as spurious.
     pub(crate) spurious: bool,
+}
+folded! {
+    Transmission {
+        range, at, frame, payload, syn, repeat, pushed, timer, clock, arrival, spurious
+    }
 }
 
 impl Transmission {
@@ -71,6 +77,7 @@ pub(crate) enum Arrival {
     /// Its range was received before this one can have got there.
     Surplus,
 }
+folded! { enum Arrival { Unknown, Arrived, Overtaken, Superseded, Surplus } }
 
 /// Segments of a transfer that sends much again are at least so large, bytes.
 const SMALLEST: usize = 32;
@@ -94,6 +101,7 @@ pub(crate) struct Log {
     /// Some were forgotten that nothing was known of yet.
     pub(crate) gave_up: bool,
 }
+folded! { Log { first, entries, in_order, in_order_end, others, longest, others_end, gave_up } }
 
 impl Log {
     pub(crate) fn is_empty(&self) -> bool {

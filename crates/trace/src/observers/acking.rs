@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Offset, Span};
 
 use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
+use crate::fold::folded;
 use crate::{AckBehaviour, CapturePoint, Flow, SegmentKind};
 
 /// An acknowledgement that comes later was held back on purpose.
@@ -29,6 +30,12 @@ pub(crate) struct Acking {
     excused_until: Offset,
     sack: SackUse,
 }
+folded! {
+    Acking {
+        acks, duplicates, unnecessary, stretch, longest, delayed, longest_delay, least_age, hole,
+        excuses, excused_until, sack
+    }
+}
 
 /// Whether the receiver reports data above a gap (SACK).
 #[derive(Debug, Default)]
@@ -39,6 +46,7 @@ struct SackUse {
     /// Blocks were seen.
     seen: bool,
 }
+folded! { SackUse { offered_by_sender, offered_by_receiver, seen } }
 
 impl SackUse {
     fn is_certain(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use tcplab_units::{Bytes, Offset, Span};
 
+use crate::fold::{Fold, Folder, Unfolder};
 use crate::packet::Packet;
 use crate::{LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 
@@ -56,6 +57,24 @@ pub(crate) struct AckEvent<'a> {
 pub(crate) enum Event {
     Stall(Stall),
     Limit(LimitPeriod),
+}
+
+impl Fold for Event {
+    fn fold(&self, to: &mut Folder) {
+        match self {
+            Event::Stall(stall) => (false, *stall).fold(to),
+            Event::Limit(period) => (true, *period).fold(to),
+        }
+    }
+    fn unfold(from: &mut Unfolder<'_>) -> Event {
+        match bool::unfold(from) {
+            false => Event::Stall(Fold::unfold(from)),
+            true => Event::Limit(Fold::unfold(from)),
+        }
+    }
+    fn heap(&self) -> usize {
+        0
+    }
 }
 
 /// The effect of an ACK on the scoreboard.

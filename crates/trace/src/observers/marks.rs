@@ -5,6 +5,7 @@ use tcplab_wire::TcpFlags;
 
 use super::event::{AckEvent, SendEvent};
 use super::occurrences::RareOccurrences;
+use crate::fold::folded;
 use crate::{Flow, SegmentKind, SenderMarks};
 
 /// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
@@ -30,6 +31,12 @@ pub(crate) struct Marks {
     freed: Option<Instant>,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
+}
+folded! {
+    Marks {
+        push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
+        super_packets, last_sent, freed, least_age
+    }
 }
 
 impl Marks {

@@ -20,6 +20,7 @@ pub(crate) use event::{AckEffect, AckEvent, Ages, Event, SendEvent};
 
 use tcplab_units::{Bytes, Offset, Span};
 
+use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{Flow, SegmentKind};
 use acking::Acking;
@@ -44,6 +45,11 @@ pub(crate) struct Observers {
     transfer: TransferSums,
     series: Throughput,
     pub(crate) events: Vec<Event>,
+}
+folded! {
+    Observers {
+        full_size, round_trips, windows, acking, marks, limits, stalls, transfer, series, events
+    }
 }
 
 impl Observers {

@@ -3,10 +3,12 @@
 use tcplab_units::Instant;
 
 use crate::Occurrences;
+use crate::fold::folded;
 
 /// [`Occurrences`] allocated with the first.
 #[derive(Debug, Default)]
 pub(crate) struct RareOccurrences(Option<Box<Occurrences>>);
+folded! { tuple RareOccurrences }
 
 impl RareOccurrences {
     #[inline(never)]

@@ -4,6 +4,7 @@
 use tcplab_units::{Instant, Span};
 
 use super::event::{AckEvent, SendEvent};
+use crate::fold::folded;
 use crate::{Flow, Series};
 
 /// The first interval: fine enough for the RTTs of wide-area paths.
@@ -16,6 +17,7 @@ pub(crate) struct Throughput {
     /// When the last interval is over.
     until: Instant,
 }
+folded! { Throughput { series, until } }
 
 impl Throughput {
     #[inline(always)]

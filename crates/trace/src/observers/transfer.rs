@@ -3,6 +3,7 @@
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use super::event::{AckEvent, SendEvent};
+use crate::fold::folded;
 use crate::{CapturePoint, Flow, Transfer};
 
 /// What of a direction is added up for its metrics.
@@ -17,6 +18,7 @@ pub(crate) struct TransferSums {
     samples: u64,
     least: Option<Span>,
 }
+folded! { TransferSums { first, last, acked, round_trips, samples, least } }
 
 impl TransferSums {
     #[inline(always)]

@@ -63,10 +63,19 @@ impl Ends {
         self.end(1, [self.0[2], self.0[3]], self.0[4] as u16)
     }
 
-    /// All there is of them, for IPv4.
-    #[inline]
-    pub(crate) fn v4(&self) -> Option<[u64; 2]> {
-        (self.0[4] == 0).then_some([self.0[0], self.0[1]])
+    /// All there is of them, for IPv4: both addresses, then both ports. The addresses are mixed:
+    /// in the order in which networks are scanned, nodes of a tree would stay half empty.
+    pub(crate) fn v4(&self) -> Option<[u32; 3]> {
+        let [low, high, .., ports] = self.0;
+        let both = (low << 16) as u32 | u32::from(high as u16);
+        let mixed = |end: u64| ((end >> 16) as u32).wrapping_mul(MIX);
+        (ports == 0).then_some([mixed(low), mixed(high), both])
+    }
+    /// The ends of which that is all.
+    pub(crate) fn of_v4([low, high, ports]: [u32; 3]) -> Ends {
+        let address = |mixed: u32| u64::from(mixed.wrapping_mul(UNMIX)) << 16;
+        let (low, high) = (address(low), address(high));
+        Ends([low | u64::from(ports >> 16), high | u64::from(ports as u16), 0, 0, 0])
     }
 
     fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
@@ -93,6 +102,9 @@ impl Ends {
 }
 
 const V6: u64 = 0xffff << 48;
+/// An odd number, and what undoes multiplying by it, modulo 2³².
+const MIX: u32 = 0x9e37_79b1;
+const UNMIX: u32 = 0x0e8b_2f51;
 
 fn bits(address: IpAddr) -> [u64; 2] {
     let bits = match address {
@@ -137,6 +149,7 @@ mod tests {
             assert_eq!((there.0, there.1, back.1), (back.0, true, false));
             assert_eq!(there.0.low().to_string(), low);
             assert_eq!(there.0.high().to_string(), high);
+            assert!(there.0.v4().is_none_or(|v4| Ends::of_v4(v4) == there.0));
         }
     }
 

@@ -13,7 +13,7 @@ use crate::fast_path;
 
 /// What may happen next in a transfer: mostly what happens mostly.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+pub(super) enum Step {
     /// Sends `count` new segments; the one numbered `lost` never arrives.
     Send { count: u64, lost: Option<u64> },
     /// An acknowledgement of all that arrived, SACK blocks for what is above a gap.
@@ -28,7 +28,7 @@ enum Step {
     Wait(u64),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let lost = prop::option::weighted(0.15, 0_u64..4);
     prop_oneof![
         6 => (1_u64..5, lost).prop_map(|(count, lost)| Step::Send { count, lost }),
@@ -41,7 +41,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// The transfer as packets; numbers of segments from 0.
-fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
+pub(super) fn transfer(steps: &[Step], sack: bool, clocks: bool) -> Vec<Captured> {
     let no_sack = if sack { "" } else { " nosack" };
     let mut text = format!("0.000 > S{no_sack}\n0.010 < S{no_sack}\n0.0101 > ack 1\n");
     let place = |segment: u64| 1 + segment * MSS;

@@ -49,7 +49,7 @@ impl Sink for Recorder {
 }
 
 /// All that is found in these packets.
-fn results(packets: &[Captured]) -> String {
+pub(super) fn results(packets: &[Captured]) -> String {
     let mut analyzer = Analyzer::with_sink(Recorder::default());
     feed(&mut analyzer, packets);
     let (trace, mut recorder) = analyzer.finish_into();

@@ -7,6 +7,7 @@ mod damaged;
 pub(crate) mod drill;
 mod fast_path;
 mod figures;
+mod folded;
 mod fragments;
 pub(crate) mod frames;
 mod in_passing;

@@ -13,13 +13,13 @@ use crate::{Analyzer, Connection, Episode, FlowId, LimitPeriod, Sink, Spurious, 
 
 /// Everything but single packets, as text.
 #[derive(Debug, Default)]
-struct Recorder {
+pub(super) struct Recorder {
     wants_packets: bool,
-    text: String,
+    pub(super) text: String,
 }
 
 impl Recorder {
-    fn note(&mut self, what: impl std::fmt::Debug) {
+    pub(super) fn note(&mut self, what: impl std::fmt::Debug) {
         let _ = writeln!(self.text, "{what:?}");
     }
 }
@@ -60,7 +60,7 @@ fn both_ways(halvings: u32, feed: impl Fn(&mut Analyzer<Recorder>)) -> [String; 
 }
 
 /// Anything, by a few clients: SYNs again and anew, resets, and data after them.
-fn any_step() -> impl Strategy<Value = Step> {
+pub(super) fn any_step() -> impl Strategy<Value = Step> {
     const FLAGS: [TcpFlags; 5] =
         [TcpFlags::ACK, TcpFlags::SYN, TcpFlags::RST, TcpFlags::FIN, TcpFlags::PSH];
     let flags = prop::sample::select(vec![

@@ -19,6 +19,7 @@ use crate::direction::classification::{Classification, Ignored, NewData, Retrans
 use crate::direction::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
 use crate::direction::scoreboard::Scoreboard;
 use crate::direction::timeout::Timeout;
+use crate::fold::folded;
 use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
@@ -71,6 +72,13 @@ pub(crate) struct SenderModel {
     /// ACKs that revealed a loss and were ignored until the timer that just expired.
     ignored: Option<Ignored>,
 }
+folded! {
+    SenderModel {
+        round_trip, last_heard, heard_before, last_sent, last_new, advanced, known, in_transit,
+        head_retransmitted, timeout, too_big, spurious_until, going_back, probe, small_until,
+        sends_at_once, sack_refused, ignored
+    }
+}
 
 /// When a packet passed, and which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +86,7 @@ struct Moment {
     at: Instant,
     frame: u64,
 }
+folded! { Moment { at, frame } }
 
 #[derive(Debug)]
 struct TooBig {
@@ -87,6 +96,7 @@ struct TooBig {
     /// Data sent until then lie below.
     point: Offset,
 }
+folded! { TooBig { frame, mtu, point } }
 
 impl SenderModel {
     /// SACK was not negotiated.

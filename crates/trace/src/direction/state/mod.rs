@@ -21,6 +21,7 @@ use crate::direction::sender_model::SenderModel;
 use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
+use crate::fold::folded;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
 use crate::{
@@ -60,6 +61,13 @@ pub(crate) struct DirectionState {
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
     pub(crate) totals: Totals,
+}
+folded! {
+    DirectionState {
+        positions, board, sender_model, recovery, classifier, spurious_detector, causes,
+        full_segment, last_window, window_edge, data_end, settled, is_whole, gave_up, observers,
+        totals
+    }
 }
 
 /// The result of an ACK for the opposite direction.

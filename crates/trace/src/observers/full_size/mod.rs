@@ -3,6 +3,7 @@
 use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::TcpFlags;
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{MssChange, SegmentKind};
@@ -38,6 +39,7 @@ pub(crate) struct FullSize {
     run: Run,
     changes: Vec<MssChange>,
 }
+folded! { FullSize { offered, agreed, in_use, largest, run, changes } }
 
 /// Segments of one size, smaller than full ones, that others followed at once.
 #[derive(Debug, Default)]
@@ -48,6 +50,7 @@ struct Run {
     frame: u64,
     end: Offset,
 }
+folded! { Run { size, count, at, frame, end } }
 
 impl FullSize {
     /// Bytes of data in a full segment; `None` while unknown.

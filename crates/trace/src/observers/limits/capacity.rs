@@ -8,6 +8,8 @@
 
 use tcplab_units::Rate;
 
+use crate::fold::folded;
+
 /// Bins in each doubling of the rate.
 const PER_OCTAVE: usize = 16;
 /// The slowest rate distinguished, 2¹⁰ bytes a second; the fastest is 2³⁴.
@@ -28,6 +30,7 @@ pub(crate) struct Capacity {
     counts: Option<Box<[u8; BINS]>>,
     mode: usize,
 }
+folded! { Capacity { bytes, nanos, counts, mode } }
 
 impl Capacity {
     /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size.

@@ -1,5 +1,7 @@
 //! How a rate grows from round trip to round trip.
 
+use crate::fold::folded;
+
 /// The rates of the round trips so far, bytes a second.
 #[derive(Debug)]
 pub(crate) struct Growth {
@@ -8,6 +10,7 @@ pub(crate) struct Growth {
     last: u64,
     best: u64,
 }
+folded! { Growth { by_leaps, last, best } }
 
 impl Growth {
     pub(crate) fn new() -> Growth {

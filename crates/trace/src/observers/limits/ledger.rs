@@ -6,6 +6,7 @@
 
 use tcplab_units::{Bytes, Instant, Span};
 
+use crate::fold::folded;
 use crate::observers::event::Event;
 use crate::{Confidence, Flow, Limit, LimitPeriod, LimitShares};
 
@@ -83,6 +84,7 @@ pub(crate) struct TimeLedger {
     period: Option<LimitPeriod>,
     total: LimitShares,
 }
+folded! { TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total } }
 
 #[derive(Debug, Default)]
 struct Stretch {
@@ -96,6 +98,11 @@ struct Stretch {
     from: Instant,
     frame: u64,
     acked: u64,
+}
+folded! {
+    Stretch {
+        shares, clocked, starved, lull, longest_lull, paced, train, from, frame, acked
+    }
 }
 
 impl TimeLedger {

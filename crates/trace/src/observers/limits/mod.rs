@@ -9,6 +9,7 @@
 //! compared.
 
 mod capacity;
+mod departure;
 mod growth;
 mod ledger;
 mod pace;
@@ -18,9 +19,11 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Rate, Span};
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Confidence, Flow, SegmentKind};
-use sender::{Answer, Departure, Sender};
+use departure::{Answer, Departure};
+use sender::Sender;
 
 /// Faster reactions count as immediate: the capture point is at the sender.
 const AT_ONCE: Span = Span::from_millis(1);
@@ -44,6 +47,7 @@ pub(crate) struct Limits {
     /// Away from the sender: ACKs that have not reached it yet.
     under_way: VecDeque<Answer>,
 }
+folded! { Limits { reaction, offered, sender, last, under_way } }
 
 impl Limits {
     pub(crate) fn opened(&mut self, reaction: Span) {

@@ -2,6 +2,8 @@
 
 use tcplab_units::Span;
 
+use crate::fold::folded;
+
 /// Whether sendings follow one another as a pacing timer would have it: each after a time that
 /// is proportional to what was sent before (`tcp_update_skb_after_send`).
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,6 +12,7 @@ pub(crate) struct Pace {
     nanos: u64,
     kept: u8,
 }
+folded! { Pace { nanos, kept } }
 
 impl Pace {
     /// As many make a pace.

@@ -14,9 +14,11 @@
 use tcplab_units::{Instant, Offset, Rate, Span};
 
 use super::capacity::Capacity;
+use super::departure::{Answer, Departure};
 use super::growth::Growth;
 use super::ledger::{RoundOutcome, SpanKind, TimeLedger};
 use super::pace::Pace;
+use crate::fold::folded;
 use crate::observers::event::{Event, SendEvent};
 use crate::{Confidence, Flow, Limit, Timer};
 
@@ -49,41 +51,6 @@ const PACED_REPEATS: u8 = 2;
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
 const BUSY: u64 = 85;
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Departure {
-    pub(crate) at: Instant,
-    pub(crate) frame: u64,
-    pub(crate) end: u64,
-    pub(crate) payload: u64,
-    /// Not new data in order.
-    pub(crate) repeat: bool,
-    /// It starts or continues fast recovery.
-    pub(crate) fast: bool,
-    pub(crate) window_probe: bool,
-    pub(crate) timer: Option<Timer>,
-    /// Where the capture point knows: bytes in flight, this one included.
-    pub(crate) in_flight: Option<u64>,
-}
-
-/// An acknowledgement, at the time at which it reaches the sender.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer {
-    pub(crate) at: Instant,
-    pub(crate) frame: u64,
-    pub(crate) ack: u64,
-    /// Bytes of data newly acknowledged.
-    pub(crate) fresh: u64,
-    /// The bytes that the receiver is known to have, SACKed ones included.
-    pub(crate) delivered: u64,
-    /// The first byte that may not be sent, if the window's scale is known.
-    pub(crate) edge: Option<u64>,
-    /// Where the capture point knows.
-    pub(crate) in_flight: Option<u64>,
-    pub(crate) with_data: bool,
-    /// A round trip at the capture point.
-    pub(crate) sample: Option<Span>,
-}
 
 #[derive(Debug)]
 pub(crate) struct Sender {
@@ -125,6 +92,13 @@ pub(crate) struct Sender {
     last_passed: Span,
     ledger: TimeLedger,
 }
+folded! {
+    Sender {
+        offered, largest, reaction, una, high, delivered, edge, in_flight, proven, grew, recovery,
+        unsure, probed, chunk, growth, smoothed, least, heard, gap, pace, paced_repeats, round,
+        capacity, last_passed, ledger
+    }
+}
 
 /// What happened since the last sending.
 #[derive(Debug, Clone, Copy, Default)]
@@ -153,6 +127,12 @@ struct Gap {
     /// When everything was acknowledged, and by which frame.
     drained: Option<(Instant, u64)>,
 }
+folded! {
+    Gap {
+        from, in_flight, room, recovering, small, burst, declined, heard, heard_frame, available,
+        with_data, opened, drained
+    }
+}
 
 /// A round trip: until what was sent before it began is acknowledged.
 #[derive(Debug, Clone, Copy)]
@@ -163,6 +143,7 @@ struct Round {
     arrived: u64,
     least: Option<Span>,
 }
+folded! { Round { from, mark, arrived, least } }
 
 impl Sender {
     /// `sent` is the first packet with data.

@@ -2,6 +2,8 @@
 
 use tcplab_units::{Offset, Span};
 
+use crate::fold::folded;
+
 /// `tcp_rto_min`: the least that the timeout exceeds the smoothed RTT by, microseconds.
 const LEAST: u64 = 200_000;
 /// `TCP_RTO_MAX`, microseconds.
@@ -24,6 +26,7 @@ pub(crate) struct Estimator {
     /// `rtt_seq`: once this is acknowledged, the flight is over.
     flight_end: Offset,
 }
+folded! { Estimator { smoothed, deviation, largest, margin, flight_end } }
 
 impl Estimator {
     /// A sample by an ACK of everything before `una`, when the highest byte sent ended at `high`.

@@ -2,6 +2,7 @@
 
 use tcplab_units::{Offset, Span};
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
 use crate::{CapturePoint, Flow, Range, RoundTrips, SegmentKind};
 
@@ -34,6 +35,11 @@ pub(crate) struct RoundTripTimes {
     timestamps: Timestamps,
     /// Around everything that was retransmitted and is not acknowledged yet.
     repeated: Option<Range>,
+}
+folded! {
+    RoundTripTimes {
+        by_ack, by_sack, by_timestamp, min, max, sum, sizes, estimator, timestamps, repeated
+    }
 }
 
 impl RoundTripTimes {

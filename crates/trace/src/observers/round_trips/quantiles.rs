@@ -2,6 +2,8 @@
 
 use tcplab_units::Span;
 
+use crate::fold::folded;
+
 /// As many are kept as they are.
 const FEW: usize = 6;
 /// Classes in each doubling: 3.5 % wide, so that none is wider than 4 % with its bounds rounded.
@@ -45,6 +47,7 @@ pub(crate) struct Quantiles {
     first: u16,
     counts: Vec<u16>,
 }
+folded! { Quantiles { few, filled, scale, lot, first, counts } }
 
 impl Quantiles {
     pub(crate) fn is_empty(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::fold::folded;
 use crate::packet::Packet;
 
 /// The ticks needed to estimate their length.
@@ -12,6 +13,7 @@ const ENOUGH: u32 = 16;
 pub(crate) struct Timestamps {
     readings: Option<[(Instant, u32); 2]>,
 }
+folded! { Timestamps { readings } }
 
 impl Timestamps {
     #[inline(always)]

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
 use timeout::{Before, Repair};
@@ -64,6 +65,12 @@ pub(crate) struct Stalls {
     /// Stalls whose causes are not known yet, and later ones.
     waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
+}
+folded! {
+    Stalls {
+        last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
+        closed, room, least, duplicates, sacked, head_resent, waiting, sums
+    }
 }
 
 impl Stalls {

@@ -7,6 +7,7 @@
 
 use tcplab_units::{Instant, Offset, Span};
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
 use crate::{Range, Sign, Spurious, StallCause};
 
@@ -51,6 +52,12 @@ pub(crate) struct Repair {
     /// The end of the data had arrived.
     tail_arrived: bool,
 }
+folded! {
+    Repair {
+        range, clock, at, least, before, fresh, oldest, high, in_flight, few, window_full, resent,
+        repaired, more, spurious, resent_to, jumped, tail_arrived
+    }
+}
 
 /// What was known before the timer sent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -72,6 +79,7 @@ pub(crate) struct Before {
     /// updates what is echoed (RFC 7323 section 4.3).
     pub(crate) reports: bool,
 }
+folded! { Before { resent, ignored, revealed, duplicates, sacked, whole, reports } }
 
 impl Repair {
     /// The bytes in flight, of a full segment, and of the window's rest are those before it was

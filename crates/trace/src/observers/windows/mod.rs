@@ -3,6 +3,7 @@
 use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
+use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
 use crate::observers::occurrences::RareOccurrences;
 use crate::packet::Packet;
@@ -37,6 +38,12 @@ pub(crate) struct Windows {
     probes: RareOccurrences,
     guess: Option<Box<ScaleGuess>>,
 }
+folded! {
+    Windows {
+        advertised, unit, first, min, max, closed, latest, zero_for, longest_zero, zero, full,
+        updates, silly, shrunk, probes, guess
+    }
+}
 
 /// The window that counts.
 #[derive(Debug, Clone, Copy)]
@@ -48,6 +55,7 @@ struct Advertised {
     /// The sequence number of the segment that advertised it (SND.WL1 of RFC 9293 section 3.3.1).
     told_by: SeqNumber,
 }
+folded! { Advertised { window, scaled, ack, told_by } }
 
 impl Advertised {
     fn edge(&self) -> Offset {

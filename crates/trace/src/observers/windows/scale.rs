@@ -2,6 +2,8 @@
 
 use tcplab_units::Offset;
 
+use crate::fold::folded;
+
 /// The largest shift (RFC 7323 section 2.3).
 const LARGEST: u8 = 14;
 /// As many flights that end exactly at the window's edge are no chance.
@@ -16,6 +18,7 @@ pub(crate) struct ScaleGuess {
     met: [u8; LARGEST as usize + 1],
     last_met: Offset,
 }
+folded! { ScaleGuess { at_least, met, last_met } }
 
 impl ScaleGuess {
     /// Data up to `flight` bytes above `ack`, which came with `window` in its header.

@@ -1,0 +1,73 @@
+//! Results as far as they are kept while a connection goes on.
+
+use super::folded;
+use crate::{
+    Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind, IgnoredAcks, Limit,
+    LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Series, Stall, StallCause,
+    StallSum, SynOptions, TcpState, Timer, Totals,
+};
+
+folded! { Range { start, end } }
+folded! { enum Timer { Probe, Retransmission } }
+folded! {
+    Totals {
+        segments, wire_segments, data_segments, data, unique, retransmissions, retransmitted,
+        pure_acks, duplicate_acks, max_in_flight, max_window
+    }
+}
+folded! {
+    Causes {
+        by_duplicate_acks, by_sack, by_rack, by_icmp, tail_loss_probes, tail_loss_probes_new_data,
+        timeouts, ignored_acks, backoff_max, after_timeout, control_repeated,
+        lost_retransmissions, syn_retransmissions, fin_retransmissions, spurious_by_dsack,
+        spurious_by_timestamp, retransmissions_unexplained, gaps_filled, out_of_order,
+        out_of_order_max, network_duplicates, capture_duplicates, acked_not_captured,
+        acked_not_captured_bytes
+    }
+}
+folded! {
+    IgnoredAcks {
+        after_duplicate_acks, after_sack, after_partial_ack, duplicate_acks, sent, waited
+    }
+}
+folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
+folded! { MssChange { at, frame, from, to } }
+folded! {
+    Handshake {
+        kind, syn, syn_ack, opened, round_trip, client, server, client_repeats, server_repeats,
+        fast_open, multipath, ecn
+    }
+}
+folded! {
+    enum HandshakeKind {
+        Unseen, Unanswered, Refused, HalfOpen, ThreeWay, Simultaneous, Split
+    }
+}
+folded! { SynOptions { seen, cut, mss, window_scale, sack_permitted, timestamps, window } }
+folded! { FastOpen { cookie_sent, cookie_given, data, accepted } }
+folded! { enum EcnAgreement { Unknown, NotAsked, Refused, Classic, Accurate } }
+folded! {
+    enum TcpState {
+        Listen, SynSent, SynReceived, Established, FinWait1, FinWait2, CloseWait, Closing,
+        LastAck, TimeWait, Closed
+    }
+}
+folded! { Series { interval, from, sent, acked } }
+folded! { Stall { from, until, frames, cause, in_flight } }
+folded! {
+    enum StallCause {
+        SenderIdle, SenderSlow, NoRequest, ZeroWindow, PacketDelay, DoubleLoss, TailLoss,
+        SmallWindow, SmallReceiveWindow, ContinuousLoss, AckLoss, IgnoredAcks, Timeout,
+        Undetermined
+    }
+}
+folded! { StallSum { cause, count, time, longest } }
+folded! { LimitPeriod { limit, shares, from, until, acked, frames } }
+folded! { LimitShares { spans, idle, confidence } }
+folded! {
+    enum Limit {
+        Application, ReceiveWindow, SendBuffer, SlowStart, Congestion, Path, Timeout
+    }
+}
+folded! { Occurrences { count, first, frames } }
+folded! { enum Confidence { None, Low, Medium, High } }

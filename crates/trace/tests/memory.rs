@@ -1,0 +1,175 @@
+//! What connections cost in memory, by the kernel's account of this process: `VmRSS` and `VmHWM` of
+//! `/proc/self/status`, proc(5).
+
+use std::env;
+use std::fs;
+use std::net::Ipv4Addr;
+use std::process::Command;
+
+use tcplab_trace::{Analyzer, Connection, Frame, Sink, Trace};
+use tcplab_units::Bytes;
+use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
+
+/// Set where a test is [alone] in its process.
+const ALONE: &str = "TCPLAB_TEST_ALONE";
+
+/// Keeps no more than counts: connections, and packets of them.
+#[derive(Debug, Default)]
+struct Counts(u64, u64);
+
+impl Sink for Counts {
+    fn wants_packets(&self) -> bool {
+        false
+    }
+    fn connection(&mut self, _: usize, connection: Connection) {
+        self.0 += 1;
+        self.1 += connection.packets;
+    }
+}
+
+/// An analyser that is fed.
+struct Fed {
+    analyzer: Analyzer<Counts>,
+    frames: u64,
+}
+
+impl Fed {
+    fn new() -> Fed {
+        Fed { analyzer: Analyzer::with_sink(Counts::default()), frames: 0 }
+    }
+
+    fn packet(&mut self, number: u32, from_client: bool, tcp: TcpRepr, data: &[u8]) {
+        let addresses = [Ipv4Addr::from_bits(0x0a00_0000 + number), Ipv4Addr::new(192, 0, 2, 1)];
+        let ports = [40_000 + number as u16 % 1_000, 443];
+        let (from, to) = if from_client { (0, 1) } else { (1, 0) };
+        let (src, dst) = (addresses[from], addresses[to]);
+        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct };
+        let tcp = TcpRepr { src_port: ports[from], dst_port: ports[to], ..tcp };
+        let bytes = tcp.to_packet(&ip.into(), data);
+        self.frames += 1;
+        let time = 1_700_000_000_000_000_000 + self.frames * 20_000;
+        self.analyzer.packet(&Frame::whole(time, LinkType::RawIp, &bytes));
+    }
+
+    fn syn(&mut self, number: u32) {
+        let mss = Some(1_460);
+        let (window_scale, sack_permitted) = (Some(7), true);
+        let timestamps = Some((self.frames as u32 / 50, 0));
+        let seq = SeqNumber::new(number.wrapping_mul(2_654_435_761));
+        let window = 64_240;
+        let flags = TcpFlags::SYN;
+        let syn = TcpRepr {
+            seq,
+            flags,
+            window,
+            mss,
+            window_scale,
+            sack_permitted,
+            timestamps,
+            ..TcpRepr::default()
+        };
+        self.packet(number, true, syn, &[]);
+    }
+
+    /// Opens a connection, and a request with its answer, acknowledged: then it is quiet.
+    fn open(&mut self, number: u32) {
+        self.syn(number);
+        let isn = number.wrapping_mul(2_654_435_761);
+        let of = |seq: u32, ack: u32, flags| {
+            let timestamps = Some((number, number / 2));
+            let (seq, ack) = (SeqNumber::new(seq), SeqNumber::new(ack));
+            TcpRepr { seq, ack, flags, window: 501, timestamps, ..TcpRepr::default() }
+        };
+        let (syn_ack, ack) = (TcpFlags::SYN | TcpFlags::ACK, TcpFlags::ACK);
+        let options = TcpRepr {
+            mss: Some(1_460),
+            window_scale: Some(7),
+            sack_permitted: true,
+            ..of(9, isn + 1, syn_ack)
+        };
+        self.packet(number, false, options, &[]);
+        self.packet(number, true, of(isn + 1, 10, ack), &[]);
+        self.packet(number, true, of(isn + 1, 10, ack | TcpFlags::PSH), &[0; 200]);
+        self.packet(number, false, of(10, isn + 201, ack | TcpFlags::PSH), &[0; 900]);
+        self.packet(number, true, of(isn + 201, 910, ack), &[]);
+    }
+
+    fn finish(self) -> (Trace, Counts) {
+        self.analyzer.finish_into()
+    }
+}
+
+/// A line of `/proc/self/status`, bytes.
+fn status(key: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
+}
+
+/// Whether this process runs only this test; else one that does has passed it.
+fn alone(test: &str) -> bool {
+    if env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let own = env::current_exe().unwrap();
+    let only = Command::new(own).args(["--exact", test]).env(ALONE, "").output().unwrap();
+    assert!(only.status.success(), "{}", String::from_utf8_lossy(&only.stdout));
+    false
+}
+
+/// The bytes that each of the last two thirds of `count` connections adds: those in use, which
+/// take more, are as many before and after.
+fn each(count: u32, mut add: impl FnMut(&mut Fed, u32)) -> (u64, Fed) {
+    let mut fed = Fed::new();
+    let first = count / 3;
+    (0..first).for_each(|number| add(&mut fed, number));
+    let before = status("VmRSS");
+    (first..count).for_each(|number| add(&mut fed, number));
+    ((status("VmRSS") - before) / u64::from(count - first), fed)
+}
+
+#[test]
+fn unanswered_syn_costs_at_most_120_bytes() {
+    if !alone("unanswered_syn_costs_at_most_120_bytes") {
+        return;
+    }
+    const SYNS: u32 = 120_000;
+    let (bytes, fed) = each(SYNS, |fed, number| fed.syn(number));
+    assert!(bytes <= 120, "{bytes} bytes each");
+    let Counts(connections, packets) = fed.finish().1;
+    assert_eq!((connections, packets), (SYNS.into(), SYNS.into()));
+}
+
+#[test]
+fn quiet_connection_costs_about_a_kilobyte() {
+    if !alone("quiet_connection_costs_about_a_kilobyte") {
+        return;
+    }
+    const OPEN: u32 = 90_000;
+    let (bytes, fed) = each(OPEN, |fed, number| fed.open(number));
+    assert!(bytes <= 1_100, "{bytes} bytes each");
+    let Counts(connections, packets) = fed.finish().1;
+    assert_eq!((connections, packets), (OPEN.into(), u64::from(OPEN) * 6));
+}
+
+#[test]
+fn memory_limit_holds_and_says_what_it_ended() {
+    if !alone("memory_limit_holds_and_says_what_it_ended") {
+        return;
+    }
+    const OPEN: u32 = 130_000;
+    let limit = Analyzer::<Counts>::LEAST_MEMORY;
+    let before = status("VmHWM");
+    let mut fed = Fed::new();
+    fed.analyzer = Analyzer::with_sink(Counts::default()).with_memory(limit);
+    (0..OPEN).for_each(|number| fed.open(number));
+    let grew = status("VmHWM") - before;
+    assert!(grew <= limit.as_u64(), "{} grew by {grew}", Bytes::new(before));
+    let (trace, Counts(connections, packets)) = fed.finish();
+    assert_eq!((connections, packets), (OPEN.into(), u64::from(OPEN) * 6));
+    let notes: Vec<_> = trace.notes.iter().map(|note| note.text.as_str()).collect();
+    let [note] = notes[..] else { panic!("{notes:?}") };
+    assert!(note.starts_with("the limit of 64 MB of memory ended "), "{note}");
+    let ended: u64 = note.split_whitespace().nth(8).unwrap().parse().unwrap();
+    assert!((10_000..120_000).contains(&ended), "{note}");
+}
