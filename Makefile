@@ -170,6 +170,11 @@ same-packets: toolchain ## whether the catalogue in virtual time still sends the
 SCRIPTS ?=
 STACK ?= model:linux-6.18
 
+.PHONY: attack
+attack: toolchain ## attack tcplab with hostile scenarios, captures and scripts: tries and failures (some: ATTACKS="trace matrix")
+	cargo build --locked --release --package tcplab
+	@scripts/attack.py target/release/tcplab $(ATTACKS)
+
 .PHONY: conformance
 conformance: toolchain ## pass, fail and unsupported by topic: packetdrill scripts on a model of TCP (SCRIPTS=DIR)
 	@test -n "$(SCRIPTS)" || { echo "say where the scripts are: make conformance SCRIPTS=DIR"; exit 2; }

@@ -160,15 +160,14 @@ fn of_capture(file: &Path) -> Result<Known> {
     let mut situation = Situation::of_connection(&connection).with_context(|| {
         format!("{}: contains no RTT sample, which the formulas need", file.display())
     })?;
-    situation.congestion = match trace::is_stdin(file) {
-        true => Congestion::unknown("standard input cannot be read a second time"),
-        false => {
-            let mut analyzer =
-                Analyzer::with_sink(Only::new(Some(index), Some(Reactions::default())));
-            analyzer.read(trace::open(file)?);
-            let (_, only) = analyzer.finish_into();
-            only.into_inner().unwrap_or_default().congestion(&connection, &situation)
-        }
+    situation.congestion = if trace::is_stdin(file) {
+        Congestion::unknown("standard input cannot be read a second time")
+    } else {
+        let only = Only::new(Some(index), Some(Reactions::default()));
+        let mut analyzer = Analyzer::with_sink(only);
+        analyzer.read(trace::open(file)?);
+        let reactions = analyzer.finish_into().1.into_inner().unwrap_or_default();
+        reactions.congestion(&connection, &situation)
     };
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
     Ok(Known { title, situation, path: None, choices: Vec::new(), world: World::Auto })

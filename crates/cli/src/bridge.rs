@@ -7,6 +7,7 @@ use tcplab_testbed::{BridgeRequest, DeviceKind};
 use tcplab_units::Span;
 
 use crate::arguments::{BridgeArguments, PathChoice};
+use crate::exit::of_signal;
 use crate::output::print_note;
 use crate::shell::moving;
 use crate::traffic::{self, Display};
@@ -23,6 +24,7 @@ pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     let ended = tcplab_testbed::bridge(&request, warn, |traffic| display.show(traffic));
     Display::clear(using.live);
     let [first, second] = &request.interfaces;
-    traffic::finish(&using, [first, second], &ended?, None)?;
-    Ok(ExitCode::SUCCESS)
+    let (summary, signal) = ended?;
+    traffic::finish(&using, [first, second], &summary, None)?;
+    Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(of_signal(signal))))
 }

@@ -9,14 +9,13 @@ use tcplab_lab::fidelity::{Pair, compare, csv};
 use tcplab_lab::{Bench, LabError, RunDirectory};
 use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
-use tcplab_units::Bytes;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
 use crate::output::{answer_or_json, in_document, print_note, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
-use crate::run::{device, launcher};
+use crate::run::{BRIEFLY, device, launcher};
 use crate::scenarios;
 use crate::signals::stop_on_signals;
 
@@ -60,7 +59,7 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
     for run in runs {
         complete(run, bench, stop)?;
     }
-    let display = Display::new(Bytes::ZERO);
+    let display = Display::new();
     let found = compare(pairs, |done, total| {
         display.analysing(done, total);
         unless_stopped(stop)
@@ -71,7 +70,7 @@ fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, La
 
 fn complete(run: &RunDirectory, bench: &Bench, stop: &AtomicBool) -> Result<(), LabError> {
     print_note(&format!("{}, world: {}", run.plan().name, run.plan().world));
-    let mut display = Display::of(run);
+    let mut display = Display::of(run, &tcplab_lab::estimate(run, bench, BRIEFLY), false);
     let completed =
         tcplab_lab::complete(run, bench, stop, |event| display.show(event), tcplab_lab::no_report);
     display.clear();

@@ -8,6 +8,7 @@ mod doctor;
 mod exit;
 mod export;
 mod fidelity;
+mod files;
 mod load;
 mod metrics;
 mod mistaken;
@@ -73,5 +74,6 @@ fn main() -> ExitCode {
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
-    result.unwrap_or_else(|error| print_error::print_error(&error))
+    let code = result.unwrap_or_else(|error| print_error::print_error(&error));
+    signals::exit_code().unwrap_or(code)
 }

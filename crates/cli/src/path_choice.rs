@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use tcplab_scenario::{PathFile, Problem, presets};
 
 use crate::arguments::PathChoice;
-use crate::scenarios::files_beside;
+use crate::scenarios::{files_beside, read_text};
 
 /// The path that was chosen on the command line, complete and checked.
 ///
@@ -30,7 +30,7 @@ pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
     if !looks_like_a_file {
         return Err(unknown(given));
     }
-    let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
+    let source = read_text(path, given)?;
     let source =
         String::from_utf8(source).map_err(|_| anyhow!("{given} is not UTF-8: convert it"))?;
     let name = path.file_stem().map_or(given.into(), |stem| stem.to_string_lossy().into_owned());

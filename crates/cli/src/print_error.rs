@@ -26,7 +26,12 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         print_coloured_note(|colours| in_their_source(scenario, colours));
         return ExitCode::from(ERROR);
     }
-    print_note(&format!("error: {}", chain(error)));
+    let is_stop = error.chain().any(|cause| {
+        cause.downcast_ref::<LabError>().is_some_and(LabError::is_stop)
+            || matches!(cause.downcast_ref::<TrialError>(), Some(TrialError::Stopped))
+    });
+    let head = if is_stop { "" } else { "error: " };
+    print_note(&format!("{head}{}", chain(error)));
     if let Some(remedy) = remedy(error).or_else(|| mistaken::remedy(&chain(error))) {
         print_note(&format!("  try: {remedy}"));
     }

@@ -1,16 +1,20 @@
 //! Shows the progress of a run: a bar with the remaining time on a terminal, lines elsewhere.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use tcplab_lab::{Event, RunDirectory};
+use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, in_words};
 use tcplab_units::Bytes;
 
 use crate::output::{Bar, has_seen_notes, print_note};
 
-/// A trial's share of the bar.
+/// The length of a bar that shows the time.
 const STEPS: u64 = 1000;
+/// The bar on a terminal; LEFT is replaced by how long it still takes.
+const TEMPLATE: &str =
+    "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about LEFT left\n  {msg}";
 /// Without a terminal, runs up to this many trials print a line for each.
 const EACH: u64 = 200;
 
@@ -21,31 +25,67 @@ pub(crate) struct Display {
     index: u64,
     total: u64,
     trial: String,
-    /// When the first new trial started, and the number of existing ones.
-    since: Instant,
-    skipped: u64,
+    /// What the bar shows, where the time that is left is known.
+    time: Option<Time>,
+}
+
+/// How long a run has taken, and still takes.
+struct Time {
+    began: Instant,
+    remaining: Remaining,
+    /// When it will be over, seconds after it began.
+    end: Arc<AtomicU64>,
+}
+
+impl Time {
+    fn left(&self) -> Duration {
+        self.remaining.left(self.began.elapsed())
+    }
 }
 
 impl Display {
-    /// A display for trials that each move `amount` of data.
-    pub(crate) fn new(amount: Bytes) -> Display {
-        let bar = Bar::new(
-            None,
-            "{spinner} {wide_bar} {percent:>3} %  {elapsed_precise} elapsed, about {eta} left\n  {msg}",
-        );
-        let plain = !has_seen_notes();
-        let (trial, since) = (String::new(), Instant::now());
-        Display { bar, plain, amount, index: 0, total: 0, trial, since, skipped: 0 }
+    /// A display of an analysis.
+    pub(crate) fn new() -> Display {
+        let bar = Bar::new(None, &TEMPLATE.replace("LEFT", "{eta}"));
+        let (amount, trial) = (Bytes::ZERO, String::new());
+        Display { bar, plain: !has_seen_notes(), amount, index: 0, total: 0, trial, time: None }
     }
 
-    /// A display for the trials of a run.
-    pub(crate) fn of(run: &RunDirectory) -> Display {
+    /// A display for the trials of a run; one that is `quiet` shows failures only.
+    pub(crate) fn of(run: &RunDirectory, estimate: &RunEstimate, quiet: bool) -> Display {
+        let (began, end) = (Instant::now(), Arc::new(AtomicU64::new(estimate.seconds.1 as u64)));
+        let until = Arc::clone(&end);
+        let left = move || {
+            let left = until.load(Ordering::Relaxed).saturating_sub(began.elapsed().as_secs());
+            in_words(left as f64)
+        };
         let amount = run.scenario().cases.first().map(|case| case.workload.amount());
-        Display::new(amount.unwrap_or_default())
+        let display = Display::new();
+        Display {
+            bar: if quiet {
+                Bar::hidden()
+            } else {
+                Bar::with_time_left(STEPS, &TEMPLATE.replace("LEFT", "{left}"), left)
+            },
+            plain: display.plain && !quiet,
+            amount: amount.unwrap_or_default(),
+            time: Some(Time { began, remaining: Remaining::new(run, estimate), end }),
+            ..display
+        }
     }
 
     /// Shows an event of the run.
     pub(crate) fn show(&mut self, event: Event<'_>) {
+        if let Some(time) = &mut self.time {
+            let passed = time.began.elapsed();
+            time.remaining.handle(passed, &event);
+            let left = time.remaining.left(passed);
+            time.end.store((passed + left).as_secs(), Ordering::Relaxed);
+            let share = passed.as_secs_f64() / (passed + left).as_secs_f64().max(1e-3);
+            // It does not go back when there turns out to be more to do.
+            let position = (share * STEPS as f64) as u64;
+            self.bar.set_position(position.min(STEPS).max(self.bar.position()));
+        }
         match event {
             Event::Calibrating { step, total } => {
                 let text = format!("calibrating the path: step {step} of {total}");
@@ -59,17 +99,11 @@ impl Display {
             }
             Event::Started { index, total, case, number } => {
                 (self.index, self.total) = (index as u64, total as u64);
-                self.bar.set_length(self.total * STEPS);
-                self.bar.set_position((self.index - 1) * STEPS);
                 self.trial = format!("trial {index} of {total}: {case}, number {number}");
                 self.bar.set_message(&self.trial);
                 self.begun();
             }
             Event::Progress(progress) => {
-                let amount = self.amount.as_u64();
-                let share = (progress.received.as_u64() * STEPS).checked_div(amount);
-                let share = share.unwrap_or(STEPS / 2).min(STEPS - 1);
-                self.bar.set_position((self.index - 1) * STEPS + share);
                 let received = progress.received.as_u64() as f64 / 1e6;
                 // A load with a duration has no fixed amount.
                 let of = match self.amount {
@@ -86,22 +120,21 @@ impl Display {
                 let then = if again { "retrying" } else { "missing in the tables" };
                 let text = format!("  {} failed: {reason}; {then}", self.trial);
                 self.bar.print_above(&text);
-                self.bar.set_position(self.index * STEPS);
             }
             Event::Flawed { flaws, again } => {
                 let then = if again { "retrying" } else { "keeping it with a flag" };
                 self.line(&format!("  flawed ({}); {then}", flaws.join("; ")));
             }
             Event::Analysing { done, total } => self.analysing(done, total),
-            Event::Stored => self.bar.set_position(self.index * STEPS),
+            Event::Reporting => {
+                self.bar.set_message("writing the report");
+                self.line("writing the report");
+            }
+            Event::Stored { .. } => {}
             Event::Skipped => {
                 if self.total <= EACH {
                     self.line("  exists");
                 }
-                self.bar.set_position(self.index * STEPS);
-                // Existing trials took no time: estimate from new ones.
-                self.bar.reset_eta();
-                (self.since, self.skipped) = (Instant::now(), self.index);
             }
         }
     }
@@ -115,12 +148,8 @@ impl Display {
         }
         let (before, now) = ((self.index - 1) * 100 / self.total, self.index * 100 / self.total);
         if before < now && now < 100 {
-            let run = (self.index - self.skipped).max(1) as f64;
-            let left = self.since.elapsed().as_secs_f64() / run * (self.total - self.index) as f64;
-            let left = match left {
-                s if s < 90.0 => format!("{s:.0} s"),
-                s => format!("{:.0} min", s / 60.0),
-            };
+            let left = self.time.as_ref().map_or(Duration::ZERO, Time::left);
+            let left = in_words(left.as_secs_f64());
             self.line(&format!("{now} %, trial {} of {}, {left} left", self.index, self.total));
         }
     }
@@ -130,8 +159,10 @@ impl Display {
         if done == 1 {
             self.line("analysing the trials");
         }
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
+        if self.time.is_none() {
+            self.bar.set_length(total as u64);
+            self.bar.set_position(done as u64);
+        }
         self.bar.set_message("analysing the trials");
     }
 

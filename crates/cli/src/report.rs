@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
 use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
-use tcplab_results::{Run, Trial, TrialData};
+use tcplab_results::{ClaimCounts, Run, Trial, TrialData};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -30,18 +30,19 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     };
     let run = RunDirectory::open(&path)?;
     run.sweep()?;
-    let mut display = Display::new(tcplab_units::Bytes::ZERO);
+    let mut display = Display::new();
     let never = AtomicBool::new(false);
     let finished = finish(&run, &never, |event| display.show(event), write_report);
     display.clear();
-    print_outcome(&run, &finished?, &arguments.shown)
+    print_outcome(&run, &finished?, &arguments.shown, false)
 }
 
-/// Prints the summary of a finished run, or its tables. The exit code says whether it passed.
+/// Prints the summary of a finished run, its claims alone if `quiet`, or its tables. The exit code says whether it passed.
 pub(crate) fn print_outcome(
     directory: &RunDirectory,
     outcome: &RunOutcome<PathBuf>,
     shown: &Shown,
+    quiet: bool,
 ) -> Result<ExitCode> {
     let RunOutcome { run, report } = outcome;
     if let Some(place) = &shown.json.place {
@@ -52,13 +53,15 @@ pub(crate) fn print_outcome(
         io::copy(&mut tables, &mut output).context("cannot write the tables")?;
         output.commit()?;
     }
-    if !shown.json.is_printed() {
+    if quiet && !shown.json.is_printed() {
+        answer(&tcplab_report::claims(run))?;
+    } else if !shown.json.is_printed() {
         let text = tcplab_report::text_table(run, shown.verbose);
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
         answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
     }
     let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
-    let passed = run.claims.iter().all(|claim| claim.held);
+    let passed = ClaimCounts::of(&run.claims).failed == 0;
     Ok(match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),

@@ -11,7 +11,7 @@ use tcplab_lab::{
     Bench, Event, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome, complete,
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
-use tcplab_results::RunWorld;
+use tcplab_results::{ClaimCounts, RunWorld};
 use tcplab_scenario::{RecordingSpec, Scenario};
 use tcplab_testbed::{DeviceKind, Launcher};
 use tcplab_units::Bytes;
@@ -27,7 +27,7 @@ use crate::signals::stop_on_signals;
 use crate::{report, scenarios};
 
 /// Time for the estimate before a run.
-const BRIEFLY: Duration = Duration::from_millis(250);
+pub(crate) const BRIEFLY: Duration = Duration::from_millis(250);
 /// Time for the estimate of a dry run.
 const AT_LENGTH: Duration = Duration::from_secs(3);
 
@@ -50,8 +50,10 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     }
     let directory = open(arguments)?;
     let bench = bench(arguments)?;
-    let mut display = Display::of(&directory);
-    print_note(&tcplab_lab::estimate(&directory, &bench, BRIEFLY).in_short());
+    let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
+    let mut display = Display::of(&directory, &estimate, arguments.quiet);
+    arguments.note(&estimate.in_short());
+    estimate.warnings.iter().for_each(|warning| arguments.note(&format!("! {warning}")));
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
@@ -60,10 +62,9 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let completed = complete(&directory, &bench, stop, show, report::write_report);
     display.clear();
     let printed = completed.and_then(|outcome| {
-        let code = report::print_outcome(&directory, &outcome, &arguments.shown)?;
+        let code = report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?;
         let RunOutcome { run, report } = outcome;
-        let passed = run.claims.iter().filter(|claim| claim.held).count();
-        let state = RunEnd::Finished { passed, claims: run.claims.len(), report };
+        let state = RunEnd::Finished { claims: ClaimCounts::of(&run.claims), report };
         Ok(RunSummary { code, state })
     });
     Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
@@ -152,12 +153,12 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.extend {
         let (run, extension) =
             tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
-        extension.lines().iter().for_each(|line| print_note(line));
+        extension.lines().iter().for_each(|line| arguments.note(line));
         return Ok(run);
     }
     let (scenario, plan) = planned(arguments)?;
     if let Some(fallback) = &plan.fallback {
-        print_note(fallback);
+        arguments.note(fallback);
     }
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
 }

@@ -13,7 +13,7 @@ use crate::arguments::World;
 use crate::output::print_note;
 use crate::progress::Display;
 use crate::report::write_report;
-use crate::run::{how_to_resume, launcher};
+use crate::run::{BRIEFLY, how_to_resume, launcher};
 
 /// A finished run of a scenario.
 pub(crate) struct ScenarioRun {
@@ -39,8 +39,9 @@ pub(crate) fn run_scenario(
         print_note(fallback);
     }
     let directory = tcplab_lab::begin(runs, scenario, plan)?;
-    let mut display = Display::of(&directory);
     let bench = Bench::new(launcher()?);
+    let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
+    let mut display = Display::of(&directory, &estimate, false);
     let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
     display.clear();
     let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use tcplab_results::ClaimCounts;
+
 /// The outcome of one run.
 pub(crate) struct RunSummary {
     pub(crate) code: ExitCode,
@@ -14,10 +16,8 @@ pub(crate) struct RunSummary {
 pub(crate) enum RunEnd {
     /// Tables and report are complete.
     Finished {
-        /// Claims that passed.
-        passed: usize,
-        /// All claims.
-        claims: usize,
+        /// How its claims went.
+        claims: ClaimCounts,
         /// Where the report begins.
         report: PathBuf,
     },

@@ -1,6 +1,6 @@
 //! `tcplab scenarios`, and finding a scenario by name or file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::string::FromUtf8Error;
 
@@ -9,6 +9,7 @@ use tcplab_quantities::SCENARIOS_DOCUMENT;
 use tcplab_scenario::{Scenario, catalogue, nearest};
 
 use crate::arguments::ScenariosArguments;
+use crate::files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
 use crate::output::{answer, answer_or_json, counted, listed};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
@@ -80,7 +81,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
     if !looks_like_a_file {
         bail!(unknown(given));
     }
-    let source = std::fs::read(path).with_context(|| format!("cannot read {given}"))?;
+    let source = read_text(path, given)?;
     let source = String::from_utf8(source).map_err(|error| not_utf8(given, &error))?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let scenario = Scenario::parse_with_files(
@@ -89,6 +90,11 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
         &mut files_beside(path),
     );
     Ok(scenario.map_err(|error| error.in_file(given))?)
+}
+
+/// The bytes of a scenario or path file, called as it was `given`.
+pub(crate) fn read_text(path: &Path, given: &str) -> Result<Vec<u8>> {
+    read_regular(path, TEXT_MAX).map_err(|why| anyhow!("cannot read {given}: {why}"))
 }
 
 fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {
@@ -115,18 +121,19 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Reads the files that a file refers to, by names relative to it. A run directory keeps them as
-/// they were at its start.
+/// Reads the files that a file refers to, by names relative to it: see [`beside`]. What the command
+/// line itself refers to (`file` is empty) may lie anywhere. A run directory keeps them as they were
+/// at its start.
 pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
     let directory = file.parent().map(Path::to_owned).unwrap_or_default();
+    let is_of_user = file.as_os_str().is_empty();
     move |name| {
-        let path = directory.join(name);
         let kept = || tcplab_lab::kept_files(&directory).ok()?.remove(name);
-        match (std::fs::read(&path), kept()) {
-            (_, Some(content)) => Ok(content.into_bytes()),
-            (read, None) => {
-                read.map_err(|error| format!("cannot read {}: {error}", path.display()))
-            }
+        if let Some(content) = kept() {
+            return Ok(content.into_bytes());
         }
+        let is_of_user = is_of_user.then(|| Ok(PathBuf::from(name)));
+        let path = is_of_user.unwrap_or_else(|| beside(&directory, name))?;
+        read_regular(&path, NAMED_MAX).map_err(|why| format!("cannot read {name}: {why}"))
     }
 }

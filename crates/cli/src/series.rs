@@ -87,7 +87,7 @@ impl Series {
                 outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
-            print_note(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
+            arguments.note(&format!("experiment {} of {}: {experiment}", index + 1, self.0.len()));
             let arguments = RunArguments {
                 scenario: Some(experiment.clone()),
                 recording: kept(),
@@ -137,9 +137,14 @@ fn table(outcomes: &[Outcome]) -> String {
     let mut text = String::from("\n");
     for Outcome { experiment, state, .. } in outcomes {
         let line = match state {
-            Some(RunEnd::Finished { passed, claims, report }) => {
-                let mark = if passed == claims { '✓' } else { '✗' };
-                format!("{mark} {passed} of {claims} claims passed  {}", report.display())
+            Some(RunEnd::Finished { claims, report }) => {
+                let mark = if claims.failed == 0 { '✓' } else { '✗' };
+                let open = match claims.not_judged {
+                    0 => String::new(),
+                    open => format!(", {open} not judged"),
+                };
+                let (passed, all) = (claims.passed, claims.all());
+                format!("{mark} {passed} of {all} claims passed{open}  {}", report.display())
             }
             Some(RunEnd::NotRun) => "– nothing to run".into(),
             Some(RunEnd::Unfinished(Some(place))) => {
@@ -165,6 +170,8 @@ fn worst(outcomes: &[Outcome]) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_results::ClaimCounts;
+
     use super::*;
 
     #[test]
@@ -204,11 +211,14 @@ mod tests {
             code: ExitCode::from(code),
             state: Some(state),
         };
-        let finished =
-            |passed, report: &str| RunEnd::Finished { passed, claims: 3, report: report.into() };
+        let finished = |[passed, failed, not_judged]: [usize; 3], report: &str| RunEnd::Finished {
+            claims: ClaimCounts { passed, failed, not_judged },
+            report: report.into(),
+        };
         let outcomes = [
-            outcome("a/b", 0, finished(3, "runs/a-b/1/report.html")),
-            outcome("a/long", FAILED, finished(2, "runs/a-long/1/report.html")),
+            outcome("a/b", 0, finished([3, 0, 0], "runs/a-b/1/report.html")),
+            outcome("a/long", FAILED, finished([2, 1, 0], "runs/a-long/1/report.html")),
+            outcome("a/open", 0, finished([2, 0, 1], "runs/a-open/1/report.html")),
             outcome("a/y", ERROR, RunEnd::Unfinished(None)),
             outcome("a/z", ERROR, RunEnd::Unfinished(Some("runs/a-z/1".into()))),
             Outcome::not_started("a/za"),
@@ -219,6 +229,7 @@ mod tests {
             "\n\
              a/b     ✓ 3 of 3 claims passed  runs/a-b/1/report.html\n\
              a/long  ✗ 2 of 3 claims passed  runs/a-long/1/report.html\n\
+             a/open  ✓ 2 of 3 claims passed, 1 not judged  runs/a-open/1/report.html\n\
              a/y     ✗ unfinished\n\
              a/z     ✗ unfinished, resume with: tcplab run --resume runs/a-z/1\n\
              a/za    – not started: the series was stopped\n\

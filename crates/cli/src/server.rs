@@ -14,6 +14,7 @@ use tcplab_units::ServerDesign;
 
 use crate::arguments::{ServerArguments, Service};
 use crate::output::{answer, print_note};
+use crate::signals::remember;
 
 pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
     let config = config(arguments);
@@ -23,6 +24,8 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
         signal_hook::low_level::pipe::register(signal, asker)
             .context("cannot install signal handlers")?;
     }
+    // SIGTERM is how service managers end a service that works.
+    remember(SIGINT)?;
     let is_asked = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked))
         .context("cannot install signal handlers")?;

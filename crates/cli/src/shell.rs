@@ -6,12 +6,13 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use signal_hook::consts::SIGINT;
 use tcplab_testbed::{
     CeilingRequest, DeviceKind, Moving, ShellEnd, ShellRequest, TrialError, measure_ceiling,
 };
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
-use crate::exit::ERROR;
+use crate::exit::{ERROR, of_signal};
 use crate::output::print_note;
 use crate::path_choice;
 use crate::print_error::print_error;
@@ -82,6 +83,8 @@ pub(crate) fn moving(
 fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8 {
     let ended = match ended {
         Ok(ended) => ended,
+        // Before its program began: of a program that runs, the code is its own.
+        Err(TrialError::Stopped) => return of_signal(SIGINT),
         Err(error) => {
             print_error(&error.into());
             return ERROR;

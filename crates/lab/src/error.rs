@@ -46,6 +46,8 @@ pub enum LabError {
     NotSimulated { case: String, what: &'static str },
     #[error("case {case} {what}, and {why}")]
     KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
+    #[error("case {case}: {source}")]
+    NoCongestion { case: String, source: TrialError },
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
     #[error(transparent)]
@@ -74,7 +76,9 @@ impl LabError {
     /// What the user can do about it, where something can be done.
     pub fn remedy(&self) -> Option<String> {
         match self {
-            LabError::Trial { source, .. } | LabError::Calibration { source } => source.remedy(),
+            LabError::Trial { source, .. }
+            | LabError::NoCongestion { source, .. }
+            | LabError::Calibration { source } => source.remedy(),
             LabError::AboveCeiling(error) => Some(format!(
                 "{}, or use `--allow-above-ceiling`: the run is then flagged",
                 error.remedy()
@@ -116,6 +120,7 @@ impl LabError {
             self,
             LabError::Stopped
                 | LabError::Trial { source: TrialError::Stopped, .. }
+                | LabError::Simulated { source: SimError::Stopped, .. }
                 | LabError::Calibration { source: TrialError::Stopped }
         )
     }

@@ -23,7 +23,7 @@ pub use error::LabError;
 pub use plan::{Overrides, Plan, Refusal, environment, kernel_refused, plan};
 pub use replay::{Difference, Replay, replay};
 pub use run::{
-    CaseEstimate, Event, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
-    estimate_extension, estimate_plan, finish, no_report,
+    CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
+    estimate_extension, estimate_plan, finish, in_words, no_report,
 };
 pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};

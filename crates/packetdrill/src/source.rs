@@ -11,19 +11,27 @@ pub struct Position {
     pub column: u32,
 }
 
-impl Position {
-    /// The place of the byte `at` of `source`; its end when beyond.
-    pub(crate) fn of(source: &str, at: usize) -> Position {
-        let mut at = at.min(source.len());
-        while !source.is_char_boundary(at) {
+/// Where the lines of a script begin: found once, as every event asks for its place.
+pub(crate) struct Lines<'a> {
+    source: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn of(source: &'a str) -> Lines<'a> {
+        let after = source.match_indices('\n').map(|(newline, _)| newline + 1);
+        Lines { source, starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    /// The place of the byte `at`; the end of the script when beyond.
+    pub(crate) fn position(&self, at: usize) -> Position {
+        let mut at = at.min(self.source.len());
+        while !self.source.is_char_boundary(at) {
             at -= 1;
         }
-        let before = &source[..at];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position {
-            line: before.matches('\n').count() as u32 + 1,
-            column: before[line_start..].chars().count() as u32 + 1,
-        }
+        let line = self.starts.partition_point(|start| *start <= at);
+        let before = &self.source[self.starts[line - 1]..at];
+        Position { line: line as u32, column: before.chars().count() as u32 + 1 }
     }
 }
 
@@ -47,7 +55,7 @@ pub struct ParseError {
 
 impl ParseError {
     pub(crate) fn new(source: &str, at: usize, what: String) -> ParseError {
-        let at = Position::of(source, at);
+        let at = Lines::of(source).position(at);
         let line = source.lines().nth(at.line as usize - 1).unwrap_or_default().to_owned();
         ParseError { at, what, line }
     }

@@ -18,7 +18,8 @@ pub struct TraceError {
 /// The latest time that fits into 64 bits of nanoseconds, in milliseconds: 584 years.
 const LATEST: u64 = u64::MAX / 1_000_000;
 
-/// The opportunities of a trace file, in milliseconds. Lines end with LF or CRLF; the last needs no
+/// The opportunities of a trace file, in milliseconds. An error quotes nothing of the file, which
+/// may be another's. Lines end with LF or CRLF; the last needs no
 /// end. Stricter than Mahimahi itself, which also takes blanks and signs in front of a number.
 ///
 /// # Errors
@@ -44,13 +45,13 @@ fn milliseconds(number: &[u8]) -> Result<u64, String> {
     if number.is_empty() {
         return Err("the line is empty: write a whole number of milliseconds".into());
     }
-    let shown = String::from_utf8_lossy(&number[..number.len().min(40)]);
-    if !number.iter().all(u8::is_ascii_digit) {
-        return Err(format!("`{}` is not a whole number of milliseconds", shown.escape_debug()));
+    if let Some(at) = number.iter().position(|byte| !byte.is_ascii_digit()) {
+        let column = at + 1;
+        return Err(format!("not a whole number of milliseconds: byte {column} is no digit"));
     }
     match std::str::from_utf8(number).ok().and_then(|digits| digits.parse().ok()) {
         Some(ms) if ms <= LATEST => Ok(ms),
-        _ => Err(format!("{shown} ms is out of range (584 years)")),
+        _ => Err("out of range: a trace lasts 584 years at most".into()),
     }
 }
 
@@ -58,7 +59,7 @@ fn milliseconds(number: &[u8]) -> Result<u64, String> {
 pub(crate) fn check_opportunities(opportunities: &[u64]) -> Result<(), (usize, String)> {
     for (index, pair) in opportunities.windows(2).enumerate() {
         if pair[1] < pair[0] {
-            return Err((index + 1, format!("falls from {} to {}", pair[0], pair[1])));
+            return Err((index + 1, "is less than the one before: times do not fall".into()));
         }
     }
     match opportunities.last() {
@@ -68,7 +69,8 @@ pub(crate) fn check_opportunities(opportunities: &[u64]) -> Result<(), (usize, S
             Err((opportunities.len() - 1, what.into()))
         }
         Some(ms) if *ms > LATEST => {
-            Err((opportunities.len() - 1, format!("at {ms} ms is out of range (584 years)")))
+            let what = "is out of range: a trace lasts 584 years at most";
+            Err((opportunities.len() - 1, what.into()))
         }
         Some(_) => Ok(()),
     }
@@ -102,19 +104,16 @@ mod tests {
             ("\n", "line 1: the line is empty: write a whole number of milliseconds"),
             ("1\n\n2\n", "line 2: the line is empty: write a whole number of milliseconds"),
             ("1\n2\n\n", "line 3: the line is empty: write a whole number of milliseconds"),
-            ("1\n512\n498\n", "line 3: falls from 512 to 498"),
-            ("# trace\n1\n", "line 1: `# trace` is not a whole number of milliseconds"),
-            ("1\n 2\n", "line 2: ` 2` is not a whole number of milliseconds"),
-            ("1\n+2\n", "line 2: `+2` is not a whole number of milliseconds"),
-            ("1.5\n", "line 1: `1.5` is not a whole number of milliseconds"),
-            ("1\t\n", "line 1: `1\\t` is not a whole number of milliseconds"),
-            ("1\r\r\n", "line 1: `1\\r` is not a whole number of milliseconds"),
+            ("1\n512\n498\n", "line 3: is less than the one before: times do not fall"),
+            ("# trace\n1\n", "line 1: not a whole number of milliseconds: byte 1 is no digit"),
+            ("1\n 2\n", "line 2: not a whole number of milliseconds: byte 1 is no digit"),
+            ("1\n+2\n", "line 2: not a whole number of milliseconds: byte 1 is no digit"),
+            ("1.5\n", "line 1: not a whole number of milliseconds: byte 2 is no digit"),
+            ("1\t\n", "line 1: not a whole number of milliseconds: byte 2 is no digit"),
+            ("1\r\r\n", "line 1: not a whole number of milliseconds: byte 2 is no digit"),
             ("0\n0\n", "line 2: is at zero like all before: the last one must be above zero"),
-            (
-                "18446744073709551616\n",
-                "line 1: 18446744073709551616 ms is out of range (584 years)",
-            ),
-            ("18446744073710\n", "line 1: 18446744073710 ms is out of range (584 years)"),
+            ("18446744073709551616\n", "line 1: out of range: a trace lasts 584 years at most"),
+            ("18446744073710\n", "line 1: out of range: a trace lasts 584 years at most"),
         ] {
             assert_eq!(parse_mahimahi(text.as_bytes()).unwrap_err().to_string(), error, "{text:?}");
         }

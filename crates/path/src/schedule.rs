@@ -8,6 +8,9 @@ use tcplab_units::{Instant, Rate, Span};
 
 use crate::text_or_table::is_default;
 
+/// The most steps of a schedule: each packet looks through them.
+const STEPS_MAX: usize = 10_000;
+
 /// A value that changes with time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -195,6 +198,11 @@ impl<T: Quantity> Schedule<T> {
         if self.steps.is_empty() {
             let what = "no steps given: write the value itself";
             return Err(("steps", what.into()));
+        }
+        if self.steps.len() > STEPS_MAX {
+            let found = self.steps.len();
+            let what = format!("{found} steps: give at most {STEPS_MAX}, or a trace");
+            return Err(("steps", what));
         }
         let mut free = Span::ZERO;
         for step in &self.steps {

@@ -43,17 +43,10 @@ pub fn text_table(run: &Run, details: bool) -> String {
     episodes(run, over, &rows, &mut text);
     missing(run, &mut text);
     comparisons(run, &mut text);
-    for (i, claim) in run.claims.iter().enumerate() {
-        if i == 0 {
-            text.push('\n');
-        }
-        let sign = if claim.held { '✓' } else { '✗' };
-        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
-        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
-        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
-            line(&mut text, &format!("    {part}"));
-        }
+    if !run.claims.is_empty() {
+        text.push('\n');
     }
+    text += &claims(run);
     warnings(run, &mut text);
     text.push('\n');
     match &run.calibration {
@@ -97,6 +90,20 @@ fn metrics(run: &Run, details: bool, text: &mut String) {
         );
         text.push('\n');
     }
+}
+
+/// The claims of a run and how they went, as text.
+pub fn claims(run: &Run) -> String {
+    let mut text = String::new();
+    for claim in &run.claims {
+        let sign = claim.outcome().sign();
+        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
+        line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
+        for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
+            line(&mut text, &format!("    {part}"));
+        }
+    }
+    text
 }
 
 /// A line where all variants ran in the same world, else a table.

@@ -11,6 +11,13 @@ pub struct Claim {
     pub check: String,
     /// Whether it held of all trials together.
     pub held: bool,
+    /// Whether `held` is a verdict: not where the claim needs more trials than there are, and
+    /// those there are do not settle it.
+    #[serde(default = "yes")]
+    pub is_judged: bool,
+    /// How many trials of each case it needs.
+    #[serde(default = "one")]
+    pub needs: u32,
     /// In how many single trials it passes: for a claim about a mean, or about
     /// something that some trials only have, that may be fewer than all.
     #[serde(default)]
@@ -22,11 +29,92 @@ pub struct Claim {
     pub found: String,
 }
 
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// How a claim went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimOutcome {
+    /// It passed.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It needs more trials.
+    NotJudged,
+}
+
+impl ClaimOutcome {
+    /// Its sign, one column.
+    pub fn sign(self) -> char {
+        match self {
+            ClaimOutcome::Passed => '✓',
+            ClaimOutcome::Failed => '✗',
+            ClaimOutcome::NotJudged => '–',
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClaimOutcome::Passed => "passed",
+            ClaimOutcome::Failed => "failed",
+            ClaimOutcome::NotJudged => "not judged",
+        }
+    }
+}
+
 impl Claim {
-    /// Such as `met in 9 of 10 trials`; none if it is met in each.
+    /// How it went.
+    pub fn outcome(&self) -> ClaimOutcome {
+        match (self.is_judged, self.held) {
+            (false, _) => ClaimOutcome::NotJudged,
+            (true, true) => ClaimOutcome::Passed,
+            (true, false) => ClaimOutcome::Failed,
+        }
+    }
+
+    /// Such as `met in 9 of 10 trials`, or `not judged: needs 8 trials, there is 1`; none if it is
+    /// met in each.
     pub fn shortfall(&self) -> Option<String> {
-        let Claim { held_alone, trials, .. } = self;
+        let Claim { held_alone, trials, needs, .. } = self;
+        if self.outcome() == ClaimOutcome::NotJudged {
+            let are = if *trials == 1 { "is" } else { "are" };
+            return Some(format!("not judged: needs {needs} trials, there {are} {trials}"));
+        }
         (held_alone < trials && *trials > 1)
             .then(|| format!("met in {held_alone} of {trials} trials"))
+    }
+}
+
+/// How many claims went each way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClaimCounts {
+    /// That passed.
+    pub passed: usize,
+    /// That failed.
+    pub failed: usize,
+    /// That need more trials.
+    pub not_judged: usize,
+}
+
+impl ClaimCounts {
+    /// Of these.
+    pub fn of(claims: &[Claim]) -> ClaimCounts {
+        let count = |outcome| claims.iter().filter(|claim| claim.outcome() == outcome).count();
+        ClaimCounts {
+            passed: count(ClaimOutcome::Passed),
+            failed: count(ClaimOutcome::Failed),
+            not_judged: count(ClaimOutcome::NotJudged),
+        }
+    }
+
+    /// All claims.
+    pub fn all(self) -> usize {
+        self.passed + self.failed + self.not_judged
     }
 }

@@ -26,7 +26,7 @@ pub mod verification;
 mod world;
 
 pub use case::{Case, Failure};
-pub use claim::Claim;
+pub use claim::{Claim, ClaimCounts, ClaimOutcome};
 pub use comparison::Comparison;
 pub use data::TrialData;
 pub use datagrams::{Correspondence, DatagramKind, DatagramRow};

@@ -103,15 +103,16 @@ impl CompareSpec {
     ) -> Result<Compare, Fault> {
         let factor = matrix.find(&self.factor)?;
         let levels = self.levels(factor, source)?;
+        let metrics = self.metrics()?;
+        let (threshold, thresholds) = self.thresholds()?;
         let key = factor.key.to_string();
-        if !have_counterparts(cases, &key, &levels) {
+        let compare = Compare { factor: key, levels, metrics, threshold, thresholds };
+        if compare.combinations(cases) == 0 {
             let problem = Problem::NothingToCompare;
             let span = self.levels.as_ref().map_or(self.factor.span(), Spanned::span);
             return Err(Fault::new(problem, span));
         }
-        let metrics = self.metrics()?;
-        let (threshold, thresholds) = self.thresholds()?;
-        Ok(Compare { factor: key, levels, metrics, threshold, thresholds })
+        Ok(compare)
     }
 
     fn levels(&self, factor: &Factor<'_>, source: &str) -> Result<[String; 2], Fault> {
@@ -202,19 +203,21 @@ fn share(text: &str) -> Result<Threshold, Problem> {
     Ok(Threshold::Share(share.as_f64()))
 }
 
-/// Whether a case of the first level has a counterpart that differs in the second level alone.
-pub(crate) fn have_counterparts(
-    cases: &[Case],
-    factor: &str,
-    [first, second]: &[String; 2],
-) -> bool {
-    cases.iter().any(|case| {
-        let mut levels = case.levels.clone();
-        let own = levels.iter_mut().find(|(key, level)| key == factor && level == first);
-        let Some((_, level)) = own else { return false };
-        level.clone_from(second);
-        cases.iter().any(|other| other.levels == levels)
-    })
+impl Compare {
+    /// How many of these cases have the first level, and a counterpart among them that differs in
+    /// the second level alone.
+    pub fn combinations(&self, cases: &[Case]) -> usize {
+        let [first, second] = &self.levels;
+        let has_counterpart = |case: &&Case| {
+            let mut levels = case.levels.clone();
+            let mut own = levels.iter_mut();
+            let own = own.find(|(key, level)| *key == self.factor && level == first);
+            let Some((_, level)) = own else { return false };
+            level.clone_from(second);
+            cases.iter().any(|other| other.levels == levels)
+        };
+        cases.iter().filter(has_counterpart).count()
+    }
 }
 
 /// The value of `threshold`.

@@ -230,10 +230,11 @@ impl Space {
     }
 
     fn all(&self, span: Range<usize>) -> Result<(Vec<Row>, String), Fault> {
-        let left = self.left().filter(|left| left.len() <= CASES_MAX);
-        let Some(left) = left else {
-            return Err(Fault::new(Problem::TooManyCases { most: CASES_MAX }, span));
-        };
+        let left = self.left().ok_or_else(|| self.total()).and_then(|left| {
+            if left.len() <= CASES_MAX { Ok(left) } else { Err(left.len() as u128) }
+        });
+        let left = left
+            .map_err(|found| Fault::new(Problem::TooManyCases { found, most: CASES_MAX }, span))?;
         let summary = match (self.total(), left.len()) {
             (1, _) => "one case".into(),
             (total, left) if total == left as u128 => format!("all {total} combinations"),

@@ -38,7 +38,7 @@ pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
 pub use compose::compose;
 pub use error::ScenarioError;
-pub use expect::{Check, Expectation, Selection, Statistic};
+pub use expect::{Check, Evidence, Expectation, Selection, Statistic};
 pub use file::schema;
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,

@@ -15,15 +15,19 @@ const ROUNDS: usize = 40;
 /// The span of what is not in the file.
 const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
 
+/// Bytes of text to read in all of these; large files show their first mistakes.
+const READ_MAX: usize = 640_000;
+
 /// Reads `file`, or finds its mistakes, in their order. Mistakes that may follow from one that was
 /// taken out are left out.
 pub(crate) fn read_all<'i, T>(
     mut file: Spanned<DeTable<'i>>,
+    source: &str,
     mut read: impl FnMut(Spanned<DeTable<'i>>) -> Result<T, Fault>,
 ) -> Result<T, Vec<Fault>> {
     let mut found: Vec<Fault> = Vec::new();
     let mut touched = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..(READ_MAX / source.len().max(1)).clamp(1, ROUNDS) {
         let fault = match read(file.clone()) {
             Ok(value) if found.is_empty() => return Ok(value),
             Ok(_) => break,

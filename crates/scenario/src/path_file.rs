@@ -90,7 +90,7 @@ fn read_path_file(
     for one in overriding {
         one.put_over(&mut table).map_err(|fault| vec![fault])?;
     }
-    let path = read_all(table, |table| read_path(table, files))?;
+    let path = read_all(table, source, |table| read_path(table, files))?;
     Ok(PathFile { name: name.into(), title, reference, path })
 }
 
@@ -189,6 +189,11 @@ impl<'a> Files<'a> {
         let content = (self.read)(name)?;
         self.seen.insert(name.into(), content.clone());
         Ok(content)
+    }
+
+    /// The bytes of all files that were read.
+    pub(crate) fn len(&self) -> usize {
+        self.seen.values().map(Vec::len).sum()
     }
 
     /// All files that were read.

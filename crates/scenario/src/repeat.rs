@@ -21,7 +21,8 @@ const MIN_LEAST: u32 = 3;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RepeatSpec {
-    /// Trials of each case: 1 to 99999. Default: 5, enough to show the spread.
+    /// Trials of each case: 1 to 99999. Default: 10; with ten pairs of trials a comparison of up to
+    /// 25 tests can find a difference, with five none can.
     #[schemars(range(min = 1, max = 99999))]
     trials: Option<u32>,
     /// Instead of `trials`: add blocks (one trial of every case each) until a metric's confidence
@@ -85,8 +86,10 @@ pub struct Until {
     pub metric: String,
 }
 
+/// The smallest probability that ten pairs can show is 2⁻⁹ (all ten favour one side), one in 25 of
+/// the level of 5 %: enough for the key metrics in six combinations of the other levels.
 fn default_trials() -> u32 {
-    5
+    10
 }
 
 fn default_min() -> u32 {
@@ -143,6 +146,12 @@ impl RepeatSpec {
         self.until.as_ref().map_or(fixed, |until| until.max)
     }
 
+    /// The smallest number of trials of each case.
+    pub(crate) fn fewest(&self) -> u32 {
+        let least = |until: &UntilSpec| until.min.unwrap_or_else(default_min).min(until.max);
+        self.until.as_ref().map_or_else(|| self.trials(), least)
+    }
+
     /// Uncounted blocks.
     pub(crate) fn warm_up(&self) -> u32 {
         self.warm_up
@@ -150,7 +159,7 @@ impl RepeatSpec {
 
     /// When to stop, if the number is not fixed; the first case gives the default metric.
     pub(crate) fn until(&self, cases: &[Case]) -> Option<Until> {
-        let UntilSpec { ci, max, min, metric } = self.until.as_ref()?;
+        let UntilSpec { ci, max, metric, .. } = self.until.as_ref()?;
         let usual = match cases.first().map(|case| &case.workload) {
             Some(workload) if workload.load.is_some() => "load.rate",
             Some(workload) if workload.datagrams.is_some() => "mean_response",
@@ -158,7 +167,7 @@ impl RepeatSpec {
         };
         Some(Until {
             ci: *ci,
-            min: min.unwrap_or_else(default_min).min(*max),
+            min: self.fewest(),
             max: *max,
             metric: metric.clone().unwrap_or_else(|| usual.into()),
         })

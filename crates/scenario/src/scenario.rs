@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tcplab_units::Rng;
+use tcplab_units::{Bytes, Rng};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::compares::have_counterparts;
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
 use crate::mistakes::read_all;
 use crate::path_file::{Files, ReadFile, no_files};
+use crate::problem::Problem;
 
 use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
@@ -120,7 +120,7 @@ impl Scenario {
         let expects = self.expects.iter().filter_map(claim).collect();
         let cases: Vec<Case> = self.cases.iter().filter(|case| stays(case)).cloned().collect();
         let mut compares = self.compares;
-        compares.retain(|it| have_counterparts(&cases, &it.factor, &it.levels));
+        compares.retain(|it| it.combinations(&cases) > 0);
         let design = format!("{}; {} of these {}", self.design, cases.len(), self.cases.len());
         Scenario { design, compares, expects, cases, ..self }
     }
@@ -149,13 +149,31 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
 }
 
+/// The most that the text of a scenario makes, once for each case: reading it takes some seconds.
+const TEXTS_MAX: Bytes = Bytes::new(64_000_000);
+/// The most that the files it names make, once for each case, which has them in memory.
+const FILES_MAX: Bytes = Bytes::new(256_000_000);
+
+fn check_size(source: &str, referred: &Files<'_>, matrix: &Matrix<'_>) -> Result<(), Fault> {
+    let cases = matrix.cells().len();
+    let of_text = ("the text", source.len(), TEXTS_MAX);
+    for (what, each, most) in [of_text, ("the files that it names", referred.len(), FILES_MAX)] {
+        let found = Bytes::new(each as u64 * cases as u64);
+        if found > most {
+            let problem = Problem::TooLarge { what, cases, found, most };
+            return Err(Fault::new(problem, matrix.span()));
+        }
+    }
+    Ok(())
+}
+
 fn read_scenario(
     source: &str,
     name: &str,
     referred: &mut Files<'_>,
 ) -> Result<Scenario, Vec<Fault>> {
     let document = DeTable::parse(source).map_err(|error| vec![Fault::syntax(&error)])?;
-    read_all(document, |document| read_document(document, source, name, referred))
+    read_all(document, source, |document| read_document(document, source, name, referred))
 }
 
 fn read_document(
@@ -168,6 +186,7 @@ fn read_document(
     let design = DesignSpec::take(&mut document)?.apply(&mut matrix, source)?;
     let mut files = Vec::new();
     for cell in matrix.cells() {
+        check_size(source, referred, &matrix)?;
         files.push(ScenarioFile::read(document.clone(), &cell, referred)?);
     }
     let cases: Vec<Case> =
@@ -179,7 +198,7 @@ fn read_document(
     let expects = file
         .expect
         .iter()
-        .map(|expect| expect.resolve(&matrix, &cases, source))
+        .map(|expect| expect.resolve(&matrix, &cases, source, file.repeat.fewest()))
         .collect::<Result<_, _>>()?;
     let compares = file
         .compare

@@ -70,7 +70,7 @@ fn connect(
     let sampled = connections.sampled();
     let mut world = World::new(pairs, sampled, &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;
-    world.run(limit, stop)?;
+    world.run(limit, &mut || stop.load(Ordering::Relaxed))?;
     let (mut pairs, now, writer) = world.end()?;
     // The trial is over for those in the background, and at its limit for all.
     let is_late = now >= limit;
@@ -107,7 +107,10 @@ fn exchange_datagrams(
     stop: &AtomicBool,
 ) -> Result<(), SimError> {
     let TrialRequest { case, seed, .. } = *request;
-    let ended = datagrams::run(case, asked, seed, Some(writer), stop)?;
+    let ended = {
+        let is_stopped = &mut || stop.load(Ordering::Relaxed);
+        datagrams::run(case, asked, seed, Some(writer), is_stopped)?
+    };
     if stop.load(Ordering::Relaxed) {
         return Err(SimError::Stopped);
     }
@@ -158,15 +161,18 @@ pub struct Measured {
     pub received: u64,
 }
 
-/// Runs a trial until its end, or its limit, without a recording. The payload is zeros that neither
-/// end checks.
+/// Runs a trial until its end, its limit, or until it `is_stopped`, which it asks now and then,
+/// without a recording. The payload is zeros that neither end checks.
 ///
 /// # Errors
 /// When its stacks or its path cannot be made.
-pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
-    let stop = AtomicBool::new(false);
+pub fn measure(
+    case: &Case,
+    seed: u64,
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Result<Measured, SimError> {
     if let Some(asked) = &case.workload.datagrams {
-        let ended = datagrams::run(case, asked, seed, None, &stop)?;
+        let ended = datagrams::run(case, asked, seed, None, is_stopped)?;
         let datagrams::Ended { events, packets, now, app, .. } = ended;
         let received = app.server.bytes.as_u64();
         return Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received });
@@ -176,7 +182,7 @@ pub fn measure(case: &Case, seed: u64) -> Result<Measured, SimError> {
         Application::of_zeros(end, &planned.workload).stopping(planned.stops)
     })?;
     let mut world = World::new(pairs, Vec::new(), &case.links()?, seed, None);
-    world.run(Instant::ZERO + case.limits.trial, &stop)?;
+    world.run(Instant::ZERO + case.limits.trial, is_stopped)?;
     let (events, packets) = (world.events, world.packets());
     let (pairs, now, _) = world.end()?;
     let app = AppLog::of_flows(connections.logs(&pairs));

@@ -1,7 +1,5 @@
 //! The world of a trial: pairs of hosts, the path between them, and the loop over events.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use tcplab_path::{Direction, Fate, LinkPlan};
 use tcplab_recording::{RecordingError, RecordingWriter};
 use tcplab_stack::Segment;
@@ -25,8 +23,11 @@ const HOSTS: usize = 2;
 /// so long, as in the kernel's world.
 const QUIET: Span = Span::from_millis(50);
 
-/// `stop` is checked once per this many events.
-const LOOK: u64 = 4096;
+/// It is asked whether it is stopped once per this many events.
+const LOOK: u64 = 1024;
+
+/// Whether to end a trial early.
+pub(crate) type IsStopped<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The world of one trial.
 pub(crate) struct World {
@@ -103,8 +104,12 @@ impl World {
         }
     }
 
-    /// Runs until the trial is over, `limit` has come, or `stop` is set.
-    pub(crate) fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
+    /// Runs until the trial is over, `limit` has come, or it `is_stopped`.
+    pub(crate) fn run(
+        &mut self,
+        limit: Instant,
+        is_stopped: IsStopped<'_>,
+    ) -> Result<(), RecordingError> {
         self.queue.set(self.beginner(), self.upcoming.next_start());
         if let Some(recorder) = &self.recorder {
             self.queue.set(self.sampler(), Some(Instant::ZERO + recorder.sampling));
@@ -135,7 +140,7 @@ impl World {
             if self.is_over() {
                 break;
             }
-            if self.events.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
+            if self.events.is_multiple_of(LOOK) && is_stopped() {
                 break;
             }
         }

@@ -27,8 +27,8 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often to look whether the path still works.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM.
-/// `warn` gets what will disturb it; `watch`, once a second, the traffic.
+/// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM; gives
+/// what went through, and the number of the signal that ended it, if one did. `warn` gets what will disturb it; `watch`, once a second, the traffic.
 ///
 /// Must be called before the process has a second thread.
 ///
@@ -38,7 +38,7 @@ pub fn bridge(
     request: &BridgeRequest,
     mut warn: impl FnMut(&str),
     mut watch: impl FnMut(&Traffic),
-) -> Result<Summary, TrialError> {
+) -> Result<(Summary, Option<i32>), TrialError> {
     request.moving.plans()?;
     let [first, second] = &request.interfaces;
     let interfaces = [look_up(first)?, look_up(second)?];
@@ -72,14 +72,14 @@ pub fn bridge(
     let mover = Mover::start(&request.moving, ends)?;
     let started = Instant::now();
     let mut reported = started;
+    let mut signal = None;
     while !mover.has_failed() {
         let left = request.lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
         let span = left.map_or(LOOK, |left| left.min(LOOK));
         signals.wait(Some(span)).map_err(TrialError::setup("wait"))?;
-        let mut heard = std::iter::from_fn(|| signals.next());
-        if heard.any(|heard| heard.signal != Signal::CHILD)
-            || left.is_some_and(|left| left.is_zero())
-        {
+        let mut heard = std::iter::from_fn(|| signals.next()).map(|heard| heard.signal);
+        signal = heard.find(|signal| *signal != Signal::CHILD).map(Signal::as_raw);
+        if signal.is_some() || left.is_some_and(|left| left.is_zero()) {
             break;
         }
         if reported.elapsed() >= REPORT_INTERVAL {
@@ -87,7 +87,9 @@ pub fn bridge(
             watch(&mover.traffic());
         }
     }
-    mover.finish(DeviceKind::PacketSocket, |world| world.privilege = "held".into())
+    let summary =
+        mover.finish(DeviceKind::PacketSocket, |world| world.privilege = "held".into())?;
+    Ok((summary, signal))
 }
 
 /// What is known of an interface, if it can be bridged.

@@ -58,7 +58,7 @@ pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use live_capture::{CapturedFrame, LiveCapture};
 pub use mover::Moving;
-pub use options::{OptionState, Reading, Setting, survey};
+pub use options::{OptionState, Reading, Setting, has_congestion, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
 pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};

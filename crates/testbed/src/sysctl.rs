@@ -54,6 +54,17 @@ pub(crate) fn congestion_controls() -> Vec<String> {
     names.unwrap_or_default().split_whitespace().map(Into::into).collect()
 }
 
+/// The error of a congestion control that this kernel does not have.
+pub(crate) fn no_congestion_control(name: &str) -> TrialError {
+    TrialError::Reported {
+        message: format!("this kernel has no congestion control \"{name}\""),
+        remedy: Some(format!(
+            "it has: {}; more come as modules, as root: `modprobe tcp_{name}`",
+            congestion_controls().join(", ")
+        )),
+    }
+}
+
 /// Settings of the whole machine that bound what sockets get.
 const OF_THE_MACHINE: &[&str] = &["net.core.rmem_max", "net.core.wmem_max"];
 /// As they were before this process went into a namespace of its own: there, kernels before 6.10

@@ -31,6 +31,8 @@ pub enum WorkloadError {
     NoConnections,
     #[error("`{key}` must be at most {most} here")]
     TooMany { key: &'static str, most: u64 },
+    #[error("`{key}` makes an end do {found} steps in a trial: at most {most}")]
+    TooMuch { key: &'static str, found: u64, most: u64 },
     #[error("`{0}` applies to `upload` and `download` only")]
     OfBulk(&'static str),
     #[error("`{0}` does not apply to {1}")]
@@ -52,6 +54,7 @@ impl WorkloadError {
             | WorkloadError::Size(key, _)
             | WorkloadError::DatagramSize(key, _)
             | WorkloadError::TooMany { key, .. }
+            | WorkloadError::TooMuch { key, .. }
             | WorkloadError::OfBulk(key)
             | WorkloadError::NotThrough(key, _)
             | WorkloadError::Program(key, _) => Some(key),
@@ -84,6 +87,7 @@ impl WorkloadError {
             WorkloadError::Size("read_size", _) => "remove it for the default of 256 KiB",
             WorkloadError::Size(..) => "write a size such as \"100 B\"",
             WorkloadError::TooMany { .. } => "give a smaller number",
+            WorkloadError::TooMuch { .. } => "repeat less often, or do more in each step",
             WorkloadError::NotThrough(..) => "remove it, or remove `through`",
             WorkloadError::DatagramSize(..) => {
                 "8 B are its header; more than 1472 B would be fragmented"

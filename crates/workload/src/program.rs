@@ -62,6 +62,11 @@ impl Program {
         &self.steps
     }
 
+    /// How many steps it does, each as often as it is repeated.
+    pub(crate) fn done(&self) -> u64 {
+        done(&self.steps)
+    }
+
     /// How much it writes if nothing comes in between.
     pub fn writes(&self) -> Bytes {
         written(&self.steps)
@@ -103,6 +108,14 @@ fn depth(steps: &[Step]) -> usize {
         _ => 0,
     };
     steps.iter().map(of).max().unwrap_or(0)
+}
+
+fn done(steps: &[Step]) -> u64 {
+    let of = |step: &Step| match step {
+        Step::Repeat { times, steps } => done(steps).saturating_mul(*times),
+        _ => 1,
+    };
+    steps.iter().map(of).fold(0, u64::saturating_add)
 }
 
 fn written(steps: &[Step]) -> Bytes {

@@ -94,6 +94,8 @@ pub enum Damage {
     Overfull,
     /// A packet of an interface that the section has not described.
     UnknownInterface(u32),
+    /// It describes more interfaces than these.
+    Interfaces(usize),
 }
 
 impl fmt::Display for Damage {
@@ -110,6 +112,9 @@ impl fmt::Display for Damage {
             Damage::Overfull => write!(f, "a block too short for what it should hold"),
             Damage::UnknownInterface(id) => {
                 write!(f, "a packet of interface {id}, which was not described")
+            }
+            Damage::Interfaces(most) => {
+                write!(f, "more than {most} interfaces: split the file (editcap -r)")
             }
         }
     }

@@ -98,7 +98,10 @@ impl Section {
     fn interface(&mut self, body: Body<'_>, found: &mut Interfaces) -> Result<(), Damage> {
         let mut interface =
             Interface { link_type: body.u16(0)?, snap_len: body.u32(4)?, ..Interface::default() };
-        let text = |value| Some(String::from_utf8_lossy(value).into_owned());
+        let text = |value: &[u8]| {
+            let kept = &value[..value.len().min(Interfaces::LONGEST_TEXT)];
+            Some(String::from_utf8_lossy(kept).into_owned())
+        };
         let (mut resolution, mut offset) = (MICROSECONDS, 0);
         for (code, value) in body.options(8) {
             match (code, value) {
@@ -112,6 +115,9 @@ impl Section {
             }
         }
         self.clocks.push(Clock::new(resolution, offset));
+        if found.interfaces.len() == Interfaces::MOST {
+            return Err(Damage::Interfaces(Interfaces::MOST));
+        }
         found.add(interface);
         Ok(())
     }

@@ -239,3 +239,16 @@ fn a_file_that_is_no_capture_is_refused_by_name() {
     let error = Reader::open("no/such/file").unwrap_err();
     assert_eq!(error.to_string(), "cannot open no/such/file");
 }
+
+/// Each interface is kept until the end of the file, so there is a most.
+#[test]
+fn interfaces_are_bounded_in_number_and_text() {
+    let hand = Hand { big: false };
+    let long = hand.interface(1, 0, &[hand.option(2, &[b'a'; 5_000])]);
+    let many = hand.interface(1, 0, &[]).repeat(70_000);
+    let outcome = read(&[hand.section(), long, many].concat()[..]);
+    assert_eq!(outcome.interfaces.len(), 65_536);
+    assert_eq!(outcome.interfaces[0].name.as_ref().map(String::len), Some(1_024));
+    let Some(ReadError::Damaged { damage, .. }) = outcome.error else { panic!("no error") };
+    assert_eq!(damage, Damage::Interfaces(65_536));
+}

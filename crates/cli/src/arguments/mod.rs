@@ -81,7 +81,8 @@ Exit codes of all commands:
   0  success: all claims, scripts or checks passed
   1  the command worked, and a claim, script or check failed
   2  the command could not do its work, or a trial failed
-`tcplab shell` exits with the code of its program.";
+  130  Ctrl-C stopped it (128 + N: signal N)
+`tcplab shell` exits with the code of its program, `tcplab server` with 0 after SIGTERM.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -7,6 +7,7 @@ use tcplab_scenario::RecordingSpec;
 
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, World};
+use crate::output::print_note;
 
 const AFTER: &str = "\
 Examples:
@@ -21,8 +22,11 @@ Examples:
   tcplab run my.toml --extend runs/my/20261122T...
                                                add the file's new levels to a run
 
-Exit codes: 0 all claims passed, 1 a claim failed, 2 the run failed, or a trial failed on every
-attempt (the tables name it and its reason).";
+A claim that needs more trials than there are (`--quick`, `--trials`) is not judged, unless those
+there are settle it. `--dry-run` warns of comparisons that too few trials leave undecided.
+
+Exit codes: 0 no claim failed, 1 a claim failed, 2 the run failed, or a trial failed on every
+attempt (the tables name it and its reason), 130 Ctrl-C stopped it.";
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = AFTER)]
@@ -89,11 +93,23 @@ pub(crate) struct RunArguments {
     /// Fail trials whose path missed its bounds on every attempt [default: keep and flag them]
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Print errors and the verdicts of the claims only
+    #[arg(long, short, conflicts_with_all = ["verbose", "dry_run"])]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) shown: Shown,
     /// Which packets are kept where the scenario does not say; no flag sets it.
     #[arg(skip)]
     pub(crate) recording: RecordingSpec,
+}
+
+impl RunArguments {
+    /// Prints a line to standard error, unless `--quiet` says otherwise.
+    pub(crate) fn note(&self, line: &str) {
+        if !self.quiet {
+            print_note(line);
+        }
+    }
 }
 
 /// How a run's tables are printed.

@@ -5,17 +5,22 @@
 //! changing line, the bar) is made by tcplab alone and added behind that.
 
 use std::env;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tcplab_report::coloured;
 use tcplab_units::visible;
 use terminal_size::Width;
 
 /// Moves to the begin of the line and clears it (ECMA-48: CR, EL).
 const CLEAR_LINE: &str = "\r\x1b[K";
+
+/// How often a bar that shows the time is drawn.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Prints a text on standard output.
 ///
@@ -108,6 +113,27 @@ impl Bar {
         Bar(bar)
     }
 
+    /// A bar with `{left}` in its template, which is asked for each time it is drawn: often enough
+    /// to go on while nothing happens.
+    pub(crate) fn with_time_left(
+        length: u64,
+        template: &str,
+        left: impl Fn() -> String + Clone + Send + Sync + 'static,
+    ) -> Bar {
+        let Bar(bar) = Bar::new(Some(length), template);
+        let text = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+            let _ = out.write_str(&left());
+        };
+        bar.set_style(bar.style().with_key("left", text));
+        bar.enable_steady_tick(TICK);
+        Bar(bar)
+    }
+
+    /// A bar that is not shown.
+    pub(crate) fn hidden() -> Bar {
+        Bar(ProgressBar::hidden())
+    }
+
     pub(crate) fn set_length(&self, length: u64) {
         self.0.set_length(length);
     }
@@ -120,9 +146,9 @@ impl Bar {
         self.0.set_message(visible(text).into_owned());
     }
 
-    /// The time before now says nothing about the time left.
-    pub(crate) fn reset_eta(&self) {
-        self.0.reset_eta();
+    /// How far it is.
+    pub(crate) fn position(&self) -> u64 {
+        self.0.position()
     }
 
     /// Prints a line above the bar.

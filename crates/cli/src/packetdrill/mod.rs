@@ -20,6 +20,7 @@ use self::found::Found;
 use self::outcome::{Kind, Outcome};
 use crate::arguments::PacketdrillArguments;
 use crate::exit::{ERROR, FAILED};
+use crate::files::{TEXT_MAX, read_regular};
 use crate::output::answer_or_json;
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
@@ -77,7 +78,7 @@ fn run_on(
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = read_regular(path, TEXT_MAX)?;
     String::from_utf8(bytes).map_err(|_| "not UTF-8: convert the file".into())
 }
 

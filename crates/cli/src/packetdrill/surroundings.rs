@@ -1,23 +1,33 @@
 //! What stands beside a script: the shell files that it runs, and the kernel's configuration that
 //! its suite asks for.
 
-use std::fs;
 use std::path::Path;
 
 use tcplab_packetdrill::ast::Flag;
 use tcplab_packetdrill::{Position, Script};
 
+use crate::files::{TEXT_MAX, read_regular};
+
 /// Puts in place what the shell files of `script` do; paths are relative to the script's own.
 pub(super) fn read_files(script: &mut Script, path: &Path) {
     let folder = path.parent().unwrap_or(Path::new("."));
-    script.read_files(&|file| fs::read_to_string(folder.join(file)).ok());
+    script.read_files(&|file| read(&folder.join(file)));
+}
+
+/// A text beside the script; suites keep shell files in a folder beside it (`../common`), so any
+/// place will do. None unless its name, links followed, is that of a shell file or `config`.
+fn read(path: &Path) -> Option<String> {
+    let path = path.canonicalize().ok()?;
+    let is_meant = path.extension().is_some_and(|it| it == "sh") || path.ends_with("config");
+    let bytes = read_regular(&path, TEXT_MAX).ok().filter(|_| is_meant)?;
+    String::from_utf8(bytes).ok()
 }
 
 /// `CONFIG_HZ` of the file `config` beside the script, which Linux's selftests have: the ticks per
 /// second for which their times are written.
 pub(super) fn hz(path: &Path) -> Option<u32> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let text = fs::read_to_string(folder.join("config")).ok()?;
+    let text = read(&folder.join("config"))?;
     let value = text.lines().find_map(|line| line.trim().strip_prefix("CONFIG_HZ="))?;
     value.parse().ok().filter(|hz| (1..=10_000).contains(hz))
 }
@@ -43,6 +53,8 @@ pub(super) fn set_ip_version(script: &mut Script, version: String) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use tcplab_packetdrill::Definitions;
     use tcplab_packetdrill::shell::Command;
 

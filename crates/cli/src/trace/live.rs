@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use tcplab_capture::{Direction, Interface, Packet, PcapngWriter, Section, Statistics, UnixTime};
 use tcplab_testbed::{CapturedFrame, LiveCapture};
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
@@ -19,14 +17,13 @@ use tcplab_wire::LinkType;
 use super::frames::name_of_link;
 use crate::arguments::LiveArguments;
 use crate::output::{LiveLine, PRIVATE, has_seen_notes, print_note};
+use crate::signals::stop_on_signals;
 use tcplab_units::rounded::grouped;
 
 /// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(250);
 /// How long to wait for a packet before checking the clock.
 const LOOK: Duration = Duration::from_millis(100);
-/// The exit code after a second Ctrl-C: 128 plus the signal, as in shells.
-const INTERRUPTED: i32 = 128 + SIGINT;
 
 /// Captures until the requested end or Ctrl-C. Returns the analyser and the link type.
 pub(super) fn capture<S: Sink>(
@@ -40,11 +37,7 @@ pub(super) fn capture<S: Sink>(
     let mut output =
         wish.write.as_ref().map(|_| CaptureWriter::new(interface, link, wish)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        // The first one ends the capture, the second the program.
-        flag::register_conditional_shutdown(signal, INTERRUPTED, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
-    }
+    stop_on_signals(&stop)?;
     let mut progress = Progress::new(interface, wish);
     let (started, mut first, mut taken) = (Instant::now(), None, 0);
     let duration = wish.duration.map(Span::to_std);

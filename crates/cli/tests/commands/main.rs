@@ -16,6 +16,7 @@ mod runs;
 mod schemas;
 mod series;
 mod servers;
+mod signals;
 mod states;
 mod trace;
 mod verdicts;

@@ -122,7 +122,7 @@ fn stopped_series_starts_no_other_run() {
     }
     kill_process(Pid::from_child(&series), Signal::INT).unwrap();
     let Ended { code, stdout, stderr } = Ended::from(series.wait_with_output().unwrap());
-    assert_eq!(code, Some(2), "as of a single run: {stderr}");
+    assert_eq!(code, Some(130), "Ctrl-C: {stderr}");
     assert!(stderr.contains("stopped; resume with: tcplab run --resume runs/b/"), "{stderr}");
     let lines: Vec<&str> = stdout.lines().rev().take(3).collect();
     let [c, b, a] = lines[..] else { panic!("{stdout}") };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
 use tcplab_scenario::{
-    Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value, metrics,
+    Evidence, Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value, metrics,
 };
 use tcplab_stats::{Bootstrap, Interval};
 use tcplab_units::Rng;
@@ -50,12 +50,14 @@ impl<'e> ClaimValues<'e> {
         indices
             .map(|index| {
                 let expectation = &self.expectations[index];
-                let (held, found) = self.judged(index, cases, None);
-                let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).0);
+                let Found { held, is_settled, found } = self.judged(index, cases, None);
+                let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).held);
                 Claim {
                     claim: expectation.claim.clone(),
                     check: expectation.to_string(),
                     held,
+                    is_judged: is_settled || numbers.len() >= expectation.trials as usize,
+                    needs: expectation.trials,
                     held_alone: alone.count() as u32,
                     trials: numbers.len() as u32,
                     found,
@@ -67,7 +69,7 @@ impl<'e> ClaimValues<'e> {
     /// Whether it holds in all trials together, or in those of one number alone, and what was
     /// found. Of a case with a trial that failed nothing is proved: what is missing might have
     /// been what breaks it.
-    fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> (bool, String) {
+    fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> Found {
         let expectation = &self.expectations[at];
         let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (name, pool) in pools(expectation, cases) {
@@ -91,17 +93,22 @@ impl<'e> ClaimValues<'e> {
             }
             let interval = expectation.over.as_ref().and_then(|_| interval(expectation.of, &all));
             let values = statistic(expectation.of, all);
-            let held = missing.is_empty() && expectation.checks.iter().all(|it| it.holds(&values));
+            let is_whole = missing.is_empty();
+            let held = is_whole && expectation.checks.iter().all(|it| it.holds(&values));
+            let is_settled = !is_whole || is_settled(expectation, &values);
             failed.extend(
                 missing.into_iter().filter(|trial| !failed.contains(trial)).collect::<Vec<_>>(),
             );
-            judged.push(Judged { name, values, interval, held });
+            judged.push(Judged { name, values, interval, held, is_settled });
         }
         let mut found = in_short(&judged, expectation);
         found.extend(left_out);
         found.extend(failed);
         let held = !judged.is_empty() && judged.iter().all(|one| one.held);
-        (held, found.join("; "))
+        // One case that breaks it is enough.
+        let breaks = judged.iter().any(|one| !one.held && one.is_settled);
+        let is_settled = breaks || judged.iter().all(|one| one.is_settled);
+        Found { held, is_settled, found: found.join("; ") }
     }
 
     /// What is known of its nth case, in all trials or in those of one number.
@@ -194,12 +201,35 @@ fn trial(case: &Case, number: u32) -> Option<&Trial> {
     found.ok().map(|index| &case.trials[index])
 }
 
+/// What was found of an expectation.
+struct Found {
+    held: bool,
+    /// Whether more trials could not change that, or it needs no more.
+    is_settled: bool,
+    found: String,
+}
+
 /// Cases that are evaluated together, what was found of them, and whether that is as expected.
 struct Judged {
     name: String,
     values: Vec<Value>,
     interval: Option<Interval>,
     held: bool,
+    is_settled: bool,
+}
+
+/// Whether an expectation of a case is decided, however few its trials are: by a value that breaks
+/// it, or because each check either holds of all there is, or has the example that it is about.
+fn is_settled(expectation: &Expectation, values: &[Value]) -> bool {
+    let mut all = true;
+    for check in &expectation.checks {
+        match (expectation.evidence(check), check.holds(values)) {
+            (Evidence::Counterexample, false) if !values.is_empty() => return true,
+            (Evidence::Counterexample | Evidence::Example, true) => {}
+            _ => all = false,
+        }
+    }
+    all
 }
 
 /// Up to this many cases are listed one by one.
@@ -412,6 +442,7 @@ mod tests {
             of,
             selection: tcplab_scenario::Selection::default(),
             checks: vec![check],
+            trials: 1,
             cases: vec![0, 1],
             baselines: Vec::new(),
             over: None,
@@ -470,6 +501,39 @@ mod tests {
         ] {
             let claim = &judge(&[expectation], &cases)[0];
             assert_eq!((claim.held, claim.found.as_str()), (held, found));
+        }
+    }
+
+    /// Fewer trials than it needs break no claim that all might bear out, and none that all must
+    /// break is spared.
+    #[test]
+    fn claim_with_too_few_trials_is_judged_only_where_they_settle_it() {
+        use tcplab_results::ClaimOutcome::{Failed, NotJudged, Passed};
+        let cases =
+            [case("reno", &["with time lag"], 17.0), case("cubic", &["without time lag"], 18.5)];
+        let texts = |text: &str| vec![Value::Text(text.into())];
+        for (metric, of, check, outcome) in [
+            ("transfer_time", Statistic::Mean, Check::AtMost(19.0), NotJudged),
+            ("transfer_time", Statistic::Median, Check::AtMost(18.0), NotJudged),
+            ("transfer_time", Statistic::All, Check::AtMost(19.0), Passed),
+            ("transfer_time", Statistic::All, Check::AtMost(18.0), Failed),
+            ("transfer_time", Statistic::Max, Check::AtMost(18.0), Failed),
+            ("transfer_time", Statistic::Max, Check::AtLeast(18.0), NotJudged),
+            ("transfer_time", Statistic::Max, Check::AtLeast(17.0), Passed),
+            ("transfer_time", Statistic::Min, Check::AtMost(18.0), NotJudged),
+            ("transfer_time", Statistic::Min, Check::AtLeast(17.0), Passed),
+            ("transfer_time", Statistic::Min, Check::AtLeast(17.5), Failed),
+            ("goodput", Statistic::All, Check::AtLeast(1.0), NotJudged),
+            ("episode.type", Statistic::All, Check::Includes(texts("with time lag")), NotJudged),
+            ("episode.type", Statistic::All, Check::Excludes(texts("with time lag")), Failed),
+            ("episode.type", Statistic::All, Check::Excludes(texts("intermittent")), Passed),
+        ] {
+            let needs = |trials| Expectation { trials, ..expectation(metric, of, check.clone()) };
+            let [few, enough] = [needs(2), needs(1)].map(|one| judge(&[one], &cases).remove(0));
+            assert_eq!(few.outcome(), outcome, "{}", few.check);
+            assert_eq!(enough.outcome() == Passed, enough.held, "{}", enough.check);
+            let open = (outcome == NotJudged).then_some("not judged: needs 2 trials, there is 1");
+            assert_eq!(few.shortfall().as_deref(), open);
         }
     }
 

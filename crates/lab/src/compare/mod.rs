@@ -7,6 +7,7 @@
 mod captures;
 mod choice;
 mod error;
+mod least;
 mod read;
 mod runs;
 mod sides;
@@ -19,6 +20,7 @@ mod written;
 pub use captures::{facts, matched};
 pub use choice::{Asked, Metrics, Threshold};
 pub use error::CompareError;
+pub(crate) use least::undecidable;
 pub use read::read_run;
 pub use runs::{compare_levels, compare_runs};
 pub use written::compare_as_written;

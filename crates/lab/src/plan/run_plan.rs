@@ -63,7 +63,8 @@ pub struct Overrides {
 /// decides, see [`crate::kernel_refused`].
 ///
 /// # Errors
-/// When the world cannot be that of the scenario's stacks, or there is no case of a name.
+/// When the world cannot be that of the scenario's stacks, there is no case of a name, or this
+/// kernel has no congestion control of a name.
 pub fn plan(
     scenario: &Scenario,
     world: Option<World>,
@@ -73,6 +74,7 @@ pub fn plan(
     let chosen = chosen(scenario, &overrides.cases)?;
     let scenario = chosen.as_ref().unwrap_or(scenario);
     let (world, fallback) = worlds::of_run(scenario, world, refused)?;
+    worlds::check_congestion(scenario, world)?;
     let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;

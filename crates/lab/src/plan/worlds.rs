@@ -2,7 +2,8 @@
 
 use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
-use tcplab_testbed::{Launcher, may_isolate};
+use tcplab_testbed::{Launcher, has_congestion, may_isolate};
+use tcplab_workload::{IfRefused, SocketOptions};
 
 use crate::error::LabError;
 
@@ -52,6 +53,22 @@ pub(super) fn of_run(
             Err(LabError::NotOnKernel { case })
         }
     }
+}
+
+/// Refuses a case whose congestion control this kernel does not have, unless it says to go on
+/// without.
+pub(super) fn check_congestion(scenario: &Scenario, world: RunWorld) -> Result<(), LabError> {
+    for case in scenario.cases.iter().filter(|case| world_of(world, case) == World::Kernel) {
+        let flows = case.flows.iter().flat_map(|flow| [&flow.spec.client, &flow.spec.server]);
+        let ends = [&case.client, &case.server].map(|end| [&end.socket, &end.accepted]);
+        let sockets = ends.into_iter().chain(flows.map(|end| [&end.socket, &end.accepted]));
+        let asked = sockets.flatten().filter(|it| it.if_refused == IfRefused::Fail);
+        for name in asked.filter_map(SocketOptions::congestion) {
+            has_congestion(name)
+                .map_err(|source| LabError::NoCongestion { case: case.name.clone(), source })?;
+        }
+    }
+    Ok(())
 }
 
 /// Why a case is for the kernel only, if it is.

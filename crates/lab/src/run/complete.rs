@@ -57,6 +57,7 @@ pub fn finish<R, E: From<LabError>>(
             ControlFlow::Continue(())
         }
     })?;
+    on_event(Event::Reporting);
     let report = report(directory, &run)?;
     write_tables(directory, &run)?;
     Ok(RunOutcome { run, report })

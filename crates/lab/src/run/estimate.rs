@@ -2,40 +2,27 @@
 
 use std::fmt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::Serialize;
 use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::Bytes;
 
+use super::cost::{Cost, costs};
 use crate::bench::Bench;
+use crate::compare::undecidable;
 use crate::error::LabError;
 use crate::plan::{Plan, is_simulated, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
 
 /// How many blocks and seeds are listed one by one.
 const LISTED: u32 = 3;
-/// What a trial in virtual time takes with its captures and their analysis, over what its packets
-/// alone take: a rule of thumb. A run says better once it has begun.
-const WHOLE: f64 = 4.0;
-/// What a trial in virtual time takes however short it is: its files.
-const FILES: f64 = 0.01;
-/// What a trial on the kernel takes besides its transfer: namespaces, devices, analysis.
-const SET_UP: f64 = 0.5;
 /// What verifying paths takes on the kernel, and each path that differs.
 const VERIFYING: [f64; 2] = [2.0, 1.5];
-/// What loopback moves in a second, about.
-const LOOPBACK: f64 = 2e9;
-/// What a packet takes in a capture besides its data, twice, and in the path's log.
-const PACKET: f64 = 2.0 * 150.0 + 170.0;
-/// What two looks at `TCP_INFO` take.
-const SAMPLE: f64 = 400.0;
 /// What is left of a trial without packets: 23 kB beside its recording (`app.json`, `result.json`,
 /// `trial.json`), and 14 kB of `run.json`, tables and report. Measured: 10,000 transfers of 10 MB.
 const RESULTS: f64 = 37_000.0;
-/// The largest header of a packet in a shortened capture and the block around it.
-const SHORTENED: f64 = 96.0;
 
 /// What a run would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,10 +63,18 @@ pub struct RunEstimate {
     pub unused: Vec<(String, usize)>,
     /// Trials that are still to be run, at most.
     pub missing: usize,
-    /// How long these take, about, seconds: at least and at most.
+    /// How long these take, about, seconds: at least and at most; with what comes before and after.
     pub seconds: (f64, f64),
+    /// Of this, verifying the paths before the first trial on the kernel.
+    pub calibration_seconds: f64,
+    /// The blocks that are not counted.
+    pub warm_up_seconds: f64,
+    /// Reading all trials again, and drawing the report, after the last.
+    pub report_seconds: f64,
     /// How much room they take, about, bytes, at most.
     pub bytes: f64,
+    /// What the run cannot show, however it goes.
+    pub warnings: Vec<String>,
 }
 
 /// A case that would be run.
@@ -152,10 +147,16 @@ fn look_ahead(
         .collect();
     let mut there = 0;
     let mut sums = [Sums::default(), Sums::default()];
+    let mut report = [0.0; 2];
     let least = plan.until.as_ref().map_or(blocks, |until| until.min.min(blocks));
     for (case, cost) in cases.iter().zip(&costs) {
         let simulated = is_simulated(plan.world, case);
         for number in plan.first..=blocks {
+            let drawn = if plan.keep.has(number) { cost.report } else { 0.0 };
+            report[1] += drawn;
+            if number <= least {
+                report[0] += drawn;
+            }
             if is_there(case, number) {
                 there += 1;
                 continue;
@@ -166,9 +167,10 @@ fn look_ahead(
             }
         }
     }
-    let waited = |sums: &Sums| {
-        let once = if sums.real > 0 { before(plan, cases, &costs, bench) } else { 0.0 };
-        once + sums.seconds + sums.virtually / bench.jobs.min(sums.simulated.max(1)) as f64
+    let before = if sums[1].real > 0 { before(plan, cases, &costs, bench) } else { [0.0; 2] };
+    let waited = |sums: &Sums, report: f64| {
+        let trials = sums.seconds + sums.virtually / bench.jobs.min(sums.simulated.max(1)) as f64;
+        before.iter().sum::<f64>() + trials + report
     };
     RunEstimate {
         name: plan.name.clone(),
@@ -198,8 +200,12 @@ fn look_ahead(
         there,
         unused: Vec::new(),
         missing: sums[1].simulated + sums[1].real,
-        seconds: (waited(&sums[0]), waited(&sums[1])),
+        seconds: (waited(&sums[0], report[0]), waited(&sums[1], report[1])),
+        calibration_seconds: before[0],
+        warm_up_seconds: before[1],
+        report_seconds: report[1],
         bytes: sums[1].bytes,
+        warnings: scenario.compares.iter().filter_map(|it| undecidable(cases, it, count)).collect(),
     }
 }
 
@@ -228,110 +234,22 @@ impl Sums {
     }
 }
 
-/// The time before the first trial on the kernel: calibration and warm-up.
-fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> f64 {
+/// The times before the first trial on the kernel: calibration and warm-up.
+fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> [f64; 2] {
     let is_real = |case: &&Case| !is_simulated(plan.world, case);
-    let mut paths: Vec<_> = cases
-        .iter()
-        .filter(is_real)
-        .map(|case| &case.path)
-        .filter(|path| !path.same_host)
-        .collect();
-    paths.dedup();
+    let mut paths = Vec::new();
+    for case in cases.iter().filter(is_real).filter(|case| !case.path.same_host) {
+        if !paths.contains(&&case.path) {
+            paths.push(&case.path);
+        }
+    }
     let verified = match (bench.calibrate, paths.len()) {
         (false, _) | (_, 0) => 0.0,
         (true, paths) => VERIFYING[0] + VERIFYING[1] * paths as f64,
     };
     let of_block = cases.iter().zip(costs).filter(|(case, _)| is_real(case));
     let block: f64 = of_block.map(|(_, cost)| cost.seconds).sum();
-    verified + block * f64::from(plan.warm_up)
-}
-
-/// What a trial takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Cost {
-    seconds: f64,
-    /// Of its packets.
-    bytes: f64,
-}
-
-/// What a trial of each case takes; those that there was no time for are taken for average ones.
-fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
-    let begun = Instant::now();
-    let mut costs = Vec::new();
-    for case in cases {
-        let left = patience.saturating_sub(begun.elapsed());
-        if left.is_zero() && !costs.is_empty() {
-            break;
-        }
-        let share = patience / cases.len().min(8) as u32;
-        costs.push(cost(plan, case, share.min(left)));
-    }
-    let count = costs.len() as f64;
-    let mean = |of: fn(&Cost) -> f64| costs.iter().map(of).sum::<f64>() / count;
-    let usual = Cost { seconds: mean(|cost| cost.seconds), bytes: mean(|cost| cost.bytes) };
-    costs.resize(cases.len(), usual);
-    costs
-}
-
-fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
-    let simulated = is_simulated(plan.world, case);
-    let amount = case.workload.amount().as_u64() as f64;
-    let TrialEstimate { seconds, packets, spent } =
-        estimate_trial(case, trial_seed(plan.seed, 1), patience);
-    let seconds = match &case.workload.load {
-        Some(load) => load.length().map_or(1.0, Span::as_secs_f64),
-        None if case.path.same_host => amount / LOOPBACK,
-        None => seconds,
-    };
-    let looks = seconds / case.sampling.tcp_info.as_secs_f64();
-    let data = match plan.snaplen {
-        Some(_) => 2.0 * packets * SHORTENED,
-        None => 2.0 * amount,
-    };
-    Cost {
-        seconds: if simulated { FILES + spent * WHOLE } else { SET_UP + seconds },
-        bytes: data + packets * PACKET + looks * SAMPLE,
-    }
-}
-
-/// A trial's course in virtual time, with nothing recorded.
-struct TrialEstimate {
-    /// Virtual ones.
-    seconds: f64,
-    packets: f64,
-    /// Real seconds that it took to find out.
-    spent: f64,
-}
-
-/// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
-/// it is taken to continue as before.
-fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
-    let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
-    let begun = Instant::now();
-    let mut watched = Span::from_millis(500).min(limit);
-    loop {
-        let mut part = case.clone();
-        part.limits.trial = watched;
-        let from = Instant::now();
-        let Ok(measured) = tcplab_sim::measure(&part, seed) else {
-            return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
-        };
-        let spent = from.elapsed().as_secs_f64();
-        let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
-        let is_over = measured.duration < watched || watched >= limit;
-        if is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64() {
-            let received = measured.received as f64;
-            let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
-            let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
-            return TrialEstimate {
-                seconds: seconds * more,
-                packets: packets * more,
-                spent: spent * more,
-            };
-        }
-        watched = Span::from_nanos(watched.as_nanos().saturating_mul(4)).min(limit);
-    }
+    [verified, block * f64::from(plan.warm_up)]
 }
 
 impl RunEstimate {
@@ -368,7 +286,7 @@ impl RunEstimate {
 }
 
 /// A time as people say it.
-fn in_words(seconds: f64) -> String {
+pub fn in_words(seconds: f64) -> String {
     match seconds {
         s if s < 1.5 => "a second".into(),
         s if s < 90.0 => format!("{s:.0} s"),
@@ -432,7 +350,8 @@ impl fmt::Display for RunEstimate {
             Keep::None => "no trial",
         };
         writeln!(f, "room     about {room}, with the packets of {kept}")?;
-        writeln!(f, "time     {}", self.waiting())
+        writeln!(f, "time     {}", self.waiting())?;
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "warning  {warning}"))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What happens in a run.
 
+use std::time::Duration;
+
 use tcplab_testbed::Progress;
 
 /// An event of a run, for its progress display.
@@ -46,8 +48,11 @@ pub enum Event<'a> {
         /// Whether it is run again; if not, it is used and flagged, or has failed.
         again: bool,
     },
-    /// It is complete and stored.
-    Stored,
+    /// It is complete, analysed and stored.
+    Stored {
+        /// How long it took, with all attempts.
+        took: Duration,
+    },
     /// It was stored already.
     Skipped,
     /// All trials are complete; they are being analysed.
@@ -57,4 +62,6 @@ pub enum Event<'a> {
         /// The number of them.
         total: usize,
     },
+    /// The report is being written.
+    Reporting,
 }

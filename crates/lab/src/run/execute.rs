@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use tcplab_scenario::{Scenario, TrialId};
 use tcplab_testbed::Tuning;
@@ -84,8 +85,9 @@ fn run_batch(
         }
         let tuning = tuning.unwrap_or_else(|| bench.tuning());
         let trials = KernelTrials { run, bench, tuning, stop: state.stop };
+        let from = Instant::now();
         match trials.try_until_good(case, id.number, on_event)? {
-            None => on_event(Event::Stored),
+            None => on_event(Event::Stored { took: from.elapsed() }),
             Some(error) => state.failures.failed(id.number, error)?,
         }
     }

@@ -3,15 +3,20 @@
 mod blocks;
 mod calibration;
 mod complete;
+mod cost;
 mod estimate;
 mod event;
 mod execute;
 mod failures;
 mod kernel;
+mod remaining;
 mod sim;
 mod state;
 
-pub use self::estimate::{CaseEstimate, RunEstimate, estimate, estimate_extension, estimate_plan};
+pub use self::estimate::{
+    CaseEstimate, RunEstimate, estimate, estimate_extension, estimate_plan, in_words,
+};
 pub use complete::{RunOutcome, analyse, complete, finish, no_report};
 pub use event::Event;
 pub use execute::begin;
+pub use remaining::Remaining;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, TrialId, trial_seed};
@@ -34,7 +34,8 @@ struct TrialEnd {
 }
 
 enum Ended {
-    Stored,
+    /// In this time.
+    Stored(Duration),
     StoredBefore,
     /// It failed, which is written down.
     Failed(LabError),
@@ -94,7 +95,7 @@ fn report_end(
 ) -> Result<(), LabError> {
     state.begins(id, on_event);
     match ended? {
-        Ended::Stored => on_event(Event::Stored),
+        Ended::Stored(took) => on_event(Event::Stored { took }),
         Ended::StoredBefore => on_event(Event::Skipped),
         Ended::Failed(error) => {
             on_event(Event::Failed { reason: &error.reason(), again: false });
@@ -129,6 +130,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     if run.has_trial(&case.name, number) {
         return Ok(Ended::StoredBefore);
     }
+    let from = Instant::now();
     let stage = run.stage_trial(&case.name, number)?;
     let made = catch_unwind(AssertUnwindSafe(|| make(run, case, number, &stage, halt)));
     let made = made.unwrap_or_else(|panic| {
@@ -138,7 +140,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     match made {
         Ok(()) => {
             run.keep_trial(&stage, &case.name, number)?;
-            Ok(Ended::Stored)
+            Ok(Ended::Stored(from.elapsed()))
         }
         Err(error) if error.is_stop() || error.reach() == Reach::All => {
             let _ = fs::remove_dir_all(&stage);

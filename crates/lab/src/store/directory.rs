@@ -11,8 +11,8 @@ use tcplab_scenario::Scenario;
 
 use super::arrangement::{self, Target};
 use super::files::{
-    ENVIRONMENT, EnvironmentFile, FLAWED, PARTIAL, PLAN, RUN, TRIALS, fresh, lock, newest,
-    read_plan, read_scenario, replace_in, trial_directory,
+    ENVIRONMENT, EnvironmentFile, FLAWED, PARTIAL, PLAN, RUN, TRIALS, folder_of, fresh, lock,
+    newest, read_plan, read_scenario, replace_in, trial_directory,
 };
 use super::trial_files::{is_failed, is_whole};
 use crate::error::LabError;
@@ -51,7 +51,7 @@ impl RunDirectory {
         let hash: String = blake3::hash(&to_json(&plan)).to_hex().chars().take(8).collect();
         let time: String =
             plan.started.chars().filter(|c| !matches!(c, '-' | ':')).take(15).collect();
-        let path = fresh(&runs.join(&plan.name), &format!("{time}-{hash}"))?;
+        let path = fresh(&folder_of(runs, &plan.name), &format!("{time}-{hash}"))?;
         let lock = lock(&path)?;
         let run = RunDirectory { path, plan, scenario, _lock: lock };
         match run.write_initial_files(environment) {
@@ -161,7 +161,8 @@ impl RunDirectory {
     /// An empty directory to make a trial in; a leftover of an earlier attempt is removed.
     pub(crate) fn stage_trial(&self, case: &str, number: u32) -> Result<PathBuf, LabError> {
         let stage = self.path.join(TRIALS).join(format!("{PARTIAL}{case}-{number}"));
-        if stage.exists() {
+        // A link is removed and not followed.
+        if fs::symlink_metadata(&stage).is_ok() {
             fs::remove_dir_all(&stage).map_err(LabError::file("remove", &stage))?;
         }
         make_private_directory(&stage).map_err(LabError::file("make", &stage))?;

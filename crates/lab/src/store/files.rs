@@ -47,10 +47,18 @@ pub(crate) fn trial_directory(case: &str, number: u32) -> String {
     format!("{TRIALS}/{case}-{number}")
 }
 
+/// The folder of the runs of a scenario, below `runs`: a name without a way out of it, and without
+/// what a terminal takes for a command.
+pub(super) fn folder_of(runs: &Path, name: &str) -> PathBuf {
+    let is_dots = name.chars().all(|c| c == '.');
+    let unfit = |c: char| c == '/' || c.is_control() || is_dots;
+    runs.join(if name.is_empty() { "-".into() } else { name.replace(unfit, "-") })
+}
+
 /// Removes a file, if it is there.
-pub(crate) fn remove(path: &std::path::Path) -> Result<(), LabError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+pub(crate) fn remove(path: &Path) -> Result<(), LabError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(LabError::file("remove", path)(error))
         }
         _ => Ok(()),
@@ -81,7 +89,9 @@ impl Draft {
     pub(crate) fn begin(directory: &Path, name: &str) -> Result<Draft, LabError> {
         let target = directory.join(name);
         let partial = directory.join(format!("{PARTIAL}{}", name.replace('/', "-")));
-        let file = File::create(&partial).map_err(LabError::file("write", &target))?;
+        // A leftover, or a link that someone put there.
+        remove(&partial)?;
+        let file = File::create_new(&partial).map_err(LabError::file("write", &target))?;
         Ok(Draft { target, partial, out: Some(BufWriter::new(file)) })
     }
 
@@ -207,7 +217,7 @@ pub(super) fn newest(
             .unwrap_or_default()
     };
     let scenarios = match name {
-        Some(name) => vec![runs.join(name)],
+        Some(name) => vec![folder_of(runs, name)],
         None => list(runs),
     };
     scenarios

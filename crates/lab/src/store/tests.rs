@@ -45,6 +45,52 @@ fn finish_trial(stage: &Path) {
 }
 
 #[test]
+fn run_stays_in_the_folder_of_runs() {
+    let runs = tempfile::tempdir().unwrap();
+    let below = runs.path().join("below");
+    for (name, folder) in [
+        ("..", "--"),
+        (".", "-"),
+        ("", "-"),
+        ("../../etc", "..-..-etc"),
+        ("/etc/passwd", "-etc-passwd"),
+        ("a\x1b[2Jb\n", "a-[2Jb-"),
+        (".hidden", ".hidden"),
+    ] {
+        let scenario = Scenario::parse(SCENARIO, name).unwrap();
+        let plan = Plan { name: name.into(), ..plan(&scenario, "2026-11-21T20:15:00Z") };
+        let run = RunDirectory::create(&below, plan, scenario, &[]).unwrap();
+        assert_eq!(run.path().parent().unwrap(), below.join(folder), "{name:?}");
+        let found = RunDirectory::newest_unfinished(&below, Some(name)).unwrap();
+        assert_eq!(found.parent(), run.path().parent(), "{name:?}");
+    }
+    assert_eq!(fs::read_dir(runs.path()).unwrap().count(), 1, "nothing beside it");
+}
+
+#[test]
+fn link_in_place_of_partial_file_is_not_followed() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z");
+    let theirs = runs.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    fs::write(theirs.join("file"), "precious").unwrap();
+    let link = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, run.path().join(name)).unwrap();
+    };
+    link(&theirs.join("file"), &format!("{PARTIAL}run.json"));
+    run.replace("run.json", b"{}").unwrap();
+    assert_eq!(fs::read_to_string(theirs.join("file")).unwrap(), "precious");
+    assert!(!fs::symlink_metadata(run.path().join("run.json")).unwrap().is_symlink());
+    for target in [theirs.clone(), runs.path().join("dangling")] {
+        link(&target, &format!("trials/{PARTIAL}reno-1"));
+        let stage = run.stage_trial("reno", 1).unwrap();
+        assert!(!fs::symlink_metadata(&stage).unwrap().is_symlink());
+        fs::remove_dir(&stage).unwrap();
+    }
+    assert!(theirs.join("file").exists());
+}
+
+#[test]
 fn reopened_run_has_its_plan() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");

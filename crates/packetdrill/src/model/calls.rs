@@ -13,6 +13,10 @@ use super::{Model, options};
 use crate::constants::constant;
 use crate::subject::{ControlData, ControlMessage, Outcome, Refusal, Reply, SystemCall};
 
+/// The most sockets of a script: Linux's soft limit of open files (RLIMIT_NOFILE, 1024) less the
+/// three that every process has. Each event looks at all of them.
+const SOCKETS_MAX: usize = 1021;
+
 /// What `poll` always reports: POLLERR, POLLHUP.
 const ALWAYS: i64 = 0x18;
 
@@ -101,6 +105,9 @@ impl Model {
         }
         if kind & 0xf != 1 || !matches!(protocol, 0 | 6) {
             return Err(Refusal("sockets other than TCP".into()));
+        }
+        if self.sockets.len() >= SOCKETS_MAX {
+            return Ok(Outcome::error("EMFILE"));
         }
         let socket = Socket::new(&self.config.window.congestion, kind & NONBLOCK != 0);
         Ok(Outcome::value(self.give_descriptor(socket)))

@@ -14,7 +14,7 @@ use crate::ast::{Action, Code, Event, Flag, Script, Shell, Time};
 use crate::lexer::{Kind, Token, lex};
 use crate::python::Program;
 use crate::shell;
-use crate::source::{ParseError, Position};
+use crate::source::{Lines, ParseError, Position};
 
 impl Script {
     /// Reads a script. Words in `definitions` (packetdrill's `-D name=value`) or in its
@@ -30,7 +30,7 @@ impl Script {
         let mut tokens = conditions::met(source, tokens, defined)?;
         replace(&mut tokens, &own);
         replace(&mut tokens, &definitions.0);
-        Parser { source, tokens, next: 0, depth: 0 }.script()
+        Parser { source, lines: Lines::of(source), tokens, next: 0, depth: 0 }.script()
     }
 }
 
@@ -106,6 +106,7 @@ fn replace<'a>(tokens: &mut [Token<'a>], definitions: &'a BTreeMap<String, Strin
 
 struct Parser<'a> {
     source: &'a str,
+    lines: Lines<'a>,
     /// The last is [`Kind::End`].
     tokens: Vec<Token<'a>>,
     next: usize,
@@ -220,7 +221,7 @@ impl Parser<'_> {
         let text = whole[2..whole.len() - 2].to_owned();
         let program = Program::parse(&text)
             .map_err(|error| ParseError::new(self.source, start + error.at, error.what))?;
-        Ok(Code { at: Position::of(self.source, start), text, program })
+        Ok(Code { at: self.lines.position(start), text, program })
     }
 
     /// A time in seconds, kept to nanoseconds.
@@ -259,7 +260,7 @@ impl<'a> Parser<'a> {
     }
 
     fn position(&self) -> Position {
-        Position::of(self.source, self.tokens[self.next].at)
+        self.lines.position(self.tokens[self.next].at)
     }
 
     /// The text of the next word, which is passed, unless it is the end.

@@ -101,3 +101,12 @@ fn model_missing_feature_is_named() {
     }
     insta::assert_snapshot!(shown);
 }
+
+/// As under Linux's limit of open files; each event looks at all sockets.
+#[test]
+fn script_has_as_many_sockets_as_a_process() {
+    let one = "+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
+    let refused = "+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = -1 EMFILE (Too many open files)\n";
+    assert_eq!(described(&(one.repeat(1_021) + refused)), "passed");
+    assert_ne!(described(&one.repeat(1_022)), "passed");
+}

@@ -62,6 +62,9 @@ fn full_size() -> Bytes {
     Bytes::new(1500)
 }
 
+/// The most flows of cross traffic in a list: every packet passes each, and many Poisson processes
+/// are one of their rates' sum.
+const FLOWS_MAX: usize = 64;
 /// The largest IP packet there is: its length field has 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
 
@@ -70,6 +73,12 @@ impl CrossSpec {
     pub(crate) fn plan(&self, has_bottleneck: bool) -> Result<Vec<CrossFlow>, Fault> {
         if !has_bottleneck {
             return Err(Fault::here("`cross` needs `rate`: without a bottleneck it has no effect"));
+        }
+        if self.0.len() > FLOWS_MAX {
+            let found = self.0.len();
+            return Err(Fault::here(format!(
+                "{found} flows of cross traffic: give at most {FLOWS_MAX}, at higher rates"
+            )));
         }
         self.0.iter().try_for_each(CrossFlow::check)?;
         Ok(self.0.clone())

@@ -51,8 +51,8 @@ impl DuplicateSpec {
     }
 }
 
-/// More would be a flood, not a fault of a network.
-const MOST_COPIES: u8 = 100;
+/// More copies of a packet would be a flood, not a fault of a network.
+pub(crate) const MOST_COPIES: u8 = 100;
 
 impl DuplicationPlan {
     pub(crate) fn describe(&self) -> String {

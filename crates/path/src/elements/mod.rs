@@ -20,8 +20,8 @@ pub(crate) use delay::Delay;
 pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
 pub(crate) use drop_rules::DropRules;
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
-pub(crate) use duplication::Duplication;
 pub use duplication::{DuplicateSpec, DuplicationPlan};
+pub(crate) use duplication::{Duplication, MOST_COPIES};
 pub(crate) use interruption::Interruption;
 pub use interruption::{
     BlackholePlan, BlackholeSpec, BlackholeTable, InterruptionPlan, InterruptionSpec,

@@ -139,7 +139,7 @@ impl FromStr for QueueSize {
             _ => {
                 let of_time = trimmed.parse().map(QueueSize::Time);
                 let of_data = trimmed.parse().map(QueueSize::Bytes);
-                of_time.or_else(|_| of_data).map_err(|error| match error {
+                of_time.or(of_data).map_err(|error| match error {
                     UnitError::OutOfRange { .. } | UnitError::Unclear { .. } => {
                         QueueSizeError::Quantity(error)
                     }

@@ -8,9 +8,14 @@ use tcplab_units::Span;
 pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
-use crate::{Direction, LinkPlan, PathError};
+use crate::elements::MOST_COPIES;
+use crate::{Direction, ElementPlan, LinkPlan, PathError};
 
 impl PathSpec {
+    /// The most stages of a direction behind its own keys: every packet passes each, and no path of
+    /// the Internet has more routers (an IP packet's default time to live is 64, RFC 1700).
+    pub const STAGES_MAX: usize = 64;
+
     /// The plan of one direction: its own keys before the path's, checked, in the order that
     /// [`LinkPlan`] explains, and then its stages. Elements that would do nothing (a delay of zero)
     /// are left out.
@@ -18,14 +23,26 @@ impl PathSpec {
     /// # Errors
     /// When a value, alone or beside others, makes no sense.
     pub fn link(&self, direction: Direction) -> Result<LinkPlan, PathError> {
-        let mut elements = Vec::new();
-        for (index, keys) in self.stages_of(direction).iter().enumerate() {
-            let others = self.stages_of(direction.opposite());
-            let other = others.first().filter(|_| index == 0);
-            let stage = Stage { keys, direction, round_trip: self.round_trip(), other };
-            stage.plan(&mut elements)?;
+        let stages = self.stages_of(direction);
+        let refused =
+            |what: String| Err(PathError { key: self.written(direction, "stages"), what });
+        if stages.len() > 1 + PathSpec::STAGES_MAX {
+            let (found, most) = (stages.len() - 1, PathSpec::STAGES_MAX);
+            return refused(format!("{found} stages: give at most {most}"));
         }
-        Ok(LinkPlan { elements })
+        let others = self.stages_of(direction.opposite());
+        let round_trip = self.round_trip();
+        let mut elements = Vec::new();
+        for (index, keys) in stages.iter().enumerate() {
+            let other = others.first().filter(|_| index == 0);
+            Stage { keys, direction, round_trip, other }.plan(&mut elements)?;
+        }
+        match copies(&elements) {
+            most if most > u64::from(MOST_COPIES) => refused(format!(
+                "the stages make up to {most} copies of a packet: give at most {MOST_COPIES} in all"
+            )),
+            _ => Ok(LinkPlan { elements }),
+        }
     }
 
     /// How long a packet takes in one direction, beside waiting and being sent; at the start, where
@@ -40,6 +57,15 @@ impl PathSpec {
     pub fn round_trip(&self) -> Span {
         self.delay(Direction::Forward) + self.delay(Direction::Reverse)
     }
+}
+
+/// How many copies of one packet all stages together make at most.
+fn copies(elements: &[ElementPlan]) -> u64 {
+    let packets = elements.iter().fold(1_u64, |packets, element| match element {
+        ElementPlan::Duplication(plan) => packets.saturating_mul(1 + u64::from(plan.copies)),
+        _ => packets,
+    });
+    packets - 1
 }
 
 #[cfg(test)]

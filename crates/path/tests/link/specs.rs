@@ -398,6 +398,33 @@ fn delays_and_changes_that_cannot_be() {
     ]));
 }
 
+/// Every packet would pass all of it; what is refused says how much was found and how much may be.
+#[test]
+fn paths_that_would_stall_are_refused() {
+    let list = |key: &str, one: &str, count: usize| {
+        format!(r#"{{ "rate": "5 Mbit/s", "{key}": [{}] }}"#, vec![one; count].join(", "))
+    };
+    let stage = r#"{ "delay": "1 ms" }"#;
+    let twice = r#"{ "duplicate": "100 %" }"#;
+    let cross = r#"{ "rate": "1 Mbit/s" }"#;
+    let interruption = r#"{ "every": "1 s", "lasting": "1 ms" }"#;
+    let rule = r#"{ "kind": "syn" }"#;
+    for (key, one, most, refusal) in [
+        ("stages", stage, 64, "stages: 65 stages: give at most 64"),
+        ("stages", twice, 6, "stages: the stages make up to 127 copies of a packet: give at most"),
+        ("cross", cross, 64, "cross: 65 flows of cross traffic: give at most 64"),
+        ("interruption", interruption, 64, "interruption: 65 tables of interruptions: give at"),
+        ("drop", rule, 1_000, "drop: 1001 rules: give at most 1000"),
+    ] {
+        let whole = |count| list(key, one, count);
+        let spec: PathSpec = serde_json::from_str(&whole(most)).unwrap();
+        assert!(spec.link(Direction::Forward).is_ok(), "{key}");
+        let answer = refused(&[&whole(most + 1)]);
+        let answer = answer.lines().next_back().unwrap_or_default().trim();
+        assert!(answer.starts_with(refusal), "{answer}");
+    }
+}
+
 #[test]
 fn paths_are_written_as_they_were_read() {
     for json in [

@@ -1,6 +1,6 @@
 //! The outcome of a run in a few sentences.
 
-use tcplab_results::{Case, Run, Stopping};
+use tcplab_results::{Case, ClaimCounts, Run, Stopping};
 use tcplab_units::rounded::counted;
 
 use super::recovery::{by_kind, has_connections, recovery};
@@ -55,13 +55,20 @@ pub(crate) fn stopping(run: &Run) -> Option<String> {
 }
 
 fn claims(run: &Run) -> Option<String> {
-    let broken = run.claims.iter().filter(|claim| !claim.held).count();
-    Some(match (run.claims.len(), broken) {
+    let counts = ClaimCounts::of(&run.claims);
+    let judged = match (counts.all(), counts) {
         (0, _) => return None,
-        (1, 0) => "The claim passed.".to_string(),
-        (1, _) => "The claim failed.".to_string(),
-        (all, 0) => format!("All {all} claims passed."),
-        (all, broken) => format!("{broken} of {all} claims failed."),
+        (1, ClaimCounts { passed: 1, .. }) => "The claim passed.".to_string(),
+        (1, ClaimCounts { failed: 1, .. }) => "The claim failed.".to_string(),
+        (1, _) => return Some("The claim is not judged: it needs more trials.".into()),
+        (all, ClaimCounts { passed, .. }) if passed == all => format!("All {all} claims passed."),
+        (all, ClaimCounts { passed, failed: 0, .. }) => format!("{passed} of {all} claims passed."),
+        (all, ClaimCounts { failed, .. }) => format!("{failed} of {all} claims failed."),
+    };
+    Some(match counts.not_judged {
+        0 => judged,
+        1 => format!("{judged} 1 is not judged: it needs more trials."),
+        more => format!("{judged} {more} are not judged: they need more trials."),
     })
 }
 

@@ -50,6 +50,9 @@ pub struct Expectation {
     pub selection: Selection,
     /// Conditions that all must hold, at least one.
     pub checks: Vec<Check>,
+    /// How many trials of each case it needs, from 1; see [`Evidence`].
+    #[serde(default = "one")]
+    pub trials: u32,
     /// Indices of the cases that the claim applies to, at least one.
     pub cases: Vec<usize>,
     /// For each of them the case to divide by, trial by trial: the checks then apply to the ratio.
@@ -66,6 +69,34 @@ impl Expectation {
     pub fn metric_info(&self) -> &'static MetricInfo {
         metric(&self.metric).expect("claims name metrics that exist")
     }
+
+    /// What decides about one of its checks.
+    pub fn evidence(&self, check: &Check) -> Evidence {
+        match (self.of, check) {
+            (Statistic::All, Check::Includes(_))
+            | (Statistic::Min, Check::AtMost(_))
+            | (Statistic::Max, Check::AtLeast(_)) => Evidence::Example,
+            (Statistic::All, _)
+            | (Statistic::Min, Check::AtLeast(_))
+            | (Statistic::Max, Check::AtMost(_)) => Evidence::Counterexample,
+            _ => Evidence::Whole,
+        }
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What decides about a check before a claim has all the trials that it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is about every value: one that is otherwise breaks it for good.
+    Counterexample,
+    /// It is about some value: one that is so settles it for good.
+    Example,
+    /// It is about all values together: nothing but all of them.
+    Whole,
 }
 
 /// Such as `median of episode.duration at most 1 s`.
@@ -222,16 +253,27 @@ pub(crate) struct ExpectSpec {
     includes: Option<Located<Vec<Located<Operand>>>>,
     /// None of these occurs.
     excludes: Option<Located<Vec<Located<Operand>>>>,
+    /// How many trials of each case the claim needs. With fewer (`--quick`, `--trials`) it is not
+    /// judged, unless what there is settles it: a value that breaks a claim about each value, or
+    /// that settles one about some value. Default: the scenario's number of trials.
+    #[schemars(range(min = 1, max = 99999))]
+    trials: Option<Located<u32>>,
 }
 
 impl ExpectSpec {
-    /// The claim with values in the metric's unit and indices of cases.
+    /// The claim with values in the metric's unit and indices of cases, of a scenario with `all`
+    /// trials at least.
     pub(crate) fn resolve(
         &self,
         matrix: &Matrix<'_>,
         cases: &[Case],
         source: &str,
+        all: u32,
     ) -> Result<Expectation, Fault> {
+        let trials = self.trials.as_ref().map_or(all, |trials| *trials.get_ref());
+        if let Some(written) = self.trials.as_ref().filter(|it| !(1..=all).contains(it.get_ref())) {
+            return Err(Fault::new(Problem::ClaimTrials { most: all }, written.span()));
+        }
         let name = self.metric.get_ref();
         let Some(metric) = metric(name) else {
             return Err(Fault::new(Problem::UnknownMetric(name.clone()), self.metric.span()));
@@ -263,6 +305,7 @@ impl ExpectSpec {
             of: self.of,
             selection,
             checks,
+            trials,
             cases: selected,
             baselines,
             over: over.map(|factor| factor.key.to_string()),

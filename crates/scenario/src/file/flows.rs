@@ -48,6 +48,7 @@ pub(crate) fn check(case: &Case) -> Result<(), (String, Problem)> {
     for flow in &case.flows {
         check_flow(case, flow)?;
     }
+    check_steps(case)?;
     let most = |flow: &Flow| {
         let each = flow.spec.traffic.as_ref().map_or(1, Traffic::most_connections);
         flow.spec.count * each
@@ -55,6 +56,22 @@ pub(crate) fn check(case: &Case) -> Result<(), (String, Problem)> {
     if case.flows.iter().map(most).sum::<u64>() > CONNECTIONS_MAX {
         let why = "together the flows may have more than 2000 connections: write a smaller `most`";
         return refused("flow".into(), why);
+    }
+    Ok(())
+}
+
+/// All flows together do no more steps than one connection may.
+fn check_steps(case: &Case) -> Result<(), (String, Problem)> {
+    let of = |flow: &Flow| match (&flow.spec.workload, &flow.spec.traffic) {
+        (Some(workload), _) => workload.steps_done().saturating_mul(flow.spec.count),
+        (None, None) => case.workload.steps_done().saturating_mul(flow.spec.count),
+        (None, Some(_)) => 0,
+    };
+    let found = case.flows.iter().map(of).fold(0, u64::saturating_add);
+    let most = WorkloadSpec::STEPS_MAX;
+    if found > most {
+        let why = format!("together an end does {found} steps in a trial: at most {most}");
+        return Err(("flow".into(), Problem::Value(why)));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A factor and its levels.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -9,6 +10,9 @@ use crate::fault::Fault;
 use crate::key::Key;
 use crate::problem::Problem;
 use crate::sections::{SECTIONS, VARIED_SECTIONS};
+
+/// The most levels of a factor: ten times the cases there may be, for samples.
+const LEVELS_MAX: usize = 10_000;
 
 /// A key and its values; or a free name, and the settings of several keys.
 #[derive(Debug)]
@@ -64,6 +68,10 @@ impl<'i> Factor<'i> {
             }
             _ => return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span)),
         };
+        if levels.len() > LEVELS_MAX {
+            let problem = format!("{} levels: give at most {LEVELS_MAX}", levels.len());
+            return Err(Fault::new(Problem::Value(problem), value_span));
+        }
         if levels.is_empty() {
             return Err(Fault::new(Problem::NoLevels(key.to_string()), value_span));
         }
@@ -102,9 +110,10 @@ fn plain_levels<'i>(
     source: &str,
 ) -> Result<Vec<Level<'i>>, Fault> {
     let mut levels: Vec<Level<'i>> = Vec::new();
+    let mut texts = BTreeSet::new();
     for value in values {
         let text = text_at(&value, source);
-        if levels.iter().any(|level| level.text == text) {
+        if !texts.insert(text.clone()) {
             let problem = Problem::LevelTwice { key: key.to_string(), level: text };
             return Err(Fault::new(problem, value.span()));
         }

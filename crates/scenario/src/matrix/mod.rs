@@ -18,6 +18,8 @@ mod select;
 pub(crate) use factor::{Cell, Factor, text_of, written_at};
 pub(crate) use select::{Wanted, select};
 
+/// The most factors: each is compared with all before it.
+const FACTORS_MAX: usize = 100;
 /// More cases than this are a typing error.
 pub(crate) const CASES_MAX: usize = 1_000;
 
@@ -41,6 +43,10 @@ impl<'i> Matrix<'i> {
         let DeValue::Table(table) = section.into_inner() else {
             return Err(Fault::new(Problem::MatrixNotATable, span));
         };
+        if table.len() > FACTORS_MAX {
+            let problem = format!("{} factors: give at most {FACTORS_MAX}", table.len());
+            return Err(Fault::new(Problem::Value(problem), span));
+        }
         let mut factors = table
             .into_iter()
             .map(|(key, value)| Factor::read(&key, value, source))

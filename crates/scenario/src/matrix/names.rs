@@ -27,18 +27,22 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
     name
 }
 
-/// Letters, digits and `.` of a text in ASCII (`µ` as `u`); the space between a number and its unit
-/// disappears, everything else becomes `-`.
+/// Letters, digits, `.` and the `%` of a number, of a text in ASCII (`µ` as `u`); the space between a
+/// number and its unit disappears, everything else becomes `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     let text = text.trim().replace('µ', "u");
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c.is_ascii_alphanumeric() || (c == '.' || c == '_') && !slug.is_empty() {
+        let after_digit = slug.ends_with(|c: char| c.is_ascii_digit());
+        if c.is_ascii_alphanumeric()
+            || matches!(c, '.' | '_') && !slug.is_empty()
+            || c == '%' && after_digit
+        {
             slug.push(c);
         } else if c == ' '
-            && slug.ends_with(|c: char| c.is_ascii_digit())
-            && chars.peek().is_some_and(char::is_ascii_alphabetic)
+            && after_digit
+            && chars.peek().is_some_and(|c| c.is_ascii_alphabetic() || *c == '%')
         {
             // `64 KiB` reads well as `64KiB`.
         } else if !slug.ends_with('-') {

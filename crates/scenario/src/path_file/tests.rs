@@ -58,7 +58,7 @@ fn mistake_is_reported_with_its_line() {
         (
             "delay = \"5 ms\"\nrate = { trace = \"hole\" }",
             2,
-            "the trace `hole`, line 3: falls from 5 to 3",
+            "the trace `hole`, line 3: is less than the one before: times do not fall",
         ),
         ("title = 5", 1, "`title` must be a text"),
         ("[[stages]]\nrate = \"1 Mbit/s\"\n[[stages]]\nrate = \"0 bit/s\"", 4, "the rate is zero"),

@@ -114,6 +114,7 @@ impl Problem {
                  or take a sample of them, such as\n\
                  sample = { latin_hypercube = 100 }"
             }
+            Problem::TooLarge { .. } => "write fewer cases, or shorter lists and traces",
             Problem::NoPair => {
                 "write lists of keys, such as\npairs = [[\"path.rate\", \"path.delay\"]]"
             }

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario file.
 
 use tcplab_path::PathError;
+use tcplab_units::Bytes;
 use tcplab_workload::{SocketError, WorkloadError};
 
 mod help;
@@ -39,6 +40,8 @@ pub enum Problem {
     NoTime,
     #[error("`trials` must be 1 to {most}")]
     Trials { most: u32 },
+    #[error("a claim can need 1 to {most} trials, as many as the scenario has")]
+    ClaimTrials { most: u32 },
     #[error("`retries` must be 0 to {most}")]
     Retries { most: u32 },
     #[error("`warm_up` must be 0 to {most} blocks")]
@@ -68,8 +71,10 @@ pub enum Problem {
     LevelTwice { key: String, level: String },
     #[error("`{0}` is varied twice")]
     FactorTwice(String),
-    #[error("the matrix has more than {most} cases")]
-    TooManyCases { most: usize },
+    #[error("the matrix has {found} combinations: at most {most} can be cases")]
+    TooManyCases { found: u128, most: usize },
+    #[error("{what} for each of {cases} cases: {found} in all, and at most {most}")]
+    TooLarge { what: &'static str, cases: usize, found: Bytes, most: Bytes },
     #[error("`{0}` is in two pairs")]
     PairedTwice(String),
     #[error("{0} cannot advance together: they have {1} and {2} levels")]

@@ -25,7 +25,7 @@ fn names(scenario: &Scenario) -> Vec<&str> {
 fn without_a_matrix_there_is_one_case() {
     let scenario = small("");
     assert_eq!(names(&scenario), ["base"]);
-    assert_eq!((scenario.trials, scenario.seed), (5, 1));
+    assert_eq!((scenario.trials, scenario.seed), (10, 1));
     let case = &scenario.cases[0];
     assert_eq!(case.sampling.tcp_info.to_string(), "10 ms");
     assert_eq!(case.limits.trial.to_string(), "2 min");
@@ -76,7 +76,8 @@ fn any_key_of_case_can_be_varied() {
         ),
         (r#""workload.upload" = ["1 MB", "1xB"]"#, vec![]),
         (r#""client.socket.maxseg" = [536, 1460]"#, vec!["maxseg=536", "maxseg=1460"]),
-        (r#""path.loss" = ["0.3 %", "10 %"]"#, vec!["loss=0.3", "loss=10"]),
+        (r#""path.loss" = ["0.3 %", "10 %"]"#, vec!["loss=0.3%", "loss=10%"]),
+        ("[matrix.channel]\n\"lossy 5\" = {}\n\"lossy 5 %\" = {}", vec!["lossy-5", "lossy-5%"]),
         (r#""client.socket.congestion" = ["reno", "Reno"]"#, vec!["reno", "Reno-2"]),
         (r#""sampling.tcp_info" = ["1 ms", "1  ms"]"#, vec!["1ms", "1-ms"]),
     ] {

@@ -6,7 +6,6 @@
 mod station;
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::{AppLog, EndpointRecord, RecordingError, RecordingWriter};
@@ -16,6 +15,7 @@ use tcplab_workload::{DatagramApplication, Datagrams};
 
 use crate::error::{SettingsError, SimError};
 use crate::packets::{ADDRESSES, Address, whole};
+use crate::world::IsStopped;
 use station::Station;
 
 /// The first port that Linux gives out, and the one where the server listens.
@@ -46,13 +46,13 @@ struct World {
 }
 
 /// Runs the datagrams of a case until the client has closed its socket and nothing is on the links,
-/// its limit has come, or `stop` is set.
+/// its limit has come, or it `is_stopped`.
 pub(crate) fn run(
     case: &Case,
     datagrams: &Datagrams,
     seed: u64,
     writer: Option<RecordingWriter>,
-    stop: &AtomicBool,
+    is_stopped: IsStopped<'_>,
 ) -> Result<Ended, SimError> {
     for (endpoint, spec) in [("client", &case.client), ("server", &case.server)] {
         refuse_options(endpoint, spec)?;
@@ -76,7 +76,7 @@ pub(crate) fn run(
         writer,
         events: 0,
     };
-    world.run(Instant::ZERO + case.limits.trial, stop)?;
+    world.run(Instant::ZERO + case.limits.trial, is_stopped)?;
     let is_done = world.stations[0].is_over();
     world.end()?;
     let record = |spec: &EndpointSpec, ip: Ipv4Addr| EndpointRecord {
@@ -112,7 +112,7 @@ fn refuse_options(endpoint: &'static str, spec: &EndpointSpec) -> Result<(), Sim
 }
 
 impl World {
-    fn run(&mut self, limit: Instant, stop: &AtomicBool) -> Result<(), RecordingError> {
+    fn run(&mut self, limit: Instant, is_stopped: IsStopped<'_>) -> Result<(), RecordingError> {
         for end in [0, 1] {
             self.serve(end)?;
         }
@@ -139,7 +139,7 @@ impl World {
                 0 | 1 => self.deliver(source)?,
                 _ => self.serve(source - 2)?,
             }
-            if stop.load(Ordering::Relaxed) {
+            if is_stopped() {
                 return Ok(());
             }
         }

@@ -254,10 +254,25 @@ fn symbol(error: &io::Error) -> Cow<'static, str> {
 
 /// Whether a socket of the calling thread's namespace may use this congestion control.
 pub(crate) fn congestion_works(name: &str) -> bool {
+    use_congestion(name).is_ok()
+}
+
+/// Refuses a congestion control that this kernel does not have: tried, as it may come as a module.
+///
+/// # Errors
+/// What it has instead.
+pub fn has_congestion(name: &str) -> Result<(), TrialError> {
+    // Others, such as EPERM, say that it is there (`tcp_set_congestion_control`).
+    match use_congestion(name) {
+        Err(Errno::NOENT) => Err(sysctl::no_congestion_control(name)),
+        _ => Ok(()),
+    }
+}
+
+fn use_congestion(name: &str) -> rustix::io::Result<()> {
     use rustix::net::{AddressFamily, SocketType, socket};
     socket(AddressFamily::INET, SocketType::STREAM, None)
         .and_then(|socket| sockopt::set_tcp_congestion(&socket, name))
-        .is_ok()
 }
 
 #[cfg(test)]

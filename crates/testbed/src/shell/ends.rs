@@ -245,13 +245,9 @@ fn route(
 fn refusal(route: &Route<'_>, error: io::Error) -> TrialError {
     match route.congestion {
         // What it says of a name that it does not know (`ip_metrics_convert`).
-        Some(name) if error.raw_os_error() == Some(libc::EINVAL) => TrialError::Reported {
-            message: format!("this kernel has no congestion control \"{name}\""),
-            remedy: Some(format!(
-                "it has: {}; more come as modules, as root: `modprobe tcp_{name}`",
-                sysctl::congestion_controls().join(", ")
-            )),
-        },
+        Some(name) if error.raw_os_error() == Some(libc::EINVAL) => {
+            sysctl::no_congestion_control(name)
+        }
         _ => {
             let (network, prefix_len) = route.destination;
             TrialError::setup(format!("add a route to {network}/{prefix_len}"))(error)

@@ -12,6 +12,10 @@ use crate::step::WRITE_SIZE_MAX;
 impl WorkloadSpec {
     /// The most that is copied in memory, which holds it twice.
     const COPIED_MAX: Bytes = Bytes::new(256 << 20);
+    /// The most steps that an end does in a trial, repetitions and connections counted: steps that
+    /// take no time (`cork on`) are done in one instant, which no time limit ends. A kernel needs
+    /// some ten seconds for ten million calls.
+    pub const STEPS_MAX: u64 = 10_000_000;
 
     /// Refuses workloads that cannot be run.
     ///
@@ -58,7 +62,20 @@ impl WorkloadSpec {
                     .map_err(|error| WorkloadError::Program(side.name(), error))?;
             }
         }
-        Ok(())
+        match self.steps_done() {
+            found if found > Self::STEPS_MAX => {
+                Err(WorkloadError::TooMuch { key: given[0], found, most: Self::STEPS_MAX })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How many steps an end does in a trial, repetitions and connections counted; of the end that
+    /// does more.
+    pub fn steps_done(&self) -> u64 {
+        let each = Endpoint::BOTH.map(|side| self.program(side).done()).into_iter().max();
+        let connections = self.connections.map_or(1, |it| it.total);
+        each.unwrap_or(0).saturating_mul(connections)
     }
 
     /// Refuses what only TCP has.

@@ -33,6 +33,19 @@ fn contradictions_name_their_key() {
             r#"{"requests": {"count": 9, "request": "2 B", "response": "1 B", "writes": 3}}"#,
             Err(Some("requests.writes")),
         ),
+        (r#"{"client": [{"repeat": 9999998, "steps": ["cork on"]}]}"#, Ok(())),
+        (
+            r#"{"client": [{"repeat": 64000, "steps": [{"repeat": 64000, "steps": ["cork on"]}]}]}"#,
+            Err(Some("client")),
+        ),
+        (
+            r#"{"requests": {"count": 9000000000000000000, "request": "1 B", "response": "1 B"}}"#,
+            Err(Some("requests")),
+        ),
+        (
+            r#"{"client": [{"repeat": 10000, "steps": ["cork on"]}], "connections": {"total": 1000}}"#,
+            Err(Some("client")),
+        ),
     ] {
         assert_eq!(spec(json).check().map_err(|e| e.key()), expected, "{json}");
     }

@@ -4,8 +4,7 @@ use tcplab_units::csv_field;
 
 /// A row of RFC 4180 with Unix line ends.
 pub(crate) fn row<const N: usize>(fields: [impl AsRef<str>; N]) -> String {
-    let fields: Vec<_> = fields.iter().map(|field| csv_field(field.as_ref())).collect();
-    fields.join(",") + "\n"
+    fields.map(|field| csv_field(field.as_ref()).into_owned()).join(",") + "\n"
 }
 
 #[cfg(test)]

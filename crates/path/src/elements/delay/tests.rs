@@ -128,7 +128,7 @@ fn delay_table_is_read_once_by_name() {
     let missing = table.load(&mut |name| Err(format!("`{name}`: no such file")));
     assert_eq!(missing, Err("`x.dist`: no such file".into()));
     let wrong = table.load(&mut |_| Ok(b"1 2\n3 x".into()));
-    assert_eq!(wrong, Err("`x.dist`: line 2: `x` is not a whole number".into()));
+    assert_eq!(wrong, Err("`x.dist`: line 2: entry 2 is not a whole number".into()));
 
     let mut times = 0;
     for _ in 0..2 {

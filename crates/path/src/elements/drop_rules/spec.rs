@@ -86,9 +86,18 @@ impl JsonSchema for Nth {
 
 const RANGE_PATTERN: &str = r"^\s*[0-9]+\s*\.\.\s*[0-9]+\s*$";
 
+/// The most rules in a list: every packet is held against each.
+const RULES_MAX: usize = 1_000;
+
 impl DropSpec {
     /// None when nothing is ever dropped.
     pub(crate) fn plan(&self) -> Result<Option<DropPlan>, Fault> {
+        if self.0.len() > RULES_MAX {
+            let found = self.0.len();
+            return Err(Fault::here(format!(
+                "{found} rules: give at most {RULES_MAX}; one rule can list many packets with `nth`"
+            )));
+        }
         let several = self.0.len() > 1;
         let rules = self.0.iter().zip(1..).map(|(rule, number)| {
             rule.plan().map_err(|Fault { below, what }| {

@@ -23,7 +23,7 @@ text_or_table!(
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Interruption")]
 pub struct InterruptionSpec {
-    /// From the start of one to the start of the next; above zero.
+    /// From the start of one to the start of the next, at least 1 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Span>,
     /// When each starts, from the start of the trial, in order and none before the one before it
@@ -50,6 +50,10 @@ pub struct InterruptionSpec {
 /// The least mean of random times up. An interruption takes some work even without packets, and a
 /// line that fails more often than every millisecond is a matter of `loss`.
 const LEAST_UP: Span = Span::from_millis(1);
+/// The shortest period, for the same reason.
+const LEAST_EVERY: Span = Span::from_millis(1);
+/// The most tables in a list: every packet passes each.
+const TABLES_MAX: usize = 64;
 
 impl InterruptionsSpec {
     /// The interruption of `direction`; its key is in `table`.
@@ -59,6 +63,12 @@ impl InterruptionsSpec {
         table: Table,
     ) -> Result<Vec<InterruptionPlan>, Fault> {
         let several = self.0.len() > 1;
+        if self.0.len() > TABLES_MAX {
+            let found = self.0.len();
+            return Err(Fault::here(format!(
+                "{found} tables of interruptions: give at most {TABLES_MAX}, or list times with `at`"
+            )));
+        }
         let mut plans = Vec::new();
         for (spec, number) in self.0.iter().zip(1..) {
             let plan = spec.plan(direction, table, number);
@@ -99,8 +109,8 @@ impl InterruptionSpec {
 
     fn periodic(&self, every: Span) -> Result<InterruptionTimes, Fault> {
         let lasting = self.lasting;
-        if every.is_zero() {
-            let what = format!("`every` is {every}: give a time above zero");
+        if every < LEAST_EVERY {
+            let what = format!("`every` is {every}: give at least {LEAST_EVERY}");
             return Err(Fault::below("every", what));
         }
         if lasting >= every {

@@ -242,6 +242,8 @@ fn claim(text: &str, held: bool) -> Claim {
         claim: text.into(),
         check: "episode.type includes \"with time lag\"".into(),
         held,
+        is_judged: true,
+        needs: 1,
         held_alone: u32::from(held),
         trials: 1,
         found: "reno: without time lag; cubic: with time lag".into(),

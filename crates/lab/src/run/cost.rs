@@ -1,0 +1,130 @@
+//! What a trial takes, found out from a part of it in virtual time.
+
+use std::time::{Duration, Instant};
+
+use tcplab_scenario::{Case, trial_seed};
+use tcplab_units::Span;
+
+use crate::plan::{Plan, is_simulated};
+
+/// What a trial in virtual time takes with its captures and their analysis, over what its packets
+/// alone take: a rule of thumb. A run says better once it has begun.
+const WHOLE: f64 = 4.0;
+/// What a trial in virtual time takes however short it is: its files.
+const FILES: f64 = 0.01;
+/// What the report of a trial takes over what the trial takes in virtual time: it reads the packets
+/// again and draws them. Measured: 0.13 to 0.22 in series of 7 to 21 trials.
+const REPORT: f64 = 0.2;
+/// What a trial on the kernel takes besides its transfer: namespaces, devices, analysis.
+const SET_UP: f64 = 0.5;
+/// What loopback moves in a second, about.
+const LOOPBACK: f64 = 2e9;
+/// What a packet takes in a capture besides its data, twice, and in the path's log.
+const PACKET: f64 = 2.0 * 150.0 + 170.0;
+/// What two looks at `TCP_INFO` take.
+const SAMPLE: f64 = 400.0;
+/// The largest header of a packet in a shortened capture and the block around it.
+const SHORTENED: f64 = 96.0;
+
+/// What a trial takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    /// Wall-clock, with its analysis.
+    pub(super) seconds: f64,
+    /// Seconds that its part of the report takes, where its packets are kept.
+    pub(super) report: f64,
+    /// Of its packets.
+    pub(super) bytes: f64,
+}
+
+/// What a trial of each case takes; those that there was no time for are taken for average ones.
+pub(super) fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
+    let begun = Instant::now();
+    let mut costs = Vec::new();
+    for case in cases {
+        let left = patience.saturating_sub(begun.elapsed());
+        if left.is_zero() && !costs.is_empty() {
+            break;
+        }
+        let share = patience / cases.len().min(8) as u32;
+        costs.push(cost(plan, case, share.min(left)));
+    }
+    let count = costs.len() as f64;
+    let mean = |of: fn(&Cost) -> f64| costs.iter().map(of).sum::<f64>() / count;
+    let usual = Cost {
+        seconds: mean(|cost| cost.seconds),
+        report: mean(|cost| cost.report),
+        bytes: mean(|cost| cost.bytes),
+    };
+    costs.resize(cases.len(), usual);
+    costs
+}
+
+fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
+    let simulated = is_simulated(plan.world, case);
+    let amount = case.workload.amount().as_u64() as f64;
+    let TrialEstimate { seconds, packets, spent } =
+        estimate_trial(case, trial_seed(plan.seed, 1), patience);
+    let seconds = match &case.workload.load {
+        Some(load) => load.length().map_or(1.0, Span::as_secs_f64),
+        None if case.path.same_host => amount / LOOPBACK,
+        None => seconds,
+    };
+    let looks = seconds / case.sampling.tcp_info.as_secs_f64();
+    let data = match plan.snaplen {
+        Some(_) => 2.0 * packets * SHORTENED,
+        None => 2.0 * amount,
+    };
+    let in_virtual_time = FILES + spent * WHOLE;
+    Cost {
+        seconds: if simulated { in_virtual_time } else { SET_UP + seconds },
+        report: in_virtual_time * REPORT,
+        bytes: data + packets * PACKET + looks * SAMPLE,
+    }
+}
+
+/// A trial's course in virtual time, with nothing recorded.
+struct TrialEstimate {
+    /// Virtual ones.
+    seconds: f64,
+    packets: f64,
+    /// Real seconds that it took to find out.
+    spent: f64,
+}
+
+/// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
+/// it is taken to continue as before.
+fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
+    let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
+    let begun = Instant::now();
+    let mut watched = Span::from_millis(500).min(limit);
+    loop {
+        let mut part = case.clone();
+        part.limits.trial = watched;
+        let from = Instant::now();
+        // A trial that takes no virtual time would not end at its limit.
+        let mut is_cut = false;
+        let mut is_stopped = || {
+            is_cut = begun.elapsed() >= patience;
+            is_cut
+        };
+        let Ok(measured) = tcplab_sim::measure(&part, seed, &mut is_stopped) else {
+            return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
+        };
+        let spent = from.elapsed().as_secs_f64();
+        let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
+        let is_over = !is_cut && (measured.duration < watched || watched >= limit);
+        if is_cut || is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64()
+        {
+            let received = measured.received as f64;
+            let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
+            let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
+            return TrialEstimate {
+                seconds: seconds * more,
+                packets: packets * more,
+                spent: spent * more,
+            };
+        }
+        watched = Span::from_nanos(watched.as_nanos().saturating_mul(4)).min(limit);
+    }
+}
