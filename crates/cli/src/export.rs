@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, read_run};
 use tcplab_recording::{Recording, capture_file};
+use tcplab_scenario::nearest;
 use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, write_truth};
 use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
@@ -24,8 +25,10 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
     let tables = source.tables();
     if !tables.iter().any(|(known, _)| known == name) {
         let known: Vec<&str> = tables.iter().map(|(known, _)| known.as_str()).collect();
+        let near = nearest(name, known.iter().copied());
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         bail!(
-            "no table `{name}` in {}; use one of: {}",
+            "no table `{name}` in {}: {near}use one of: {}",
             arguments.source.display(),
             known.join(", ")
         );
@@ -78,6 +81,8 @@ impl Source {
         if path.is_dir() {
             return Ok(Source::Trial(Recording::open(path)?, path.to_owned()));
         }
+        // Its tables are named only if it is one.
+        open(path)?;
         Ok(Source::Capture(path.to_owned()))
     }
 

@@ -11,6 +11,7 @@ mod fidelity;
 mod files;
 mod load;
 mod metrics;
+mod mistaken;
 mod output;
 mod packetdrill;
 mod path_choice;

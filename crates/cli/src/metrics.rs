@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use tcplab_quantities::METRICS_DOCUMENT;
-use tcplab_scenario::{Better, METRICS, MetricInfo};
+use tcplab_scenario::{Better, METRICS, MetricInfo, nearest};
 
 use crate::arguments::MetricsArguments;
 use crate::output::{answer_or_json, listed, wrapped};
@@ -19,7 +19,10 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
     };
     let chosen: Vec<&MetricInfo> = METRICS.iter().filter(is_named).collect();
     if chosen.is_empty() {
-        bail!("no metric has {} in its name: `tcplab metrics` lists all", names.join(" or "));
+        let known = || METRICS.iter().map(|metric| metric.name);
+        let near = names.iter().find_map(|name| nearest(name, known()));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        bail!("no metric has {} in its name: {near}`tcplab metrics` lists all", names.join(" or "));
     }
     answer_or_json(&METRICS_DOCUMENT, &arguments.json, &listed("metrics", &chosen), || {
         chosen.iter().map(|metric| in_words(metric)).collect()

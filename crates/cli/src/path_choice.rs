@@ -102,7 +102,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         for (given, said) in [
             ("dsl-26", "did you mean `dsl-25`?"),
-            ("nothing-like-it", "the presets are `3g`"),
+            ("nothing-like-it", "`tcplab path presets` lists them"),
             ("missing.toml", "cannot read missing.toml"),
             (home.path().to_str().unwrap(), "is a directory"),
         ] {

@@ -14,6 +14,7 @@ use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 
 use crate::exit::ERROR;
+use crate::mistaken;
 use crate::output::{UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note};
 
 /// Prints an error with its source line or remedy, if it has one.
@@ -22,7 +23,7 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(scenario) = scenario_error(error) {
-        print_coloured_note(|colours| in_its_source(scenario, colours));
+        print_coloured_note(|colours| in_their_source(scenario, colours));
         return ExitCode::from(ERROR);
     }
     let is_stop = error.chain().any(|cause| {
@@ -31,17 +32,32 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
     });
     let head = if is_stop { "" } else { "error: " };
     print_note(&format!("{head}{}", chain(error)));
-    if let Some(remedy) = remedy(error) {
+    if let Some(remedy) = remedy(error).or_else(|| mistaken::remedy(&chain(error))) {
         print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)
+}
+
+/// All mistakes of a file, and how many there are.
+fn in_their_source(error: &ScenarioError, colours: bool) -> String {
+    let (others, unshown) = (error.others(), error.unshown());
+    let all = std::iter::once(error).chain(others);
+    let mut text = all.map(|error| in_its_source(error, colours)).collect::<Vec<_>>().join("\n\n");
+    if unshown > 0 {
+        text += &format!("\n\nand {unshown} more mistakes");
+    } else if !others.is_empty() {
+        text += &format!("\n\n{} mistakes", others.len() + 1);
+    }
+    text
 }
 
 /// Prints what clap has to say of the command line: help to standard output, a mistake to standard
 /// error. The exit code is clap's: 0 for help, 2 for mistakes.
 pub(crate) fn print_usage(said: &clap::Error) -> ExitCode {
     let text = said.render();
-    let text = |colours| if colours { text.ansi().to_string() } else { text.to_string() };
+    let text = |colours| {
+        with_plain_numbers(&if colours { text.ansi().to_string() } else { text.to_string() })
+    };
     if said.use_stderr() {
         print_coloured_note(|colours| text(colours).trim_end().to_owned());
         return ExitCode::from(ERROR);
@@ -49,6 +65,24 @@ pub(crate) fn print_usage(said: &clap::Error) -> ExitCode {
     // Nobody need read help to its end.
     let _ = answer_coloured(text);
     ExitCode::SUCCESS
+}
+
+/// Rewrites what is Rust in a message about a number: `0 is not in 1..=99999`.
+fn with_plain_numbers(text: &str) -> String {
+    let text = text
+        .replace("invalid digit found in string", "not a whole number of 0 or more")
+        .replace("invalid float literal", "not a number");
+    let Some((before, range)) = text.split_once(" is not in ") else { return text };
+    let (range, after) = range.split_at(range.find(char::is_whitespace).unwrap_or(range.len()));
+    let plain = match range.split_once("..") {
+        // The largest number that there is.
+        Some((least, "" | "=18446744073709551615" | "=4294967295")) => {
+            format!("use {least} or more")
+        }
+        Some((least, most)) => format!("use {least} to {}", most.trim_start_matches('=')),
+        None => return text,
+    };
+    format!("{before} is out of range: {plain}{after}")
 }
 
 /// The error below the line of the file that has it.

@@ -100,7 +100,7 @@ pub(crate) fn read_text(path: &Path, given: &str) -> Result<Vec<u8>> {
 fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {
     let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
     let line = good.split(|byte| *byte == b'\n').count();
-    anyhow!("{given}, line {line}: not UTF-8: convert the file")
+    anyhow!("{given} is not a scenario file: line {line} is not UTF-8 text")
 }
 
 fn embedded(name: &str) -> Option<&'static str> {
@@ -108,7 +108,12 @@ fn embedded(name: &str) -> Option<&'static str> {
 }
 
 fn unknown(name: &str) -> String {
-    let near = nearest(name, catalogue().iter().map(|(known, _)| *known));
+    let known = || catalogue().iter().map(|(known, _)| *known);
+    let last = |known: &'static str| known.rsplit('/').next().unwrap_or(known);
+    let near = nearest(name, known()).or_else(|| {
+        let near = nearest(name, known().map(last))?;
+        known().find(|known| last(known) == near)
+    });
     let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     format!(
         "unknown experiment `{name}`: {near}`tcplab scenarios` lists all; your own files need the \

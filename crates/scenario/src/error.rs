@@ -1,4 +1,4 @@
-//! Errors in a scenario file, with the line and the remedy.
+//! Errors in a scenario file, each with its line and its remedy.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,11 @@ use crate::fault::Fault;
 use crate::problem::Problem;
 use crate::schema::description;
 
-/// A scenario that cannot run. As a [`Diagnostic`] it shows the place in the file.
+/// The mistakes that are shown; more are counted.
+const SHOWN: usize = 20;
+
+/// A scenario that cannot run. As a [`Diagnostic`] it shows the place of its first mistake;
+/// [`others`](ScenarioError::others) are the next.
 #[derive(Debug)]
 pub struct ScenarioError(Box<Inner>);
 
@@ -22,12 +26,29 @@ struct Inner {
     label: String,
     help: Option<String>,
     file: NamedSource<String>,
+    others: Vec<ScenarioError>,
+    /// How many mistakes there are beside those.
+    unshown: usize,
 }
 
 impl ScenarioError {
-    /// Of a file that is read as a `T`, whose schema describes its keys.
-    pub(crate) fn new<T: JsonSchema>(fault: Fault, source: &str, name: &str) -> ScenarioError {
-        let Fault { problem, span, key } = fault;
+    /// The faults, at least one, of a file that is read as a `T`, whose schema describes its keys.
+    pub(crate) fn of<T: JsonSchema>(
+        mut faults: Vec<Fault>,
+        source: &str,
+        name: &str,
+    ) -> ScenarioError {
+        let unshown = faults.len().saturating_sub(SHOWN);
+        faults.truncate(SHOWN);
+        let mut errors = faults.into_iter().map(|fault| Self::new::<T>(fault, source, name));
+        let mut error = errors.next().expect("at least one fault");
+        error.0.others = errors.collect();
+        error.0.unshown = unshown;
+        error
+    }
+
+    fn new<T: JsonSchema>(fault: Fault, source: &str, name: &str) -> ScenarioError {
+        let Fault { problem, span, key, .. } = fault;
         let described = key.as_ref().filter(|_| problem.wants_description());
         let description =
             described.and_then(|key| Some(format!("{key}: {}", description::<T>(key)?)));
@@ -41,6 +62,8 @@ impl ScenarioError {
             span: first_line(span, source),
             file: NamedSource::new(format!("{name}.toml"), source.to_string()),
             problem,
+            others: Vec::new(),
+            unshown: 0,
         }))
     }
 
@@ -49,7 +72,19 @@ impl ScenarioError {
     pub fn in_file(mut self, path: &str) -> ScenarioError {
         let source = self.0.file.inner().clone();
         self.0.file = NamedSource::new(path, source);
+        let others = std::mem::take(&mut self.0.others);
+        self.0.others = others.into_iter().map(|other| other.in_file(path)).collect();
         self
+    }
+
+    /// The other mistakes in the file, in its order, each an error of its own.
+    pub fn others(&self) -> &[ScenarioError] {
+        &self.0.others
+    }
+
+    /// How many mistakes there are beside this one and the [`others`](ScenarioError::others).
+    pub fn unshown(&self) -> usize {
+        self.0.unshown
     }
 
     /// What is wrong.

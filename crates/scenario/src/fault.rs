@@ -15,11 +15,13 @@ pub(crate) struct Fault {
     pub(crate) span: Range<usize>,
     /// Its key, where the message does not contain it.
     pub(crate) key: Option<Key>,
+    /// Whether the value alone is wrong, whatever stands beside it.
+    pub(crate) is_shape: bool,
 }
 
 impl Fault {
     pub(crate) fn new(problem: Problem, span: Range<usize>) -> Fault {
-        Fault { problem, span, key: None }
+        Fault { problem, span, key: None, is_shape: false }
     }
 
     /// A problem with the value of the dotted `key` of `file`.
@@ -51,14 +53,14 @@ impl Fault {
             Problem::UnknownKey { key: unknown, table, allowed: quoted.collect() }
         } else if message.starts_with("missing field") {
             let missing = quoted.next().unwrap_or_default();
-            return Fault::missing(missing, key, span);
+            return Fault { is_shape: true, ..Fault::missing(missing, key, span) };
         } else if message.starts_with("unknown variant") {
             let word = quoted.next().unwrap_or_default();
             Problem::UnknownWord { word, allowed: quoted.collect() }
         } else {
             Problem::Value(plain(message))
         };
-        Fault { problem, span, key }
+        Fault { problem, span, key, is_shape: true }
     }
 
     /// A key is missing from the table at `span`; `table` is that table's key, none the whole file.

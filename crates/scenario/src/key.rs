@@ -74,9 +74,11 @@ impl Key {
         table.iter().find_map(|(name, value)| {
             let inner = match value.get_ref() {
                 DeValue::Table(table) => Key::at(span, table),
-                DeValue::Array(items) => {
-                    items.iter().find_map(|item| Key::at(span, item.get_ref().as_table()?))
-                }
+                DeValue::Array(items) => items.iter().find_map(|item| {
+                    let table = item.get_ref().as_table()?;
+                    let inner = Key::at(span, table);
+                    inner.or_else(|| (item.span() == *span).then(Key::default))
+                }),
                 _ => None,
             };
             let here = name.span() == *span || value.span() == *span;

@@ -1,7 +1,8 @@
 //! The scenario file: an experiment and its claims, read into cases to run.
 //!
 //! [`Scenario::parse`] reads a file. The result is checked: every path can be built, every workload
-//! run, every claim evaluated. A [`ScenarioError`] shows the line of a mistake and its remedy.
+//! run, every claim evaluated. A [`ScenarioError`] shows each mistake with its line and
+//! remedy.
 
 mod case;
 mod catalogue;
@@ -17,6 +18,7 @@ mod key;
 mod located;
 mod matrix;
 pub mod metrics;
+mod mistakes;
 mod operand;
 mod path_file;
 mod plots;

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::embedded::embedded;
 use crate::error::ScenarioError;
 use crate::fault::Fault;
+use crate::mistakes::read_all;
 use crate::problem::Problem;
 use overrides::Override;
 
@@ -34,7 +35,7 @@ impl PathFile {
     /// a scenario file it reads `[path]`.
     ///
     /// # Errors
-    /// The first mistake in the file, with its line and remedy.
+    /// The mistakes in the file, with their lines and remedies.
     pub fn parse(
         source: &str,
         name: &str,
@@ -57,7 +58,7 @@ impl PathFile {
     ) -> Result<PathFile, ScenarioError> {
         let (source, overriding) = overrides::appended(source, overrides);
         read_path_file(&source, &overriding, name, &mut Files::new(read))
-            .map_err(|fault| ScenarioError::new::<PathSpec>(fault, &source, name))
+            .map_err(|faults| ScenarioError::of::<PathSpec>(faults, &source, name))
     }
 
     /// The preset with this name.
@@ -72,11 +73,11 @@ fn read_path_file(
     overriding: &[Override],
     name: &str,
     files: &mut Files<'_>,
-) -> Result<PathFile, Fault> {
+) -> Result<PathFile, Vec<Fault>> {
     let file = overriding.first().map_or(source, |first| &source[..first.at]);
-    let mut document = DeTable::parse(file).map_err(|error| Fault::syntax(&error))?;
-    let title = text(&mut document, "title")?;
-    let reference = text(&mut document, "reference")?;
+    let mut document = DeTable::parse(file).map_err(|error| vec![Fault::syntax(&error)])?;
+    let title = text(&mut document, "title").map_err(|fault| vec![fault])?;
+    let reference = text(&mut document, "reference").map_err(|fault| vec![fault])?;
     let is_scenario = document.get_ref().get("path").is_some_and(|path| path.get_ref().is_table());
     let mut table = if is_scenario {
         match document.get_mut().remove("path").map(|path| (path.span(), path.into_inner())) {
@@ -87,8 +88,13 @@ fn read_path_file(
         document
     };
     for one in overriding {
-        one.put_over(&mut table)?;
+        one.put_over(&mut table).map_err(|fault| vec![fault])?;
     }
+    let path = read_all(table, source, |table| read_path(table, files))?;
+    Ok(PathFile { name: name.into(), title, reference, path })
+}
+
+fn read_path(table: Spanned<DeTable<'_>>, files: &mut Files<'_>) -> Result<PathSpec, Fault> {
     let path = PathSpec::deserialize(toml::de::Deserializer::from(table.clone()))
         .map_err(|error| Fault::reading(&error, &table))?;
     let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
@@ -99,7 +105,7 @@ fn read_path_file(
         return Err(at((error.key.clone(), Problem::Path(error))));
     }
     check(&path).map_err(at)?;
-    Ok(PathFile { name: name.into(), title, reference, path })
+    Ok(path)
 }
 
 /// Removes a text from the file.
@@ -118,6 +124,9 @@ pub(crate) fn complete(
     files: &mut Files<'_>,
 ) -> Result<PathSpec, (String, Problem)> {
     path.check_same_host().map_err(|error| (error.key.clone(), Problem::Path(error)))?;
+    let asked = path.rtt;
+    let mut path = path;
+    path.halve_rtt().map_err(|error| (error.key.clone(), Problem::Path(error)))?;
     let mut path = match path.preset.clone() {
         None => path,
         Some(name) => {
@@ -128,6 +137,14 @@ pub(crate) fn complete(
             path.over(preset.path)
         }
     };
+    if let Some(rtt) = asked.filter(|rtt| path.round_trip() != (*rtt / 2) * 2) {
+        let what = format!(
+            "with the delays in `stages` the RTT is {}, not {rtt}: give `delay` instead",
+            path.round_trip()
+        );
+        let error = PathError { key: "rtt".into(), what };
+        return Err((error.key.clone(), Problem::Path(error)));
+    }
     path.load(&mut |name| files.read(name))
         .map_err(|error| (error.key, Problem::File(error.what)))?;
     Ok(path)

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tcplab_stack::Config;
 
 use crate::embedded::embedded;
+use crate::problem::nearest;
 
 /// A stack model.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +30,8 @@ pub struct Profile {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message above each variant explains it")]
 pub enum ProfileError {
-    #[error("unknown stack model `{name}`: use one of {known}")]
-    Unknown { name: String, known: String },
+    #[error("unknown stack model `{name}`: {near}use one of {known}")]
+    Unknown { name: String, near: String, known: String },
 }
 
 #[derive(Deserialize)]
@@ -72,7 +73,9 @@ impl Profile {
     pub fn named(name: &str) -> Result<Profile, ProfileError> {
         let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = Profile::names().collect();
-            return Err(ProfileError::Unknown { name: name.into(), known: known.join(", ") });
+            let near = nearest(name, Profile::names());
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            return Err(ProfileError::Unknown { name: name.into(), near, known: known.join(", ") });
         };
         let file: File = toml::from_str(text).expect("every profile is read by a test");
         let File { title, source, like, config } = file;
@@ -222,7 +225,7 @@ mod tests {
     fn unknown_profile_is_refused_with_known_ones() {
         let error = Profile::named("windows-95").unwrap_err().to_string();
         assert!(
-            error.starts_with("unknown stack model `windows-95`: use one of freebsd-15, haiku")
+            error.contains("`windows-95`: did you mean `windows-7`? use one of freebsd-15, haiku")
         );
     }
 }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tcplab_units::{Bytes, Rng};
+use toml::Spanned;
+use toml::de::DeTable;
 
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
+use crate::mistakes::read_all;
 use crate::path_file::{Files, ReadFile, no_files};
 use crate::problem::Problem;
 
@@ -72,7 +75,7 @@ impl Scenario {
     /// extension; errors show it (see [`ScenarioError::in_file`]).
     ///
     /// # Errors
-    /// The first mistake in the file, with its line and remedy.
+    /// The mistakes in the file, with their lines and remedies.
     pub fn parse(source: &str, name: &str) -> Result<Scenario, ScenarioError> {
         Scenario::parse_with_files(source, name, &mut no_files)
     }
@@ -91,7 +94,7 @@ impl Scenario {
         let scenario = read_scenario(source, name, &mut files);
         scenario
             .map(|scenario| Scenario { files: files.seen(), ..scenario })
-            .map_err(|fault| ScenarioError::new::<ScenarioFile>(fault, source, name))
+            .map_err(|faults| ScenarioError::of::<ScenarioFile>(faults, source, name))
     }
 
     /// Keeps only the cases with these names. Removes comparisons and claims that need other cases;
@@ -164,8 +167,21 @@ fn check_size(source: &str, referred: &Files<'_>, matrix: &Matrix<'_>) -> Result
     Ok(())
 }
 
-fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<Scenario, Fault> {
-    let mut document = toml::de::DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
+fn read_scenario(
+    source: &str,
+    name: &str,
+    referred: &mut Files<'_>,
+) -> Result<Scenario, Vec<Fault>> {
+    let document = DeTable::parse(source).map_err(|error| vec![Fault::syntax(&error)])?;
+    read_all(document, source, |document| read_document(document, source, name, referred))
+}
+
+fn read_document(
+    mut document: Spanned<DeTable<'_>>,
+    source: &str,
+    name: &str,
+    referred: &mut Files<'_>,
+) -> Result<Scenario, Fault> {
     let mut matrix = Matrix::take(document.get_mut(), source)?;
     let design = DesignSpec::take(&mut document)?.apply(&mut matrix, source)?;
     let mut files = Vec::new();

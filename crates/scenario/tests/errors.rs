@@ -70,6 +70,11 @@ fn rendered(source: &str) -> String {
 }
 
 fn page(error: &ScenarioError) -> String {
+    let others = error.others().iter().map(one_page);
+    std::iter::once(one_page(error)).chain(others).collect::<Vec<_>>().join("\n")
+}
+
+fn one_page(error: &ScenarioError) -> String {
     let mut page = String::new();
     GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor())
         .with_width(100)
@@ -356,4 +361,62 @@ fn same_host() {
     assert_eq!(rendered(&alike), "no error\n");
     let error = PathFile::parse("same_host = true", "path", &mut |_| Err(String::new()));
     assert!(error.unwrap_err().to_string().contains("`same_host` has no path"));
+}
+
+/// A file with a mistake in each section, and one that follows from another.
+#[test]
+fn all_mistakes_are_shown_with_their_lines() {
+    let source = r#"titel = "T"
+
+[path]
+rate  = "5 Mbit/x"
+dealy = "5 m"
+queue = "2 ms"
+loss  = { model = "no" }
+interruption = { every = "5 s" }
+
+[client]
+stakc = "linux"
+socket = { nodelay = "yes", keepidle = "5 s" }
+
+[server]
+stack = "windows"
+
+[workload]
+upload = "10 mb"
+
+[matrix]
+"client.socket.congestion" = ["reno", "reno"]
+
+[repeat]
+trials = 0
+
+[limits]
+trial = "0 s"
+
+[[expect]]
+claim = "quick"
+metric = "transfertime"
+at_most = "30 s"
+
+[[expect]]
+claim = "slow"
+metric = "goodput"
+at_least = "3 ms"
+"#;
+    insta::assert_snapshot!(rendered(source));
+    let error = Scenario::parse(source, "many").unwrap_err();
+    let all = || std::iter::once(&error).chain(error.others());
+    let lines: Vec<usize> = all().map(ScenarioError::line).collect();
+    // The title has another name only; the queue may fit a rate that is right.
+    assert_eq!(lines, [1, 4, 5, 5, 7, 8, 11, 12, 15, 18, 21, 24, 27, 31, 37], "{lines:?}");
+}
+
+#[test]
+fn mistakes_beyond_twenty_are_counted() {
+    let keys: String = (0..30).map(|n| format!("unknown_{n} = 1\n")).collect();
+    let error = Scenario::parse(&GOOD.replace("[path]", &format!("[path]\n{keys}")), "many");
+    let error = error.unwrap_err();
+    assert_eq!((error.others().len(), error.unshown()), (19, 10));
+    assert!(error.others().iter().all(|it| it.to_string().contains("unknown key `unknown_")));
 }

@@ -4,6 +4,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
 use crate::parse::{Grammar, written_as};
+use crate::unit;
 
 const GRAMMAR: Grammar = Grammar {
     what: "an amount of data",
@@ -17,6 +18,8 @@ const GRAMMAR: Grammar = Grammar {
         ("GB", 1_000_000_000),
         ("GiB", 1 << 30),
     ],
+    read_unit: unit::of_amount,
+    unit_pattern: unit::AMOUNT,
     limit: "whole bytes below 2⁶⁴",
 };
 
@@ -27,8 +30,9 @@ pub struct Bytes(u64);
 written_as!(
     Bytes,
     GRAMMAR,
-    r"^\s*[0-9_]*\.?[0-9_]+\s*(B|kB|KiB|MB|MiB|GB|GiB)\s*$",
-    "An amount of data: a number and one of B, kB, KiB, MB, MiB, GB, GiB, such as `10 MB`."
+    "An amount of data: a number and one of B, kB, KiB, MB, MiB, GB, GiB, such as `10 MB`. Also read \
+     are `64KB`, `64 kbytes` and `64K` (64,000 B), `64Ki` (65,536 B). A small `b` and `bit` are refused: \
+     write bytes."
 );
 
 impl Bytes {
@@ -94,14 +98,34 @@ mod tests {
             ("64kB", 64_000, "64 kB"),
             ("1.5 GB", 1_500_000_000, "1.5 GB"),
             ("1448 B", 1448, "1.448 kB"),
+            // As people write them.
+            ("64KB", 64_000, "64 kB"),
+            ("64k", 64_000, "64 kB"),
+            ("64Ki", 65_536, "65.536 kB"),
+            ("10M", 10_000_000, "10 MB"),
+            ("10 MBytes", 10_000_000, "10 MB"),
+            ("1 TiB", 1 << 40, "1099.511627776 GB"),
+            ("100 bytes", 100, "100 B"),
+            ("0", 0, "0 B"),
         ] {
             let amount: Bytes = text.parse().unwrap();
             assert_eq!((amount.as_u64(), amount.to_string().as_str()), (bytes, written), "{text}");
         }
-        assert_eq!(
-            "10 mb".parse::<Bytes>().unwrap_err().to_string(),
-            "`mb` is not a unit of an amount of data: use one of B, kB, KiB, MB, MiB, GB, GiB"
-        );
+        for (text, message) in [
+            ("10 mb", "`10 mb` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
+            ("10Mbit", "`10Mbit` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
+            ("64", "`64` has no unit: give an amount of data as `10 MB`"),
+            (
+                "10,000 B",
+                "`10,000 B` is not a plain number: write digits and a decimal point, such as `10 MB`",
+            ),
+            (
+                "5 s",
+                "`s` is not a unit of an amount of data: use one of B, kB, KiB, MB, MiB, GB, GiB",
+            ),
+        ] {
+            assert_eq!(text.parse::<Bytes>().unwrap_err().to_string(), message);
+        }
         assert!("0.5 B".parse::<Bytes>().is_err());
     }
 }

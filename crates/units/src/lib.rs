@@ -4,7 +4,8 @@
 //! Time and rate are integers (nanoseconds, bits per second), so the same seed gives the same
 //! bytes on every machine. Each quantity is written and read as people write it: `200 ms`,
 //! `24 Mbit/s`, `10 MB`, `0.3 %`. Prefixes are decimal (SI): 1 kB is 1,000 B; binary ones are
-//! spelled out (`1 KiB` is 1,024 B).
+//! spelled out (`1 KiB` is 1,024 B). Other ways to write units are read too (`10M`, `10Mbps`,
+//! `64KB`); what could mean two things is refused with both.
 
 mod bytes;
 mod csv_field;
@@ -21,6 +22,7 @@ pub mod rounded;
 mod server_design;
 pub mod text;
 mod time;
+mod unit;
 mod visible;
 
 pub use bytes::Bytes;
@@ -28,7 +30,7 @@ pub use csv_field::csv_field;
 pub use durations::Durations;
 pub use endpoint::Endpoint;
 pub use offset::Offset;
-pub use parse::UnitError;
+pub use parse::{NUMBER_PATTERN, UnitError};
 pub use probability::Probability;
 pub use rate::Rate;
 pub use rng::Rng;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::unit::Unit;
+
 /// Why a quantity could not be read; the text names what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message above each field explains it")]
@@ -15,6 +17,14 @@ pub enum UnitError {
     /// The unit belongs to another quantity or to none.
     #[error("`{unit}` is not a unit of {what}: use one of {allowed}")]
     WrongUnit { unit: String, what: &'static str, allowed: String },
+    /// People mean two things by it.
+    #[error("`{text}` could be two things: write {one} or {other}")]
+    Unclear { text: String, one: String, other: String },
+    /// The number has a comma or an exponent.
+    #[error(
+        "`{text}` is not a plain number: write digits and a decimal point, such as `{example}`"
+    )]
+    NotPlain { text: String, example: &'static str },
     /// The number is below zero.
     #[error("`{text}` is negative: {what} must be zero or more")]
     Negative { text: String, what: &'static str },
@@ -32,8 +42,15 @@ pub(crate) struct Grammar {
     pub(crate) example: &'static str,
     /// The units that are shown and suggested, from the smallest on.
     pub(crate) units: &'static [(&'static str, u64)],
+    /// Reads these units and the other ways to write them.
+    pub(crate) read_unit: fn(&str) -> Unit,
+    /// What `read_unit` accepts, as a regular expression.
+    pub(crate) unit_pattern: &'static str,
     pub(crate) limit: &'static str,
 }
+
+/// A number as a regular expression: digits, `_` between them, a decimal point.
+pub const NUMBER_PATTERN: &str = r"\+?_*([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9_]*[0-9][0-9_]*)";
 
 impl Grammar {
     /// Reads `text` into whole steps of the smallest unit, by integer arithmetic.
@@ -46,7 +63,7 @@ impl Grammar {
         if number.starts_with('-') {
             return Err(UnitError::Negative { text: text.into(), what: self.what });
         }
-        let number = number.trim_start_matches('+').replace('_', "");
+        let number = number.strip_prefix('+').unwrap_or(number).replace('_', "");
         let (whole, fraction) = number.split_once('.').unwrap_or((number.as_str(), ""));
         let digits_only = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
         if (whole.is_empty() && fraction.is_empty())
@@ -59,22 +76,47 @@ impl Grammar {
                 example: self.example,
             });
         }
-        if unit.is_empty() {
-            return Err(UnitError::NoUnit {
-                text: text.into(),
-                what: self.what,
-                example: self.example,
-            });
-        }
-        let Some((_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            let allowed = self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            return Err(UnitError::WrongUnit { unit: unit.into(), what: self.what, allowed });
+        let factor = match (self.read_unit)(unit) {
+            Unit::Steps(factor) => factor,
+            // No time is no time in every unit.
+            _ if trimmed == "0" => 1,
+            other => return Err(self.refused(text, &number, unit, other)),
         };
-        scale(whole, fraction, *factor).ok_or_else(|| UnitError::OutOfRange {
+        scale(whole, fraction, factor).ok_or_else(|| UnitError::OutOfRange {
             text: text.into(),
             what: self.what,
             limit: self.limit,
         })
+    }
+
+    /// Why `unit` behind `number` is refused.
+    fn refused(&self, text: &str, number: &str, unit: &str, read: Unit) -> UnitError {
+        let (text, what, example) = (text.to_owned(), self.what, self.example);
+        let is_exponent = unit.strip_prefix(['e', 'E']).is_some_and(|rest| {
+            rest.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+        });
+        match read {
+            Unit::Unclear([one, other]) => {
+                let [one, other] = [one, other].map(|unit| format!("`{number} {unit}`"));
+                UnitError::Unclear { text, one, other }
+            }
+            Unit::Bits([bytes, bits]) => {
+                let eighth = number.parse::<f64>().unwrap_or_default() / 8.0;
+                let other = format!("`{eighth} {bytes}` (for {number} {bits})");
+                UnitError::Unclear { text, one: format!("`{number} {bytes}`"), other }
+            }
+            _ if unit.is_empty() => UnitError::NoUnit { text, what, example },
+            _ if unit.starts_with(',') || is_exponent => UnitError::NotPlain { text, example },
+            _ => {
+                let allowed = self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+                UnitError::WrongUnit { unit: unit.into(), what, allowed: allowed.join(", ") }
+            }
+        }
+    }
+
+    /// What [`Grammar::parse`] accepts, but for the range, as a regular expression.
+    pub(crate) fn pattern(&self) -> String {
+        format!(r"^\s*(0|{NUMBER_PATTERN}\s*{})\s*$", self.unit_pattern)
     }
 
     /// Writes `steps` in the largest unit that keeps it exact and short.
@@ -116,8 +158,8 @@ fn scale(whole: &str, fraction: &str, factor: u64) -> Option<u64> {
 /// Implements reading and writing (`FromStr`, `Display`, serde, JSON Schema) by a [`Grammar`]; with
 /// `serde`, of a type that has its own `FromStr` and `Display`.
 macro_rules! written_as {
-    ($type:ident, $grammar:expr, $pattern:literal, $about:literal) => {
-        $crate::parse::written_as!(serde $type, $grammar, $pattern, $about);
+    ($type:ident, $grammar:expr, $about:literal) => {
+        $crate::parse::written_as!(serde $type, $grammar, $about);
         impl std::str::FromStr for $type {
             type Err = $crate::UnitError;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -130,7 +172,11 @@ macro_rules! written_as {
             }
         }
     };
-    (serde $type:ident, $grammar:expr, $pattern:literal, $about:literal) => {
+    (serde $type:ident, $grammar:expr, $about:literal) => {
+        impl $type {
+            /// The units that are read, as a regular expression.
+            pub const UNIT_PATTERN: &'static str = $grammar.unit_pattern;
+        }
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
                 s.collect_str(self)
@@ -147,7 +193,7 @@ macro_rules! written_as {
             }
             fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 schemars::json_schema!({
-                    "type": "string", "pattern": $pattern, "description": $about
+                    "type": "string", "pattern": $grammar.pattern(), "description": $about
                 })
             }
         }
@@ -185,4 +231,53 @@ where
         }
     }
     deserializer.deserialize_any(Visitor(what, example, std::marker::PhantomData))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use proptest::prelude::*;
+    use schemars::{JsonSchema, SchemaGenerator};
+
+    use crate::{Bytes, Probability, Rate, Span, UnitError};
+
+    /// Whether the parser and the schema's pattern agree on a text.
+    fn agree<T: FromStr<Err = UnitError> + JsonSchema>(text: &str) -> Result<(), String> {
+        let schema = T::json_schema(&mut SchemaGenerator::default()).to_value();
+        let pattern = schema["pattern"].as_str().expect("a pattern");
+        let is_allowed = regex_lite::Regex::new(pattern).expect("a regular expression");
+        let is_read = match text.parse::<T>() {
+            Ok(_) | Err(UnitError::OutOfRange { .. }) => true,
+            Err(_) => false,
+        };
+        if is_allowed.is_match(text) == is_read {
+            return Ok(());
+        }
+        Err(format!("{:?}: read {is_read}, pattern {pattern}", text))
+    }
+
+    /// A number, a unit or what looks like one, and sometimes both wrong.
+    fn written() -> impl Strategy<Value = String> {
+        let number = "[+_]{0,1}[0-9_]{0,4}[.]{0,1}[0-9_]{0,3}";
+        let units = prop_oneof![
+            "[kKmMgGtT]{0,1}i{0,1}(|b|B|bit|bits|Bit|byte|Bytes|bps|Bps|BPS)(|/s|/sec|/second|ps)",
+            "(|n|u|\u{b5}|\u{3bc}|m)(s|sec|secs|second|seconds|min|minutes|h|hrs|hours|m)",
+            "(%| %|percent)",
+            "[a-zA-Z/%.,]{0,4}",
+        ];
+        (number, " {0,2}", units).prop_map(|(number, space, unit)| number + &space + &unit)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn schema_accepts_what_is_read_and_no_other(text in written()) {
+            prop_assert_eq!(agree::<Bytes>(&text), Ok(()));
+            prop_assert_eq!(agree::<Rate>(&text), Ok(()));
+            prop_assert_eq!(agree::<Span>(&text), Ok(()));
+            prop_assert_eq!(agree::<Probability>(&text), Ok(()));
+        }
+    }
 }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::parse::{Grammar, written_as};
+use crate::unit;
 use crate::{Rng, UnitError};
 
 const GRAMMAR: Grammar = Grammar {
     what: "a probability",
     example: "0.3 %",
-    // Steps are 10⁻¹²: fine enough for one packet in a trillion.
     units: &[("%", 10_000_000_000)],
+    read_unit: unit::of_probability,
+    unit_pattern: unit::PROBABILITY,
     limit: "0 % to 100 %, in steps of 10⁻¹⁰ %",
 };
 
@@ -23,8 +25,7 @@ pub struct Probability(u64);
 written_as!(
     serde Probability,
     GRAMMAR,
-    r"^\s*[0-9_]*\.?[0-9_]+\s*%\s*$",
-    "A probability in per cent, such as `0.3 %`."
+    "A probability in per cent, such as `0.3 %`. A bare `0.003` is refused: it could be a share."
 );
 
 impl Probability {
@@ -56,7 +57,15 @@ impl Probability {
 impl FromStr for Probability {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match GRAMMAR.parse(text)? {
+        let read = GRAMMAR.parse(text).map_err(|error| match (error, text.trim().parse()) {
+            (UnitError::NoUnit { text, .. }, Ok(number @ 0.0..=1.0)) => {
+                let in_percent = (number * 1e12_f64).round() / 1e10;
+                let other = format!("`{in_percent} %` (a share of {text})");
+                UnitError::Unclear { one: format!("`{text} %`"), other, text }
+            }
+            (error, _) => error,
+        });
+        match read? {
             steps if steps <= ONE => Ok(Probability(steps)),
             _ => Err(UnitError::OutOfRange {
                 text: text.into(),
@@ -88,7 +97,12 @@ mod tests {
             assert_eq!(text.parse::<Probability>().unwrap().to_string(), written);
         }
         assert!("100.1 %".parse::<Probability>().is_err());
-        assert!("0.3".parse::<Probability>().unwrap_err().to_string().contains("has no unit"));
+        for (text, message) in [
+            ("0.003", "`0.003` could be two things: write `0.003 %` or `0.3 %` (a share of 0.003)"),
+            ("3", "`3` has no unit: give a probability as `0.3 %`"),
+        ] {
+            assert_eq!(text.parse::<Probability>().unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

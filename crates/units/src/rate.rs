@@ -1,6 +1,7 @@
 //! Data rates, and the exact time that data takes at one.
 
 use crate::parse::{Grammar, written_as};
+use crate::unit;
 use crate::{Bytes, Span};
 
 const GRAMMAR: Grammar = Grammar {
@@ -13,6 +14,8 @@ const GRAMMAR: Grammar = Grammar {
         ("Gbit/s", 1_000_000_000),
         ("Tbit/s", 1_000_000_000_000),
     ],
+    read_unit: unit::of_rate,
+    unit_pattern: unit::RATE,
     limit: "whole bits per second below 2⁶⁴",
 };
 
@@ -25,8 +28,9 @@ pub struct Rate(u64);
 written_as!(
     Rate,
     GRAMMAR,
-    r"^\s*[0-9_]*\.?[0-9_]+\s*(bit/s|kbit/s|Mbit/s|Gbit/s|Tbit/s)\s*$",
-    "A data rate: a number and one of bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, such as `5 Mbit/s`."
+    "A data rate: a number and one of bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, such as `5 Mbit/s`. Also \
+     read are `5M`, `5Mbit`, `5Mbps` and `5 Mb/s` (all 5 Mbit/s), and bytes: `5MBps` and `5 MB/s` are 40 \
+     Mbit/s. `5MB` is refused: it could be either."
 );
 
 impl Rate {
@@ -69,6 +73,26 @@ mod tests {
         assert_eq!(Rate::of(Bytes::new(12_500), Span::from_millis(20)), Some(rate));
         assert_eq!(Rate::of(Bytes::new(1), Span::ZERO), None);
         assert_eq!("5.3 Mbit/s".parse::<Rate>().unwrap().bits_per_second(), 5_300_000);
+        for (text, bits_per_second) in [
+            ("10M", 10_000_000),
+            ("10Mbit", 10_000_000),
+            ("10Mbps", 10_000_000),
+            ("10 mbps", 10_000_000),
+            ("10 MBit/s", 10_000_000),
+            ("10 Mbits/sec", 10_000_000),
+            ("10 Mb/s", 10_000_000),
+            ("100K", 100_000),
+            ("1g", 1_000_000_000),
+            ("10MBps", 80_000_000),
+            ("10 MBytes/s", 80_000_000),
+            ("1 KiB/s", 8_192),
+        ] {
+            assert_eq!(text.parse::<Rate>().unwrap().bits_per_second(), bits_per_second, "{text}");
+        }
+        assert_eq!(
+            "10MB".parse::<Rate>().unwrap_err().to_string(),
+            "`10MB` could be two things: write `10 MB/s` or `10 Mbit/s`"
+        );
         assert_eq!(
             "5 ms".parse::<Rate>().unwrap_err().to_string(),
             "`ms` is not a unit of a data rate: use one of bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s"

@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use serde::{Deserialize, Serialize};
 
 use crate::parse::{Grammar, written_as};
+use crate::unit;
 
 const GRAMMAR: Grammar = Grammar {
     what: "a time span",
@@ -18,6 +19,8 @@ const GRAMMAR: Grammar = Grammar {
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
     ],
+    read_unit: unit::of_span,
+    unit_pattern: unit::SPAN,
     limit: "whole nanoseconds up to 584 years",
 };
 
@@ -28,8 +31,9 @@ pub struct Span(u64);
 written_as!(
     Span,
     GRAMMAR,
-    r"^\s*[0-9_]*\.?[0-9_]+\s*(ns|µs|ms|s|min|h)\s*$",
-    "A time span: a number and one of ns, µs, ms, s, min, h, such as `200 ms`."
+    "A time span: a number and one of ns, µs, ms, s, min, h, such as `200 ms`. Also read are `us`, \
+     `usec`, `msec`, `sec`, `seconds`, `minutes`, `hours`. `5m` is refused: it could be minutes or \
+     milliseconds."
 );
 
 impl Span {
@@ -200,6 +204,12 @@ mod tests {
             ("90 s", 90_000_000_000, "90 s"),
             ("12 µs", 12_000, "12 µs"),
             ("0 s", 0, "0 ns"),
+            ("0", 0, "0 ns"),
+            ("12us", 12_000, "12 µs"),
+            ("12 μs", 12_000, "12 µs"),
+            ("200 msec", 200_000_000, "200 ms"),
+            ("5sec", 5_000_000_000, "5 s"),
+            ("2 minutes", 120_000_000_000, "2 min"),
         ] {
             let span: Span = text.parse().unwrap();
             assert_eq!(span.as_nanos(), nanos, "{text}");
@@ -212,6 +222,15 @@ mod tests {
         for (text, message) in [
             ("200", "`200` has no unit: give a time span as `200 ms`"),
             ("-5 ms", "`-5 ms` is negative: a time span must be zero or more"),
+            ("5m", "`5m` could be two things: write `5 min` or `5 ms`"),
+            (
+                "0,5 s",
+                "`0,5 s` is not a plain number: write digits and a decimal point, such as `200 ms`",
+            ),
+            (
+                "1e3 ms",
+                "`1e3 ms` is not a plain number: write digits and a decimal point, such as `200 ms`",
+            ),
             ("soon", "`soon` is not a time span: give a number and a unit, such as `200 ms`"),
             ("5 Mbit/s", "`Mbit/s` is not a unit of a time span: use one of ns, µs, ms, s, min, h"),
             (

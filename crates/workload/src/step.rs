@@ -144,7 +144,7 @@ const FORMS: &[(&str, &str, &str)] = &[
     ),
     (
         "read AMOUNT [in SIZE]",
-        r"^read [0-9].+",
+        r"^read [0-9.+_].+",
         "Reads until AMOUNT has come, `in` calls that ask for SIZE at most (256 KiB).",
     ),
     ("read to end [in SIZE]", r"^read to end.*", "Reads until the other end has closed its half."),
@@ -481,6 +481,8 @@ impl JsonSchema for Step {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let texts = FORMS.iter().map(|(form, pattern, meaning)| {
+            // As words are read: any space between and around them.
+            let pattern = pattern.replace(' ', r"\s+").replace('^', r"^\s*").replace('$', r"\s*$");
             json_schema!({
                 "type": "string",
                 "title": form,

@@ -115,7 +115,10 @@ fn threshold(text: &str) -> Result<Bound, String> {
     if let Some(name) = metric
         && tcplab_scenario::metric(name).is_none()
     {
-        return Err(format!("unknown metric `{name}`: `tcplab metrics` lists them"));
+        let known = tcplab_scenario::METRICS.iter().map(|metric| metric.name);
+        let near = tcplab_scenario::nearest(name, known);
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        return Err(format!("unknown metric `{name}`: {near}`tcplab metrics` lists them"));
     }
     let threshold = match (is_share, metric) {
         (true, _) => Threshold::Share(number / 100.0),

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use tcplab_units::Span;
 
 use super::JsonArguments;
+use super::amount::{bytes, per_second};
 use super::duration::within;
 
 const EXAMPLES: &str = "\
@@ -34,7 +35,7 @@ pub(crate) struct LoadArguments {
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: Option<u32>,
     /// Send this many requests per second over all connections (open loop)
-    #[arg(long, value_name = "N", conflicts_with = "bulk")]
+    #[arg(long, value_name = "N", conflicts_with = "bulk", value_parser = per_second)]
     pub(crate) rate: Option<f64>,
     /// Open a connection for each request
     #[arg(long, conflicts_with = "bulk")]
@@ -56,9 +57,9 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "bulk",
         value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
-    /// Message size for an echo server
+    /// Message size for an echo server, such as `1000` or `64KB`
     #[arg(long, value_name = "BYTES", default_value_t = 64,
-        value_parser = clap::value_parser!(u32).range(1..=67_108_864))]
+        value_parser = |text: &str| bytes(text, 1, 67_108_864))]
     pub(crate) size: u32,
     /// Require answers with this file's content [default: that of the first good answer]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_check", "bulk"])]

@@ -1,12 +1,14 @@
 //! The command line, defined once: parsing, help and error messages come from here.
 
 mod advise;
+mod amount;
 mod compare;
 mod duration;
 mod fidelity;
 mod json;
 mod load;
 mod metrics;
+mod mistyped;
 mod packetdrill;
 mod path;
 mod recording;
@@ -21,7 +23,7 @@ mod world;
 
 use std::env;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
@@ -71,6 +73,9 @@ Examples:
   tcplab shell dsl-25                open your shell behind a DSL line
   tcplab trace capture.pcapng        find out why a transfer was slow
   tcplab doctor                      check what this machine can do
+
+Units in flags and files: 10M, 10Mbit and 10Mbps are 10 Mbit/s, 10MBps is 80 Mbit/s; 64KB is 64,000
+bytes, 64KiB 65,536; 200ms, 5s, 2min; 0.3%. What could mean two things (10MB as a rate, 5m) is refused.
 
 Exit codes of all commands:
   0  success: all claims, scripts or checks passed
@@ -216,7 +221,9 @@ pub(crate) struct DoctorArguments {
 pub(crate) fn parse() -> Result<Command, clap::Error> {
     let parsed = Cli::try_parse().map_err(|said| {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
-        Cli::try_parse_from(shown).err().unwrap_or(said)
+        let shown: Vec<String> = shown.collect();
+        let said = Cli::try_parse_from(&shown).err().unwrap_or(said);
+        mistyped::with_hints(said, &shown, Cli::command())
     });
     Ok(parsed?.command)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use tcplab_units::Span;
 
+use super::amount::bytes;
 use super::duration::{of_measurement, within};
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments};
@@ -32,7 +33,7 @@ pub(crate) struct UseArguments {
     pub(crate) capture: Option<PathBuf>,
     /// Truncate packets in the captures to this size
     #[arg(long, value_name = "BYTES", requires = "capture")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = |text: &str| bytes(text, 1, u32::MAX))]
     pub(crate) snaplen: Option<u32>,
     #[command(flatten)]
     pub(crate) tuning: TuningArguments,
@@ -79,7 +80,7 @@ pub(crate) struct ShellArguments {
     pub(crate) io: Option<Io>,
     /// MTU of the devices at both ends, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500)]
-    #[arg(value_parser = clap::value_parser!(u32).range(68..=65_535))]
+    #[arg(value_parser = |text: &str| bytes(text, 68, 65_535))]
     pub(crate) mtu: u32,
     /// Default congestion control of both ends, such as `cubic` or `bbr`
     ///

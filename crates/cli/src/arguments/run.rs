@@ -54,7 +54,7 @@ pub(crate) struct RunArguments {
     #[arg(conflicts_with_all = ["quick", "trials", "resume", "extend"])]
     pub(crate) trial: Option<u32>,
     /// Override the scenario's seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// Continue an unfinished run [default: the newest]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]

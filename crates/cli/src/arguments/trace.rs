@@ -10,6 +10,7 @@ use tcplab_trace::{Analyzer, Collector, Filter};
 use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
+use super::amount::bytes;
 
 /// What shows packets, and may show some of them only.
 const BY_PACKET: &str = "by_packet";
@@ -137,7 +138,7 @@ pub(crate) struct LiveArguments {
     pub(crate) write: Option<PathBuf>,
     /// Truncate packets in that file to this size
     #[arg(long, value_name = "BYTES", requires = "write", conflicts_with = "files")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(value_parser = |text: &str| bytes(text, 1, u32::MAX))]
     pub(crate) snaplen: Option<u32>,
 }
 

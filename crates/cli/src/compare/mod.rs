@@ -33,7 +33,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
             bail!("{} is a capture; pass a second capture to compare", a.display())
         }
         [a, b] if a.is_file() || b.is_file() => {
-            bail!("cannot compare a capture with a run; pass two runs or two captures")
+            bail!(
+                "cannot compare a capture with a run ({} and {}); pass two runs or two captures",
+                a.display(),
+                b.display()
+            )
         }
         _ => {}
     }

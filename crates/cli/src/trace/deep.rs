@@ -22,6 +22,16 @@ pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
 pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
     let (Passed { head, sink, .. }, files) =
         files.read(Chosen::new([view.connection.unwrap_or(0)]))?;
+    if let (Some(ladder), None, 2..) = (&outputs.ladder_svg, view.connection, sink.seen()) {
+        let all = sink.seen();
+        // The other files are of all connections.
+        files.finish(&[])?;
+        bail!(
+            "{} was not written: --ladder-svg draws one connection, and the capture has {all}: \
+             choose one with -c N (numbers in the table of `tcplab trace`)",
+            ladder.display()
+        );
+    }
     let chosen = only(sink, view.connection, &head.names.join(", "))?;
     let (index, connection) = (chosen.0, &chosen.1);
     let part = Part::new(connection, view.from, view.to)?;
@@ -80,8 +90,8 @@ pub(crate) fn only(
     let all = chosen.seen();
     if wanted.is_none() && all > 1 {
         bail!(
-            "{all} connections in the capture: choose one with --connection N (numbers in the \
-             table of `tcplab trace`)"
+            "{all} connections in the capture: choose one with -c N (numbers in the table of `tcplab \
+             trace`)"
         );
     }
     let connection = chosen.into_connections().pop();

@@ -297,7 +297,7 @@ fn wrong_command_line_is_refused() {
     home.refuses(&[
         ("", "Usage: tcplab"),
         ("run", "<SCENARIO>"),
-        ("run small.toml --trials 0", "0 is not in 1..=99999"),
+        ("run small.toml --trials 0", "0 is out of range: use 1 to 99999"),
         ("run small.toml --io wire", "[possible values: tun, packet-socket]"),
         ("run small.toml --quick --trials 2", "cannot be used with"),
         ("run small.toml --resume x --seed 2", "cannot be used with"),

@@ -8,6 +8,7 @@ mod errors;
 mod escapes;
 mod home;
 mod limited;
+mod mistakes;
 mod outputs;
 mod processes;
 mod rates;

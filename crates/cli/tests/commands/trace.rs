@@ -365,7 +365,7 @@ fn mistakes_are_named() {
         ("trace -w kept", "--interface"),
         ("trace a.pcap -c 1 --from 1s", "--listing"),
         ("trace a.pcap --json --jsonl", "cannot be used with"),
-        ("trace -i lo --packets 0", "0 is not in"),
+        ("trace -i lo --packets 0", "0 is out of range: use 1 or more"),
     ]);
 }
 

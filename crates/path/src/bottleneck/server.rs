@@ -27,7 +27,7 @@ pub enum ServerPlan {
 }
 
 impl ServerPlan {
-    /// Its rate; queues in bdp count with it. Where it changes with time: the mean over a
+    /// Its rate; queues in bdp or time count with it. Where it changes with time: the mean over a
     /// repetition if it repeats, else what it starts with. Of a trace the mean in packets of 1500
     /// B, of a wireless link what it sends of such packets alone and without errors.
     pub fn rate(&self) -> Rate {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use tcplab_units::{Bytes, Rate, Span, UnitError};
+use tcplab_units::{Bytes, NUMBER_PATTERN, Rate, Span, UnitError};
 
 use super::limit::QueueLimit;
 use crate::fault::Fault;
@@ -14,13 +14,15 @@ use crate::fault::Fault;
 /// between the two.
 pub const SMALLEST_QUEUE: Bytes = Bytes::new(1514);
 
-/// The size of a queue: `512 packets`, `64 kB`, or `1 bdp`.
+/// The size of a queue: `512 packets`, `64 kB`, `50 ms`, or `1 bdp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueSize {
     /// In packets of any size.
     Packets(u32),
     /// In bytes of IP packets.
     Bytes(Bytes),
+    /// In time: as many bytes as the bottleneck sends in it.
+    Time(Span),
     /// A multiple of the bandwidth-delay product.
     Bdp(BdpMultiple),
 }
@@ -39,6 +41,10 @@ impl QueueSize {
             QueueSize::Packets(packets) => Ok(QueueLimit::Packets(packets)),
             QueueSize::Bytes(bytes) if bytes < SMALLEST_QUEUE => Err(too_small(None)),
             QueueSize::Bytes(bytes) => Ok(QueueLimit::Bytes(bytes)),
+            QueueSize::Time(span) => match rate.bytes_in(span) {
+                bytes if bytes < SMALLEST_QUEUE => Err(too_small(Some(bytes))),
+                bytes => Ok(QueueLimit::Bytes(bytes)),
+            },
             QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a `delay`: \
                 without one the bandwidth-delay product is zero"
                 .into()),
@@ -87,18 +93,23 @@ impl BdpMultiple {
 /// Why the size of a queue could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueueSizeError {
-    /// It is none of the three.
-    #[error("`{0}` is not the size of a queue: write it as `512 packets`, `64 kB` or `1 bdp`")]
+    /// It is none of the four.
+    #[error(
+        "`{0}` is not the size of a queue: write it as `512 packets`, `64 kB`, `50 ms` or `1 bdp`"
+    )]
     NotASize(String),
+    /// Its `m` could be a million bytes, milliseconds or minutes.
+    #[error("`{0}m` could be two things: write `{0} MB` or `{0} ms`")]
+    UnclearM(String),
     /// It is a number of packets, but not a whole one, or too large.
     #[error("`{0}` is out of range for a queue: whole packets up to 4294967295")]
     Packets(String),
     /// It is a multiple of the bandwidth-delay product, but too fine or too large.
     #[error("`{0}` is out of range for a queue: steps of 0.000001 bdp up to a million bdp")]
     Bdp(String),
-    /// It is an amount of data, but out of range.
+    /// It is an amount of data or a time, but out of range or unclear.
     #[error(transparent)]
-    Bytes(UnitError),
+    Quantity(UnitError),
 }
 
 impl FromStr for QueueSize {
@@ -107,7 +118,7 @@ impl FromStr for QueueSize {
     fn from_str(text: &str) -> Result<QueueSize, QueueSizeError> {
         let not_a_size = || QueueSizeError::NotASize(text.into());
         let trimmed = text.trim();
-        let unit_at = trimmed.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(not_a_size)?;
+        let unit_at = trimmed.find(char::is_alphabetic).ok_or_else(not_a_size)?;
         let (number, unit) = (trimmed[..unit_at].trim_end().replace('_', ""), &trimmed[unit_at..]);
         let is_number = number.bytes().any(|b| b.is_ascii_digit())
             && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
@@ -116,7 +127,7 @@ impl FromStr for QueueSize {
             return Err(not_a_size());
         }
         match unit {
-            "packets" | "packet" => match number.parse() {
+            "packets" | "packet" | "pkts" | "pkt" | "p" => match number.parse() {
                 Ok(packets) => Ok(QueueSize::Packets(packets)),
                 Err(_) => Err(QueueSizeError::Packets(text.into())),
             },
@@ -124,10 +135,17 @@ impl FromStr for QueueSize {
                 Some(n) => Ok(QueueSize::Bdp(BdpMultiple(n))),
                 None => Err(QueueSizeError::Bdp(text.into())),
             },
-            _ => trimmed.parse().map(QueueSize::Bytes).map_err(|error| match error {
-                UnitError::OutOfRange { .. } => QueueSizeError::Bytes(error),
-                _ => not_a_size(),
-            }),
+            "m" => Err(QueueSizeError::UnclearM(number)),
+            _ => {
+                let of_time = trimmed.parse().map(QueueSize::Time);
+                let of_data = trimmed.parse().map(QueueSize::Bytes);
+                of_time.or(of_data).map_err(|error| match error {
+                    UnitError::OutOfRange { .. } | UnitError::Unclear { .. } => {
+                        QueueSizeError::Quantity(error)
+                    }
+                    _ => not_a_size(),
+                })
+            }
         }
     }
 }
@@ -150,6 +168,7 @@ impl fmt::Display for QueueSize {
             QueueSize::Packets(1) => f.write_str("1 packet"),
             QueueSize::Packets(n) => write!(f, "{n} packets"),
             QueueSize::Bytes(bytes) => bytes.fmt(f),
+            QueueSize::Time(span) => span.fmt(f),
             QueueSize::Bdp(multiple) => multiple.fmt(f),
         }
     }
@@ -178,6 +197,12 @@ impl<'de> serde::Deserialize<'de> for QueueSize {
     }
 }
 
+/// What is read as the size of a queue, but for the range, as a regular expression.
+fn pattern() -> String {
+    let (amount, span) = (Bytes::UNIT_PATTERN, Span::UNIT_PATTERN);
+    format!(r"^\s*{NUMBER_PATTERN}\s*(packets?|pkts?|p|bdp|{amount}|{span})\s*$")
+}
+
 impl schemars::JsonSchema for QueueSize {
     fn schema_name() -> Cow<'static, str> {
         "QueueSize".into()
@@ -185,10 +210,12 @@ impl schemars::JsonSchema for QueueSize {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
             "type": "string",
-            "pattern": r"^\s*[0-9_]*\.?[0-9_]+\s*(packets?|B|kB|KiB|MB|MiB|GB|GiB|bdp)\s*$",
+            "pattern": pattern(),
             "description": "The size of a queue: in packets (`512 packets`), in bytes \
-                (`64 kB`), or in bandwidth-delay products (`1 bdp`: the rate of the direction \
-                times the delay of both)."
+                (`64 kB`), in time (`50 ms`: the bytes that the bottleneck sends in it), or in \
+                bandwidth-delay products (`1 bdp`: the rate of the direction times the delay of \
+                both). Of a rate that changes, the mean over a repetition counts, or its start \
+                where nothing repeats; of a trace or wireless link, what full packets get."
         })
     }
 }
@@ -206,6 +233,10 @@ mod tests {
             (" 1_000packets ", QueueSize::Packets(1000), "1000 packets"),
             ("64 kB", QueueSize::Bytes(Bytes::new(64_000)), "64 kB"),
             ("64 KiB", QueueSize::Bytes(Bytes::new(65_536)), "65.536 kB"),
+            ("64KB", QueueSize::Bytes(Bytes::new(64_000)), "64 kB"),
+            ("100p", QueueSize::Packets(100), "100 packets"),
+            ("50 ms", QueueSize::Time(Span::from_millis(50)), "50 ms"),
+            ("50 µs", QueueSize::Time(Span::from_micros(50)), "50 µs"),
             ("1 bdp", QueueSize::Bdp(BdpMultiple(1_000_000)), "1 bdp"),
             ("0.5 bdp", QueueSize::Bdp(BdpMultiple(500_000)), "0.5 bdp"),
             (".000001bdp", QueueSize::Bdp(BdpMultiple(1)), "0.000001 bdp"),
@@ -221,7 +252,8 @@ mod tests {
 
     #[test]
     fn says_what_would_be_right() {
-        let size = "is not the size of a queue: write it as `512 packets`, `64 kB` or `1 bdp`";
+        let size =
+            "is not the size of a queue: write it as `512 packets`, `64 kB`, `50 ms` or `1 bdp`";
         for text in ["512", "deep", "", "-1 packets", "1.2.3 bdp", "1..2 kB", "8 Mbit/s", ". bdp"] {
             assert_eq!(
                 text.parse::<QueueSize>().unwrap_err().to_string(),
@@ -242,6 +274,47 @@ mod tests {
         assert!(message.starts_with(&format!("`512` {size}")), "{message}");
         let message = serde_json::from_str::<QueueSpec>("[]").unwrap_err().to_string();
         assert!(message.contains("expected the size of a queue such as"), "{message}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn schema_accepts_what_is_read(
+            text in "[0-9_]{0,3}[.]{0,1}[0-9]{0,2} {0,1}\
+                     (packets|packet|pkts|p|bdp|k|KB|kb|MiB|Bytes|ms|us|min|s|m|h|bit/s|[a-z]{0,2})",
+        ) {
+            let is_allowed = regex_lite::Regex::new(&pattern()).unwrap().is_match(&text);
+            let is_read = match text.parse::<QueueSize>() {
+                Ok(_) => true,
+                Err(QueueSizeError::NotASize(_)) => false,
+                // Of amounts it is one; of times it could be.
+                Err(QueueSizeError::UnclearM(_)) => return Ok(()),
+                Err(QueueSizeError::Quantity(error)) => {
+                    matches!(error, UnitError::OutOfRange { .. })
+                }
+                Err(QueueSizeError::Packets(_) | QueueSizeError::Bdp(_)) => true,
+            };
+            proptest::prop_assert_eq!(is_allowed, is_read, "{}", text);
+        }
+    }
+
+    #[test]
+    fn queue_in_time_is_rate_times_time() {
+        let mbit = |n: u64| Rate::from_bits_per_second(n * 1_000_000);
+        for (text, rate, limit) in [
+            // 5 Mbit/s for 50 ms are 250 kbit.
+            ("50 ms", mbit(5), Ok(QueueLimit::Bytes(Bytes::new(31_250)))),
+            ("1 s", mbit(8), Ok(QueueLimit::Bytes(Bytes::new(1_000_000)))),
+            (
+                "2 ms",
+                mbit(5),
+                Err("a queue of 2 ms (1250 B) cannot hold a packet: give at least 1514 B"),
+            ),
+        ] {
+            let size: QueueSize = text.parse().unwrap();
+            assert_eq!(size.limit(rate, Span::ZERO), limit.map_err(String::from), "{text}");
+        }
+        let message = "50m".parse::<QueueSize>().unwrap_err().to_string();
+        assert_eq!(message, "`50m` could be two things: write `50 MB` or `50 ms`");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const DEFAULT_QUEUE: QueueSpec = QueueSpec::Size(QueueSize::Packets(1000));
 
 text_or_table! {
     QueueSpec, "Queue", "The queue of a bottleneck.",
-    "the size of a queue such as \"512 packets\", \"64 kB\" or \"1 bdp\", or a table",
+    "the size of a queue such as \"512 packets\", \"64 kB\", \"50 ms\" or \"1 bdp\", or a table",
     /// Drop-tail of that size.
     Size(QueueSize),
     /// Another discipline.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Probability};
+use tcplab_units::{Bytes, Probability, Span};
 
 use crate::bottleneck::{RateSpec, WifiSpec};
 use crate::elements::{
@@ -34,6 +34,10 @@ macro_rules! path_keys {
             /// allowed beside this one. Kernel trials only. Default: false.
             #[serde(default, skip_serializing_if = "is_default")]
             pub same_host: bool,
+            /// The RTT of the idle path, half of it in each direction: `rtt = "40 ms"` is
+            /// `delay = "20 ms"`. Not beside `delay`. Default: that of `delay`.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub rtt: Option<Span>,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
             /// Further stages behind the elements of the keys above, each with the same keys, in
@@ -95,6 +99,32 @@ macro_rules! path_keys {
                 std::iter::once(first).chain(others).collect()
             }
 
+            /// Replaces `rtt` by the delay of each direction. To be asked before a preset is
+            /// resolved, whose delays it replaces.
+            ///
+            /// # Errors
+            /// If another key gives a delay too.
+            pub fn halve_rtt(&mut self) -> Result<(), PathError> {
+                let Some(rtt) = self.rtt.take() else { return Ok(()) };
+                let has = |link: &Option<LinkSpec>| {
+                    link.as_ref().is_some_and(|it| it.delay.is_some())
+                };
+                let given = [
+                    ("delay", self.delay.is_some()),
+                    ("forward.delay", has(&self.forward)),
+                    ("reverse.delay", has(&self.reverse)),
+                ];
+                if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+                    let half = rtt / 2;
+                    let what = format!(
+                        "give either `rtt` or `{key}`: `rtt = \"{rtt}\"` is `delay = \"{half}\"` in each direction"
+                    );
+                    return Err(PathError { key: key.into(), what });
+                }
+                self.delay = Some(DelaySpec::Constant(rtt / 2));
+                Ok(())
+            }
+
             /// Refuses other keys beside `same_host`. To be asked before a preset is resolved.
             ///
             /// # Errors
@@ -103,6 +133,7 @@ macro_rules! path_keys {
                 let given = [
                     ("preset", self.preset.is_some()),
                     ("backend", self.backend.is_some()),
+                    ("rtt", self.rtt.is_some()),
                     $((stringify!($key), self.$key.is_some()),)*
                     ("stages", self.stages.is_some()),
                     ("forward", self.forward.is_some()),
@@ -163,6 +194,7 @@ macro_rules! path_keys {
                     preset: None,
                     backend: self.backend.or(base.backend),
                     same_host: self.same_host || base.same_host,
+                    rtt: self.rtt,
                     forward: link(self.forward, base.forward),
                     reverse: link(self.reverse, base.reverse),
                     $($key: self.$key.or(base.$key),)*

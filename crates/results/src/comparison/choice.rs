@@ -96,7 +96,7 @@ pub(super) fn chosen_metrics(
     }
     if chosen.is_empty() {
         let what = "no trial has anything that could be compared".into();
-        return Err(CompareError::NoMetric { what, known: names(&had) });
+        return Err(CompareError::NoMetric { what, asked: None, known: names(&had) });
     }
     Ok(chosen)
 }
@@ -112,7 +112,7 @@ fn named(name: &str, had: &[&'static MetricInfo]) -> Result<&'static MetricInfo,
         }
         Some(_) => format!("no trial of either side has `{name}`"),
     };
-    Err(CompareError::NoMetric { what, known: names(had) })
+    Err(CompareError::NoMetric { what, asked: Some(name.into()), known: names(had) })
 }
 
 fn names(had: &[&MetricInfo]) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use tcplab_scenario::nearest;
+
 /// Why there is nothing to compare.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message above each variant explains it")]
@@ -17,11 +19,11 @@ pub enum CompareError {
     #[error("`{asked}` is not varied in {run}")]
     NoFactor { run: String, asked: String, factors: Vec<String> },
     #[error("{what}")]
-    Levels { what: String, factor: String, levels: Vec<String> },
+    Levels { what: String, asked: Option<String>, factor: String, levels: Vec<String> },
     #[error("A and B have no case in common")]
     NoCases { a: Vec<String>, b: Vec<String> },
     #[error("{what}")]
-    NoMetric { what: String, known: Vec<String> },
+    NoMetric { what: String, asked: Option<String>, known: Vec<String> },
 }
 
 /// Why the scenario does not say it.
@@ -30,6 +32,13 @@ fn several(written: &[String]) -> &'static str {
         [] => " its scenario has no `[[compare]]`",
         _ => " its scenario has several `[[compare]]`",
     }
+}
+
+/// The most similar of the known names, as a question.
+fn near(asked: &str, known: &[&[String]]) -> String {
+    let known = known.iter().flat_map(|names| names.iter().map(String::as_str));
+    let near = nearest(asked, known).filter(|near| *near != asked);
+    near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
 }
 
 impl CompareError {
@@ -55,14 +64,22 @@ impl CompareError {
             CompareError::NoFactor { factors, .. } if factors.is_empty() => {
                 "compare two runs: this one has one case only".into()
             }
-            CompareError::NoFactor { factors, .. } => format!("one of: {}", list(factors)),
-            CompareError::Levels { factor, levels, .. } => {
-                format!("say which two, `--by {factor} --levels A,B`, of: {}", list(levels))
+            CompareError::NoFactor { asked, factors, .. } => {
+                let last = |factor: &'_ str| factor.rsplit('.').next().unwrap_or(factor).to_owned();
+                let short: Vec<String> = factors.iter().map(|factor| last(factor)).collect();
+                format!("{}one of: {}", near(asked, &[&factors[..], &short]), list(factors))
+            }
+            CompareError::Levels { asked, factor, levels, .. } => {
+                let near = near(asked.as_deref().unwrap_or_default(), &[levels]);
+                format!("{near}say which two, `--by {factor} --levels A,B`, of: {}", list(levels))
             }
             CompareError::NoCases { a, b } => {
                 format!("A has {}; B has {}", list(a), list(b))
             }
-            CompareError::NoMetric { known, .. } => format!("there are: {}", list(known)),
+            CompareError::NoMetric { asked, known, .. } => {
+                let near = near(asked.as_deref().unwrap_or_default(), &[known]);
+                format!("{near}there are: {}", list(known))
+            }
         })
     }
 }

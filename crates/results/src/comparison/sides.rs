@@ -81,21 +81,26 @@ pub(super) fn of_levels<'a>(
             known.push(level.clone());
         }
     }
-    let unclear =
-        |what: String| CompareError::Levels { what, factor: factor.clone(), levels: known.clone() };
+    let unclear = |what: String, asked: Option<&str>| CompareError::Levels {
+        what,
+        asked: asked.map(str::to_owned),
+        factor: factor.clone(),
+        levels: known.clone(),
+    };
     let chosen = match levels {
         Some(asked) => {
             if let Some(missing) = asked.iter().find(|level| !known.iter().any(|k| k == *level)) {
-                return Err(unclear(format!("`{factor}` has no level `{missing}`")));
+                let what = format!("`{factor}` has no level `{missing}`");
+                return Err(unclear(what, Some(missing)));
             }
             if asked[0] == asked[1] {
-                return Err(unclear("a level compared with itself is the same".into()));
+                return Err(unclear("a level compared with itself is the same".into(), None));
             }
             asked.map(str::to_owned)
         }
         None => match &known[..] {
             [a, b] => [a.clone(), b.clone()],
-            _ => return Err(unclear(format!("`{factor}` has {} levels", known.len()))),
+            _ => return Err(unclear(format!("`{factor}` has {} levels", known.len()), None)),
         },
     };
     let of = |level: &str| -> Vec<&'a Case> {

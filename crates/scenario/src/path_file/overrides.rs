@@ -60,12 +60,19 @@ impl Override {
     pub(super) fn put_over<'i>(&'i self, table: &mut Spanned<DeTable<'i>>) -> Result<(), Fault> {
         let own = DeTable::parse(&self.padded).map_err(|error| Fault::syntax(&error))?.into_inner();
         for key in own.keys().map(|key| key.get_ref().to_string()) {
+            // `rtt` and `delay` say the same.
+            match key.as_str() {
+                "rtt" => drop(table.get_mut().remove("delay")),
+                "delay" => drop(table.get_mut().remove("rtt")),
+                _ => {}
+            }
             // A key of the path applies to both directions; so does `stages`.
+            let key = if key == "rtt" { "delay" } else { key.as_str() };
             for direction in ["forward", "reverse"] {
                 if let Some(link) = table.get_mut().get_mut(direction)
                     && let DeValue::Table(link) = link.get_mut()
                 {
-                    link.remove(key.as_str());
+                    link.remove(key);
                 }
             }
         }

@@ -11,7 +11,11 @@ impl Problem {
         let help = match self {
             Problem::UnknownKey { key, allowed, .. } => suggest(key, allowed, "the keys here are"),
             Problem::UnknownWord { word, allowed } => suggest(word, allowed, "use one of"),
-            Problem::NoSuchPreset { name, known } => suggest(name, known, "the presets are"),
+            Problem::NoSuchPreset { name, known } => {
+                let near = nearest(name, known.iter().map(String::as_str));
+                let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                format!("{near}`tcplab path presets` lists them")
+            }
             Problem::MissingKey { key, table } => missing(key, table.as_deref()),
             Problem::Workload(error) => error.help().into(),
             Problem::SampledTooOften => "write a time of at least \"1 ms\"".into(),

@@ -1,5 +1,7 @@
 //! Suggests the word that the user meant.
 
+use std::cmp::Reverse;
+
 /// The most similar of the `known` words, and all of them.
 pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
     let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
@@ -9,13 +11,19 @@ pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
     }
 }
 
-/// The most similar of the `known` words, if one is similar enough.
+/// The most similar of the `known` words, if one is similar enough; of several, the one that begins
+/// alike.
 pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let like = known
         .map(|known| (distance(word, known), known))
         .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
-        .min_by_key(|(distance, _)| *distance);
+        .min_by_key(|(distance, known)| (*distance, Reverse(common_letters(word, known))));
     like.map(|(_, near)| near)
+}
+
+/// How many letters two words have in common at their beginnings.
+fn common_letters(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
 }
 
 /// The restricted edit distance (Damerau 1964), ignoring case: how many letters must be added,
@@ -57,6 +65,12 @@ mod tests {
             assert_eq!(distance(a, b), expected, "{a} {b}");
             assert_eq!(distance(b, a), expected, "{b} {a}");
         }
+    }
+
+    #[test]
+    fn word_that_begins_alike_is_nearest() {
+        assert_eq!(nearest("rat", ["rtt", "rate"].into_iter()), Some("rate"));
+        assert_eq!(nearest("rnu", ["run"].into_iter()), Some("run"));
     }
 
     #[test]

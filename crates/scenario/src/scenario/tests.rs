@@ -74,7 +74,7 @@ fn any_key_of_case_can_be_varied() {
             r#""path.interruption" = [{ every = "5 s", lasting = "200 ms" }]"#,
             vec!["interruption=every-5s-lasting-200ms"],
         ),
-        (r#""workload.upload" = ["1 MB", "1mB"]"#, vec![]),
+        (r#""workload.upload" = ["1 MB", "1xB"]"#, vec![]),
         (r#""client.socket.maxseg" = [536, 1460]"#, vec!["maxseg=536", "maxseg=1460"]),
         (r#""path.loss" = ["0.3 %", "10 %"]"#, vec!["loss=0.3%", "loss=10%"]),
         ("[matrix.channel]\n\"lossy 5\" = {}\n\"lossy 5 %\" = {}", vec!["lossy-5", "lossy-5%"]),
