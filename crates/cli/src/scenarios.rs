@@ -121,9 +121,9 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Reads the files that a file refers to, by names relative to it: see [`beside`]. What the command
-/// line itself refers to (`file` is empty) may lie anywhere. A run directory keeps them as they were
-/// at its start.
+/// Reads the files that a file refers to, by names relative to it: see [`beside`]. What the
+/// command line itself refers to (`file` is empty) may lie anywhere. A run directory keeps them as
+/// they were at its start.
 pub(crate) fn files_beside(file: &Path) -> impl FnMut(&str) -> Result<Vec<u8>, String> {
     let directory = file.parent().map(Path::to_owned).unwrap_or_default();
     let is_of_user = file.as_os_str().is_empty();

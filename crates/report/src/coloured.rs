@@ -39,9 +39,8 @@ mod tests {
 
     #[test]
     fn colours_are_added_only_where_nothing_else_steers() {
-        let table = |name: &str, is_coloured: bool| match is_coloured {
-            true => format!("\x1b[1m{name}\x1b[0m 1\n"),
-            false => format!("{name} 1\n"),
+        let table = |name: &str, is_coloured: bool| {
+            if is_coloured { format!("\x1b[1m{name}\x1b[0m 1\n") } else { format!("{name} 1\n") }
         };
         for (name, is_wished, shown) in [
             ("case", false, "case 1\n"),

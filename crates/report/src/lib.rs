@@ -4,6 +4,7 @@
 mod check;
 mod coloured;
 pub mod compare;
+mod compared;
 mod fidelity;
 mod grid;
 mod html;

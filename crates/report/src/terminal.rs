@@ -9,12 +9,12 @@ use tcplab_units::visible_line;
 use crate::check::verified;
 use crate::compare::grid::{self as verdicts, Grid as CaseGrid};
 use crate::grid::wrapped;
-use crate::summary::measure::short;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
 use crate::summary::pools::{Pool, pooled_over, pools};
 use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, VariantStacks};
+use crate::title::short;
 use crate::title::title;
 use crate::trial::warnings::warnings_of;
 

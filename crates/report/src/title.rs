@@ -1,8 +1,20 @@
-//! Names of metrics for people.
+//! Names of metrics and factors for people.
 
 use tcplab_scenario::metric;
 
 /// The label of a metric: `transfer time`.
 pub(crate) fn title(name: &str) -> String {
     metric(name).map_or(name, |info| info.label).into()
+}
+
+/// The last part of a key: `concurrency` of `workload.load.concurrency`; with the endpoint, where
+/// both have it.
+pub(crate) fn short(key: &str) -> String {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    match key.split('.').next() {
+        Some(end @ ("client" | "server")) if key.len() > last.len() => {
+            format!("{end}’s {}", last.replace('_', " "))
+        }
+        _ => last.replace('_', " "),
+    }
 }

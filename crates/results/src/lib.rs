@@ -5,6 +5,7 @@
 
 mod case;
 mod claim;
+pub mod compare;
 pub mod comparison;
 mod data;
 mod datagrams;
@@ -14,6 +15,7 @@ pub mod fidelity;
 mod finding;
 mod flow;
 mod kept;
+mod main_metric;
 mod metrics;
 mod option;
 mod remark;
@@ -35,6 +37,7 @@ pub use episode::{EpisodeRow, InterruptionRow, Recovery};
 pub use finding::FindingRow;
 pub use flow::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use kept::KeptTrials;
+pub use main_metric::main_metric;
 pub use metrics::{Metric, MetricNames, MetricValue, Metrics};
 pub use option::OptionRow;
 pub use remark::remark;

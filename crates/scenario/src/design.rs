@@ -149,12 +149,11 @@ impl DesignSpec {
 
 /// This section has no `where`.
 fn not_where(fault: Fault) -> Fault {
-    match fault.problem {
-        Problem::NotAFactor { key, factors } => {
-            Fault { problem: Problem::NotVariedHere { key, factors }, ..fault }
-        }
-        _ => fault,
-    }
+    let problem = match *fault.problem {
+        Problem::NotAFactor { key, factors } => Problem::NotVariedHere { key, factors },
+        other => other,
+    };
+    Fault { problem: Box::new(problem), ..fault }
 }
 
 /// For each group the index of its level.

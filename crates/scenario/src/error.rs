@@ -20,7 +20,7 @@ pub struct ScenarioError(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    problem: Problem,
+    problem: Box<Problem>,
     span: Range<usize>,
     /// Shown at the place; the help stands below it.
     label: String,
@@ -55,7 +55,7 @@ impl ScenarioError {
         let help = [problem.help(), description].into_iter().flatten().collect::<Vec<_>>();
         ScenarioError(Box::new(Inner {
             label: match key {
-                Some(key) if !matches!(problem, Problem::MissingKey { .. }) => key.to_string(),
+                Some(key) if !matches!(*problem, Problem::MissingKey { .. }) => key.to_string(),
                 _ => "here".into(),
             },
             help: (!help.is_empty()).then(|| help.join("\n")),

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 /// A problem and where in the file it is.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    pub(crate) problem: Problem,
+    pub(crate) problem: Box<Problem>,
     pub(crate) span: Range<usize>,
     /// Its key, where the message does not contain it.
     pub(crate) key: Option<Key>,
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub(crate) fn new(problem: Problem, span: Range<usize>) -> Fault {
-        Fault { problem, span, key: None, is_shape: false }
+        Fault { problem: Box::new(problem), span, key: None, is_shape: false }
     }
 
     /// A problem with the value of the dotted `key` of `file`.
@@ -60,7 +60,7 @@ impl Fault {
         } else {
             Problem::Value(plain(message))
         };
-        Fault { problem, span, key, is_shape: true }
+        Fault { problem: Box::new(problem), span, key, is_shape: true }
     }
 
     /// A key is missing from the table at `span`; `table` is that table's key, none the whole file.

@@ -117,12 +117,12 @@ fn depends_on_other_sections(problem: &Problem) -> bool {
 /// Takes a mistake out of the file: corrects the name of a key, adds what is missing, or removes
 /// the key or item. Returns whether it could.
 fn mend(file: &mut DeTable<'_>, fault: &Fault, place: &[String], touched: &mut Vec<Place>) -> bool {
-    if let (Problem::MissingKey { key, table: None }, []) = (&fault.problem, place) {
+    if let (Problem::MissingKey { key, table: None }, []) = (&*fault.problem, place) {
         return put_stand_in(file, key);
     }
     let Some((last, way)) = place.split_last() else { return false };
     if let (Problem::UnknownKey { key, allowed, .. }, Some(table)) =
-        (&fault.problem, table_at(file, way))
+        (&*fault.problem, table_at(file, way))
         && let Some(near) = nearest(key, allowed.iter().map(String::as_str))
         && key == last
         && !table.contains_key(near)

@@ -90,14 +90,14 @@ fn read_path_file(
     for one in overriding {
         one.put_over(&mut table).map_err(|fault| vec![fault])?;
     }
-    let path = read_all(table, source, |table| read_path(table, files))?;
+    let path = read_all(table, source, |table| read_path(&table, files))?;
     Ok(PathFile { name: name.into(), title, reference, path })
 }
 
-fn read_path(table: Spanned<DeTable<'_>>, files: &mut Files<'_>) -> Result<PathSpec, Fault> {
+fn read_path(table: &Spanned<DeTable<'_>>, files: &mut Files<'_>) -> Result<PathSpec, Fault> {
     let path = PathSpec::deserialize(toml::de::Deserializer::from(table.clone()))
-        .map_err(|error| Fault::reading(&error, &table))?;
-    let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &table);
+        .map_err(|error| Fault::reading(&error, table))?;
+    let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, table);
     let path = complete(path, files).map_err(at)?;
     if path.same_host {
         let what = "`same_host` has no path: name a file without it".into();

@@ -414,7 +414,7 @@ at_least = "3 ms"
 
 #[test]
 fn mistakes_beyond_twenty_are_counted() {
-    let keys: String = (0..30).map(|n| format!("unknown_{n} = 1\n")).collect();
+    let keys: String = (0..30).fold(String::new(), |keys, n| keys + &format!("unknown_{n} = 1\n"));
     let error = Scenario::parse(&GOOD.replace("[path]", &format!("[path]\n{keys}")), "many");
     let error = error.unwrap_err();
     assert_eq!((error.others().len(), error.unshown()), (19, 10));

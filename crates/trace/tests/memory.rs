@@ -130,11 +130,11 @@ fn each(count: u32, mut add: impl FnMut(&mut Fed, u32)) -> (u64, Fed) {
 
 #[test]
 fn unanswered_syn_costs_at_most_120_bytes() {
+    const SYNS: u32 = 120_000;
     if !alone("unanswered_syn_costs_at_most_120_bytes") {
         return;
     }
-    const SYNS: u32 = 120_000;
-    let (bytes, fed) = each(SYNS, |fed, number| fed.syn(number));
+    let (bytes, fed) = each(SYNS, Fed::syn);
     assert!(bytes <= 120, "{bytes} bytes each");
     let Counts(connections, packets) = fed.finish().1;
     assert_eq!((connections, packets), (SYNS.into(), SYNS.into()));
@@ -142,11 +142,11 @@ fn unanswered_syn_costs_at_most_120_bytes() {
 
 #[test]
 fn quiet_connection_costs_at_most_a_kilobyte() {
+    const OPEN: u32 = 90_000;
     if !alone("quiet_connection_costs_at_most_a_kilobyte") {
         return;
     }
-    const OPEN: u32 = 90_000;
-    let (bytes, fed) = each(OPEN, |fed, number| fed.open(number));
+    let (bytes, fed) = each(OPEN, Fed::open);
     assert!(bytes <= 1_000, "{bytes} bytes each");
     let Counts(connections, packets) = fed.finish().1;
     assert_eq!((connections, packets), (OPEN.into(), u64::from(OPEN) * 6));
@@ -154,10 +154,10 @@ fn quiet_connection_costs_at_most_a_kilobyte() {
 
 #[test]
 fn memory_limit_holds_and_says_what_it_ended() {
+    const OPEN: u32 = 130_000;
     if !alone("memory_limit_holds_and_says_what_it_ended") {
         return;
     }
-    const OPEN: u32 = 130_000;
     let limit = Analyzer::<Counts>::LEAST_MEMORY;
     let before = status("VmHWM");
     let mut fed = Fed::new();

@@ -254,7 +254,7 @@ mod tests {
         if is_allowed.is_match(text) == is_read {
             return Ok(());
         }
-        Err(format!("{:?}: read {is_read}, pattern {pattern}", text))
+        Err(format!("{text:?}: read {is_read}, pattern {pattern}"))
     }
 
     /// A number, a unit or what looks like one, and sometimes both wrong.

@@ -75,7 +75,7 @@ fn scenario_of(mut choice: &[u8]) -> String {
         }
         lines.entry(key).or_insert(text);
     }
-    lines.iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
+    lines.iter().fold(String::new(), |text, (key, value)| text + &format!("{key} = {value}\n"))
 }
 
 #[cfg(test)]

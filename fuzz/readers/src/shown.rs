@@ -28,7 +28,7 @@ pub(crate) fn terminal(bytes: &[u8]) {
     let head = CaptureHead {
         names: vec![text(), text()],
         packets: trace.packets,
-        others: vec![OtherPackets { protocol: text().into(), packets: 3 }],
+        others: vec![OtherPackets { protocol: text(), packets: 3 }],
         links: vec![text()],
         filter: Some(text()),
         notes,

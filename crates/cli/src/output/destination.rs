@@ -63,7 +63,7 @@ fn decoded(mut bytes: &[u8]) -> (String, &[u8]) {
 }
 
 fn escaped(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("\\x{byte:02x}"))
 }
 
 #[cfg(test)]

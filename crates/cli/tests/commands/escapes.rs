@@ -49,8 +49,9 @@ fn assert_harmless(text: &str, what: &str) {
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     if let Some(at) = text.find(obeyed) {
-        let from = text.floor_char_boundary(at.saturating_sub(60));
-        panic!("{what}: {:?}", &text[from..text.ceil_char_boundary((at + 60).min(text.len()))]);
+        let before: String = text[..at].chars().rev().take(60).collect();
+        let after: String = text[at..].chars().take(60).collect();
+        panic!("{what}: {after:?} after, backwards, {before:?}");
     }
 }
 

@@ -54,6 +54,7 @@ impl Server {
         // It says that it listens once it can serve.
         let Ok(begun) = serde_json::from_str::<Value>(&first) else {
             let complaint = rest_of(&mut child.stderr.take().unwrap());
+            child.wait().unwrap();
             let is_disabled = complaint.contains("io_uring is disabled here");
             assert!(line.contains("io-uring") && is_disabled, "{line}: {first}{complaint}");
             eprintln!("skipped: {complaint}");

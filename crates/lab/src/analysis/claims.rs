@@ -50,7 +50,7 @@ impl<'e> ClaimValues<'e> {
         indices
             .map(|index| {
                 let expectation = &self.expectations[index];
-                let Found { held, is_settled, found } = self.judged(index, cases, None);
+                let Found { held, is_settled, text } = self.judged(index, cases, None);
                 let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).held);
                 Claim {
                     claim: expectation.claim.clone(),
@@ -60,7 +60,7 @@ impl<'e> ClaimValues<'e> {
                     needs: expectation.trials,
                     held_alone: alone.count() as u32,
                     trials: numbers.len() as u32,
-                    found,
+                    found: text,
                 }
             })
             .collect()
@@ -108,7 +108,7 @@ impl<'e> ClaimValues<'e> {
         // One case that breaks it is enough.
         let breaks = judged.iter().any(|one| !one.held && one.is_settled);
         let is_settled = breaks || judged.iter().all(|one| one.is_settled);
-        Found { held, is_settled, found: found.join("; ") }
+        Found { held, is_settled, text: found.join("; ") }
     }
 
     /// What is known of its nth case, in all trials or in those of one number.
@@ -206,7 +206,7 @@ struct Found {
     held: bool,
     /// Whether more trials could not change that, or it needs no more.
     is_settled: bool,
-    found: String,
+    text: String,
 }
 
 /// Cases that are evaluated together, what was found of them, and whether that is as expected.

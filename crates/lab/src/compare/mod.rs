@@ -11,7 +11,7 @@ mod written;
 pub use captures::{facts, matched};
 pub(crate) use least::undecidable;
 pub use read::read_run;
-pub use tcplab_results::comparison::{
+pub use tcplab_results::compare::{
     Asked, CompareError, Metrics, Threshold, compare_levels, compare_runs,
 };
 pub use written::compare_as_written;

@@ -7,7 +7,7 @@ use std::path::Path;
 use tcplab_results::Run;
 
 use crate::store::{PLAN, RUN};
-use tcplab_results::comparison::CompareError;
+use tcplab_results::compare::CompareError;
 
 /// Reads what `tcplab run` or `tcplab report` made of a run, from its directory. Trials are not
 /// looked at.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tcplab_results::comparison::{
+use tcplab_results::compare::{
     Asked, CompareError, Metrics, compare_levels, compare_planned, side,
 };
 use tcplab_results::{Comparison, Run};

@@ -7,7 +7,7 @@ use tcplab_scenario::Better;
 use tcplab_units::rounded::with_unit;
 
 use super::markdown::escaped;
-use super::words::signed_percent;
+use crate::compared::signed_percent;
 
 /// A connection in both captures.
 #[derive(Debug, Clone)]

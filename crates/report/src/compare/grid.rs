@@ -3,8 +3,8 @@
 use tcplab_results::Run;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{change, name_of};
-use crate::summary::measure::short;
+use crate::compared::{change, name_of};
+use crate::title::short;
 
 /// The rows of a comparison by case and metric, the case with the worst first.
 pub(crate) struct Grid<'a> {

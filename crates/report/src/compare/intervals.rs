@@ -3,7 +3,7 @@
 use tcplab_plot::{ForestRow, csv, csv_number, forest};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{change, difference, name_of};
+use crate::compared::{change, difference, name_of};
 use crate::html::figure::PageFigure;
 use crate::title::title;
 

@@ -3,7 +3,7 @@
 use tcplab_plot::escape;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
-use super::words::{change, estimate, good, interval, probability, sentence, trials, verdict};
+use crate::compared::{change, estimate, good, interval, probability, sentence, trials, verdict};
 
 /// The comparison as a test suite. What `fails` picks is a failure; what is inconclusive otherwise
 /// counts as skipped.

@@ -3,7 +3,7 @@
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_units::visible_line;
 
-use super::words::{
+use crate::compared::{
     detectable, difference, estimate, interval, is_quiet, probability, relative, sentence, side,
     trials, verdict,
 };

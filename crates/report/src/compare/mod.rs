@@ -11,12 +11,11 @@ mod parting;
 #[cfg(test)]
 mod tests;
 mod text;
-pub(crate) mod words;
 
+pub use crate::compared::{sentence, tally};
 pub use captures::{CapturedPair, captures_markdown, captures_text};
 pub(crate) use intervals::pictures;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use page::{CloseUp, captures_page, compare_page};
 pub use text::compare_text;
-pub use words::{sentence, tally};

@@ -7,7 +7,7 @@ use tcplab_results::comparison::{Comparison, Row};
 use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
 pub use super::parting::CloseUp;
-use super::words::{
+use crate::compared::{
     detectable, difference, estimate, interval, probability, relative, sentence, side, trials,
     verdict,
 };

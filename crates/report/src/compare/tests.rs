@@ -5,8 +5,8 @@ use tcplab_results::comparison::{Comparison, Family, Outcome, Row, Side};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use super::words::remark;
 use super::{compare_page, compare_text, junit, markdown, sentence, tally};
+use crate::compared::remark;
 
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
     let difference = medians[1] - medians[0];
@@ -17,7 +17,6 @@ fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
         unit: "s".into(),
         better: Better::Lower,
         family: Family::Primary,
-        awaits_primary: false,
         is_ratio: medians[0] > 0.0,
         is_paired: true,
         values: medians.map(|median| vec![median; 8]),

@@ -2,7 +2,7 @@
 
 use tcplab_results::comparison::{Comparison, Row};
 
-use super::words::{
+use crate::compared::{
     change, detectable, estimate, interval, is_quiet, probability, quiet, sentence, side, verdict,
 };
 use crate::grid::Side::{Left, Right};

@@ -24,7 +24,7 @@ use crate::summary::metrics::rank;
 use crate::summary::worlds::world;
 use crate::title::title;
 use crate::trial::view::TrialView;
-use tcplab_results::comparison::main_metric;
+use tcplab_results::main_metric;
 
 /// Reports of up to this many trials are one file; larger ones are a folder.
 pub const ONE_FILE: usize = 200;

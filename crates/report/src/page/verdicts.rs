@@ -6,7 +6,7 @@ use tcplab_results::{Case, Run};
 use crate::compare::grid::{Grid, name, rest};
 use crate::compare::page::{HEAD, cells};
 use crate::compare::pictures;
-use crate::compare::words::{change, counts, estimate, good, interval, name_of, remark, verdict};
+use crate::compared::{change, counts, estimate, good, interval, name_of, remark, verdict};
 use crate::html::anchor::anchor;
 use crate::html::figure::PageFigure;
 use crate::title::title;

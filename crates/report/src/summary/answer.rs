@@ -11,14 +11,15 @@
 use std::path::Path;
 
 use tcplab_results::Run;
-use tcplab_results::comparison::{Asked, Comparison, Metrics, Outcome, Row, compare_levels};
+use tcplab_results::compare::{Asked, Metrics, compare_levels};
+use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_scenario::Better;
 use tcplab_stats::{VarianceShares, marginal_means};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error};
 
-use super::measure::{Measured, short};
-use crate::compare::words::{change, counts, estimate, interval, trials, verdict};
-use crate::title::title;
+use super::measure::Measured;
+use crate::compared::{change, counts, estimate, interval, trials, verdict};
+use crate::title::{short, title};
 
 /// More of the other levels are only counted.
 const MOST_OTHERS: usize = 2;

@@ -7,9 +7,9 @@ use tcplab_plot::{
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
-use super::measure::{Factor, Measured, short};
+use super::measure::{Factor, Measured};
 use crate::html::figure::PageFigure;
-use crate::title::title;
+use crate::title::{short, title};
 
 /// More pairs are in a fold, and this many at most.
 pub(crate) const PAIRS_SHOWN: usize = 3;

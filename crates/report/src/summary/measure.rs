@@ -213,18 +213,6 @@ fn varies_path(scenario: &Scenario, key: &str) -> bool {
     })
 }
 
-/// The last part of a key: `concurrency` of `workload.load.concurrency`; with the endpoint, where
-/// both have it.
-pub(crate) fn short(key: &str) -> String {
-    let last = key.rsplit('.').next().unwrap_or(key);
-    match key.split('.').next() {
-        Some(end @ ("client" | "server")) if key.len() > last.len() => {
-            format!("{end}’s {}", last.replace('_', " "))
-        }
-        _ => last.replace('_', " "),
-    }
-}
-
 pub(crate) fn level_of<'c>(case: &'c Case, factor: &str) -> Option<&'c str> {
     case.levels.iter().find(|(key, _)| key == factor).map(|(_, level)| level.as_str())
 }

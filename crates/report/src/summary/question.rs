@@ -7,11 +7,11 @@ use tcplab_units::rounded::counted;
 
 use super::answer::answer;
 use super::factors::{Factors, row, shares};
-use super::measure::{Measured, short, values};
+use super::measure::{Measured, values};
 use super::trends::Trends;
 use crate::html::figure::PageFigure;
-use crate::title::title;
-use tcplab_results::comparison::main_metric;
+use crate::title::{short, title};
+use tcplab_results::main_metric;
 
 /// With more variants the picture of the factors is shown.
 const MOST_ROWS: usize = 12;

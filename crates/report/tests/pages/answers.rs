@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tcplab_report::compare::compare_text;
 use tcplab_report::{render, text_table};
-use tcplab_results::comparison::{Asked, compare_levels};
+use tcplab_results::compare::{Asked, compare_levels};
 use tcplab_results::{Case, Metric, Run, Trial, World};
 use tcplab_scenario::Plot;
 

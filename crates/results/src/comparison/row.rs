@@ -5,19 +5,19 @@ use tcplab_scenario::{Better, Threshold};
 
 use super::outcome::Outcome;
 
-/// How surely something is said: of the whole family of what is tested, in one run in twenty at
-/// most something is called different that is not.
+/// How surely something is said: of each family of tests, in one run in twenty at most something is
+/// called different that is not.
 pub const CONFIDENCE: f64 = 0.95;
-/// The level of all tests together.
+/// The level of all tests of a family together.
 pub const ALPHA: f64 = 1.0 - CONFIDENCE;
 
 /// The tests that are corrected together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// The primary metric in all cases, tested first.
+    /// The primary metric in all cases.
     Primary,
-    /// All other metrics, tested once the primary one differs in all cases where it varies.
+    /// All other metrics in all cases.
     Rest,
 }
 
@@ -44,8 +44,6 @@ pub struct Row {
     pub better: Better,
     /// What it is tested with.
     pub family: Family,
-    /// Whether only the primary metric, which comes first, keeps it from being called different.
-    pub awaits_primary: bool,
     /// Whether B was compared with A by their ratio: positive amounts. Counts, shares and what may
     /// be zero are compared by their difference.
     pub is_ratio: bool,
@@ -60,15 +58,15 @@ pub struct Row {
     pub medians: [f64; 2],
     /// 95 % intervals of these (bootstrap, BCa).
     pub median_intervals: [Option<(f64, f64)>; 2],
-    /// By how much B exceeds A's median, in the metric's unit, by the shift of Hodges and Lehmann: of
-    /// the values, or of their logarithms where `is_ratio`.
+    /// By how much B exceeds A's median, in the metric's unit, by the shift of Hodges and Lehmann:
+    /// of the values, or of their logarithms where `is_ratio`.
     pub difference: f64,
     /// Where that lies with a confidence of 95 %; none where there are too few trials to say. Of a
     /// ratio it is above −A.
     pub interval: Option<(f64, f64)>,
     /// The probability of such a difference where there is none, by itself.
     pub p: f64,
-    /// The same corrected for its family (Holm), and not below those of the families before it.
+    /// The same corrected for its family (Holm).
     pub p_corrected: f64,
     /// From −1, B is always smaller, to 1, always larger.
     pub effect: f64,

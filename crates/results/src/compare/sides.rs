@@ -64,7 +64,7 @@ pub(super) struct Levels<'a> {
     pub(super) factor: String,
     pub(super) chosen: [String; 2],
     /// How many levels the factor has.
-    pub(super) levels: usize,
+    pub(super) known: usize,
     pub(super) matched: Matching<'a>,
 }
 
@@ -127,7 +127,7 @@ pub(super) fn of_levels<'a>(
         let names = |level: &str| of(level).iter().map(|case| case.name.clone()).collect();
         return Err(CompareError::NoCases { a: names(&chosen[0]), b: names(&chosen[1]) });
     }
-    Ok(Levels { factor, chosen, levels: known.len(), matched: Matching { cases, left_out } })
+    Ok(Levels { factor, chosen, known: known.len(), matched: Matching { cases, left_out } })
 }
 
 /// The factor's full name: as asked, or the only one that ends in these words.

@@ -1,16 +1,15 @@
 //! The two families of tests of a comparison.
 //!
-//! The primary metric is tested first, in all cases together (Holm 1979), as if there were no other
-//! metric. The rest is a second family, tested only when the first has shown a difference in every
-//! case (serial gatekeeping: Westfall and Krishen 2001; Dmitrienko, Offen and Westfall 2003): a
-//! corrected probability is not below the largest of the primary family. So the family-wise error
-//! rate of all tests together stays 5 %, whatever depends on what.
+//! The primary metric is tested in all cases together (Holm 1979), as if there were no other
+//! metric; the others together after it. Each family has an error rate of 5 % of its own: of twenty
+//! comparisons of equal things at most one calls the primary metric different, and at most one any
+//! of the others.
 
 use tcplab_scenario::MetricInfo;
 use tcplab_stats::holm;
 
-use super::found::ComparedCase;
-use super::row::{ALPHA, Family, Row};
+use crate::comparison::ComparedCase;
+use crate::comparison::{ALPHA, Family, Row};
 
 /// The numbers of tests of both families.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,22 +37,17 @@ impl Tests {
 /// part (Tarone 1990).
 pub(super) fn correct(rows: &mut [&mut Row], choices: usize) -> Tests {
     let mut tests = Tests { choices, ..Tests::default() };
-    let mut gate: f64 = 0.0;
     for family in [Family::Primary, Family::Rest] {
-        let own: Vec<&mut &mut Row> = rows.iter_mut().filter(|row| row.family == family).collect();
+        let own = rows.iter_mut().map(|row| &mut **row).filter(|row| row.family == family);
+        let own: Vec<&mut Row> = own.collect();
         let corrected = holm(&own.iter().map(|row| row.p).collect::<Vec<f64>>());
         match family {
             Family::Primary => tests.primary = own.len(),
             Family::Rest => tests.rest = own.len(),
         }
-        let mut largest = gate;
         for (row, p) in own.into_iter().zip(corrected) {
-            let p = (p * choices as f64).min(1.0);
-            row.p_corrected = p.max(gate);
-            row.awaits_primary = p <= ALPHA && gate > ALPHA;
-            largest = largest.max(row.p_corrected);
+            row.p_corrected = (p * choices as f64).min(1.0);
         }
-        gate = largest;
     }
     tests
 }
@@ -76,8 +70,7 @@ pub(super) fn sentence(cases: &[ComparedCase], metrics: &[&MetricInfo], tests: T
     }
     if !rest.is_empty() {
         let names: Vec<&str> = rest.iter().map(|info| info.name).collect();
-        let then = if tests.primary == 0 { "then" } else { "then, if that differs throughout," };
-        text += &format!("; {then} {}: {}", names.join(", "), of(tests.rest));
+        text += &format!("; apart from it {}: {}", names.join(", "), of(tests.rest));
     }
     text
 }

@@ -1,8 +1,8 @@
 //! The tests of a comparison, and their sentences.
 
-use super::found::{ComparedCase, Comparison, Side};
-use super::outcome::Outcome;
-use super::row::{ALPHA, CONFIDENCE, Family, Row};
+use crate::comparison::Outcome;
+use crate::comparison::{ALPHA, CONFIDENCE, Family, Row};
+use crate::comparison::{ComparedCase, Comparison, Side};
 use crate::{Case, Trial, World, median_interval};
 use tcplab_scenario::{Better, MetricInfo, MetricKind};
 use tcplab_stats::{
@@ -186,7 +186,6 @@ fn tested_of(
         unit: info.unit.into(),
         better: info.better,
         family,
-        awaits_primary: false,
         is_ratio,
         is_paired,
         telling: telling(numbered, is_paired.then_some((&scaled, estimate)), medians),

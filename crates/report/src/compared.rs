@@ -170,9 +170,6 @@ pub(crate) fn verdict(row: &Row) -> String {
         Outcome::Different => "different".into(),
         Outcome::Equivalent { identical: true } => "identical".into(),
         Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
-        Outcome::Inconclusive { .. } if row.awaits_primary => {
-            "inconclusive: the primary metric comes first".into()
-        }
         Outcome::Inconclusive { more, too_few: false } => {
             format!("inconclusive: about {} more needed", many(more))
         }
@@ -249,7 +246,7 @@ pub(crate) fn signed_percent(share: f64) -> String {
     signed(share, &percent(share.abs()))
 }
 
-pub(super) fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     match p {
         p if p < 0.0001 => "< 0.0001".into(),
         p if p < 0.1 => decimal(p, 4),
@@ -258,7 +255,7 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// The minimum detectable difference.
-pub(super) fn detectable(row: &Row) -> String {
+pub(crate) fn detectable(row: &Row) -> String {
     let Some(amount) = row.detectable else { return "–".into() };
     row.relative(amount).map_or_else(|| in_unit(row, amount), percent)
 }
@@ -277,13 +274,13 @@ pub(crate) fn good(row: &Row) -> &'static str {
 }
 
 /// Rows without a difference, which tables leave out.
-pub(super) fn is_quiet(row: &Row) -> bool {
+pub(crate) fn is_quiet(row: &Row) -> bool {
     matches!(row.outcome, Outcome::Equivalent { .. })
 }
 
 /// The quiet rows in a line: of each verdict the metrics, with the number of cases where that is
 /// not one.
-pub(super) fn quiet(found: &Comparison) -> Vec<String> {
+pub(crate) fn quiet(found: &Comparison) -> Vec<String> {
     let mut groups: Vec<(String, Vec<(String, usize)>)> = Vec::new();
     for row in found.rows.iter().filter(|row| is_quiet(row)) {
         let (verdict, metric) = (verdict(row), title(&row.metric));
@@ -306,7 +303,7 @@ pub(super) fn quiet(found: &Comparison) -> Vec<String> {
     groups.iter().map(line).collect()
 }
 
-pub(super) fn side(found: &Comparison, index: usize) -> String {
+pub(crate) fn side(found: &Comparison, index: usize) -> String {
     let side = &found.sides[index];
     match &found.by {
         Some(_) => side.label.clone(),

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::found::{Comparison, Side};
 use crate::Run;
+use crate::comparison::{Comparison, Side};
 
 use super::choice::Asked;
 use super::error::CompareError;
-use super::primary::main_metric;
 use super::{sides, significance, surroundings};
+use crate::main_metric;
 
 /// Holds run B against run A, each read from its directory.
 ///
@@ -44,7 +44,7 @@ pub fn compare_levels(
         written.by.as_ref() == Some(&found.factor)
             && found.chosen.iter().all(|level| labels.contains(&level))
     });
-    let choices = if is_planned { 1 } else { found.levels * (found.levels - 1) / 2 };
+    let choices = if is_planned { 1 } else { found.known * (found.known - 1) / 2 };
     of_levels((path, run), found, asked, choices)
 }
 

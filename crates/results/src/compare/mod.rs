@@ -1,0 +1,15 @@
+//! Two runs, or two levels of a factor in one, compared.
+
+mod choice;
+mod error;
+mod family;
+mod runs;
+mod sides;
+mod significance;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+
+pub use choice::{Asked, Metrics, Threshold};
+pub use error::CompareError;
+pub use runs::{compare_levels, compare_planned, compare_runs, side};
