@@ -63,9 +63,11 @@ struct Outputs {
     pages: Vec<String>,
 }
 
-/// The characters of markup, each with how often it is there.
+/// The characters of markup, each with how often it is there. In Markdown, which does not begin
+/// with a tag, a quotation mark is text.
 fn marks(page: &str) -> [usize; 3] {
-    ['<', '>', '"'].map(|mark| page.matches(mark).count())
+    let quote = if page.starts_with('<') { '"' } else { '<' };
+    ['<', '>', quote].map(|mark| page.matches(mark).count())
 }
 
 /// Of the recording with this text in it; nothing where it is refused.
