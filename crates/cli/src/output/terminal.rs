@@ -9,6 +9,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -108,6 +109,20 @@ impl LiveLine {
     }
 }
 
+/// Draws a bar until it is finished or dropped. Where no thread can be made, where indicatif's own
+/// steady tick would panic, it is drawn only when it changes.
+fn draw_steadily(bar: &ProgressBar) {
+    let shown = bar.downgrade();
+    let draw = move || {
+        while let Some(bar) = shown.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.tick();
+            drop(bar);
+            thread::sleep(TICK);
+        }
+    };
+    let _ = thread::Builder::new().spawn(draw);
+}
+
 /// A bar on standard error; nothing where that is no terminal.
 pub(crate) struct Bar(ProgressBar);
 
@@ -132,7 +147,9 @@ impl Bar {
             let _ = out.write_str(&left());
         };
         bar.set_style(bar.style().with_key("left", text));
-        bar.enable_steady_tick(TICK);
+        if has_seen_notes() {
+            draw_steadily(&bar);
+        }
         Bar(bar)
     }
 
