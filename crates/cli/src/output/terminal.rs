@@ -9,6 +9,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -108,6 +109,19 @@ impl LiveLine {
     }
 }
 
+/// Draws a bar again while there is one. Where no thread can be made, it is drawn when it moves.
+fn draw_often(bar: &ProgressBar) {
+    let weak = bar.downgrade();
+    let draw = move || {
+        while let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {
+            bar.tick();
+            drop(bar);
+            thread::sleep(TICK);
+        }
+    };
+    let _ = thread::Builder::new().name("progress".into()).spawn(draw);
+}
+
 /// A bar on standard error; nothing where that is no terminal.
 pub(crate) struct Bar(ProgressBar);
 
@@ -132,7 +146,9 @@ impl Bar {
             let _ = out.write_str(&left());
         };
         bar.set_style(bar.style().with_key("left", text));
-        bar.enable_steady_tick(TICK);
+        if !bar.is_hidden() {
+            draw_often(&bar);
+        }
         Bar(bar)
     }
 
