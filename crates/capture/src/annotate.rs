@@ -34,7 +34,7 @@ pub enum AnnotateError {
 /// from 1. The source need not be buffered; `out` should be.
 ///
 /// Copies every block of a pcapng as it is; packets keep their options and comments, the new
-/// comment follows. A pcap becomes a pcapng with nanoseconds. If the original is truncated or
+/// comment follows. Other formats become a pcapng with nanoseconds. If the original is truncated or
 /// damaged, the copy holds what precedes ([`Annotated::broken`]).
 ///
 /// # Errors
@@ -59,29 +59,35 @@ pub fn annotate<R: Read, W: Write>(
 
 const EMPTY: Annotated = Annotated { packets: 0, annotated: 0, voiceless: 0, broken: None };
 
-/// A pcap into a pcapng.
+/// Any other format into a pcapng. Some, such as ERF, show an interface only with its first record.
 fn convert<R: Read, W: Write>(
     mut reader: Reader<R>,
     out: &mut W,
     comment: &mut impl FnMut(u64) -> Option<String>,
 ) -> Result<Annotated, AnnotateError> {
     let mut writer = PcapngWriter::new(out, &Section::default())?;
-    let interface = writer.add_interface(&reader.interfaces()[0])?;
+    let mut known = 0;
+    for interface in reader.interfaces() {
+        known = writer.add_interface(interface)? + 1;
+    }
     let mut copied = EMPTY;
     loop {
-        let record = match reader.next_record() {
-            Ok(Some(record)) => record,
+        let (record, interfaces) = match reader.next_with_interfaces() {
+            Ok(Some(next)) => next,
             Ok(None) => break,
             Err(error) => {
                 copied.broken = Some(error);
                 break;
             }
         };
+        for interface in &interfaces[known as usize..] {
+            known = writer.add_interface(interface)? + 1;
+        }
         copied.packets += 1;
         let text = comment(copied.packets);
         copied.annotated += u64::from(text.is_some());
         writer.write_packet(&Packet {
-            interface,
+            interface: record.interface,
             time: record.time.unwrap_or_default(),
             captured: record.captured,
             original_len: record.original_len,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::error::{LoadError, system};
 use crate::outcome::seconds;
+use crate::run::check_descriptors;
 
 /// Bytes that are written or read at once, as iperf3 does.
 const PIECE: usize = 128 << 10;
@@ -73,7 +74,8 @@ pub struct BulkOutcome {
 /// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
-/// When the server cannot be reached, or breaks the connection.
+/// When more connections are asked for than may be open, or the server cannot be reached, or breaks
+/// the connection.
 pub fn bulk(
     config: &BulkConfig,
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
@@ -90,6 +92,7 @@ pub fn bulk_watched(
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
     watch: &Watch<'_>,
 ) -> Result<BulkOutcome, LoadError> {
+    check_descriptors(config.connections)?;
     let address = config.address;
     let streams = (0..config.connections.max(1))
         .map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(5)))

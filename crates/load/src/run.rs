@@ -104,9 +104,14 @@ fn check(config: &Config) -> Result<(), LoadError> {
         return invalid("the timeout must be above 0");
     }
     // Fail early where possible.
+    check_descriptors(config.connections)
+}
+
+/// Whether as many connections may be open.
+pub(crate) fn check_descriptors(connections: usize) -> Result<(), LoadError> {
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    if config.connections as u64 + SPARE > allowed {
-        return Err(LoadError::Descriptors { connections: config.connections, allowed });
+    if (connections as u64).saturating_add(SPARE) > allowed {
+        return Err(LoadError::Descriptors { connections, allowed });
     }
     Ok(())
 }

@@ -99,6 +99,32 @@ fn a_pcap_becomes_a_pcapng() {
     assert_eq!(reader.interfaces()[0].link_type, 101);
 }
 
+/// ERF has no header: two ports show themselves with their first records. Fraction and seconds,
+/// type, flags with the port, lengths of the record and of the frame.
+#[test]
+fn interfaces_that_show_themselves_late_are_copied() {
+    let record = |kind: u8, port: u8, frame: &[u8]| {
+        let len = 16 + frame.len() as u8;
+        let head = [&[0; 4][..], &1_700_000_000_u32.to_le_bytes(), &[kind, 4 + port, 0, len]];
+        [&head.concat()[..], &[0, 0, 0, 60], frame].concat()
+    };
+    let (ethernet, hdlc) = ([0, 0, 0xca, 0xfe], [0x0f, 0, 8, 0]);
+    let file = [record(2, 0, &ethernet), record(1, 1, &hdlc), record(2, 0, &ethernet)].concat();
+    let (copy, copied) = annotated(&file, |n| (n == 2).then(|| "second".to_owned()));
+    assert_eq!((copied.packets, copied.annotated), (3, 1));
+    let mut expected = records(&file);
+    assert_eq!(expected.iter().map(|it| it.0).collect::<Vec<_>>(), [0, 1, 0]);
+    expected[1].5.push("second".to_owned());
+    assert_eq!(records(&copy), expected);
+    let mut reader = Reader::new(&copy[..]).unwrap();
+    while reader.next_record().unwrap().is_some() {}
+    let links: Vec<u16> = reader.interfaces().iter().map(|it| it.link_type).collect();
+    assert_eq!(links, [1, 50]);
+    // A record about the file alone shows none.
+    let (copy, copied) = annotated(&record(27, 0, b"made"), |_| None);
+    assert!(copied.packets == 0 && records(&copy).is_empty());
+}
+
 #[test]
 fn a_comment_longer_than_an_option_can_be_is_cut_between_letters() {
     let (copy, _) = annotated(&original(), |n| (n == 1).then(|| "é".repeat(40_000)));

@@ -94,6 +94,14 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// The next record, and the interfaces known with it.
+    pub(crate) fn next_with_interfaces(
+        &mut self,
+    ) -> Result<Option<(Record<'_>, &[Interface])>, ReadError> {
+        let Some(location) = self.locate_next()? else { return Ok(None) };
+        Ok(Some((location.record(&self.window), &self.found.interfaces)))
+    }
+
     /// Where the next record lies, until the one after it is asked for.
     #[inline]
     fn locate_next(&mut self) -> Result<Option<RecordLocation>, ReadError> {

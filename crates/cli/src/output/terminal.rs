@@ -109,17 +109,18 @@ impl LiveLine {
     }
 }
 
-/// Draws a bar again while there is one. Where no thread can be made, it is drawn when it moves.
-fn draw_often(bar: &ProgressBar) {
-    let weak = bar.downgrade();
+/// Draws a bar until it is finished or dropped. Where no thread can be made, where indicatif's own
+/// steady tick would panic, it is drawn only when it changes.
+fn draw_steadily(bar: &ProgressBar) {
+    let shown = bar.downgrade();
     let draw = move || {
-        while let Some(bar) = weak.upgrade().filter(|bar| !bar.is_finished()) {
+        while let Some(bar) = shown.upgrade().filter(|bar| !bar.is_finished()) {
             bar.tick();
             drop(bar);
             thread::sleep(TICK);
         }
     };
-    let _ = thread::Builder::new().name("progress".into()).spawn(draw);
+    let _ = thread::Builder::new().spawn(draw);
 }
 
 /// A bar on standard error; nothing where that is no terminal.
@@ -146,8 +147,8 @@ impl Bar {
             let _ = out.write_str(&left());
         };
         bar.set_style(bar.style().with_key("left", text));
-        if !bar.is_hidden() {
-            draw_often(&bar);
+        if has_seen_notes() {
+            draw_steadily(&bar);
         }
         Bar(bar)
     }

@@ -162,7 +162,7 @@ fn least_flight(situation: &Situation) -> f64 {
 fn window(situation: &Situation) -> Option<Advice> {
     let bdp = situation.bdp()?;
     // A lost segment comes again a round trip later; meanwhile as much again arrives and waits.
-    let room = Bytes::new(bdp.as_u64() * 2);
+    let room = Bytes::new(bdp.as_u64().saturating_mul(2));
     let narrow = situation.seen.as_ref().and_then(|seen| {
         let share = seen.share(Limit::ReceiveWindow) + seen.share(Limit::SendBuffer);
         let window = seen.window.filter(|window| window.as_u64() < room.as_u64())?;
@@ -170,7 +170,8 @@ fn window(situation: &Situation) -> Option<Advice> {
     });
     // Linux grows to 6 MiB by itself (net.ipv4.tcp_rmem), half of which or more is window.
     let is_enough = narrow.is_none() && room.as_u64() <= 3 << 20;
-    let maximum = (room.as_u64() * 2).next_power_of_two().max(6 << 20);
+    let maximum = room.as_u64().saturating_mul(2).checked_next_power_of_two();
+    let maximum = maximum.map_or(u64::MAX, |maximum| maximum.max(6 << 20));
     let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
     let why = match narrow {
         Some((window, share)) => format!(

@@ -56,6 +56,15 @@ fn large_bdp_gets_larger_buffers() {
 }
 
 #[test]
+fn product_beyond_all_numbers_is_no_panic() {
+    let rate = Some(Rate::from_bits_per_second(u64::MAX));
+    let endless = Situation { rate, ..clean(1_000_000_000_000) };
+    for goal in [Goal::Throughput, Goal::Latency, Goal::Both] {
+        advise(&endless, goal);
+    }
+}
+
+#[test]
 fn buffers_are_the_fewest_that_reach_the_goal() {
     // 99 % of 24 Mbit/s are 23.76; more than 30 overflow the queue.
     let goodput = |count: u64| match count {

@@ -7,6 +7,10 @@ use super::{Connection, ConnectionError, Transmit};
 use crate::state::State;
 use crate::{Segment, SendCause};
 
+/// A probe does not follow sooner, whatever is asked for: zero, which Linux's sysctls allow, would
+/// be due for ever. FreeBSD's are in milliseconds.
+const LEAST: Span = Span::from_millis(1);
+
 impl Connection {
     /// The option or its time changed, or the connection is new.
     pub(super) fn restart_keep_alive(&mut self, now: Instant) {
@@ -30,7 +34,7 @@ impl Connection {
         if self.timers.keep_alive.at.is_none_or(|at| at > now) {
             return;
         }
-        let idle = self.options.keep_idle;
+        let idle = self.options.keep_idle.max(LEAST);
         let silent = self.silent_for(now);
         let outstanding = self.sender.una() < self.stream().end;
         let next = if outstanding {
@@ -45,7 +49,7 @@ impl Connection {
             return;
         } else {
             self.send_keep_alive(now);
-            self.options.keep_interval
+            self.options.keep_interval.max(LEAST)
         };
         self.timers.keep_alive.at = Some(self.timers.jiffies.deadline(now, next));
     }

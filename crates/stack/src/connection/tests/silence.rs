@@ -46,6 +46,23 @@ fn keep_alive_answer_restarts_timer() {
     assert_eq!(bench.connection.info(bench.now).probes, 0);
 }
 
+/// Zero, as Linux's sysctls allow it: probes follow each other, and time goes on between them.
+#[test]
+fn keep_alive_of_no_time_is_not_due_for_ever() {
+    let mut config = Config::default();
+    config.host.tick = Span::ZERO;
+    config.liveness.keep_alive = true;
+    config.liveness.keep_idle = Span::ZERO;
+    config.liveness.keep_interval = Span::ZERO;
+    let mut bench = Bench::established(&config);
+    bench.connection.write(bench.now, b"outstanding").unwrap();
+    for _ in 0..20 {
+        bench.connection.handle_timeout(bench.now);
+        assert!(bench.connection.poll_at().is_none_or(|at| at > bench.now));
+        bench.wait(1);
+    }
+}
+
 /// Every probe is answered at once.
 #[test]
 fn keep_alive_probe_is_answered() {
