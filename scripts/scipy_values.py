@@ -86,7 +86,7 @@ def shifts():
 
 
 def ratios():
-    """Of `crates/results`, comparison/tests.rs: the shift of logarithms of pairs as a ratio."""
+    """Of `crates/results`, compare/tests.rs: the shift of logarithms of pairs as a ratio."""
     slow = [32.3, 2.6, 40.1, 3.1, 28.0, 2.4, 35.5, 30.2]
     fast = [2.5, 2.4, 2.6, 2.5, 2.45, 2.38, 2.7, 2.52]
     apart = np.log(fast) - np.log(slow)

@@ -97,7 +97,7 @@ pub(crate) fn remedy(error: &str) -> Option<String> {
 }
 
 fn of_places(error: &str) -> Option<String> {
-    let mut words = env::args().skip(1);
+    let mut words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = words.next()?;
     words.filter(|word| !word.starts_with('-') && error.contains(word.as_str())).find_map(|word| {
         let path = Path::new(&word);

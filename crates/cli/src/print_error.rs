@@ -74,13 +74,11 @@ fn with_plain_numbers(text: &str) -> String {
         .replace("invalid float literal", "not a number");
     let Some((before, range)) = text.split_once(" is not in ") else { return text };
     let (range, after) = range.split_at(range.find(char::is_whitespace).unwrap_or(range.len()));
-    let plain = match range.split_once("..") {
+    let Some((least, most)) = range.split_once("..") else { return text };
+    let plain = match most.trim_start_matches('=') {
         // The largest number that there is.
-        Some((least, "" | "=18446744073709551615" | "=4294967295")) => {
-            format!("use {least} or more")
-        }
-        Some((least, most)) => format!("use {least} to {}", most.trim_start_matches('=')),
-        None => return text,
+        "" | "18446744073709551615" | "4294967295" => format!("use {least} or more"),
+        most => format!("use {least} to {most}"),
     };
     format!("{before} is out of range: {plain}{after}")
 }

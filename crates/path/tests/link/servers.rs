@@ -257,7 +257,7 @@ fn trace_file_is_read_once_and_errors_are_reported() {
     assert_eq!(rate.load(&mut |_| Err("no such file".into())), Err("no such file".into()));
     assert_eq!(
         rate.load(&mut |_| Ok(b"1\n5\n3\n".to_vec())),
-        Err("the trace `lte.up`, line 3: falls from 5 to 3".into())
+        Err("the trace `lte.up`, line 3: is less than the one before: times do not fall".into())
     );
     let mut asked = vec![];
     for _ in 0..2 {

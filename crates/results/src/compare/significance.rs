@@ -146,6 +146,20 @@ fn is_by_ratio(info: &MetricInfo, values: &[Vec<f64>; 2]) -> bool {
     is_amount && values.iter().flatten().all(|value| *value > 0.0)
 }
 
+/// What values of a metric are possible, so that no interval leaves them: what was never negative
+/// is not, and no share exceeds the whole.
+fn possible(info: &MetricInfo, values: &[Vec<f64>; 2]) -> (f64, f64) {
+    let whole = match info.kind {
+        MetricKind::Truth => 1.0,
+        _ if info.unit == "%" => 100.0,
+        _ => f64::INFINITY,
+    };
+    let all = || values.iter().flatten();
+    let least = if all().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    let most = if all().all(|value| *value <= whole) { whole } else { f64::INFINITY };
+    (least, most)
+}
+
 fn tested_of(
     case: &Matched<'_>,
     compared: &ComparedCase,
@@ -173,6 +187,10 @@ fn tested_of(
     } else {
         values.iter().flatten().all(|value| value.total_cmp(&values[0][0]).is_eq())
     };
+    let (least, most) = possible(info, &values);
+    let apart_from_a = |shift: f64| {
+        amount(is_ratio, medians[0], shift).clamp(least - medians[0], most - medians[0])
+    };
     let threshold = asked.threshold_of(info);
     let stream = format!("median of {} of {}", info.name, case.name);
     let (spread, design) = if is_paired {
@@ -191,10 +209,8 @@ fn tested_of(
         telling: telling(numbered, is_paired.then_some((&scaled, estimate)), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
-        difference: amount(is_ratio, medians[0], estimate),
-        interval: interval.map(|Interval { low, high }| {
-            (amount(is_ratio, medians[0], low), amount(is_ratio, medians[0], high))
-        }),
+        difference: apart_from_a(estimate),
+        interval: interval.map(|Interval { low, high }| (apart_from_a(low), apart_from_a(high))),
         p,
         p_corrected: p,
         effect,

@@ -318,6 +318,28 @@ fn primary_metric_is_not_corrected_for_the_others() {
     assert_eq!(of(&found, "retransmissions").outcome, Outcome::Worse);
 }
 
+/// None of eight pairs loses more than it had, whatever the averages of their differences.
+#[test]
+fn interval_of_counts_and_shares_stays_possible() {
+    const MANY: [f64; 8] = [250.0, 260.0, 270.0, 284.0, 293.0, 300.0, 379.0, 420.0];
+    const FEW: [f64; 8] = [0.0, 1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 0.0];
+    const FULL: [f64; 8] = [99.0, 98.0, 60.0, 99.5, 97.0, 70.0, 99.0, 98.5];
+    let shares = FULL.map(|share| 100.0 - (100.0 - share) / 10.0);
+    let [a, b] = both([
+        &[("retransmissions", &MANY), ("efficiency", &FULL)],
+        &[("retransmissions", &FEW), ("efficiency", &shares)],
+    ]);
+    let metrics = Metrics::Named(vec!["retransmissions".into(), "efficiency".into()]);
+    let asked = Asked { metrics, ..Asked::default() };
+    let found = compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+    for row in &found.rows {
+        let (low, high) = row.interval.unwrap();
+        let a = row.estimates()[0];
+        assert!(low >= -a && row.estimates()[1] >= 0.0, "{row:?}");
+        assert!(row.metric != "efficiency" || a + high <= 100.0, "{row:?}");
+    }
+}
+
 /// By scripts/scipy_values.py (`ratios`): the Hodges-Lehmann shift of the logarithms.
 #[test]
 fn ratio_of_positive_amounts_stays_above_zero() {
