@@ -3,6 +3,7 @@
 //! Tests that need network namespaces are in `tests/kernel`.
 
 mod advice;
+mod agreement;
 mod compare;
 mod errors;
 mod escapes;
