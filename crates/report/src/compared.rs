@@ -175,12 +175,13 @@ pub(crate) fn verdict(row: &Row) -> String {
         }
         Outcome::Inconclusive { more, too_few: true } => {
             let [a, b] = row.trials();
+            let are = if row.is_paired && a == 1 { "is" } else { "are" };
             let have = if row.is_paired {
                 counted(a, "pair", "pairs")
             } else {
                 format!("{a} and {b} trials")
             };
-            format!("inconclusive: {have} are too few; about {} more needed", many(more))
+            format!("inconclusive: {have} {are} too few; about {} more needed", many(more))
         }
     }
 }

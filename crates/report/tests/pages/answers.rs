@@ -122,7 +122,7 @@ fn open_answer_is_inconclusive_or_equivalent() {
     assert!(text.starts_with("Highest goodput: ") && text.contains("inconclusive"), "{text}");
     let single =
         answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));
-    assert!(single.contains("inconclusive: 1 pair are too few"), "{single}");
+    assert!(single.contains("inconclusive: 1 pair is too few"), "{single}");
     let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
     assert_eq!(alike, "No difference: goodput is 4.50 Mbit/s in every trial.");
 }
