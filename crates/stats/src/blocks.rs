@@ -1,37 +1,6 @@
 //! Comparisons within blocks: each block has one value of every level, under conditions of its own.
 
-use crate::student_t_quantile;
 use crate::summary::{Interval, mean, standard_deviation};
-
-/// The differences between two levels in the same blocks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Paired {
-    /// The mean of the differences.
-    pub mean: f64,
-    /// Where the true mean lies; none of a single block.
-    pub interval: Option<Interval>,
-    /// How many blocks there are.
-    pub blocks: usize,
-}
-
-/// The mean of `differences`, one of each block, and its interval (Student's t). With several
-/// `comparisons` each interval is so wide that all of them hold together with `confidence`
-/// (Bonferroni). None of no blocks.
-///
-/// # Panics
-/// When a difference is not finite, or `confidence` not between 0 and 1.
-pub fn paired(differences: &[f64], confidence: f64, comparisons: usize) -> Option<Paired> {
-    assert!(confidence > 0.0 && confidence < 1.0, "a confidence of {confidence}");
-    let middle = mean(differences)?;
-    let blocks = differences.len();
-    let interval = standard_deviation(differences).map(|deviation| {
-        let beyond = (1.0 - confidence) / comparisons.max(1) as f64;
-        let quantile = student_t_quantile(1.0 - beyond / 2.0, (blocks - 1) as f64);
-        let half = quantile * deviation / (blocks as f64).sqrt();
-        Interval { low: middle - half, high: middle + half }
-    });
-    Some(Paired { mean: middle, interval, blocks })
-}
 
 /// The mean of each level over `blocks`, which have a value for every level each, and its 95 %
 /// interval after what the blocks differ by is taken out, so that intervals compare levels
@@ -79,18 +48,9 @@ mod tests {
     fn intervals_of_means_agree_with_that_of_their_difference() {
         let blocks = [[1.0, 2.5], [2.0, 2.7], [4.0, 6.1], [3.0, 4.4]].map(Vec::from);
         let differences: Vec<f64> = blocks.iter().map(|block| block[1] - block[0]).collect();
-        let pair = paired(&differences, 0.95, 1).unwrap();
+        let deviation = standard_deviation(&differences).unwrap();
+        let pair = Interval::of_mean(mean(&differences).unwrap(), deviation, blocks.len());
         let half = marginal_means(&blocks)[0].1.unwrap().half_width();
-        assert!((pair.interval.unwrap().half_width() - half * 2f64.sqrt()).abs() < 1e-9);
-    }
-
-    #[test]
-    fn several_comparisons_have_wider_intervals() {
-        let width = |comparisons| {
-            paired(&[1.0, 2.0, 1.5, 1.2], 0.95, comparisons).unwrap().interval.unwrap().half_width()
-        };
-        assert!(width(5) > width(1) * 1.3);
-        assert_eq!(paired(&[3.0], 0.95, 1), Some(Paired { mean: 3.0, interval: None, blocks: 1 }));
-        assert_eq!(paired(&[], 0.95, 1), None);
+        assert!((pair.half_width() - half * 2f64.sqrt()).abs() < 1e-9);
     }
 }

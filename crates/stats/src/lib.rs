@@ -15,7 +15,6 @@ mod normal;
 mod outliers;
 mod rank_tests;
 mod ranks;
-mod ratio;
 #[cfg(test)]
 mod samples;
 mod shift;
@@ -24,7 +23,7 @@ mod summary;
 mod trend;
 
 pub use binomial::binomial_range;
-pub use blocks::{Paired, marginal_means, paired};
+pub use blocks::marginal_means;
 pub use bootstrap::{Bootstrap, Resampling};
 pub use detect::{Design, Observed, POWER, trials_needed};
 pub use factorial::{Observation, VarianceShares, variance_shares};
@@ -36,7 +35,6 @@ pub use rank_tests::{
     RankTest, least_p_of_pairs, least_p_of_samples, least_pairs, least_values, rank_sum,
     signed_rank,
 };
-pub use ratio::ratio_of_means;
 pub use shift::Shift;
 pub use student::student_t_quantile;
 pub use summary::{Interval, Summary, mean, median, quantile, standard_deviation};

@@ -2,9 +2,9 @@
 //!
 //! The rule: take the factors that a user can choose (those that do not change the path; all
 //! factors if there are no others). Of these, take the one that explains most of the variance of
-//! the main metric. Hold its level with the best mean over complete blocks against each other
-//! level, by the comparison that `tcplab compare RUN --by FACTOR --levels OTHER,BEST` makes: the
-//! verdicts, estimates and intervals are those. Of several cases, the largest effect is named.
+//! the main metric. Hold its best level over complete blocks against each other level, by the
+//! comparison that `tcplab compare RUN --by FACTOR --levels OTHER,BEST` makes: the verdicts,
+//! estimates and intervals are those. Of several cases, the largest effect is named.
 //! Where some levels ran on the kernel and others as models, those of the world with more are
 //! compared: that a model differs from its kernel is no answer to the run's question.
 
@@ -12,9 +12,9 @@ use std::path::Path;
 
 use tcplab_results::Run;
 use tcplab_results::compare::{Asked, Metrics, compare_levels};
-use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
 use tcplab_scenario::Better;
-use tcplab_stats::{VarianceShares, marginal_means};
+use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error};
 
 use super::measure::Measured;
@@ -102,13 +102,21 @@ fn compared_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Opti
     candidates.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// The levels of a factor by their means over complete blocks, the best first.
+/// The levels of a factor, the best first: by what each adds to the mean of its complete blocks, by
+/// the estimate of the comparison (Hodges and Lehmann), so that both agree on which of two is better.
 fn order(measured: &Measured, factor: usize) -> Vec<&str> {
-    let means = marginal_means(&measured.blocks(factor, |_| true));
-    let mut order: Vec<usize> = (0..means.len()).collect();
+    let blocks = measured.blocks(factor, |_| true);
+    let levels = blocks.first().map_or(0, Vec::len);
+    let added = |level: usize| -> f64 {
+        let mean = |block: &[f64]| block.iter().sum::<f64>() / levels as f64;
+        let each: Vec<f64> = blocks.iter().map(|block| block[level] - mean(block)).collect();
+        Shift::of_pairs(&each, CONFIDENCE).map_or(0.0, |shift| shift.estimate)
+    };
+    let added: Vec<f64> = (0..levels).map(added).collect();
+    let mut order: Vec<usize> = (0..levels).collect();
     let lower = measured.info.better == Better::Lower;
     order.sort_by(|one, other| {
-        let (one, other) = (means[*one].0, means[*other].0);
+        let (one, other) = (added[*one], added[*other]);
         if lower { one.total_cmp(&other) } else { other.total_cmp(&one) }
     });
     order.into_iter().map(|level| measured.factors[factor].levels[level].as_str()).collect()
