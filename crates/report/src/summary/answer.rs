@@ -102,8 +102,8 @@ fn compared_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Opti
     candidates.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// The levels of a factor, the best first: by what each adds to the mean of its complete blocks, by
-/// the estimate of the comparison (Hodges and Lehmann), so that both agree on which of two is better.
+/// The levels of a factor, the best first: by what each adds to the mean of its complete blocks, as
+/// estimated in the comparison (Hodges and Lehmann), so that both agree which of two is better.
 fn order(measured: &Measured, factor: usize) -> Vec<&str> {
     let blocks = measured.blocks(factor, |_| true);
     let levels = blocks.first().map_or(0, Vec::len);
