@@ -71,6 +71,12 @@ impl Assembler {
         self.fin == Some(position)
     }
 
+    /// Forgets a FIN that data in order has passed: a peer that sends both contradicts itself, and
+    /// Linux drops the segment that had it (`tcp_ofo_queue`).
+    pub(super) fn drop_fin_below(&mut self, position: u64) {
+        self.fin = self.fin.filter(|fin| *fin >= position);
+    }
+
     /// Keeps what is new of `data`; each piece of it takes `overhead` bytes besides its own.
     pub(super) fn insert(&mut self, start: u64, data: &Data, overhead: u64) -> Inserted {
         let end = start + u64::from(data.len());

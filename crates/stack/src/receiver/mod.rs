@@ -421,6 +421,7 @@ impl Receiver {
                 self.push_in_order(Piece { start: self.next, data, memory: piece.memory });
             }
         }
+        self.assembler.drop_fin_below(self.next);
         let closed = self.assembler.has_fin_at(self.next) && self.finish();
         if self.assembler.is_empty() {
             // RFC 5681 section 4.2: an ACK at once reports the filled gap.
@@ -465,10 +466,14 @@ impl Receiver {
             }
         }
         if self.is_accepted {
-            let ahead = self.assembler.end().map_or(0, |end| end - self.next);
-            self.window.adjust_for_gap(ahead);
+            self.window.adjust_for_gap(self.ahead());
         }
         arrival
+    }
+
+    /// How far what arrived reaches beyond what is in order.
+    fn ahead(&self) -> u64 {
+        self.assembler.end().map_or(0, |end| end - self.next)
     }
 
     fn is_assembler_full(&self) -> bool {

@@ -55,7 +55,7 @@ impl Receiver {
     /// window that grew much is announced (`tcp_rcv_space_adjust`, `__tcp_cleanup_rbuf`).
     pub(crate) fn after_read(&mut self, now: Instant, count: u64) -> Option<SendCause> {
         if count > 0 {
-            let ahead = self.assembler.end().map_or(0, |end| end.saturating_sub(self.next));
+            let ahead = self.ahead();
             // The FIN's position is none of the application's bytes.
             let next = self.next - u64::from(self.finished);
             self.window.adjust(now, self.queue.read, next, ahead);

@@ -168,6 +168,21 @@ fn receiver_early_fin_waits() {
     assert!(receiver.is_finished() && receiver.unread() == 200);
 }
 
+/// A peer that sends data where it said that its stream ends.
+#[test]
+fn receiver_fin_passed_by_data_is_forgotten() {
+    let mut receiver = receiver(&Config::default());
+    let data = Data::copy_of(&[1; 100]);
+    let fin = Arriving { fin: true, ..segment(101, &data) };
+    assert!(!receiver.receive(Instant::ZERO, &fin, RTO).closed);
+    let longer = Data::copy_of(&[1; 300]);
+    assert!(!receiver.receive(Instant::ZERO, &segment(1, &longer), RTO).closed);
+    assert_eq!((receiver.next(), receiver.ahead()), (301, 0));
+    let behind_gap = segment(401, &data);
+    assert!(!receiver.receive(Instant::ZERO, &behind_gap, RTO).closed);
+    assert_eq!((receiver.next(), receiver.ahead()), (301, 200));
+}
+
 /// Where segments are counted a byte costs as much as a full one, and the window is whole segments.
 #[test]
 fn receiver_counted_segments_close_window() {
