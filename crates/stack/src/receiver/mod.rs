@@ -240,7 +240,7 @@ impl Receiver {
         // Since 6.17 nothing is taken that reaches beyond the window, unless nothing is waiting; a
         // FIN may.
         let too_long = self.config.tuning >= ReceiveTuning::Linux618
-            && end - u64::from(fin) > limit
+            && end > limit + u64::from(fin)
             && !self.queue.pieces.is_empty();
         end >= self.window.updated_at && start <= limit && !too_long
     }
