@@ -7,6 +7,7 @@ mod agreement;
 mod compare;
 mod errors;
 mod escapes;
+mod findings;
 mod home;
 mod limited;
 mod mistakes;
