@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::home::{Ended, Home, ended, names, skipped};
+use crate::home::{Ended, Home, ended, everything, skipped};
 
 pub(crate) const SMALL: &str = r#"title = "Small"
 
@@ -18,16 +17,6 @@ upload = "1 kB"
 
 fn home() -> Home {
     Home::with("small.toml", SMALL)
-}
-
-/// Everything below a directory, sorted, by its place in it.
-pub(crate) fn everything(directory: &Path) -> Vec<PathBuf> {
-    let below = |name: String| {
-        let inner = everything(&directory.join(&name));
-        let inner = inner.into_iter().map(|path| Path::new(&name).join(path));
-        [PathBuf::from(&name)].into_iter().chain(inner.collect::<Vec<_>>())
-    };
-    names(directory).into_iter().flat_map(below).collect()
 }
 
 /// Each command with its error, for a snapshot; none starts a run.

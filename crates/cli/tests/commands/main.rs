@@ -12,6 +12,7 @@ mod limited;
 mod mistakes;
 mod outputs;
 mod processes;
+mod quiet;
 mod rates;
 mod runs;
 mod schemas;

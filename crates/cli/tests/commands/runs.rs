@@ -11,8 +11,7 @@ use serde_json::Value;
 use tcplab_results::Run;
 use tcplab_units::Rng;
 
-use crate::errors::everything;
-use crate::home::{Ended, Home, names};
+use crate::home::{Ended, Home, everything, names};
 
 /// Two cases of a few milliseconds each, with losses.
 const TINY: &str = r#"title    = "Tiny"
