@@ -99,9 +99,13 @@ fn export_is_complete_or_absent() {
     let mut more = home.command("export recording --table path --format jsonl -o /dev/stdout");
     assert!(more.stdout(shared).stderr(Stdio::null()).status().unwrap().success());
     assert_eq!(home.text("log"), written.repeat(2));
+    // The first table, where none is named; a format that there is not is no CSV.
+    assert_eq!(home.run("export recording -o first.csv").stderr, "first.csv: 2 rows\n");
+    assert!(home.text("first.csv").starts_with("frame,"), "{}", home.text("first.csv"));
     let before = everything(&home.path(""));
 
     for (place, error) in [
+        ("first.json", "error: no format `.json`: end FILE in .csv, .jsonl, .parquet or .arrow"),
         ("/dev/full", "error: cannot write /dev/full: No space left on device"),
         ("recording", "error: cannot write recording: Is a directory"),
     ] {
@@ -402,7 +406,7 @@ fn packetdrill_scripts_of_freebsd_pass_on_its_model() {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../packetdrill/tests/scripts/freebsd").to_owned();
     let count = std::fs::read_dir(&scripts).unwrap().count();
     assert!(count >= 14);
-    let line = format!("packetdrill --stack model:freebsd-15 {scripts}");
+    let line = format!("packetdrill --stack freebsd-15 {scripts}");
     let Ended { code, stdout, .. } = Home::new().run(&line);
     let last = format!("{count} passed, 0 failed, 0 unsupported");
     assert!(code == Some(0) && stdout.trim_end().ends_with(&last), "{stdout}");
