@@ -97,7 +97,9 @@ impl Place {
     }
 
     pub(super) fn keep(self) {
-        self.new.map(Unfinished::keep);
+        if let Some(new) = self.new {
+            new.keep();
+        }
     }
 }
 
