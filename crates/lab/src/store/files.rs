@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_quantities::ENVIRONMENT_DOCUMENT;
 use tcplab_recording::make_private_directory;
 use tcplab_scenario::Scenario;
+use tcplab_testbed::open_lock_file;
 
 use crate::error::LabError;
 use crate::json::to_json;
@@ -191,11 +192,7 @@ pub(super) fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
 
 pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
     let name = path.join(LOCK);
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(&name)
-        .map_err(LabError::file("make", &name))?;
+    let file = open_lock_file(&name).map_err(LabError::file("open", &name))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(LabError::Busy { path: path.into() }),
