@@ -12,12 +12,12 @@ use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, w
 use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
 
-use crate::arguments::ExportArguments;
+use crate::arguments::{ExportArguments, RUNS};
 use crate::output::{Output, answer, commit, counted};
 use crate::trace::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
-    let source = Source::of(&arguments.source)?;
+    let source = Source::of(&RunDirectory::named(&arguments.source, Path::new(RUNS)))?;
     let tables = source.tables();
     let is_wanted = arguments.output.is_some() || arguments.format.is_some();
     let first = tables.first().filter(|_| is_wanted).map(|(name, _)| name);

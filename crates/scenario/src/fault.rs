@@ -120,8 +120,8 @@ mod tests {
             ),
             ("invalid type: sequence, expected struct PathSpec", "expected a table, found a list"),
             (
-                "`5` has no unit: give a time span as `200 ms`",
-                "`5` has no unit: give a time span as `200 ms`",
+                "`5` has no unit: give a time span such as `5 ms`",
+                "`5` has no unit: give a time span such as `5 ms`",
             ),
         ] {
             assert_eq!(plain(serde), ours);

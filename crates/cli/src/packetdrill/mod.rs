@@ -78,7 +78,7 @@ fn run_on(
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = read_regular(path, TEXT_MAX)?;
+    let bytes = read_regular(path, TEXT_MAX).map_err(|why| why.to_string())?;
     String::from_utf8(bytes).map_err(|_| "not UTF-8: convert the file".into())
 }
 

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tcplab_results::Run;
 use tcplab_units::Rng;
 
+use crate::errors::SMALL;
 use crate::home::{Ended, Home, everything, names};
 
 /// Two cases of a few milliseconds each, with losses.
@@ -303,7 +304,7 @@ fn compare_section_appears_in_all_outputs() {
     home.answer(&format!("run tiny.toml --extend {run} --trials 2"));
     assert!(!run.path("comparisons.csv").exists() && !run.path("comparisons.json").exists());
     let line = format!("compare {run}");
-    home.refuses(&[(&line, "no `[[compare]]`"), (&line, "--by FACTOR")]);
+    home.refuses(&[(&line, "no `[[compare]]`"), (&line, "--by congestion")]);
 }
 
 #[test]
@@ -515,6 +516,43 @@ fn single_trial_keeps_its_packets() {
     }
     let plan = home.run("run tiny.toml --case reno --trial 2 --dry-run").stdout;
     assert!(plan.contains("0 trials; 1 to run") && plan.contains("block 2, seed"), "{plan}");
+}
+
+/// For test runners: a test for each claim.
+#[test]
+fn claims_of_run_are_junit_tests() {
+    let scenario = SMALL.to_owned()
+        + r#"
+[repeat]
+trials = 2
+
+[[expect]]
+claim    = "slow & <steady>"
+metric   = "transfer_time"
+at_least = "1 ns"
+
+[[expect]]
+claim   = "at once"
+metric  = "transfer_time"
+at_most = "1 ns"
+
+[[expect]]
+claim    = "sometimes"
+metric   = "episode.type"
+includes = ["with time lag"]
+"#;
+    let home = Home::with("small.toml", scenario);
+    let ended = home.run("run small.toml --world sim --quick --quiet --junit claims.xml");
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    insta::assert_snapshot!(home.text("claims.xml"));
+    // The report of the run gives the same, printed.
+    assert_eq!(home.run("report small --junit -").stdout, home.text("claims.xml"));
+    home.make_directory("folder");
+    home.write("folder/a.toml", SMALL);
+    home.refuses(&[
+        ("run small.toml --dry-run --junit claims.xml", "cannot be used with"),
+        ("run folder --junit claims.xml", "--junit is of one experiment"),
+    ]);
 }
 
 /// Most of a short transfer leaves the send buffer after its program has closed the socket.
