@@ -153,10 +153,12 @@ def option(code, body):
 
 
 def packet(source, destination, ports, seq, ack, flags, data=b""):
-    """An IPv4 packet without checksums; a SYN offers what common hosts offer."""
+    """A packet without checksums, between IPv6 addresses if they are bytes; a SYN offers what common hosts offer."""
     options = b"\x02\x04\x05\xb4\x04\x02\x01\x03\x03\x07\0\0" if flags & 2 else b""
     length = 20 + len(options)
     tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, length << 2, flags, 64_000, 0, 0) + options
+    if isinstance(source, bytes):
+        return struct.pack(">IHBB", 6 << 28, length + len(data), 6, 64) + source + destination + tcp + data
     whole = 20 + length + len(data)
     return struct.pack(">BBHHHBBHII", 0x45, 0, whole, 0, 0x4000, 64, 6, 0, source, destination) + tcp + data
 
@@ -166,6 +168,15 @@ def pcap(frames):
     for number, frame in enumerate(frames):
         micros = 1_700_000_000_000_000 + number * 20
         yield struct.pack("<IIII", *divmod(micros, 1_000_000), len(frame), len(frame)) + frame
+
+
+def ipv6(number):
+    return struct.pack(">IIQ", 0x20010DB8, 0, number * 0x9E3779B97F4A7C15 % 2**64)
+
+
+def lone_over_ipv6(count):
+    for number in range(count):
+        yield packet(ipv6(number + 1), ipv6(0), (40_000 + number % 1_000, 443), number * 2_654_435_761 % 2**31, 0, 2)
 
 
 def flood(count, is_answered):
@@ -224,6 +235,8 @@ def floods(kept):
     yield Attack("100000 live connections, 64 MB", ["trace", live, "--top", "1", "--memory", "64MB"], [0], "", 130, seconds=120)
     yield Attack("100000 lone SYNs", ["trace", lone, "--top", "1"], [0], "", 120, seconds=120)
     yield Attack("100000 lone SYNs, JSON Lines", ["trace", lone, "--jsonl"], [0], "", 120, per_connection(count, 2_000), seconds=120)
+    lone = kept("lone6.pcap", b"".join(pcap(lone_over_ipv6(count))))
+    yield Attack("100000 lone IPv6 SYNs", ["trace", lone, "--top", "1"], [0], "", 120, seconds=120)
 
 
 def per_connection(count, most):

@@ -20,7 +20,7 @@ use tcplab_results::{Case, Run, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_trace::{Analyzer, Only};
 use tcplab_units::number::Number;
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
 use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
 use crate::output::{answer, in_document, wrapped, write_file};
@@ -84,13 +84,13 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         (None, None) => None,
     });
     if !arguments.results.json.is_printed() {
-        answer(&recommendations(title, situation, choices, &advice))?;
+        answer(&recommendations(title, situation, path.is_some(), choices, &advice))?;
     }
     let mut tried = Vec::new();
     if !arguments.no_trials {
         let trials = arguments.trials;
         for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
-            let outcome = attempt(&one, world, arguments, &stop)?;
+            let outcome = attempt(&one, situation, world, arguments, &stop)?;
             if !arguments.results.json.is_printed() {
                 answer(&trial_result(&outcome))?;
             }
@@ -110,13 +110,32 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
 }
 
 fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
+    // A path may stand where a run or a capture does.
+    let mut path = arguments.path.clone();
     if let Some(from) = &arguments.from {
-        return if from.is_dir() { of_run(from, goal) } else { of_capture(from) };
+        let named = from.to_str().filter(|name| {
+            from.extension().is_some_and(|ending| ending == "toml")
+                || !from.exists() && path_choice::preset(name).is_some()
+        });
+        match named {
+            Some(name) => path = Some(name.to_owned()),
+            None if !arguments.set.is_empty() => {
+                bail!("{} is no path: `-s` sets keys of a path", from.display());
+            }
+            None => {
+                let from = RunDirectory::named(from, &arguments.results.runs);
+                return if from.is_dir() { of_run(&from, goal) } else { of_capture(&from) };
+            }
+        }
     }
-    if let Some(path) = &arguments.path {
-        let choice = PathChoice { path: path.clone(), set: arguments.set.clone() };
+    if path.is_none() && !arguments.set.is_empty() {
+        path = Some("-".into());
+    }
+    if let Some(path) = path {
+        let choice = PathChoice { path, set: arguments.set.clone() };
         let file = path_choice::find(&choice)?;
-        let situation = Situation::of_path(&file.path).context("this scenario has no path")?;
+        let situation = Situation::of_path(&file.path, Endpoint::Client)
+            .context("this scenario has no path")?;
         let payload = situation.worthwhile_payload();
         let situation = Situation { payload, ..situation.on_this_host() };
         let title = path_choice::description(&choice);
@@ -196,25 +215,31 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
     let cases = || run.cases.iter().zip(&directory.scenario().cases);
     let chosen = cases().find(|(case, _)| Some(case.name.as_str()) == name);
     let (case, spec) = chosen.or_else(|| cases().next()).context("the run has no cases")?;
-    let mut situation =
-        Situation::of_path(&spec.path).context("this run has no path between its endpoints")?;
+    let sender = spec.workload.sending_side();
+    let mut situation = Situation::of_path(&spec.path, sender)
+        .context("this run has no path between its endpoints")?;
     if let Some(trial) = case.trials.first().filter(|trial| trial.has_packets) {
         let data = tcplab_lab::load_trial(&directory, trial)?;
-        situation.seen = data.client.connections.first().map(Observed::of);
+        let seen = if sender == Endpoint::Server { &data.server } else { &data.client };
+        situation.seen = seen.connections.first().map(Observed::of);
     }
     // What the run carried is tried again, no more.
     situation.payload = match spec.workload.amount() {
         Bytes::ZERO => situation.worthwhile_payload(),
         amount => amount,
     };
-    situation.congestion = congestion_of_run(&run, case, spec.client.socket.congestion());
+    let end = match sender {
+        Endpoint::Client => &spec.client,
+        Endpoint::Server => &spec.server,
+    };
+    situation.congestion = congestion_of_run(&run, case, end.socket.congestion());
     let title = format!("{}, {}", run.title, case.name);
     let world =
         if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
     Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
 }
 
-/// That of the client in a case: as the scenario sets it, or the default of the machine or model it
+/// That of the sender in a case: as the scenario sets it, or the default of the machine or model it
 /// ran on.
 fn congestion_of_run(run: &Run, case: &Case, set: Option<&str>) -> Congestion {
     const DEFAULT: &str = "machine's net.ipv4.tcp_congestion_control";
@@ -249,6 +274,7 @@ fn search_buffers(
 
 fn attempt(
     one: &Experiment,
+    situation: &Situation,
     world: World,
     arguments: &AdviseArguments,
     stop: &Arc<AtomicBool>,
@@ -261,10 +287,11 @@ fn attempt(
     let path = directory.path().join("scenario.toml");
     let by_hand = one.congestions.as_ref().filter(|_| run.world == RunWorld::Kernel).map(|names| {
         let payload = one.payload.as_u64();
+        let reverse = if situation.sender == Endpoint::Server { " -R" } else { "" };
         names.each_ref().map(|name| {
             format!(
                 "tcplab shell {} --congestion {name} --seed 1 --far 'iperf3 -s -1' --wait-for 5201 \
-                 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}'",
+                 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}{reverse}'",
                 quoted(&path.to_string_lossy())
             )
         })
@@ -291,16 +318,21 @@ fn paragraph(text: &mut String, first: &str, indent: usize, words: &str) {
 fn recommendations(
     title: &str,
     situation: &Situation,
+    is_path: bool,
     choices: &[Choice],
     advice: &[Advice],
 ) -> String {
     let mut facts = vec![format!("RTT {}", span(situation.rtt))];
-    facts.extend(situation.rate.map(|rate| format!("{rate}")));
+    facts.extend(situation.rate.map(rounded::rate));
     facts.push(match situation.loss {
         0.0 => "no random loss".into(),
         loss => format!("{:.3} % loss", loss * 100.0),
     });
     facts.extend(situation.queue.map(|queue| format!("full queue {}", span(queue))));
+    if is_path {
+        let sender = situation.sender;
+        facts.push(format!("from {} to {}", sender.name(), sender.other().name()));
+    }
     let mut text = format!("{title}\n");
     paragraph(&mut text, "", 2, &facts.join(", "));
     let Congestion { name, basis } = &situation.congestion;

@@ -12,17 +12,19 @@ use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, w
 use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
 
-use crate::arguments::ExportArguments;
+use crate::arguments::{ExportArguments, RUNS};
 use crate::output::{Output, answer, commit, counted};
 use crate::trace::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
-    let source = Source::of(&arguments.source)?;
-    let Some(name) = &arguments.table else {
-        answer(&list(&source.tables()))?;
+    let source = Source::of(&RunDirectory::named(&arguments.source, Path::new(RUNS)))?;
+    let tables = source.tables();
+    let is_wanted = arguments.output.is_some() || arguments.format.is_some();
+    let first = tables.first().filter(|_| is_wanted).map(|(name, _)| name);
+    let Some(name) = arguments.table.as_ref().or(first) else {
+        answer(&list(&tables))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let tables = source.tables();
     if !tables.iter().any(|(known, _)| known == name) {
         let known: Vec<&str> = tables.iter().map(|(known, _)| known.as_str()).collect();
         let near = nearest(name, known.iter().copied());
@@ -33,7 +35,7 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
             known.join(", ")
         );
     }
-    let format = arguments.format.map_or_else(|| format_of(arguments), Into::into);
+    let format = arguments.format.map_or_else(|| format_of(arguments), |it| Ok(it.into()))?;
     let place = arguments.output.clone().unwrap_or_else(|| default_output(name, format));
     let output = Output::create(&place)?;
     if !format.is_text() && output.is_terminal() {
@@ -45,11 +47,18 @@ pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
 }
 
 /// As the name of the output ends.
-fn format_of(arguments: &ExportArguments) -> Format {
-    let ending = arguments.output.as_ref().and_then(|output| output.extension());
-    let is_of = |format: &Format| ending.is_some_and(|ending| ending == format.extension());
-    Format::ALL.into_iter().find(is_of).unwrap_or(Format::Csv)
+fn format_of(arguments: &ExportArguments) -> Result<Format> {
+    let Some(ending) = arguments.output.as_ref().and_then(|output| output.extension()) else {
+        return Ok(Format::Csv);
+    };
+    let format = Format::ALL.into_iter().find(|format| ending == format.extension());
+    format.with_context(|| {
+        let ending = ending.display();
+        format!("no format `.{ending}`: end FILE in {ENDINGS}, or add `--format`")
+    })
 }
+
+const ENDINGS: &str = ".csv, .jsonl, .parquet or .arrow";
 
 fn default_output(table: &str, format: Format) -> PathBuf {
     format!("{}.{}", table.replace('/', "-"), format.extension()).into()
@@ -63,7 +72,7 @@ fn list(tables: &Tables) -> String {
     let first = |about: &str| about.split_inclusive(". ").next().unwrap_or_default().to_owned();
     let line = |(name, about): &(String, String)| format!("{name:width$}  {}\n", first(about));
     tables.iter().map(line).collect::<String>()
-        + "\nWrite one with `--table NAME -o FILE`: FILE ends in .csv, .jsonl, .parquet or .arrow.\n"
+        + &format!("\nWrite one with `--table NAME -o FILE`: FILE ends in {ENDINGS}.\n")
 }
 
 /// What tables are made from.

@@ -17,19 +17,20 @@ pub(crate) const NAMED_MAX: Bytes = Bytes::new(20_000_000);
 ///
 /// # Errors
 /// Why it cannot be read, with the remedy; without its name.
-pub(crate) fn read_regular(path: &Path, most: Bytes) -> Result<Vec<u8>, String> {
-    let said = |error: io::Error| error.to_string();
+pub(crate) fn read_regular(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     // Asked before it is opened: opening a pipe waits for its writer.
-    let kind = fs::metadata(path).map_err(said)?.file_type();
+    let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() {
-        return Err(format!("{}, not a regular file: name a copy in a file", name(kind)));
+        let what = format!("{}, not a regular file: name a copy in a file", name(kind));
+        return Err(io::Error::other(what));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(said)?;
-    file.take(most.as_u64() + 1).read_to_end(&mut bytes).map_err(said)?;
+    let file = File::open(path)?;
+    file.take(most.as_u64() + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most.as_u64() {
         let found = fs::metadata(path).map_or(bytes.len() as u64, |it| it.len());
-        return Err(format!("it has {}: at most {most} are read", Bytes::new(found)));
+        let what = format!("it has {}: at most {most} are read", Bytes::new(found));
+        return Err(io::Error::other(what));
     }
     Ok(bytes)
 }
@@ -76,8 +77,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("a");
         fs::write(&file, "12345").unwrap();
-        assert_eq!(read_regular(&file, Bytes::new(5)), Ok(b"12345".to_vec()));
-        let long = read_regular(&file, Bytes::new(4)).unwrap_err();
+        assert_eq!(read_regular(&file, Bytes::new(5)).unwrap(), b"12345");
+        let long = read_regular(&file, Bytes::new(4)).unwrap_err().to_string();
         assert_eq!(long, "it has 5 B: at most 4 B are read");
         let none = home.path().join("none");
         for (path, said) in [
@@ -85,7 +86,7 @@ mod tests {
             (home.path(), "a directory, not a regular file"),
             (none.as_path(), "No such file"),
         ] {
-            let error = read_regular(path, TEXT_MAX).unwrap_err();
+            let error = read_regular(path, TEXT_MAX).unwrap_err().to_string();
             assert!(error.starts_with(said), "{error}");
         }
     }

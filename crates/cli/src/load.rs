@@ -40,6 +40,13 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     for warning in &outcome.warnings {
         print_note(&format!("tcplab: warning: {warning}"));
     }
+    if outcome.requests == 0 && !arguments.target.contains('/') {
+        print_note(&format!(
+            "  try: `tcplab load http://{}/` if this is a web server; without `http://` it is \
+             tested as an echo server",
+            arguments.target
+        ));
+    }
     let is_good = outcome.failed() == 0 && outcome.requests > 0;
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }

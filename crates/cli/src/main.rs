@@ -35,6 +35,7 @@ mod states;
 mod tc;
 mod trace;
 mod traffic;
+mod unfinished;
 mod verify;
 
 use std::process::ExitCode;

@@ -1,8 +1,13 @@
 //! What a place is that a command cannot use, and which command can.
 
 use std::env;
+use std::error::Error as StdError;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use anyhow::Error;
+use tcplab_capture::ReadError;
+use tcplab_recording::RecordingError;
 use tcplab_scenario::nearest;
 
 /// What a file or directory is to tcplab.
@@ -40,12 +45,11 @@ impl Kind {
     pub(crate) fn usage(self, place: &str) -> String {
         match self {
             Kind::Scenario => format!("`tcplab run {place}` or `tcplab path show {place}`"),
-            Kind::Capture => format!("`tcplab trace {place}`"),
+            Kind::Capture | Kind::Recording => format!("`tcplab trace {place}`"),
             Kind::Script => format!("`tcplab packetdrill {place}`"),
-            Kind::Run => format!(
-                "`tcplab report {place}`, or `tcplab trace {place}/trials/CASE-1/client.pcapng`"
-            ),
-            Kind::Recording => format!("`tcplab trace {place}/client.pcapng`"),
+            Kind::Run => {
+                format!("`tcplab report {place}`, or `tcplab trace {place}/trials/CASE-1`")
+            }
         }
     }
 
@@ -79,39 +83,69 @@ pub(crate) fn kind_of(path: &Path) -> Option<Kind> {
     by_name.or_else(|| tcplab_capture::open(path).is_ok().then_some(Kind::Capture))
 }
 
-/// What to do about an error that names a place of this command line: another command, a file with
-/// a similar name.
-pub(crate) fn remedy(error: &str) -> Option<String> {
-    if error.contains("not a capture: it begins") {
-        let captures =
-            "pass a pcap, pcapng, snoop, Network Monitor or ERF file, plain, gzip or zstd";
-        return Some(of_places(error).unwrap_or_else(|| captures.into()));
-    }
-    if error.contains("not a capture: it is empty") {
-        return Some(
-            "nothing was captured: capture again, such as with `tcplab trace -i IFACE -w FILE`"
-                .into(),
-        );
-    }
-    of_places(error)
+/// The command for a file or directory of this command line that an error, in these words, is
+/// about, and that is for another command.
+pub(crate) fn other_command(error: &str) -> Option<String> {
+    let (command, places) = named(error)?;
+    places.into_iter().find_map(|place| {
+        let kind = kind_of(Path::new(&place)).filter(|kind| !kind.is_for(&command))?;
+        Some(format!("{place} is {}: {}", kind.name(), kind.usage(&place)))
+    })
 }
 
-fn of_places(error: &str) -> Option<String> {
-    let mut words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let command = words.next()?;
-    words.filter(|word| !word.starts_with('-') && error.contains(word.as_str())).find_map(|word| {
-        let path = Path::new(&word);
+/// What to do about an error, in these words, that no command could mend.
+pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
+    match error.chain().find_map(<dyn StdError>::downcast_ref) {
+        Some(ReadError::NotACapture { begins }) if begins.is_empty() => {
+            return Some(
+                "nothing was captured: capture again, such as with `tcplab trace -i IFACE -w FILE`"
+                    .into(),
+            );
+        }
+        Some(ReadError::NotACapture { .. }) => {
+            return Some(
+                "pass a pcap, pcapng, snoop, Network Monitor or ERF file, plain, gzip or zstd"
+                    .into(),
+            );
+        }
+        _ => {}
+    }
+    let is_missing = error.chain().any(|cause| {
+        let missing = |it: &io::Error| it.kind() == ErrorKind::NotFound;
+        cause.downcast_ref().is_some_and(missing)
+            || matches!(cause.downcast_ref(), Some(RecordingError::Unfinished { .. }))
+    });
+    let (command, places) = named(said)?;
+    places.into_iter().find_map(|place| {
+        let path = Path::new(&place);
         if path.exists() {
-            let kind = kind_of(path).filter(|kind| !kind.is_for(&command))?;
-            return Some(format!("{word} is {}: {}", kind.name(), kind.usage(&word)));
+            return None;
         }
         let other = Kind::by_name(path).filter(|kind| !kind.is_for(&command));
-        let other = other.map(|kind| format!("for {}: {}", kind.name(), kind.usage(&word)));
-        let is_missing =
-            ["No such file", "incomplete recording"].iter().any(|it| error.contains(it));
+        let other = other.map(|kind| format!("for {}: {}", kind.name(), kind.usage(&place)));
         let check = || is_missing.then(|| "check the name and the directory".to_owned());
-        near(path).map(|near| format!("did you mean `{near}`?")).or(other).or_else(check)
+        let json = || {
+            let is_json = typed().windows(2).any(|pair| pair[0] == "--json" && pair[1] == place);
+            is_json.then(|| format!("write `--json={place}`"))
+        };
+        json()
+            .or_else(|| near(path).map(|near| format!("did you mean `{near}`?")))
+            .or(other)
+            .or_else(check)
     })
+}
+
+/// The command, and its words that an error repeats.
+fn named(error: &str) -> Option<(String, Vec<String>)> {
+    let words = typed();
+    let (command, rest) = words.split_first()?;
+    let named = |word: &&String| !word.starts_with('-') && error.contains(word.as_str());
+    Some((command.clone(), rest.iter().filter(named).cloned().collect()))
+}
+
+/// The words behind the program's name.
+fn typed() -> Vec<String> {
+    env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// A file or directory beside `path` with a similar name.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use tcplab_quantities::Document;
 
 use crate::arguments::JsonArguments;
+use crate::unfinished::Unfinished;
 use destination::Destination;
 pub(crate) use terminal::{
     Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note, print_note_unless,
@@ -140,7 +141,7 @@ pub(crate) struct Output {
 #[derive(Debug)]
 struct Growing {
     /// Its temporary name.
-    beside: PathBuf,
+    beside: Unfinished,
     /// Its final name.
     place: PathBuf,
 }
@@ -191,10 +192,9 @@ impl Output {
         self.flush()?;
         if let Some(Growing { beside, place }) = &self.growing {
             // After a power failure, a file with its final name must have its content.
-            let moved =
-                self.writer.get_ref().file().sync_data().and_then(|()| fs::rename(beside, place));
+            let complete = self.writer.get_ref().file().sync_data();
+            let moved = complete.and_then(|()| fs::rename(beside.path(), place));
             moved.map_err(|error| named(&self.name, error))?;
-            self.growing = None;
         }
         Ok(Some(std::mem::take(&mut self.name)).filter(|name| name.as_os_str() != Output::STDOUT))
     }
@@ -221,14 +221,6 @@ impl Write for Output {
     }
 }
 
-impl Drop for Output {
-    fn drop(&mut self) {
-        if let Some(Growing { beside, .. }) = &self.growing {
-            let _ = fs::remove_file(beside);
-        }
-    }
-}
-
 fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
     if name.as_os_str() == Output::STDOUT {
         return Ok((terminal::stdout_for_data()?, None));
@@ -242,20 +234,17 @@ fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
         // An open file may contain what others wrote: append.
         return Ok((OpenOptions::new().append(true).open(name)?, None));
     }
-    let beside = beside(&place);
+    let beside = Unfinished::file(beside(&place));
     // A leftover of a process with our PID, or a trap.
-    let _ = fs::remove_file(&beside);
+    let _ = fs::remove_file(beside.path());
     // The new file keeps the access rights of the old one.
     let mode = there.as_ref().map_or(mode, |it| it.permissions().mode() & 0o777);
-    let file = File::options().write(true).create_new(true).mode(mode).open(&beside)?;
-    let growing = Growing { beside, place };
+    let file = File::options().write(true).create_new(true).mode(mode).open(beside.path())?;
     if let Some(there) = there {
         // What the umask took away.
-        file.set_permissions(there.permissions()).inspect_err(|_| {
-            let _ = fs::remove_file(&growing.beside);
-        })?;
+        file.set_permissions(there.permissions())?;
     }
-    Ok((file, Some(growing)))
+    Ok((file, Some(Growing { beside, place })))
 }
 
 /// Follows symbolic links at `name`, so that the target is replaced and the links stay. Also

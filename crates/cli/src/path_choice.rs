@@ -27,6 +27,9 @@ pub(crate) fn find(choice: &PathChoice) -> Result<PathFile> {
     if path.is_dir() {
         bail!("{given} is a directory: pass a path file (*.toml)");
     }
+    if !looks_like_a_file && given.contains('=') {
+        bail!("`{given}` is a key of a path: write `-s {given}`");
+    }
     if !looks_like_a_file {
         return Err(unknown(given));
     }

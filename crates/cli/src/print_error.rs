@@ -31,8 +31,12 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
             || matches!(cause.downcast_ref::<TrialError>(), Some(TrialError::Stopped))
     });
     let head = if is_stop { "" } else { "error: " };
-    print_note(&format!("{head}{}", chain(error)));
-    if let Some(remedy) = remedy(error).or_else(|| mistaken::remedy(&chain(error))) {
+    let said = chain(error);
+    print_note(&format!("{head}{said}"));
+    let remedy = mistaken::other_command(&said)
+        .or_else(|| remedy(error))
+        .or_else(|| mistaken::remedy(error, &said));
+    if let Some(remedy) = remedy {
         print_note(&format!("  try: {remedy}"));
     }
     ExitCode::from(ERROR)

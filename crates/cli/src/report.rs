@@ -9,18 +9,18 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
-use tcplab_report::Recordings;
 use tcplab_report::compare::tally;
+use tcplab_report::{Recordings, claims_junit};
 use tcplab_results::{ClaimCounts, Run, Trial, TrialData};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
-use crate::output::{Output, answer};
+use crate::output::{Output, answer, write_file};
 use crate::progress::Display;
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let path = match &arguments.run {
-        Some(path) => path.clone(),
+        Some(path) => RunDirectory::named(path, &arguments.runs),
         None => RunDirectory::newest_finished(&arguments.runs, None).with_context(|| {
             format!(
                 "no finished run below {}; pass a run directory or --runs DIR",
@@ -54,9 +54,14 @@ pub(crate) fn print_outcome(
         io::copy(&mut tables, &mut output).context("cannot write the tables")?;
         output.commit()?;
     }
-    if quiet && !shown.json.is_printed() {
+    if let Some(place) = &shown.junit {
+        write_file(place, &claims_junit(run))?;
+    }
+    let is_printed = shown.json.is_printed()
+        || shown.junit.as_ref().is_some_and(|place| place.as_os_str() == "-");
+    if quiet && !is_printed {
         answer(&tcplab_report::claims(run))?;
-    } else if !shown.json.is_printed() {
+    } else if !is_printed {
         let text = tcplab_report::text_table(run, shown.verbose);
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
         answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;

@@ -34,6 +34,9 @@ const AT_LENGTH: Duration = Duration::from_secs(3);
 /// Runs an experiment, or all experiments of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
+        if arguments.shown.junit.is_some() {
+            bail!("--junit is of one experiment: run each by its name");
+        }
         return series.run(arguments, run_one);
     }
     let stop = Arc::new(AtomicBool::new(false));
@@ -131,7 +134,7 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
     }
     if let Some(directory) = &arguments.extend {
         let estimate = tcplab_lab::estimate_extension(
-            directory,
+            &RunDirectory::named(directory, &arguments.runs),
             |plan, scenario| changed(arguments, plan, scenario),
             &bench,
             AT_LENGTH,
@@ -154,8 +157,9 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
         return resumed(arguments, directory.as_ref());
     }
     if let Some(directory) = &arguments.extend {
+        let directory = RunDirectory::named(directory, &arguments.runs);
         let (run, extension) =
-            tcplab_lab::extend(directory, |plan, scenario| changed(arguments, plan, scenario))?;
+            tcplab_lab::extend(&directory, |plan, scenario| changed(arguments, plan, scenario))?;
         extension.lines().iter().for_each(|line| print_note_unless(arguments.quiet, line));
         return Ok(run);
     }

@@ -94,7 +94,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
 
 /// The bytes of a scenario or path file, called as it was `given`.
 pub(crate) fn read_text(path: &Path, given: &str) -> Result<Vec<u8>> {
-    read_regular(path, TEXT_MAX).map_err(|why| anyhow!("cannot read {given}: {why}"))
+    read_regular(path, TEXT_MAX).with_context(|| format!("cannot read {given}"))
 }
 
 fn not_utf8(given: &str, error: &FromUtf8Error) -> anyhow::Error {

@@ -92,6 +92,11 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
     };
     if let Some(failure) = &ended.failure {
         print_note(&format!("tcplab: {failure}"));
+        if let [quoted] = &arguments.command[..]
+            && let Some(quoted) = quoted.to_str().filter(|quoted| quoted.contains(' '))
+        {
+            print_note(&format!("  try: `-- {quoted}`, without quotes, or `-- sh -c '{quoted}'`"));
+        }
     }
     let printed =
         traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));

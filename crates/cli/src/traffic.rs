@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_testbed::{DirectionTraffic, Summary, Traffic};
-use tcplab_units::{Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::arguments::UseArguments;
 use crate::output::{LiveLine, in_document, print_note, write_file};
@@ -67,7 +67,7 @@ fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
     let since = now.at.since(last.map_or(Instant::ZERO, |last| last.at));
     let way = |arrow, now: &DirectionTraffic, last: Option<&DirectionTraffic>| {
         let bytes = now.bytes_out - last.map_or(0, |last| last.bytes_out);
-        let rate = Rate::of(tcplab_units::Bytes::new(bytes), since);
+        let rate = Rate::of(Bytes::new(bytes), since);
         let rate = rate.map_or(0.0, Rate::as_mbit_f64);
         let mut text = format!("{arrow} {rate:.2} Mbit/s, {} packets", now.packets_out);
         if now.dropped > 0 {
@@ -86,14 +86,14 @@ fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
 fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     let Traffic { at, forward, reverse } = &summary.traffic;
     let way = |name: String, way: &DirectionTraffic| {
-        let rate = Rate::of(tcplab_units::Bytes::new(way.bytes_out), at.since(Instant::ZERO));
-        let mut text = format!(
-            "tcplab: {name}: {} of {} packets delivered, {:.2} MB, {:.2} Mbit/s",
-            way.packets_out,
-            way.packets_in,
-            way.bytes_out as f64 / 1e6,
-            rate.map_or(0.0, Rate::as_mbit_f64),
-        );
+        let mut text =
+            format!("tcplab: {name}: {} of {} packets delivered", way.packets_out, way.packets_in);
+        let amount = Bytes::new(way.bytes_out);
+        if let Some(rate) = Rate::of(amount, at.since(Instant::ZERO))
+            && way.packets_out > 0
+        {
+            text += &format!(", {}, {}", rounded::bytes(amount), rounded::rate(rate));
+        }
         if way.dropped > 0 {
             let each: Vec<String> =
                 way.dropped_for.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
@@ -101,15 +101,19 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
         }
         text
     };
-    let mut lines =
-        vec![way(format!("{near} → {far}"), forward), way(format!("{far} → {near}"), reverse)];
+    let mut lines = if forward.packets_in + reverse.packets_in == 0 {
+        let far = if far == "far" { "; the far end is $TCPLAB_FAR, not 127.0.0.1" } else { "" };
+        vec![format!("tcplab: no packet crossed the path{far}")]
+    } else {
+        vec![way(format!("{near} → {far}"), forward), way(format!("{far} → {near}"), reverse)]
+    };
     let late = summary.world.lateness;
     if late.packets > 0 {
         lines.push(format!(
             "tcplab: {:.1} s via {}; p99 timing error {}",
             at.as_secs_f64(),
             summary.world.device,
-            rounded(late.p99),
+            in_micros(late.p99),
         ));
     }
     let warning = |text: &String| format!("tcplab: warning: {text}");
@@ -118,7 +122,7 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
 }
 
 /// Rounded up to microseconds.
-fn rounded(span: Span) -> Span {
+fn in_micros(span: Span) -> Span {
     Span::from_micros(span.as_nanos().div_ceil(1000))
 }
 
@@ -165,9 +169,16 @@ mod tests {
             [
                 "tcplab: near → far: 10 of 13 packets delivered, 1.00 MB, 4.00 Mbit/s; \
                  dropped: loss 3",
-                "tcplab: far → near: 0 of 0 packets delivered, 0.00 MB, 0.00 Mbit/s",
+                "tcplab: far → near: 0 of 0 packets delivered",
                 "tcplab: warning: the clock was set",
             ]
         );
+        let no_traffic = Traffic { forward: DirectionTraffic::default(), ..summary.traffic };
+        let nothing = Summary { traffic: no_traffic, warnings: Vec::new(), ..summary };
+        assert_eq!(
+            lines(["near", "far"], &nothing),
+            ["tcplab: no packet crossed the path; the far end is $TCPLAB_FAR, not 127.0.0.1"]
+        );
+        assert_eq!(lines(["eth1", "eth2"], &nothing), ["tcplab: no packet crossed the path"]);
     }
 }

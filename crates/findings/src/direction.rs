@@ -125,10 +125,9 @@ impl<'a> Direction<'a> {
         causes.retransmissions().saturating_sub(self.spurious())
     }
 
-    /// Spurious retransmissions; D-SACK and timestamps may report the same one.
+    /// Spurious retransmissions.
     pub(crate) fn spurious(&self) -> u64 {
-        let causes = &self.flow.causes;
-        causes.spurious_by_dsack.count.max(causes.spurious_by_timestamp.count)
+        self.flow.causes.spurious.sent.count
     }
 
     /// Evidence: the first retransmissions.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tcplab_recording::RecordingError;
+use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_sim::SimError;
@@ -104,11 +104,11 @@ impl LabError {
             ),
             LabError::Busy { .. } => Some("wait for it, or stop it".into()),
             LabError::File { verb, source, .. } if *verb != "read" => {
-                tcplab_recording::room_for_files(source).map(Into::into)
+                tcplab_recording::room_for_files(source, RUNS_FLAG)
             }
             LabError::Recording(error)
             | LabError::Simulated { source: SimError::Recording(error), .. } => {
-                error.remedy().map(Into::into)
+                error.remedy(RUNS_FLAG)
             }
             _ => None,
         }

@@ -55,7 +55,9 @@ impl Target {
     /// # Errors
     /// When it is none of these, and when the host is not found.
     pub fn find(text: &str, size: usize) -> Result<Target, TargetError> {
-        let (scheme, rest) = text.split_once("://").unwrap_or(("echo", text));
+        // Only HTTP has paths.
+        let usual = if text.contains('/') { "http" } else { "echo" };
+        let (scheme, rest) = text.split_once("://").unwrap_or((usual, text));
         match scheme.to_ascii_lowercase().as_str() {
             "http" => {
                 let at = rest.find(['/', '?']).unwrap_or(rest.len());

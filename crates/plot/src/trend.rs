@@ -22,7 +22,7 @@ const APART: f64 = 3.0;
 /// The most pixels for names beside the lines, apart from their connectors.
 const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
-/// Levels further apart than this factor are drawn on a logarithmic axis.
+/// Levels further apart than this factor are drawn on a logarithmic axis, unless that crowds them.
 const DECADE: f64 = 10.0;
 /// Lines with a colour each; others share the last one and are dashed.
 const COLOURS: usize = 7;
@@ -129,7 +129,10 @@ impl Levels {
         let right = WIDTH - names;
         let numbers = || trend.levels.iter().map(|(number, _)| *number);
         let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
-        let is_log = low > 0.0 && high / low >= DECADE;
+        let ascending: Vec<f64> = numbers().collect();
+        let is_log = low > 0.0
+            && high / low >= DECADE
+            && closest(&ascending, f64::ln) >= closest(&ascending, |number| number);
         let place = |number: f64| if is_log { number.ln() } else { number };
         let (from, until) = (place(low), place(high));
         let inset = (trend.lines.len() as f64 * APART / 2.0).max(8.0) + 4.0;
@@ -140,6 +143,13 @@ impl Levels {
         });
         Levels { x: x.collect(), right }
     }
+}
+
+/// The least distance of two neighbours on an axis, as a share of it.
+fn closest(ascending: &[f64], place: impl Fn(f64) -> f64) -> f64 {
+    let places: Vec<f64> = ascending.iter().map(|number| place(*number)).collect();
+    let distances = places.windows(2).map(|pair| pair[1] - pair[0]);
+    distances.fold(f64::INFINITY, f64::min) / (places[places.len() - 1] - places[0])
 }
 
 fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
@@ -314,11 +324,15 @@ mod tests {
     #[test]
     fn levels_of_equal_ratio_are_equally_far_apart_where_they_span_a_decade() {
         let lines = [line("fork", &[1.0, 2.0, 3.0])];
-        for (numbers, is_log) in [([1.0, 4.0, 16.0], true), ([1.0, 2.0, 4.0], false)] {
+        let phases = [50.0, 2_550.0, 5_050.0];
+        for (numbers, is_log) in
+            [([1.0, 4.0, 16.0], true), ([1.0, 2.0, 4.0], false), (phases, false)]
+        {
             let levels = levels(&numbers);
             let scene = Trend { title: "", over: "", levels: &levels, values: "", lines: &lines };
             let x = Levels::of(&scene).x;
-            assert_eq!((x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9, is_log, "{numbers:?}");
+            let is_even = (x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9;
+            assert_eq!(is_even, is_log || numbers == phases, "{numbers:?}");
         }
     }
 

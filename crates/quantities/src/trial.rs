@@ -150,5 +150,6 @@ quantities! {
     RESPONSE_TIME_MS = "response_time_ms", Milliseconds, "response time",
         "Time from the start of a request until its response was read";
     MEAN_RTT_MS = "mean_rtt_ms", Milliseconds, "mean RTT",
-        "Mean of the samples of the sender's smoothed RTT";
+        "Mean of the samples of the sender's smoothed RTT, from the handshake until its FIN is \
+         acknowledged";
 }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+/// The flag that names the place of runs.
+pub const RUNS_FLAG: &str = "--runs";
+
 /// Why a recording could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message names each field")]
@@ -19,28 +22,30 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
-    /// What the user can do about it, where something can be done.
-    pub fn remedy(&self) -> Option<&'static str> {
+    /// What the user can do about it, where something can be done; `flag` names the place.
+    pub fn remedy(&self, flag: &str) -> Option<String> {
         match self {
-            RecordingError::File { verb, source, .. } if *verb != "read" => room_for_files(source),
+            RecordingError::File { verb, source, .. } if *verb != "read" => {
+                room_for_files(source, flag)
+            }
             _ => None,
         }
     }
 }
 
-/// What helps when a file could not be made or written.
-pub fn room_for_files(refusal: &io::Error) -> Option<&'static str> {
+/// What helps when a file could not be made or written; `flag` names the place.
+pub fn room_for_files(refusal: &io::Error, flag: &str) -> Option<String> {
     match refusal.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Some("make room on that disk, or choose another with `--runs DIR`")
+            Some(format!("make room on that disk, or choose another with `{flag} DIR`"))
         }
         io::ErrorKind::FileTooLarge => {
-            Some("raise the limit on the size of files (`ulimit -f unlimited`)")
+            Some("raise the limit on the size of files (`ulimit -f unlimited`)".into())
         }
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
         | io::ErrorKind::NotFound
-        | io::ErrorKind::NotADirectory => Some("choose another place with `--runs DIR`"),
+        | io::ErrorKind::NotADirectory => Some(format!("choose another place with `{flag} DIR`")),
         _ => None,
     }
 }

@@ -29,7 +29,7 @@ mod tests;
 
 pub use capture::Captured;
 pub use csv::parse as parse_samples;
-pub use error::{RecordingError, room_for_files};
+pub use error::{RUNS_FLAG, RecordingError, room_for_files};
 pub use files::capture_file;
 pub use output::{make_private_directories, make_private_directory};
 pub use read::{Recording, TruthRows};

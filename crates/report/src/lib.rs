@@ -2,6 +2,7 @@
 //! terminal.
 
 mod check;
+mod claims_junit;
 mod coloured;
 pub mod compare;
 mod compared;
@@ -18,6 +19,7 @@ mod trace_page;
 mod trial;
 
 pub use check::check_table;
+pub use claims_junit::claims_junit;
 pub use coloured::coloured;
 pub use fidelity::{fidelity_page, fidelity_table};
 pub use html::error::ReportError;

@@ -131,3 +131,23 @@ impl<'de> Deserialize<'de> for Metrics {
         Vec::<Metric>::deserialize(deserializer).map(Metrics::from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Rng;
+
+    use super::*;
+
+    /// What compares runs reads them from `run.json`.
+    #[test]
+    fn values_are_read_as_they_were_written() {
+        let mut random = Rng::new(1, "values");
+        for _ in 0..100_000 {
+            let value = random.open_unit() * 10_f64.powi(random.below(12) as i32 - 3);
+            let written = Metric { name: "goodput".into(), unit: "Mbit/s".into(), value };
+            let json = serde_json::to_string(&written).unwrap();
+            let read: Metric = serde_json::from_str(&json).unwrap();
+            assert_eq!(read.value.to_bits(), value.to_bits(), "{json}");
+        }
+    }
+}

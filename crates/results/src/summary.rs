@@ -25,7 +25,8 @@ pub struct Summary {
     pub median_interval: Option<(f64, f64)>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
-    /// 95 % confidence interval of the mean (Student's t); none for a single trial.
+    /// 95 % confidence interval of the mean (Student's t), cut at zero where no trial is below;
+    /// none for a single trial.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -33,6 +34,9 @@ impl Summary {
     /// That of a metric of which trials have these values; none of no value.
     pub fn of(info: &MetricInfo, values: &[f64]) -> Option<Summary> {
         let summary = tcplab_stats::Summary::of(values)?;
+        // What is left has the mean as often, as that is not below zero either.
+        let is_amount = values.iter().all(|value| *value >= 0.0);
+        let least = if is_amount { 0.0 } else { f64::NEG_INFINITY };
         Some(Summary {
             name: info.name.into(),
             unit: info.unit.into(),
@@ -41,7 +45,7 @@ impl Summary {
             median: Some(summary.median),
             median_interval: median_interval(values, info.name),
             standard_deviation: summary.standard_deviation,
-            interval: summary.interval.map(|interval| (interval.low, interval.high)),
+            interval: summary.interval.map(|it| (it.low.max(least), it.high)),
         })
     }
 }
@@ -55,4 +59,24 @@ pub fn median_interval(values: &[f64], stream: &str) -> Option<(f64, f64)> {
     let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
     let interval = bootstrap.median(values, &mut Rng::new(0, stream))?;
     Some((interval.low, interval.high))
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_scenario::metrics::{BUFFER_DELAY, TRANSFER_TIME};
+
+    use super::*;
+
+    /// Two values: Student's t is 12.706 at one degree of freedom.
+    #[test]
+    fn interval_of_amounts_stays_above_zero() {
+        for (info, values, expected) in [
+            (TRANSFER_TIME, [1.0, 2.0], (0.0, 1.5 + 12.706 / 2.0)),
+            (BUFFER_DELAY, [-1.0, 2.0], (0.5 - 12.706 * 1.5, 0.5 + 12.706 * 1.5)),
+        ] {
+            let (low, high) = Summary::of(&info, &values).unwrap().interval.unwrap();
+            let off = (low - expected.0).abs().max((high - expected.1).abs());
+            assert!(off < 0.001, "{values:?}: {low} to {high}");
+        }
+    }
 }

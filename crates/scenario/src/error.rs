@@ -7,8 +7,8 @@ use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use schemars::JsonSchema;
 
 use crate::fault::Fault;
-use crate::problem::Problem;
-use crate::schema::description;
+use crate::problem::{Problem, meant, nearest};
+use crate::schema::{description, keys_called};
 
 /// The mistakes that are shown; more are counted.
 const SHOWN: usize = 20;
@@ -50,9 +50,15 @@ impl ScenarioError {
     fn new<T: JsonSchema>(fault: Fault, source: &str, name: &str) -> ScenarioError {
         let Fault { problem, span, key, .. } = fault;
         let described = key.as_ref().filter(|_| problem.wants_description());
-        let description =
-            described.and_then(|key| Some(format!("{key}: {}", description::<T>(key)?)));
-        let help = [problem.help(), description].into_iter().flatten().collect::<Vec<_>>();
+        let description = described.and_then(|key| {
+            // Of a key that nothing describes its table.
+            let near = [Some(key.clone()), key.above()].into_iter().flatten();
+            near.filter_map(|key| Some(format!("{key}: {}", description::<T>(&key)?))).next()
+        });
+        let help = [elsewhere::<T>(&problem), problem.help(), description]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
         ScenarioError(Box::new(Inner {
             label: match key {
                 Some(key) if !matches!(*problem, Problem::MissingKey { .. }) => key.to_string(),
@@ -96,6 +102,22 @@ impl ScenarioError {
     pub fn line(&self) -> usize {
         self.0.file.inner()[..self.0.span.start].matches('\n').count() + 1
     }
+}
+
+/// Where an unknown key belongs, if not in its own table: elsewhere in its section; a factor
+/// anywhere.
+fn elsewhere<T: JsonSchema>(problem: &Problem) -> Option<String> {
+    let Problem::UnknownKey { key, table, allowed } = problem else { return None };
+    let is_here = allowed.iter().any(|known| known == meant(key));
+    if is_here || nearest(key, allowed.iter().map(String::as_str)).is_some() {
+        return None;
+    }
+    let mut keys = keys_called::<T>(meant(key));
+    if let Some(section) = table.as_ref().and_then(|table| table.split('.').next()) {
+        keys.retain(|it| it.split('.').next() == Some(section));
+    }
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    (!keys.is_empty()).then(|| format!("did you mean {}?", keys.join(" or ")))
 }
 
 /// Cuts a span of several lines to its first.

@@ -44,22 +44,12 @@ impl Fault {
     pub(crate) fn reading(error: &toml::de::Error, file: &Spanned<DeTable<'_>>) -> Fault {
         let span = error.span().unwrap_or_default();
         let key = Key::at(&span, file.get_ref());
-        let message = error.message();
-        let mut quoted = message.split('`').skip(1).step_by(2).map(String::from);
-        let problem = if message.starts_with("unknown field") {
-            let unknown = quoted.next().unwrap_or_default();
-            let table = key.as_ref().and_then(|key| key.table_of(&unknown));
-            let table = table.map(|table| table.to_string());
-            Problem::UnknownKey { key: unknown, table, allowed: quoted.collect() }
-        } else if message.starts_with("missing field") {
-            let missing = quoted.next().unwrap_or_default();
+        if error.message().starts_with("missing field") {
+            let missing = quoted(error.message()).next().unwrap_or_default();
             return Fault { is_shape: true, ..Fault::missing(missing, key, span) };
-        } else if message.starts_with("unknown variant") {
-            let word = quoted.next().unwrap_or_default();
-            Problem::UnknownWord { word, allowed: quoted.collect() }
-        } else {
-            Problem::Value(plain(message))
-        };
+        }
+        let table = |unknown: &str| Some(key.as_ref()?.table_of(unknown)?.to_string());
+        let problem = wrong_value(error.message(), table);
         Fault { problem: Box::new(problem), span, key, is_shape: true }
     }
 
@@ -71,6 +61,24 @@ impl Fault {
         let table = table.map(|table| table.to_string());
         Fault::new(Problem::MissingKey { key: missing, table }, span).of_key(&key)
     }
+}
+
+/// What serde's message about a key or value says; `table` has the key of this name.
+pub(crate) fn wrong_value(message: &str, table: impl Fn(&str) -> Option<String>) -> Problem {
+    let mut quoted = quoted(message);
+    if message.starts_with("unknown field") {
+        let key = quoted.next().unwrap_or_default();
+        Problem::UnknownKey { table: table(&key), key, allowed: quoted.collect() }
+    } else if message.starts_with("unknown variant") {
+        let word = quoted.next().unwrap_or_default();
+        Problem::UnknownWord { word, allowed: quoted.collect() }
+    } else {
+        Problem::Value(plain(message))
+    }
+}
+
+fn quoted(message: &str) -> impl Iterator<Item = String> {
+    message.split('`').skip(1).step_by(2).map(String::from)
 }
 
 /// Rewrites serde's message about a wrong type or number without Rust's terms.
@@ -87,6 +95,7 @@ fn plain(message: &str) -> String {
         "a boolean" => "true or false",
         "a map" => "a table",
         "a sequence" => "a list",
+        "an array of length 2" => "a list of two values",
         wanted if wanted.starts_with("struct ") => "a table",
         wanted => wanted,
     };
@@ -111,8 +120,8 @@ mod tests {
             ),
             ("invalid type: sequence, expected struct PathSpec", "expected a table, found a list"),
             (
-                "`5` has no unit: give a time span as `200 ms`",
-                "`5` has no unit: give a time span as `200 ms`",
+                "`5` has no unit: give a time span such as `5 ms`",
+                "`5` has no unit: give a time span such as `5 ms`",
             ),
         ] {
             assert_eq!(plain(serde), ours);

@@ -43,6 +43,12 @@ impl Key {
         &self.0[0]
     }
 
+    /// The table that it is in, if not the whole file.
+    pub(crate) fn above(&self) -> Option<Key> {
+        let (_, table) = self.0.split_last()?;
+        (!table.is_empty()).then(|| Key(table.to_vec()))
+    }
+
     /// The table that its part `name` is in; none for one at the top of the file.
     pub(crate) fn table_of(&self, name: &str) -> Option<Key> {
         let depth = self.0.iter().rposition(|part| part == name)?;

@@ -134,9 +134,10 @@ impl ModelSettings {
                 fields.insert(key.clone(), value.clone());
                 // One by one, so that the error names the wrong one.
                 let read = Config::deserialize(&whole).map_err(|error| error.to_string());
-                read.and_then(|config| config.check()).map_err(|message| ModelSettingError {
-                    key: format!("{section}.{key}"),
-                    message,
+                read.and_then(|config| config.check()).map_err(|message| {
+                    let is_section = message.starts_with(&format!("unknown field `{section}`"));
+                    let key = if is_section { section.clone() } else { format!("{section}.{key}") };
+                    ModelSettingError { key, message }
                 })?;
             }
         }
@@ -211,7 +212,7 @@ mod tests {
         );
         for (text, key) in [
             ("sending = { segments = 20, colour = 1 }", "sending.colour"),
-            ("senders = { segments = 20 }", "senders.segments"),
+            ("senders = { segments = 20 }", "senders"),
             ("host = { tick = 4 }", "host.tick"),
             ("receiving = { buffer = ['1 kB', '18446744073709551614 B'] }", "receiving.buffer"),
             ("sending = { buffer = ['1 kB', '3 GB'] }", "sending.buffer"),

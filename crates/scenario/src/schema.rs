@@ -19,6 +19,38 @@ pub(crate) fn description<T: JsonSchema>(key: &Key) -> Option<String> {
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// The parts of the longest key that is looked for.
+const DEPTH_MAX: usize = 3;
+
+/// The shortest keys called `name`, not below lists.
+pub(crate) fn keys_called<T: JsonSchema>(name: &str) -> Vec<String> {
+    let schema = schemars::schema_for!(T).to_value();
+    let mut level = vec![(String::new(), &schema)];
+    let mut found = Vec::new();
+    for _ in 0..DEPTH_MAX {
+        let mut next = Vec::new();
+        for (key, place) in level {
+            for form in forms(place, &schema) {
+                for (part, value) in form["properties"].as_object().into_iter().flatten() {
+                    let below = if key.is_empty() { part.clone() } else { format!("{key}.{part}") };
+                    if part == name {
+                        found.push(below);
+                    } else if value.get("items").is_none() {
+                        next.push((below, value));
+                    }
+                }
+            }
+        }
+        if !found.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    let shortest = found.iter().map(String::len).min();
+    found.retain(|key| Some(key.len()) == shortest);
+    found
+}
+
 /// All forms of a value: follows references, splits alternatives, opens lists.
 fn forms<'s>(
     place: &'s serde_json::Value,
@@ -69,6 +101,17 @@ mod tests {
         let keys = schema["properties"].as_object().unwrap().keys().map(String::as_str);
         let listed = crate::sections::SECTIONS.iter().copied();
         assert_eq!(keys.collect::<BTreeSet<_>>(), listed.collect::<BTreeSet<_>>());
+    }
+
+    #[test]
+    fn keys_are_found_by_their_last_part() {
+        for (name, found) in
+            [("delay", &["path.delay"][..]), ("trials", &["repeat.trials"]), ("colour", &[])]
+        {
+            assert_eq!(keys_called::<ScenarioFile>(name), found, "{name}");
+        }
+        let sockets = ["client.socket.congestion", "server.socket.congestion"];
+        assert_eq!(keys_called::<ScenarioFile>("congestion")[..2], sockets);
     }
 
     #[test]

@@ -412,6 +412,35 @@ at_least = "3 ms"
     assert_eq!(lines, [1, 4, 5, 5, 7, 8, 11, 12, 15, 18, 21, 24, 27, 31, 37], "{lines:?}");
 }
 
+/// Words for a key, keys without their tables, and settings of a model.
+#[test]
+fn keys_are_found_where_they_stand() {
+    insta::assert_snapshot!(rendered(
+        r#"title = "T"
+
+[path]
+bandwidth = "20 Mbit/s"
+latency   = "5 ms"
+
+[client]
+stack      = "netburner"
+congestion = "reno"
+socket     = { mss = 536 }
+
+[server]
+stack = "model:netburner"
+model = { acks = { delay = "250 ms" }, sending = { segment = 20 }, mss = { ours = 536 } }
+
+[workload]
+upload = "1 MB"
+
+[matrix]
+loss = ["0 %", "1 %"]
+cc   = ["reno", "cubic"]
+"#
+    ));
+}
+
 #[test]
 fn mistakes_beyond_twenty_are_counted() {
     let keys: String = (0..30).fold(String::new(), |keys, n| keys + &format!("unknown_{n} = 1\n"));

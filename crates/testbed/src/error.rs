@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread::JoinHandle;
 
-use tcplab_recording::RecordingError;
+use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_units::{MORE_PROCESSES, Span};
 
 /// Why a trial could not be run to its end.
@@ -40,6 +40,9 @@ pub enum TrialError {
     /// The recording could not be written.
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    /// What `--capture` of a shell or a bridge records could not be written.
+    #[error(transparent)]
+    Capture(RecordingError),
     /// The path of the scenario is impossible.
     #[error(transparent)]
     Path(#[from] tcplab_path::PathError),
@@ -121,9 +124,10 @@ impl TrialError {
     /// How far it reaches.
     pub fn reach(&self) -> Reach {
         match self {
-            TrialError::Namespaces { .. } | TrialError::Recording(_) | TrialError::Stopped => {
-                Reach::All
-            }
+            TrialError::Namespaces { .. }
+            | TrialError::Recording(_)
+            | TrialError::Capture(_)
+            | TrialError::Stopped => Reach::All,
             TrialError::Setup { .. }
             | TrialError::Process { .. }
             | TrialError::Helper { .. }
@@ -160,7 +164,8 @@ impl TrialError {
             {
                 Some(format!("`sysctl {name}` shows what a value looks like"))
             }
-            TrialError::Recording(error) => error.remedy().map(Into::into),
+            TrialError::Recording(error) => error.remedy(RUNS_FLAG),
+            TrialError::Capture(error) => error.remedy("--capture"),
             TrialError::SocketOption { option: "congestion", .. } => Some(
                 "`tcplab doctor` lists the congestion controls this kernel has; \
                  `modprobe tcp_NAME` as root may load another"

@@ -103,7 +103,8 @@ impl Mover {
             Some(directory) => {
                 let (queue, writing) = recorder_queue(moving.snaplen);
                 let epoch = clock.epoch_nanos();
-                let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)?;
+                let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)
+                    .map_err(TrialError::Capture)?;
                 // Nobody takes samples of sockets that are not ours.
                 let (_, no_samples) = mpsc::channel();
                 let write = move || writing.write_down(writer, &no_samples);
@@ -153,7 +154,7 @@ impl Mover {
         let moved = self.thread.join().map_err(|_| panicked())?;
         let writer = self.recorder.map(|recorder| recorder.join().map_err(|_| panicked()));
         // Without its recorder the mover continues, so the recorder's error is the first.
-        let mut writer = writer.transpose()?.transpose()?;
+        let mut writer = writer.transpose()?.transpose().map_err(TrialError::Capture)?;
         let (moved, scheduling) = moved?;
         let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
         let mut world = WorldRecord {
@@ -170,7 +171,7 @@ impl Mover {
         let mut record = trial::record(self.clock, self.seed, self.path, world.clone());
         if let Some(writer) = writer {
             [record.client.address, record.server.address] = self.names;
-            writer.finish_without_application(&record)?;
+            writer.finish_without_application(&record).map_err(TrialError::Capture)?;
         }
         let measure = Measure::of(&record.path, record.duration);
         let mut warnings = self.doubts;

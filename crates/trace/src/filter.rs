@@ -6,6 +6,8 @@
 //! factor      = "not" factor | "(" expression ")" | test
 //! test        = "host" ADDRESS | "net" ADDRESS/LENGTH | "port" N or N-M | "time" [SPAN]..[SPAN]
 //! ```
+//! What tcpdump and Wireshark write for the same is read, too: `tcp port 443`, `ip.addr == 10.0.0.1
+//! && !(tcp.port == 22)`, an address alone.
 //! Hosts, networks and ports are those of either end, so both directions of a connection pass or
 //! none. Times count from the first packet of the capture; the end is not part of it.
 
@@ -187,16 +189,17 @@ impl fmt::Display for FilterError {
 
 impl std::error::Error for FilterError {}
 
-/// Where the words are; parentheses are words of their own.
+/// Where the words are; parentheses and `!` are words of their own, `=` separates them.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut open = None;
     for (at, c) in text.char_indices() {
-        let ends = c.is_whitespace() || matches!(c, '(' | ')');
+        let is_word = matches!(c, '(' | ')' | '!');
+        let ends = c.is_whitespace() || is_word || c == '=';
         if ends && let Some(start) = open.take() {
             words.push(start..at);
         }
-        if matches!(c, '(' | ')') {
+        if is_word {
             words.push(at..at + 1);
         } else if !ends {
             open.get_or_insert(at);
@@ -216,7 +219,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn expression(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.term()?];
-        while self.take("or") {
+        while self.take(&["or", "||"]) {
             tests.push(self.term()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::Any(tests) })
@@ -224,7 +227,7 @@ impl<'a> Parser<'a> {
 
     fn term(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.factor()?];
-        while self.take("and") {
+        while self.take(&["and", "&&"]) {
             tests.push(self.factor()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::All(tests) })
@@ -233,14 +236,14 @@ impl<'a> Parser<'a> {
     fn factor(&mut self) -> Result<Test, FilterError> {
         let what = "`host`, `net`, `port`, `time`, `not` or `(`";
         let (word, place) = self.word(&format!("expected {what}"))?;
-        if matches!(word, "not" | "(") {
+        if matches!(word, "not" | "!" | "(" | "tcp") {
             self.depth += 1;
             if self.depth > DEEPEST {
                 return Err(self.error(place, "nested too deeply".into()));
             }
         }
         match word {
-            "not" => {
+            "not" | "!" => {
                 let test = self.factor()?;
                 self.depth -= 1;
                 Ok(Test::Not(Box::new(test)))
@@ -255,16 +258,31 @@ impl<'a> Parser<'a> {
                 }
                 Ok(test)
             }
-            "host" => self.value("an address, such as 10.0.0.1 or fd00::1", |text| {
-                text.parse().ok().map(Test::Host)
-            }),
+            // Nothing else is looked at: what counts is what follows.
+            "tcp" if self.peek().is_none() => Ok(Test::All(Vec::new())),
+            "tcp" => {
+                self.take(&["and", "&&"]);
+                let test = self.factor()?;
+                self.depth -= 1;
+                Ok(test)
+            }
+            "host" | "ip.addr" | "ipv6.addr" => {
+                self.value("an address, such as 10.0.0.1 or fd00::1", host)
+            }
             "net" => self.value("a network, such as 10.0.0.0/8", network),
-            "port" => self.value("a port from 0 to 65535, or two as in 5000-5010", ports),
+            "port" | "tcp.port" => {
+                self.value("a port from 0 to 65535, or two as in 5000-5010", ports)
+            }
             "time" => self.value("two times since the first packet, such as 1s..5s", times),
-            other => {
-                let message = format!("expected {what}, not `{other}`");
+            "src" | "dst" => {
+                let message = format!("both directions of a connection count: leave out `{word}`");
                 Err(self.error(place, message))
             }
+            other => host(other).ok_or_else(|| {
+                let message =
+                    format!("expected {what}, such as `host 10.0.0.1 and port 443`, not `{other}`");
+                self.error(place, message)
+            }),
         }
     }
 
@@ -291,8 +309,8 @@ impl<'a> Parser<'a> {
         self.words.get(self.next).cloned()
     }
 
-    fn take(&mut self, word: &str) -> bool {
-        let is = self.peek().is_some_and(|place| &self.text[place] == word);
+    fn take(&mut self, words: &[&str]) -> bool {
+        let is = self.peek().is_some_and(|place| words.contains(&&self.text[place]));
         self.next += usize::from(is);
         is
     }
@@ -300,6 +318,10 @@ impl<'a> Parser<'a> {
     fn error(&self, at: Range<usize>, message: String) -> FilterError {
         FilterError { text: self.text.to_owned(), at, message }
     }
+}
+
+fn host(text: &str) -> Option<Test> {
+    text.parse().ok().map(Test::Host)
 }
 
 fn network(text: &str) -> Option<Test> {
@@ -362,6 +384,19 @@ mod tests {
             assert_eq!((admits(web), admits(six)), (of_web, of_six), "{text}");
             assert_eq!(filter.to_string(), text);
         }
+        // As tcpdump and Wireshark write it.
+        for (text, same) in [
+            ("tcp port 443", "port 443"),
+            ("tcp and port 443", "port 443"),
+            ("10.0.0.1", "host 10.0.0.1"),
+            ("port=443", "port 443"),
+            ("!port 22", "not port 22"),
+            ("ip.addr == 10.0.0.1 && !(tcp.port==22)", "host 10.0.0.1 and not (port 22)"),
+            ("ipv6.addr == fd00::1 || port 443", "host fd00::1 or port 443"),
+        ] {
+            let tests = [text, same].map(|text| Filter::parse(text).map(|filter| filter.test));
+            assert_eq!(tests[0], tests[1], "{text}");
+        }
         // Packets other than TCP have no ends.
         let udp = |text: &str| Filter::parse(text).unwrap().admits(None, Span::ZERO);
         assert!(!udp("port 53") && udp("not port 53") && udp("time 0s..1s"));
@@ -386,11 +421,20 @@ mod tests {
             "time 5s..1s",
             "time 1..5",
             "port 1 and ()",
+            "src host 10.0.0.1",
+            "tcp dst port 443",
+            "ip.addr != 10.0.0.1",
+            "443",
+            "tcp.analysis.retransmission",
         ] {
             all += &format!("{}\n", Filter::parse(text).unwrap_err());
         }
         insta::assert_snapshot!(all);
         let deep = format!("{}port 1{}", "(".repeat(100_000), ")".repeat(100_000));
-        assert!(Filter::parse(&deep).unwrap_err().to_string().contains("nested too deeply"));
+        let many = "tcp ".repeat(100_000);
+        for nested in [deep, many] {
+            let error = Filter::parse(&nested).unwrap_err().to_string();
+            assert!(error.contains("nested too deeply"));
+        }
     }
 }

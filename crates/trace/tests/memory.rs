@@ -3,12 +3,12 @@
 
 use std::env;
 use std::fs;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::Command;
 
 use tcplab_trace::{Analyzer, Connection, Frame, Sink, Trace};
 use tcplab_units::Bytes;
-use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
+use tcplab_wire::{Ecn, Ipv4Repr, Ipv6Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 
 /// Set where a test is [alone] in its process.
 const ALONE: &str = "TCPLAB_TEST_ALONE";
@@ -31,11 +31,12 @@ impl Sink for Counts {
 struct Fed {
     analyzer: Analyzer<Counts>,
     frames: u64,
+    is_ipv6: bool,
 }
 
 impl Fed {
     fn new() -> Fed {
-        Fed { analyzer: Analyzer::with_sink(Counts::default()), frames: 0 }
+        Fed { analyzer: Analyzer::with_sink(Counts::default()), frames: 0, is_ipv6: false }
     }
 
     fn packet(&mut self, number: u32, from_client: bool, tcp: TcpRepr, data: &[u8]) {
@@ -43,9 +44,18 @@ impl Fed {
         let ports = [40_000 + number as u16 % 1_000, 443];
         let (from, to) = if from_client { (0, 1) } else { (1, 0) };
         let (src, dst) = (addresses[from], addresses[to]);
-        let ip = Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct };
         let tcp = TcpRepr { src_port: ports[from], dst_port: ports[to], ..tcp };
-        let bytes = tcp.to_packet(&ip.into(), data);
+        let ip = if self.is_ipv6 {
+            // Their interface identifiers have no zeros and nothing in common.
+            let [src, dst] = [src, dst].map(|address| {
+                let spread = u128::from(address.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                Ipv6Addr::from_bits(0x2001_0db8 << 96 | spread)
+            });
+            Ipv6Repr { src, dst, hop_limit: 64, ecn: Ecn::NotEct }.into()
+        } else {
+            Ipv4Repr { src, dst, id: 0, ttl: 64, ecn: Ecn::NotEct }.into()
+        };
+        let bytes = tcp.to_packet(&ip, data);
         self.frames += 1;
         let time = 1_700_000_000_000_000_000 + self.frames * 20_000;
         self.analyzer.packet(&Frame::whole(time, LinkType::RawIp, &bytes));
@@ -119,8 +129,7 @@ fn alone(test: &str) -> bool {
 
 /// The bytes that each of the last two thirds of `count` connections adds: those in use, which
 /// take more, are as many before and after.
-fn each(count: u32, mut add: impl FnMut(&mut Fed, u32)) -> (u64, Fed) {
-    let mut fed = Fed::new();
+fn each(mut fed: Fed, count: u32, mut add: impl FnMut(&mut Fed, u32)) -> (u64, Fed) {
     let first = count / 3;
     (0..first).for_each(|number| add(&mut fed, number));
     let before = status("VmRSS");
@@ -134,8 +143,20 @@ fn unanswered_syn_costs_at_most_120_bytes() {
     if !alone("unanswered_syn_costs_at_most_120_bytes") {
         return;
     }
-    let (bytes, fed) = each(SYNS, Fed::syn);
+    let (bytes, fed) = each(Fed::new(), SYNS, Fed::syn);
     assert!(bytes <= 120, "{bytes} bytes each");
+    let Counts(connections, packets) = fed.finish().1;
+    assert_eq!((connections, packets), (SYNS.into(), SYNS.into()));
+}
+
+#[test]
+fn unanswered_syn_of_ipv6_costs_at_most_160_bytes() {
+    const SYNS: u32 = 120_000;
+    if !alone("unanswered_syn_of_ipv6_costs_at_most_160_bytes") {
+        return;
+    }
+    let (bytes, fed) = each(Fed { is_ipv6: true, ..Fed::new() }, SYNS, Fed::syn);
+    assert!(bytes <= 160, "{bytes} bytes each");
     let Counts(connections, packets) = fed.finish().1;
     assert_eq!((connections, packets), (SYNS.into(), SYNS.into()));
 }
@@ -146,7 +167,7 @@ fn quiet_connection_costs_at_most_a_kilobyte() {
     if !alone("quiet_connection_costs_at_most_a_kilobyte") {
         return;
     }
-    let (bytes, fed) = each(OPEN, Fed::open);
+    let (bytes, fed) = each(Fed::new(), OPEN, Fed::open);
     assert!(bytes <= 1_000, "{bytes} bytes each");
     let Counts(connections, packets) = fed.finish().1;
     assert_eq!((connections, packets), (OPEN.into(), u64::from(OPEN) * 6));

@@ -114,7 +114,7 @@ mod tests {
         for (text, message) in [
             ("10 mb", "`10 mb` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
             ("10Mbit", "`10Mbit` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
-            ("64", "`64` has no unit: give an amount of data as `10 MB`"),
+            ("64", "`64` has no unit: give an amount of data such as `64 MB`"),
             (
                 "10,000 B",
                 "`10,000 B` is not a plain number: write digits and a decimal point, such as `10 MB`",

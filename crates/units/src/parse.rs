@@ -12,8 +12,8 @@ pub enum UnitError {
     #[error("`{text}` is not {what}: give a number and a unit, such as `{example}`")]
     NotANumber { text: String, what: &'static str, example: &'static str },
     /// The number has no unit.
-    #[error("`{text}` has no unit: give {what} as `{example}`")]
-    NoUnit { text: String, what: &'static str, example: &'static str },
+    #[error("`{text}` has no unit: give {what} such as `{example}`")]
+    NoUnit { text: String, what: &'static str, example: String },
     /// The unit belongs to another quantity or to none.
     #[error("`{unit}` is not a unit of {what}: use one of {allowed}")]
     WrongUnit { unit: String, what: &'static str, allowed: String },
@@ -105,7 +105,10 @@ impl Grammar {
                 let other = format!("`{eighth} {bytes}` (for {number} {bits})");
                 UnitError::Unclear { text, one: format!("`{number} {bytes}`"), other }
             }
-            _ if unit.is_empty() => UnitError::NoUnit { text, what, example },
+            _ if unit.is_empty() => {
+                let unit = example.split_once(' ').map_or("", |(_, unit)| unit);
+                UnitError::NoUnit { text, what, example: format!("{number} {unit}") }
+            }
             _ if unit.starts_with(',') || is_exponent => UnitError::NotPlain { text, example },
             _ => {
                 let allowed = self.units.iter().map(|(name, _)| *name).collect::<Vec<_>>();

@@ -99,7 +99,7 @@ mod tests {
         assert!("100.1 %".parse::<Probability>().is_err());
         for (text, message) in [
             ("0.003", "`0.003` could be two things: write `0.003 %` or `0.3 %` (a share of 0.003)"),
-            ("3", "`3` has no unit: give a probability as `0.3 %`"),
+            ("3", "`3` has no unit: give a probability such as `3 %`"),
         ] {
             assert_eq!(text.parse::<Probability>().unwrap_err().to_string(), message);
         }

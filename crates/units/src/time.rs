@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn says_what_would_be_right() {
         for (text, message) in [
-            ("200", "`200` has no unit: give a time span as `200 ms`"),
+            ("200", "`200` has no unit: give a time span such as `200 ms`"),
             ("-5 ms", "`-5 ms` is negative: a time span must be zero or more"),
             ("5m", "`5m` could be two things: write `5 min` or `5 ms`"),
             (

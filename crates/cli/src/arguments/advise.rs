@@ -11,18 +11,19 @@ use super::{ResultArguments, World};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AdviseArguments {
-    /// A run directory, or a capture of the connection to improve
-    #[arg(value_name = "RUN|CAPTURE", conflicts_with_all = ["path", "rtt"])]
+    /// A capture of the connection to improve; a run directory, or a scenario's name for its newest
+    /// run; or a path, as for --path
+    #[arg(value_name = "CAPTURE|RUN|PATH", conflicts_with_all = ["path", "rtt"])]
     pub(crate) from: Option<PathBuf>,
     /// The path: the name of a preset (`tcplab path presets`), a path file, or a scenario file
     /// (*.toml)
     #[arg(long, value_name = "PATH", conflicts_with_all = ["rtt", "rate", "loss", "queue"])]
     pub(crate) path: Option<String>,
     /// Set a key of that path, such as `-s loss="1 %"`; repeat for several
-    #[arg(short = 's', long = "set", value_name = "KEY=VALUE", requires = "path")]
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE", conflicts_with = "rtt")]
     pub(crate) set: Vec<String>,
     /// RTT of the idle path, such as "100 ms"
-    #[arg(long, value_name = "TIME", required_unless_present_any = ["from", "path"])]
+    #[arg(long, value_name = "TIME", required_unless_present_any = ["from", "path", "set"])]
     pub(crate) rtt: Option<Span>,
     /// Bottleneck rate, such as "50 Mbit/s"
     #[arg(long, value_name = "RATE", requires = "rtt")]
@@ -90,10 +91,10 @@ impl From<GoalName> for Goal {
 const EXAMPLES: &str = "\
 Examples:
   tcplab advise --rtt '100 ms' --rate '50 Mbit/s' --loss '0.1 %' --goal throughput
-  tcplab advise --path bufferbloat --goal latency
+  tcplab advise bufferbloat --goal latency
   tcplab advise slow.pcapng              improve the connection with most data in a capture
   tcplab advise runs/interruption/…      choose among a run's variants, and improve them
-  tcplab advise --path lte --no-trials   apply the formulas only
+  tcplab advise lte --no-trials          apply the formulas only
 
 Each recommendation states its reason, the formula or measurement behind it, and the expected gain.
 Trials then run the same transfers before and with it, under the same impairments. The output gives

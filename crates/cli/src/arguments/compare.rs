@@ -25,7 +25,7 @@ Method and verdicts: docs/statistics.md.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareArguments {
-    /// A, the baseline: a run directory or a capture
+    /// A, the baseline: a run directory, a scenario's name for its newest run, or a capture
     pub(crate) a: PathBuf,
     /// B, the variant: another of the same kind; leave it out with --by, or where the run's
     /// scenario has a `[[compare]]`

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+/// Where run directories are created and looked for.
+pub(crate) const RUNS: &str = "runs";
+
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct JsonArguments {
     /// Print JSON instead of text, or write it to FILE
@@ -16,7 +19,7 @@ pub(crate) struct JsonArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ResultArguments {
     /// Create run directories here
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) json: JsonArguments,

@@ -29,7 +29,7 @@ use tcplab_units::visible_line;
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
-pub(crate) use json::{JsonArguments, ResultArguments};
+pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use load::{BulkDirection, LoadArguments};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;

@@ -27,7 +27,7 @@ pub(crate) struct PacketdrillArguments {
     /// Scripts, or directories to search for *.pkt
     #[arg(required = true, value_name = "FILE.pkt|DIR")]
     pub(crate) scripts: Vec<PathBuf>,
-    /// Stack model to test: model:NAME, with the name of a built-in stack
+    /// Stack model to test, such as model:netburner or netburner
     #[arg(long, value_name = "STACK", default_value = "model:linux-6.18")]
     pub(crate) stack: String,
     /// Override the timer ticks per second (the kernel's HZ)

@@ -8,9 +8,9 @@ use super::JsonArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// A run directory, a trial's directory, or a capture
+    /// A run directory, a scenario's name for its newest run, a trial's directory, or a capture
     pub(crate) source: PathBuf,
-    /// The table to write [default: list the tables]
+    /// The table to write [default: list the tables; with --output or --format the first]
     #[arg(long, value_name = "NAME")]
     pub(crate) table: Option<String>,
     /// File format [default: as the name of --output ends, else csv]

@@ -6,7 +6,7 @@ use clap::Args;
 use tcplab_scenario::RecordingSpec;
 
 use super::tuning::TuningArguments;
-use super::{Io, JsonArguments, World};
+use super::{Io, JsonArguments, RUNS, World};
 
 const AFTER: &str = "\
 Examples:
@@ -68,10 +68,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["resume", "quick"])]
     pub(crate) extend: Option<PathBuf>,
     /// Show the plan and its duration; run nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "junit")]
     pub(crate) dry_run: bool,
     /// Create run directories here
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,
     /// Run this many trials at once in virtual time [default: one per processor]
     ///
@@ -108,6 +108,9 @@ pub(crate) struct Shown {
     /// Print all metrics [default: the key metrics]
     #[arg(long, short)]
     pub(crate) verbose: bool,
+    /// Write JUnit XML with a test case for each claim; `-` prints it instead of the tables
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
 }
@@ -122,10 +125,11 @@ pub(crate) struct ScenariosArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// The run directory [default: the newest finished run]
+    /// The run directory, or a scenario's name for its newest run [default: the newest finished
+    /// run]
     pub(crate) run: Option<PathBuf>,
     /// Look for run directories here
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) shown: Shown,

@@ -20,8 +20,8 @@ const BY_PACKET: &str = "by_packet";
 #[command(group = ArgGroup::new(BY_PACKET).args(["listing", "ladder", "ladder_svg"]).multiple(true))]
 pub(crate) struct TraceArguments {
     /// Captures: pcap, pcapng, snoop, Network Monitor or ERF, also compressed with gzip or zstd;
-    /// `-` is standard input, a directory all captures in it. Merges
-    /// several by time (frame numbers are those of mergecap)
+    /// `-` is standard input, a directory all captures in it; those of both ends in a recording are
+    /// joined. Merges several by time (frame numbers are those of mergecap)
     #[arg(value_name = "FILE", required_unless_present_any = ["interface", "client"])]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -42,6 +42,20 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
     #[arg(conflicts_with_all = ["json", "html", "annotate", "parquet", "listing", "ladder"])]
     pub(crate) memory: Option<Bytes>,
+}
+
+impl TraceArguments {
+    /// Whether nothing is asked for that has no meaning for two captures.
+    pub(crate) fn is_plain(&self) -> bool {
+        let ViewArguments { connection, listing, ladder, jsonl, .. } = self.view;
+        let Outputs { ladder_svg, html, annotate, csv, parquet, xpl, .. } = &self.outputs;
+        let files = [ladder_svg, html, annotate, csv, parquet, xpl];
+        let is_of_packets = listing || ladder || jsonl || connection.is_some();
+        !is_of_packets
+            && self.filter.is_none()
+            && self.memory.is_none()
+            && files.into_iter().all(Option::is_none)
+    }
 }
 
 /// Reads a limit of memory.
@@ -66,7 +80,7 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 11] = [
+const JOINED_ALONE: [&str; 16] = [
     "files",
     "memory",
     "interface",
@@ -78,6 +92,11 @@ const JOINED_ALONE: [&str; 11] = [
     "to",
     "jsonl",
     "ladder_svg",
+    "html",
+    "annotate",
+    "csv",
+    "parquet",
+    "xpl",
 ];
 
 /// How the answer is shown.
@@ -92,7 +111,7 @@ pub(crate) struct ViewArguments {
     pub(crate) all: bool,
     /// Show this connection in depth, by its number in the table (from 0, as Wireshark's
     /// tcp.stream)
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = connection)]
     pub(crate) connection: Option<usize>,
     /// List its packets with the reason for each
     #[arg(long, conflicts_with_all = ["ladder", "json", "jsonl"])]
@@ -118,6 +137,14 @@ pub(crate) struct ViewArguments {
     /// connection (without its packets) and finding, and last one for the capture
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
+}
+
+fn connection(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| {
+        "not a number of the table that `tcplab trace FILE` prints; `--filter 'host ADDRESS and port \
+         N'` chooses by address"
+            .into()
+    })
 }
 
 /// Capturing here and now.
@@ -218,7 +245,7 @@ Examples:
 
 The table has two lines for each connection: the client's data above, the server's below. The RTT
 and the last columns are those of the direction with more data. Below its number is the time that a
-connection lost.
+connection lost, at most its duration.
 
 Connections are sorted by lost time (in seconds, most first), then by data bytes (most first), then
 by number; --html sorts likewise, --json by number, --jsonl, --csv and --parquet as they end. Lost

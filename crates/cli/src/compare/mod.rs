@@ -16,7 +16,7 @@ use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdow
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_results::{Run, TrialData};
 
-use crate::arguments::CompareArguments;
+use crate::arguments::{CompareArguments, RUNS};
 use crate::exit::FAILED;
 use crate::output::in_document;
 use outputs::Outputs;
@@ -25,8 +25,10 @@ use outputs::Outputs;
 const DETAILED_CASES: usize = 2;
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
-    let places: Vec<&Path> =
-        [Some(&arguments.a), arguments.b.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+    let places = [Some(&arguments.a), arguments.b.as_ref()].into_iter().flatten();
+    let places: Vec<PathBuf> =
+        places.map(|place| RunDirectory::named(place, Path::new(RUNS))).collect();
+    let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     match places[..] {
         [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
         [a] if a.is_file() => {

@@ -78,27 +78,31 @@ fn run_on(
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let bytes = read_regular(path, TEXT_MAX)?;
+    let bytes = read_regular(path, TEXT_MAX).map_err(|why| why.to_string())?;
     String::from_utf8(bytes).map_err(|_| "not UTF-8: convert the file".into())
 }
 
-/// The stack called `model:NAME`.
+/// The model of this name.
 fn stack(given: &str) -> Result<Config> {
-    let Some(name) = given.strip_prefix("model:") else {
+    if given == "linux" {
         bail!(
             "`{given}` is not a model: use --stack model:NAME, such as model:linux-6.18; to test \
              this machine's kernel, run packetdrill itself"
         );
-    };
-    Ok(Profile::named(name).with_context(|| format!("--stack {given}"))?.config)
+    }
+    Ok(Profile::named(model(given)).with_context(|| format!("--stack {given}"))?.config)
+}
+
+/// Its name without the prefix that scenarios need, as they know the kernel too.
+fn model(given: &str) -> &str {
+    given.strip_prefix("model:").unwrap_or(given)
 }
 
 /// Names and values; the system that the stack belongs to is among them, as packetdrill has it for
 /// `#ifdef FreeBSD`.
 fn definitions(stack: &str, given: &[String]) -> Result<Vec<(String, String)>> {
-    let of_system = ["Linux", "FreeBSD"].into_iter().find(|system| {
-        stack.strip_prefix("model:").is_some_and(|name| name.starts_with(&system.to_lowercase()))
-    });
+    let is_of = |system: &&str| model(stack).starts_with(&system.to_lowercase());
+    let of_system = ["Linux", "FreeBSD"].into_iter().find(is_of);
     let first = of_system.map(|system| Ok((system.to_owned(), system.to_owned())));
     let one = |one: &String| {
         let pair = one.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));

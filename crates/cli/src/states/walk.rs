@@ -13,7 +13,7 @@ use tcplab_report::trace::Chosen;
 use tcplab_results::TrialData;
 use tcplab_trace::{Analyzer, Note, StateWalks};
 
-use crate::arguments::StatesArguments;
+use crate::arguments::{RUNS, StatesArguments};
 use crate::output::{Output, answer_or_json, write_file};
 use crate::trace::{only, open};
 
@@ -33,6 +33,7 @@ struct Found {
 }
 
 pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
+    let place = &*RunDirectory::named(place, Path::new(RUNS));
     let found = if place.is_dir() {
         of_directory(place, arguments)?
     } else {

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tcplab_plot::xpl::XplFiles;
 
+use crate::unfinished::Unfinished;
+
 /// The most open files: far fewer than a process may have (usually 1,024).
 const OPEN: usize = 64;
 
@@ -15,35 +17,37 @@ const OPEN: usize = 64;
 /// ones in place.
 #[derive(Debug)]
 pub(super) struct Folder {
-    /// The files' temporary directory, inside `place`.
-    growing: PathBuf,
     /// The last written file is at the back.
     open: VecDeque<(String, File)>,
+    /// The files' temporary directory, inside `place`; gone before it.
+    growing: Unfinished,
     place: Place,
 }
 
 impl Folder {
     pub(super) fn create(path: &Path) -> Result<Folder> {
         let place = Place::make(path)?;
-        let growing = path.join(format!(".{}.part", std::process::id()));
+        let name = format!(".{}.part", std::process::id());
+        let growing = Unfinished::directory(path.join(name));
         // A leftover of a process with our PID.
-        let _ = fs::remove_dir_all(&growing);
-        fs::create_dir(&growing).with_context(|| unwritten(path))?;
-        Ok(Folder { growing, open: VecDeque::new(), place })
+        let _ = fs::remove_dir_all(growing.path());
+        fs::create_dir(growing.path()).with_context(|| unwritten(path))?;
+        Ok(Folder { open: VecDeque::new(), growing, place })
     }
 
     /// Renames all files into place.
     pub(super) fn commit(mut self) -> Result<()> {
         self.open.clear();
-        self.put_in_place().with_context(|| unwritten(&self.place.path))?;
-        self.place.is_new = false;
+        self.put_in_place().with_context(|| unwritten(self.place.path()))?;
+        drop(self.growing);
+        self.place.keep();
         Ok(())
     }
 
     fn put_in_place(&self) -> io::Result<()> {
-        for file in fs::read_dir(&self.growing)? {
+        for file in fs::read_dir(self.growing.path())? {
             let file = file?;
-            fs::rename(file.path(), self.place.path.join(file.file_name()))?;
+            fs::rename(file.path(), self.place.path().join(file.file_name()))?;
         }
         Ok(())
     }
@@ -55,7 +59,7 @@ impl XplFiles for Folder {
         let mut file = if let Some((_, file)) = at.and_then(|at| self.open.remove(at)) {
             file
         } else {
-            let path = self.growing.join(name);
+            let path = self.growing.path().join(name);
             OpenOptions::new().append(true).create_new(begins).open(path)?
         };
         file.write_all(text)?;
@@ -67,47 +71,34 @@ impl XplFiles for Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.growing);
-    }
-}
-
 /// A directory for output, created if missing; dropped before it is [kept](Self::keep), a new one
 /// is removed if empty.
 #[derive(Debug)]
 pub(super) struct Place {
     path: PathBuf,
-    is_new: bool,
+    new: Option<Unfinished>,
 }
 
 impl Place {
     pub(super) fn make(path: &Path) -> Result<Place> {
-        let is_new = match fs::create_dir(path) {
-            Ok(()) => true,
-            Err(_) if path.is_dir() => false,
+        let new = match fs::create_dir(path) {
+            Ok(()) => Some(Unfinished::empty_directory(path.into())),
+            Err(_) if path.is_dir() => None,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 bail!("{} is not a directory", path.display());
             }
             Err(error) => return Err(error).with_context(|| unwritten(path)),
         };
-        Ok(Place { path: path.into(), is_new })
+        Ok(Place { path: path.into(), new })
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn keep(mut self) {
-        self.is_new = false;
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Fails if it is not empty.
-            let _ = fs::remove_dir(&self.path);
+    pub(super) fn keep(self) {
+        if let Some(new) = self.new {
+            new.keep();
         }
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, Statistics, UnixTime};
-use tcplab_recording::Recording;
+use tcplab_recording::{Recording, capture_file};
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
 use tcplab_units::{Bytes, Endpoint, Span};
@@ -25,6 +25,14 @@ pub(super) fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
             files.push(path.clone());
             continue;
         }
+        if let Some([client, server]) = ends_of(path) {
+            bail!(
+                "{} is a recording of both ends: pass one, {} or {}",
+                path.display(),
+                client.display(),
+                server.display()
+            );
+        }
         let cannot = || format!("cannot list {}", path.display());
         let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
@@ -37,6 +45,13 @@ pub(super) fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         files.append(&mut within);
     }
     Ok(files)
+}
+
+/// The captures of client and server, if this is the directory of a recording. Each packet is in
+/// both, so they are never merged.
+pub(super) fn ends_of(directory: &Path) -> Option<[PathBuf; 2]> {
+    let ends = Endpoint::BOTH.map(|end| directory.join(capture_file(end)));
+    ends.iter().all(|file| file.is_file()).then_some(ends)
 }
 
 /// The packets to analyse.
@@ -232,7 +247,7 @@ pub(crate) fn open(file: &Path) -> Result<Reader<Source>> {
     tcplab_capture::open(file).map_err(|error| match error {
         ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
         ReadError::Open { .. } => error.into(),
-        other => anyhow!("{}: {other}", name(file)),
+        other => Error::new(other).context(name(file)),
     })
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::Analyzer;
-use tcplab_trace::join::{Audit, Claims, Joined, audit, join};
+use tcplab_trace::join::{Audit, Claims, Joined, JoinedConnection, audit, join};
 use tcplab_units::Endpoint;
 
 use super::input::{is_stdin, name, open};
@@ -36,7 +36,28 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
         return Ok(());
     }
     let top = if view.all { usize::MAX } else { view.top };
-    answer_coloured(|colours| joined_text(&joined, &audit, &names, top, look(colours)))
+    let sender = sender(&joined);
+    answer_coloured(|colours| {
+        let text = joined_text(&joined, &audit, &names, top, look(colours));
+        let text = text.trim_end();
+        format!("{text}\n\nWhat limited it: `tcplab trace {}`\n", names[sender.index()])
+    })
+}
+
+/// The end that sent more packets with data: its capture shows most.
+fn sender(joined: &Joined) -> Endpoint {
+    let sent = |end: Endpoint| -> u64 {
+        let of = |connection: &JoinedConnection| {
+            let is_forward = connection.client_at == end;
+            if is_forward { connection.forward.sent_data } else { connection.reverse.sent_data }
+        };
+        joined.connections.iter().map(of).sum()
+    };
+    if sent(Endpoint::Server) > sent(Endpoint::Client) {
+        Endpoint::Server
+    } else {
+        Endpoint::Client
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -34,10 +34,11 @@ pub(super) fn capture<S: Sink>(
 ) -> Result<(Analyzer<S>, String)> {
     let mut listener = LiveCapture::open(interface)?;
     let link = listener.link();
-    let mut output =
-        wish.write.as_ref().map(|_| CaptureWriter::new(interface, link, wish)).transpose()?;
+    // A capture that was begun is completed.
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
+    let mut output =
+        wish.write.as_ref().map(|_| CaptureWriter::new(interface, link, wish)).transpose()?;
     let mut progress = Progress::new(interface, wish);
     let (started, mut first, mut taken) = (Instant::now(), None, 0);
     let duration = wish.duration.map(Span::to_std);

@@ -29,6 +29,13 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         joined::show(client, server, &arguments.view)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let [directory] = &arguments.files[..]
+        && let Some([client, server]) = input::ends_of(directory)
+        && arguments.is_plain()
+    {
+        joined::show(&client, &server, &arguments.view)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let captures = input::captures(&arguments.files)?;
     let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref(), arguments.memory);
     let view = &arguments.view;

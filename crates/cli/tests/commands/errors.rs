@@ -2,10 +2,9 @@
 
 use std::fs::File;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::home::{Ended, Home, ended, names, skipped};
+use crate::home::{Ended, Home, ended, everything, skipped};
 
 pub(crate) const SMALL: &str = r#"title = "Small"
 
@@ -18,16 +17,6 @@ upload = "1 kB"
 
 fn home() -> Home {
     Home::with("small.toml", SMALL)
-}
-
-/// Everything below a directory, sorted, by its place in it.
-pub(crate) fn everything(directory: &Path) -> Vec<PathBuf> {
-    let below = |name: String| {
-        let inner = everything(&directory.join(&name));
-        let inner = inner.into_iter().map(|path| Path::new(&name).join(path));
-        [PathBuf::from(&name)].into_iter().chain(inner.collect::<Vec<_>>())
-    };
-    names(directory).into_iter().flat_map(below).collect()
 }
 
 /// Each command with its error, for a snapshot; none starts a run.
@@ -110,9 +99,13 @@ fn export_is_complete_or_absent() {
     let mut more = home.command("export recording --table path --format jsonl -o /dev/stdout");
     assert!(more.stdout(shared).stderr(Stdio::null()).status().unwrap().success());
     assert_eq!(home.text("log"), written.repeat(2));
+    // The first table, where none is named; a format that there is not is no CSV.
+    assert_eq!(home.run("export recording -o first.csv").stderr, "first.csv: 2 rows\n");
+    assert!(home.text("first.csv").starts_with("frame,"), "{}", home.text("first.csv"));
     let before = everything(&home.path(""));
 
     for (place, error) in [
+        ("first.json", "error: no format `.json`: end FILE in .csv, .jsonl, .parquet or .arrow"),
         ("/dev/full", "error: cannot write /dev/full: No space left on device"),
         ("recording", "error: cannot write recording: Is a directory"),
     ] {
@@ -413,7 +406,7 @@ fn packetdrill_scripts_of_freebsd_pass_on_its_model() {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../packetdrill/tests/scripts/freebsd").to_owned();
     let count = std::fs::read_dir(&scripts).unwrap().count();
     assert!(count >= 14);
-    let line = format!("packetdrill --stack model:freebsd-15 {scripts}");
+    let line = format!("packetdrill --stack freebsd-15 {scripts}");
     let Ended { code, stdout, .. } = Home::new().run(&line);
     let last = format!("{count} passed, 0 failed, 0 unsupported");
     assert!(code == Some(0) && stdout.trim_end().ends_with(&last), "{stdout}");

@@ -12,8 +12,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::errors::everything;
-use crate::home::{Ended, Home, ended, names};
+use crate::home::{Ended, Home, ended, everything, names};
 
 /// Clears the screen in 7 and 8 bits, renames the window, turns the line; runs a script in a page,
 /// out of text, out of an attribute, out of a comment.
@@ -319,7 +318,7 @@ fn names_in_scenarios_are_shown_and_not_obeyed() {
 }
 
 /// What a command prints on a terminal of 100 columns.
-fn on_terminal(mut command: Command) -> String {
+pub(crate) fn on_terminal(mut command: Command) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&ours).unwrap();

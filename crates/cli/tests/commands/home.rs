@@ -166,6 +166,16 @@ pub(crate) fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// Everything below a directory, sorted, by its place in it.
+pub(crate) fn everything(directory: &Path) -> Vec<PathBuf> {
+    let below = |name: String| {
+        let inner = everything(&directory.join(&name));
+        let inner = inner.into_iter().map(|path| Path::new(&name).join(path));
+        [PathBuf::from(&name)].into_iter().chain(inner.collect::<Vec<_>>())
+    };
+    names(directory).into_iter().flat_map(below).collect()
+}
+
 #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 pub(crate) fn skipped(reason: &str) {
     eprintln!("SKIPPED: {reason}");

@@ -40,6 +40,40 @@ fn wrong_commands_and_flags_name_the_right_ones() {
             "run mine.toml --tirals 3",
             "run mine.toml --world kernl",
             "server ehco",
+            "annotate slow.pcap",
+            "init",
+            "path list",
+            "path dsl-25",
+        ]
+    ));
+}
+
+/// What other programs call it, a flag where a key is due, and the like.
+#[test]
+fn flags_of_other_programs_name_those_here() {
+    insta::assert_snapshot!(refusals(
+        &home(),
+        &[
+            "run mine.toml --json out.json",
+            "run mine.toml -o out",
+            "run mine.toml -s rate=10M",
+            "trace slow.pcap --quiet",
+            "trace slow.pcap --stream 1",
+            "trace slow.pcap -c 10.98.0.1:45274",
+            "trace slow.pcap -o slow.html",
+            "trace slow.pcap --json out.json",
+            "trace --html slow.pcap",
+            "trace -r slow.pcap",
+            "trace --client slow.pcap --server slow.pcap --html page.html",
+            "trace slow.pcap --filter 'src host 10.98.0.1'",
+            "shell --rate 10M -- true",
+            "shell --loss=1% -- true",
+            "shell --path dsl-25 -- true",
+            "shell -s rate=10M delay=20ms -- true",
+            "shell dsl-25 curl",
+            "load http://127.0.0.1:9/ -n 100",
+            "server notes.txt",
+            "server --service http",
         ]
     ));
 }
@@ -115,7 +149,8 @@ fn wrong_values_name_the_right_ones() {
             "path show -s delay=0,5s",
             "path show -s dely=5ms",
             "path show -s dly=5ms -s rat=3MB -s loss=3",
-            "advise --rtt 100 --rate 50M",
+            "advise --rtt 40 --rate 50M",
+            "advise --rtt 40ms --rate 50",
             "advise --rtt 100ms --rate 50MB",
             "load http://127.0.0.1:9/ --rate 10Mbit",
             "load echo://127.0.0.1:9 --size 64mb",
@@ -172,8 +207,8 @@ fn outputs_without_their_flag_leave_the_others() {
     assert!(!home.exists("ladder.svg"));
 }
 
-#[test]
-fn factors_and_levels_name_the_nearest() {
+/// A run of two stacks, and its directory there.
+fn two_stacks() -> (Home, String) {
     let scenario = format!(
         "{SMALL}\n[matrix]\n\"client.stack\" = [\"model:linux-6.18\", \"model:osx-10.7\"]\n\
          [server]\nstack = \"model:linux-6.18\"\n"
@@ -183,8 +218,68 @@ fn factors_and_levels_name_the_nearest() {
     assert_eq!(made.code, Some(0), "{}{}", made.stdout, made.stderr);
     let run = home.only("runs/two");
     let run = run.strip_prefix(home.path("")).unwrap().display().to_string();
+    (home, run)
+}
+
+#[test]
+fn run_is_named_by_its_scenario() {
+    let (home, run) = two_stacks();
+    for command in [
+        "compare RUN --by stack",
+        "compare RUN RUN",
+        "advise RUN --no-trials",
+        "report RUN",
+        "export RUN",
+        "states RUN --case model-linux-6.18",
+    ] {
+        let of = |name: &str| home.run(&command.replace("RUN", name)).stdout;
+        let whole = of(&run);
+        assert!(!whole.is_empty(), "{command}");
+        for name in ["two", "runs/two"] {
+            assert_eq!(of(name), whole, "{command} {name}");
+        }
+    }
+}
+
+/// Both ends captured each packet: merged, all would look duplicated by the network.
+#[test]
+fn recording_is_joined_not_merged() {
+    let (home, run) = two_stacks();
+    let trials = home.path(&run).join("trials");
+    let trial = std::fs::read_dir(trials).unwrap().next().unwrap().unwrap().path();
+    let trial = trial.strip_prefix(home.path("")).unwrap().display().to_string();
+    let [client, server] = ["client", "server"].map(|end| format!("{trial}/{end}.pcapng"));
+    let joined = home.answer(&format!("trace {trial}"));
+    assert_eq!(joined, home.answer(&format!("trace --client {client} --server {server}")));
+    assert!(joined.ends_with(&format!("\nWhat limited it: `tcplab trace {client}`\n")), "{joined}");
+    home.refuses(&[
+        (&format!("trace {trial} -c 0"), "is a recording of both ends: pass one, "),
+        (&format!("trace {trial} --html page.html"), "is a recording of both ends"),
+        (&format!("advise {trial}"), "is a recording of a trial: `tcplab trace"),
+    ]);
+}
+
+#[test]
+fn advice_is_given_for_a_path_by_name() {
+    let home = home();
+    let advised = |rest: &str| home.answer(&format!("advise --no-trials {rest}"));
+    assert_eq!(advised("dsl-25"), advised("--path dsl-25"));
+    assert_eq!(advised("mine.toml"), advised("--path mine.toml"));
+    let keys = advised("-s rate=10M -s delay=20ms");
+    assert!(keys.contains("10.0 Mbit/s, no random loss"), "{keys}");
+    assert!(keys.contains("from client to server"), "{keys}");
+    home.refuses(&[(
+        "advise slow.pcap -s loss=1%",
+        "slow.pcap is no path: `-s` sets keys of a path",
+    )]);
+}
+
+#[test]
+fn factors_and_levels_name_the_nearest() {
+    let (home, run) = two_stacks();
     let mut all = String::new();
     for rest in [
+        "",
         "--by stakc",
         "--by colour",
         "--by stack --levels model:linux-6.8,model:osx-10.7",

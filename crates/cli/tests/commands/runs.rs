@@ -11,8 +11,8 @@ use serde_json::Value;
 use tcplab_results::Run;
 use tcplab_units::Rng;
 
-use crate::errors::everything;
-use crate::home::{Ended, Home, names};
+use crate::errors::SMALL;
+use crate::home::{Ended, Home, everything, names};
 
 /// Two cases of a few milliseconds each, with losses.
 const TINY: &str = r#"title    = "Tiny"
@@ -304,7 +304,7 @@ fn compare_section_appears_in_all_outputs() {
     home.answer(&format!("run tiny.toml --extend {run} --trials 2"));
     assert!(!run.path("comparisons.csv").exists() && !run.path("comparisons.json").exists());
     let line = format!("compare {run}");
-    home.refuses(&[(&line, "no `[[compare]]`"), (&line, "--by FACTOR")]);
+    home.refuses(&[(&line, "no `[[compare]]`"), (&line, "--by congestion")]);
 }
 
 #[test]
@@ -516,4 +516,60 @@ fn single_trial_keeps_its_packets() {
     }
     let plan = home.run("run tiny.toml --case reno --trial 2 --dry-run").stdout;
     assert!(plan.contains("0 trials; 1 to run") && plan.contains("block 2, seed"), "{plan}");
+}
+
+/// For test runners: a test for each claim.
+#[test]
+fn claims_of_run_are_junit_tests() {
+    let scenario = SMALL.to_owned()
+        + r#"
+[repeat]
+trials = 2
+
+[[expect]]
+claim    = "slow & <steady>"
+metric   = "transfer_time"
+at_least = "1 ns"
+
+[[expect]]
+claim   = "at once"
+metric  = "transfer_time"
+at_most = "1 ns"
+
+[[expect]]
+claim    = "sometimes"
+metric   = "episode.type"
+includes = ["with time lag"]
+"#;
+    let home = Home::with("small.toml", scenario);
+    let ended = home.run("run small.toml --world sim --quick --quiet --junit claims.xml");
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    insta::assert_snapshot!(home.text("claims.xml"));
+    // The report of the run gives the same, printed.
+    assert_eq!(home.run("report small --junit -").stdout, home.text("claims.xml"));
+    home.make_directory("folder");
+    home.write("folder/a.toml", SMALL);
+    home.refuses(&[
+        ("run small.toml --dry-run --junit claims.xml", "cannot be used with"),
+        ("run folder --junit claims.xml", "--junit is of one experiment"),
+    ]);
+}
+
+/// Most of a short transfer leaves the send buffer after its program has closed the socket.
+#[test]
+fn mean_rtt_of_the_socket_is_that_of_the_capture() {
+    let scenario = r#"title = "A queue that fills"
+client = { socket = { congestion = "reno" } }
+workload = { upload = "2 MB" }
+path = { rate = "20 Mbit/s", rtt = "20 ms" }
+"#;
+    let home = Home::with("full.toml", scenario);
+    home.answer("run full.toml --world sim --trials 1");
+    let table = home.text(home.only("runs/full").join("trials.csv"));
+    let mut lines = table.lines().map(|line| line.split(','));
+    let row: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
+    let value = |name| -> f64 { row.iter().find(|it| it.0 == name).unwrap().1.parse().unwrap() };
+    let (socket, capture) = (value("mean_rtt_ms"), value("rtt_mean_ms"));
+    assert!(capture > 150.0, "the queue did not fill: {capture}");
+    assert!((socket / capture - 1.0).abs() < 0.15, "{socket} against {capture}");
 }

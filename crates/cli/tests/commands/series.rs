@@ -5,8 +5,7 @@ use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::errors::everything;
-use crate::home::{Ended, Home, names};
+use crate::home::{Ended, Home, everything, names};
 
 /// Claims a minimum goodput in Mbit/s.
 fn experiment(least: u32) -> String {

@@ -1,12 +1,16 @@
 //! Ctrl-C ends each command with 130, as in shells.
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use serde_json::Value;
 
-use crate::home::Home;
+use crate::home::{Ended, Home, everything, skipped};
 
 /// Its exit code after the signal, with what it says on standard error.
 fn code_after(child: Child, signal: Signal) -> (Option<i32>, String) {
@@ -64,4 +68,109 @@ fn ctrl_c_on_commands_that_run_scenarios_exits_with_130() {
         assert_eq!(code, Some(130), "{line}: {said}");
         assert!(!said.contains("error"), "{line}: {said}");
     }
+}
+
+/// As a terminal sends it: to every process of the group.
+#[test]
+fn ctrl_c_on_a_server_of_many_processes_leaves_none() {
+    for design in ["prefork", "fork", "thread", "io-uring"] {
+        let home = Home::new();
+        let mut command = home.command(&format!("server --port 0 --design {design}"));
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(server.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let Some((_, after)) = line.split_once("127.0.0.1:") else {
+            let Ended { code, stderr, .. } = server.wait_with_output().unwrap().into();
+            assert_eq!((design, code), ("io-uring", Some(2)), "{line}{stderr}");
+            skipped("this kernel has no io_uring for this user");
+            continue;
+        };
+        let port = after.chars().take_while(char::is_ascii_digit).collect::<String>();
+        // A process of its own carries it, once it has answered.
+        let client = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
+        (&client).write_all(b"hello\n").unwrap();
+        BufReader::new(&client).read_line(&mut String::new()).unwrap();
+        let group = Pid::from_child(&server);
+        kill_process_group(group, Signal::INT).unwrap();
+        let Ended { code, stderr, .. } = server.wait_with_output().unwrap().into();
+        assert_eq!(code, Some(130), "{design}: {stderr}");
+        assert!(test_kill_process_group(group).is_err(), "{design}: a process is left");
+    }
+}
+
+const CAPTURE: &[u8] = include_bytes!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../corpus/groundtruth/app_limited.snd.pcap.zst"
+));
+
+/// The rest of the capture never comes.
+#[test]
+fn ctrl_c_on_a_trace_leaves_no_half_file() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let home = Home::with("kept.csv", "old");
+        let outputs = "--csv kept.csv --xpl graphs --parquet tables";
+        let mut command = home.command(&format!("trace - {outputs}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut trace = command.spawn().unwrap();
+        let mut input = trace.stdin.take().unwrap();
+        input.write_all(&CAPTURE[..CAPTURE.len() / 2]).unwrap();
+        let growing = || {
+            let all = everything(&home.path("")).into_iter();
+            all.filter(|path| path.extension().is_some_and(|it| it == "part")).count()
+        };
+        while growing() < 3 {
+            assert_eq!(trace.try_wait().unwrap(), None, "it ended");
+            std::thread::yield_now();
+        }
+        let (found, said) = code_after(trace, signal);
+        drop(input);
+        assert_eq!((found, said.as_str()), (Some(code), ""));
+        assert_eq!(everything(&home.path("")), ["kept.csv".as_ref()] as [&std::path::Path; 1]);
+        assert_eq!(home.text("kept.csv"), "old");
+    }
+}
+
+/// Its results are a pipe that nobody fills.
+#[test]
+fn ctrl_c_on_a_comparison_leaves_nothing() {
+    let home = Home::new();
+    home.make_directory("run");
+    let mode = Mode::from_raw_mode(0o600);
+    mknodat(CWD, home.path("run/run.json"), FileType::Fifo, mode, 0).unwrap();
+    let line = "compare run --by path.delay --html page.html --json=out.json";
+    let mut compare = start(&home, line);
+    // Opened when the command has opened it, too (fifo(7)).
+    let unfilled = OpenOptions::new().write(true).open(home.path("run/run.json")).unwrap();
+    kill_process(Pid::from_child(&compare), Signal::INT).unwrap();
+    let status = compare.wait().unwrap();
+    drop(unfilled);
+    // What a shell calls 130: there is nothing to put in order.
+    assert_eq!(status.signal(), Some(Signal::INT.as_raw()), "{status}");
+    assert_eq!(everything(&home.path("")).len(), 2);
+}
+
+#[test]
+fn ctrl_c_on_a_live_capture_completes_it() {
+    let home = Home::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let line = format!("trace -i lo -w kept.pcapng --json --filter 'port {port}'");
+    let mut trace = start(&home, &line);
+    while !home.exists("kept.pcapng") {
+        if trace.try_wait().unwrap().is_some() {
+            let Ended { stderr, .. } = trace.wait_with_output().unwrap().into();
+            assert!(stderr.contains("CAP_NET_RAW"), "{stderr}");
+            return skipped("this user may not capture");
+        }
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&trace), Signal::INT).unwrap();
+    let Ended { code, stdout, stderr } = trace.wait_with_output().unwrap().into();
+    assert_eq!((code, stderr.as_str()), (Some(130), ""), "{stdout}");
+    let seen: Value = serde_json::from_str(&stdout).unwrap();
+    let kept = home.json("trace kept.pcapng --json");
+    assert_eq!(kept["connections"], seen["connections"]);
+    assert_eq!(everything(&home.path("")).len(), 1);
 }

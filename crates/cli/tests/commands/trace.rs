@@ -282,6 +282,7 @@ fn impossible_files_are_refused_before_anything_is_read() {
             "a.pcap --annotate a.pcap",
             "link --csv ./a.pcap",
             "a.pcap --html link",
+            "--html a.pcap.zst a.pcap",
             "a.pcap --html x --csv ./x",
             "a.pcap --csv -",
             "- --annotate n.pcapng",

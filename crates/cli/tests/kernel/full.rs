@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::home::{Ended, Home, ended};
+use crate::home::{Ended, Home, ended, skipped};
 use crate::program::namespaces_allowed;
 
 const SCENARIO: &str = r#"
@@ -38,6 +38,32 @@ fn in_a_trial() {
     let home = Home::new();
     limited(&home, 12_000, &[".pcapng: File too large"]);
     assert!(!home.exists("runs"), "a run without any trial");
+}
+
+/// Shell and bridge have no `--runs`.
+#[test]
+fn in_the_capture_of_a_shell() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    home.make_directory("disk");
+    // Only this command sees the mount; the summary needs no room on it.
+    let line = "mount -t tmpfs -o size=8k none disk || exit 77; \
+                \"$TCPLAB\" shell --quiet --capture disk/seen -s delay=1ms -- true";
+    let mut unshare = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare.args(["--user", "--map-root-user"]);
+    }
+    unshare.args(["--mount", "sh", "-c", line]).current_dir(home.path(""));
+    let Ended { code, stderr, .. } = ended(unshare.env("TCPLAB", env!("CARGO_BIN_EXE_tcplab")));
+    if code == Some(77) {
+        return skipped("this user may not mount a small disk to fill");
+    }
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("No space left on device"), "{stderr}");
+    let remedy = "try: make room on that disk, or choose another with `--capture DIR`";
+    assert!(stderr.contains(remedy), "{stderr}");
 }
 
 #[test]

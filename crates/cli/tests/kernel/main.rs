@@ -13,6 +13,7 @@ mod flows;
 mod frames;
 mod full;
 mod interfaces;
+mod interrupted;
 mod leftovers;
 mod load;
 mod netem;

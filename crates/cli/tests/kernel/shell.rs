@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tcplab_path::{Cause, Fate};
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{Recording, capture_file};
@@ -277,12 +277,14 @@ fn killed_shell_leaves_nothing() {
         return;
     }
     let home = Home::new();
-    let strikes: [Strike; 3] = [
+    let strikes: [Strike; 4] = [
         ("its first process is killed", None, |shell| {
             kill_process(shell.guard(), Signal::KILL).unwrap();
         }),
         ("its second process is killed", Some(128 + 9), |shell| assert!(shell.worker().kill())),
         // The command gets the signal, and ends by it.
+        // As a terminal sends it; the program in its background ignores it.
+        ("Ctrl-C", Some(130), |shell| kill_process_group(shell.guard(), Signal::INT).unwrap()),
         ("it is asked to end", Some(128 + 15), |shell| {
             kill_process(shell.guard(), Signal::TERM).unwrap();
         }),

@@ -1,10 +1,10 @@
 //! Transfers as sums, at least one case for each rule.
 
 use tcplab_trace::{
-    CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit,
-    MssChange, Occurrences, StallCause,
+    Backoff, Backoffs, CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow,
+    HandshakeKind, Limit, MssChange, Occurrences, Range, SpuriousRetransmissions, StallCause,
 };
-use tcplab_units::{Bytes, Endpoint};
+use tcplab_units::{Bytes, Endpoint, Offset};
 
 use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
 
@@ -198,7 +198,7 @@ pub(super) const CASES: &[Case] = &[
         // Too fast for loss-based congestion control.
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
-            |c| c.forward.causes.spurious_by_dsack = occurred(65, 1_100),
+            |c| c.forward.causes.spurious.sent = occurred(65, 1_100),
             |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
         ],
     },
@@ -274,12 +274,21 @@ pub(super) const CASES: &[Case] = &[
         }],
     },
     Case {
-        name: "timeout-backoff, without packets",
+        name: "timeout-backoff",
         fires: |c| {
-            c.forward.causes.backoff_max = 4;
-            c.forward.causes.timeouts = occurred(4, 3_000);
+            let backoffs = &mut c.forward.causes.backoffs;
+            backoffs.segments = 2;
+            backoffs.time = ms(9_000);
+            backoffs.longest = Some(Backoff {
+                range: Range { start: Offset::new(5), end: Offset::new(1_453) },
+                timeouts: 4,
+                since: at(3_000),
+                until: at(6_000),
+                waits: vec![ms(200), ms(400), ms(800), ms(1_600)],
+                frames: vec![3_000, 3_001, 3_002, 3_003],
+            });
         },
-        silent: &[|c| c.forward.causes.backoff_max = 1],
+        silent: &[|c| c.forward.causes.backoffs = Backoffs::default()],
     },
     Case {
         name: "lost-retransmissions",
@@ -299,16 +308,28 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.causes.lost_retransmissions = occurred(280, 1_050)],
     },
     Case {
-        name: "spurious-retransmissions, without packets",
+        name: "spurious-retransmissions",
         fires: |c| {
             lose(&mut c.forward, 20);
             c.forward.causes.spurious_by_dsack = occurred(5, 1_100);
             c.forward.causes.spurious_by_timestamp = occurred(2, 1_090);
+            let spurious = &mut c.forward.causes.spurious;
+            spurious.sent = occurred(6, 1_080);
+            spurious.timeouts = 1;
+            spurious.bytes = Bytes::new(6 * 1_448);
+            spurious.shown_by = vec![1_100, 1_200];
         },
-        silent: &[|c| {
-            c.forward.causes.spurious_by_dsack = occurred(NONE, 0);
-            c.forward.causes.spurious_by_timestamp = occurred(NONE, 0);
-        }],
+        silent: &[|c| c.forward.causes.spurious = SpuriousRetransmissions::default()],
+    },
+    Case {
+        name: "spurious-retransmissions, probes alone",
+        fires: |c| {
+            c.forward.totals.retransmissions = 1;
+            c.forward.causes.spurious_by_dsack = occurred(1, 1_100);
+            c.forward.causes.spurious.sent = occurred(1, 1_080);
+            c.forward.causes.spurious.probes = 1;
+        },
+        silent: &[|c| c.forward.causes.spurious = SpuriousRetransmissions::default()],
     },
     Case {
         name: "no-sack",
@@ -413,7 +434,7 @@ pub(super) const CASES: &[Case] = &[
         name: "reordering, spurious retransmissions",
         fires: |c| {
             reorder(c);
-            c.forward.causes.spurious_by_dsack = occurred(5, 2_000);
+            c.forward.causes.spurious.sent = occurred(5, 2_000);
         },
         silent: &[|c| c.forward.causes.out_of_order = occurred(5, 500)],
     },

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tcplab_path::PathSpec;
 use tcplab_results::Run;
 use tcplab_scenario::{Keep, MetricInfo, RecordingSpec, metrics};
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 
 use super::advice::Advice;
 use super::gain::Gain;
@@ -30,8 +30,6 @@ pub struct Experiment {
 /// The names of its cases.
 const BEFORE: &str = "before";
 const AFTER: &str = "tuned";
-/// The key that chooses the sender's congestion control.
-const CONGESTION: &str = "client.socket.congestion";
 
 impl Experiment {
     /// What the run of it says.
@@ -52,7 +50,11 @@ impl Experiment {
     ) -> Vec<Experiment> {
         let path = path.map_or_else(|| as_path(situation), |path| json!(path));
         let bench = Attempt { situation, path, trials };
-        let upload = json!({ "upload": situation.payload });
+        let transfer_of = match situation.sender {
+            Endpoint::Client => "upload",
+            Endpoint::Server => "download",
+        };
+        let transfers = json!({ transfer_of: situation.payload });
         // In two pieces, as those write who think of bytes.
         let requests = json!({ "requests": {
             "count": 50, "request": "200 B", "response": "1 kB", "writes": 2, "think": "20 ms",
@@ -71,8 +73,8 @@ impl Experiment {
         let of_queue = vec![metrics::RTT_MEAN, metrics::GOODPUT];
         let of_requests = vec![metrics::MEDIAN_RESPONSE, metrics::P99_RESPONSE];
         [
-            bench.of("advise-transfer", "A transfer", &upload, of_transfer, &transfer),
-            bench.of("advise-queue", "A transfer, its queue", &upload, of_queue, &queue),
+            bench.of("advise-transfer", "A transfer", &transfers, of_transfer, &transfer),
+            bench.of("advise-queue", "A transfer, its queue", &transfers, of_queue, &queue),
             bench.of("advise-requests", "Requests in two writes", &requests, of_requests, &nodelay),
         ]
         .into_iter()
@@ -99,8 +101,9 @@ impl Attempt<'_> {
         tried: &[&Advice],
     ) -> Option<Experiment> {
         // Where it is not known the system's default is what trials begin with.
+        let key = self.situation.congestion_key();
         let before = match &self.situation.congestion.name {
-            Some(name) => json!({ CONGESTION: name }),
+            Some(name) => json!({ &key: name }),
             None => json!({}),
         };
         let mut after = before.clone();
@@ -109,8 +112,8 @@ impl Attempt<'_> {
         }
         let changes: Vec<&str> =
             tried.iter().flat_map(|advice| &advice.changes).map(|it| it.key.as_str()).collect();
-        let congestion = |end: &Value| end[CONGESTION].as_str().unwrap_or_default().to_owned();
-        let is_only = changes == [CONGESTION] && before[CONGESTION].is_string();
+        let congestion = |end: &Value| end[&key].as_str().unwrap_or_default().to_owned();
+        let is_only = changes == [&key] && before[&key].is_string();
         let congestions = is_only.then(|| [&before, &after].map(congestion));
         let file = json!({
             "title": format!("{what}, before and after the advice"),

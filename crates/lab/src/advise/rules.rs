@@ -2,7 +2,7 @@
 
 use tcplab_scenario::metrics;
 use tcplab_trace::Limit;
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Rate, Span};
 
 use super::advice::{Advice, Change, Expected};
 use super::model::Law;
@@ -101,7 +101,7 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
             }
         },
         expected: Some(Expected::of(metrics::GOODPUT, from, to)),
-        changes: vec![Change::new("client.socket.congestion", "bbr")],
+        changes: vec![Change::new(&situation.congestion_key(), "bbr")],
     })
 }
 
@@ -140,7 +140,7 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
             f64::midpoint(full, f64::midpoint(rtt, full)),
             (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
         )),
-        changes: vec![Change::new("client.socket.congestion", "bbr")],
+        changes: vec![Change::new(&situation.congestion_key(), "bbr")],
     })
 }
 
@@ -307,7 +307,13 @@ fn queue(situation: &Situation) -> Option<Advice> {
         ),
         basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3",
         expected: None,
-        changes: vec![Change::new("path.forward.queue", serde_json::json!({ "fq_codel": {} }))],
+        changes: vec![Change::new(
+            match situation.sender {
+                Endpoint::Client => "path.forward.queue",
+                Endpoint::Server => "path.reverse.queue",
+            },
+            serde_json::json!({ "fq_codel": {} }),
+        )],
     })
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, PathSpec};
 use tcplab_trace::Connection;
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use super::congestion::Congestion;
 use super::seen::{Observed, busier};
@@ -62,6 +62,9 @@ pub struct Situation {
     pub available: Vec<String>,
     /// What was seen of a connection that is to become better.
     pub seen: Option<Observed>,
+    /// The end of the path that sends the payload, where it matters: of a scenario.
+    #[serde(skip)]
+    pub sender: Endpoint,
 }
 
 /// Where the amount to send is not known.
@@ -85,6 +88,7 @@ impl Situation {
             congestion: Congestion::unknown(NOTHING_SHOWN),
             available: ["reno", "cubic", "bbr"].map(Into::into).to_vec(),
             seen: None,
+            sender: Endpoint::Client,
         }
     }
 
@@ -105,21 +109,25 @@ impl Situation {
         }
     }
 
-    /// What the plan of a path says of the direction from client to server; none of a path that
-    /// cannot be, or that is none.
-    pub fn of_path(path: &PathSpec) -> Option<Situation> {
+    /// What the plan of a path says of the direction from this `sender`; none of a path that cannot
+    /// be, or that is none.
+    pub fn of_path(path: &PathSpec, sender: Endpoint) -> Option<Situation> {
         /// Paths that change are looked at for so long.
         const LOOK: Span = Span::from_secs(60);
         let until = Instant::ZERO + LOOK;
-        let ideal = Ideal::of(path, Direction::Forward, until, 1)?;
-        let links = [Direction::Forward, Direction::Reverse].map(|way| path.link(way).ok());
-        let outlook = links[0].as_ref()?.outlook(until, 1, 100);
+        let way = match sender {
+            Endpoint::Client => Direction::Forward,
+            Endpoint::Server => Direction::Reverse,
+        };
+        let ideal = Ideal::of(path, way, until, 1)?;
+        let outlook = path.link(way).ok()?.outlook(until, 1, 100);
         let first = outlook.moments.first();
         Some(Situation {
             rate: ideal.rate,
             loss: outlook.loss,
             mtu: ideal.mtu,
             queue: first.and_then(|moment| moment.queue).filter(|_| ideal.rate.is_some()),
+            sender,
             ..Situation::of_round_trip(ideal.base_rtt.max(Span::from_micros(1)))
         })
     }
@@ -135,6 +143,11 @@ impl Situation {
 
     fn ideal(&self) -> Ideal {
         Ideal { mtu: self.mtu, base_rtt: self.rtt, rate: self.rate }
+    }
+
+    /// The key that chooses the sender's congestion control.
+    pub(super) fn congestion_key(&self) -> String {
+        format!("{}.socket.congestion", self.sender.name())
     }
 
     /// The payload of a full segment.

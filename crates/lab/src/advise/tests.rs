@@ -1,5 +1,5 @@
 use tcplab_path::PathSpec;
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Rate, Span};
 
 use super::*;
 
@@ -162,9 +162,32 @@ fn situation_follows_path() {
         r#"{ "rate": "50 Mbit/s", "delay": "50 ms", "loss": "0.1 %", "queue": "1 bdp" }"#,
     )
     .unwrap();
-    let known = Situation::of_path(&path).unwrap();
+    let known = Situation::of_path(&path, Endpoint::Client).unwrap();
     assert_eq!(known.rate, Some(Rate::from_bits_per_second(50_000_000)));
     assert!((known.loss - 0.001).abs() < 1e-9);
     let queue = known.queue.unwrap().as_millis_f64();
     assert!((queue - 100.0).abs() < 1.0, "{queue}");
+}
+
+/// A download has the rate of its own direction, and is tried as one.
+#[test]
+fn situation_of_download_is_that_of_its_direction() {
+    let path: PathSpec = serde_json::from_str(
+        r#"{ "rate": "25 Mbit/s", "delay": "50 ms", "loss": "1 %", "queue": "1 bdp",
+             "forward": { "rate": "5 Mbit/s" } }"#,
+    )
+    .unwrap();
+    for (sender, mbit, transfer, key) in [
+        (Endpoint::Client, 5, "upload = ", "client.socket.congestion"),
+        (Endpoint::Server, 25, "download = ", "server.socket.congestion"),
+    ] {
+        let known = Situation::of_path(&path, sender).unwrap();
+        assert_eq!(known.rate, Some(Rate::from_bits_per_second(mbit * 1_000_000)));
+        let situation = Situation { congestion: Congestion::known("cubic", "given"), ..known };
+        let advice = advise(&situation, Goal::Throughput);
+        assert_eq!(advice[0].changes, [Change::new(key, "bbr")]);
+        let tried = Experiment::of(&situation, Some(&path), Goal::Throughput, &advice, 3);
+        let source = &tried[0].source;
+        assert!(source.contains(transfer) && source.contains(key), "{source}");
+    }
 }

@@ -146,22 +146,25 @@ impl<'e> ClaimValues<'e> {
 /// The cases that are evaluated together, as places in the expectation's list, with their name:
 /// that of the case, or the levels that those of a pool share.
 fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)> {
-    let mut pools: Vec<(String, Vec<usize>)> = Vec::new();
+    let Some(over) = &expectation.over else {
+        let known =
+            |(nth, index): (usize, &usize)| Some((cases.get(*index)?.name.clone(), vec![nth]));
+        return expectation.cases.iter().enumerate().filter_map(known).collect();
+    };
+    let mut pools: Vec<(Vec<&(String, String)>, Vec<usize>)> = Vec::new();
     for (nth, index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(*index) else { continue };
-        let Some(over) = &expectation.over else {
-            pools.push((case.name.clone(), vec![nth]));
-            continue;
-        };
-        let shared = case.levels.iter().filter(|(key, _)| key != over);
-        let shared: Vec<&str> = shared.map(|(_, level)| level.as_str()).collect();
-        let name = if shared.is_empty() { "all".into() } else { shared.join(", ") };
-        match pools.iter_mut().find(|(known, _)| *known == name) {
+        let shared: Vec<_> = case.levels.iter().filter(|(key, _)| key != over).collect();
+        match pools.iter_mut().find(|(known, _)| *known == shared) {
             Some((_, pool)) => pool.push(nth),
-            None => pools.push((name, vec![nth])),
+            None => pools.push((shared, vec![nth])),
         }
     }
-    pools
+    let name = |shared: &[&(String, String)]| {
+        let levels: Vec<&str> = shared.iter().map(|(_, level)| level.as_str()).collect();
+        if levels.is_empty() { "all".into() } else { levels.join(", ") }
+    };
+    pools.into_iter().map(|(shared, pool)| (name(&shared), pool)).collect()
 }
 
 /// The 95 % confidence interval of a mean over trials, by the bootstrap: a share stays between 0

@@ -21,8 +21,12 @@ pub(crate) struct Sources<'a> {
     pub(crate) ideal: Option<Ideal>,
 }
 
-/// `TCP_ESTABLISHED` in `TCP_INFO`.
+/// States in `TCP_INFO` (Linux, `net/tcp_states.h`).
 pub(crate) const ESTABLISHED: u64 = 1;
+const FIN_WAIT_1: u64 = 4;
+const CLOSE_WAIT: u64 = 8;
+const LAST_ACK: u64 = 9;
+const CLOSING: u64 = 11;
 
 impl Sources<'_> {
     /// The values that `METRICS` names; a metric that cannot be had is left out.
@@ -67,11 +71,14 @@ impl Sources<'_> {
         named(all).collect()
     }
 
+    /// Of the sender while data may be outstanding: a program that closes at once leaves what the
+    /// send buffer holds, much of a short transfer, to the states after its FIN.
     fn smoothed_round_trips(&self) -> Vec<f64> {
         let sender = sending_end(self.app);
+        let may_send = [ESTABLISHED, FIN_WAIT_1, CLOSE_WAIT, LAST_ACK, CLOSING];
         self.samples
             .iter()
-            .filter(|sample| sample.endpoint == sender && sample.state == ESTABLISHED)
+            .filter(|sample| sample.endpoint == sender && may_send.contains(&sample.state))
             .map(|sample| sample.rtt_us as f64 / 1e3)
             .collect()
     }

@@ -5,7 +5,7 @@
 use tcplab_quantities::{self as q, Quantity};
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
-use tcplab_trace::{Causes, Connection, Flow, Limit, SynOptions};
+use tcplab_trace::{CapturePoint, Causes, Connection, Flow, Limit, SynOptions};
 use tcplab_units::{Bytes, Span};
 
 /// Which connection of B belongs to each of A, by places: the first with the first to the same port
@@ -143,9 +143,19 @@ impl Facts<'_> {
         self.time(q::TRANSFER_NS.label, Lower, Some(transfer.time));
         let goodput = transfer.goodput.map(|rate| Value::Number(rate.as_mbit_f64()));
         self.add(q::GOODPUT.label, "Mbit/s", Higher, goodput);
-        self.time(q::RTT_MIN.label, Lower, flow.round_trips.min);
-        self.time(q::RTT_MEDIAN.label, Lower, flow.round_trips.median);
-        self.time(q::RTT_P95.label, Lower, flow.round_trips.p95);
+        let round_trips = &flow.round_trips;
+        for (quantity, value) in [
+            (q::RTT_MIN, round_trips.min),
+            (q::RTT_MEDIAN, round_trips.median),
+            (q::RTT_P95, round_trips.p95),
+        ] {
+            // Beside the receiver: only how soon it acknowledges.
+            let name = match flow.capture_point {
+                CapturePoint::Receiver => quantity.label.replace("RTT", "ACK time"),
+                _ => quantity.label.into(),
+            };
+            self.time(&name, Lower, value);
+        }
         self.count(q::DATA_SEGMENTS.label, Neither, flow.totals.data_segments);
         self.count(q::RETRANSMISSIONS.label, Lower, flow.totals.retransmissions);
         self.causes(&flow.causes);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tcplab_results::compare::{
-    Asked, CompareError, Metrics, compare_levels, compare_planned, side,
+    Asked, CompareError, Metrics, compare_levels, compare_planned, factors, side,
 };
 use tcplab_results::{Comparison, Run};
 use tcplab_scenario::Compare;
@@ -61,7 +61,8 @@ pub fn compare_as_written(
             format!("--by {} --levels {a},{b}", found.by.as_deref().unwrap_or_default())
         };
         let written = run.comparisons.iter().map(options).collect();
-        return Err(CompareError::NotWritten { run: run.name.clone(), written });
+        let factors = factors(run);
+        return Err(CompareError::NotWritten { run: run.name.clone(), written, factors });
     };
     let labels = written.sides.each_ref().map(|side| side.label.as_str());
     if let (Some(asked), Some(factor)) = (asked, &written.by) {

@@ -12,7 +12,7 @@ use tcplab_scenario::Scenario;
 use super::arrangement::{self, Target};
 use super::files::{
     ENVIRONMENT, EnvironmentFile, FLAWED, PARTIAL, PLAN, RUN, TRIALS, folder_of, fresh, lock,
-    newest, read_plan, read_scenario, replace_in, trial_directory,
+    newest, newest_in, read_plan, read_scenario, replace_in, trial_directory,
 };
 use super::trial_files::{is_failed, is_whole};
 use crate::error::LabError;
@@ -107,6 +107,18 @@ impl RunDirectory {
     /// The newest finished run below `runs`; of one scenario, or of any.
     pub fn newest_finished(runs: &Path, name: Option<&str>) -> Option<PathBuf> {
         newest(runs, name, |path| path.join(RUN).exists())
+    }
+
+    /// The finished run that `place` names: itself, or the newest in the folder of a scenario,
+    /// which is named by its path or, below `runs`, by the scenario alone. Any other place is
+    /// returned as it is, for an error that names it.
+    pub fn named(place: &Path, runs: &Path) -> PathBuf {
+        let is_finished = |path: &Path| path.join(RUN).exists();
+        if place.is_file() || is_finished(place) || place.join(PLAN).exists() {
+            return place.into();
+        }
+        let folders = [place.to_owned(), runs.join(place)];
+        newest_in(&folders, is_finished).unwrap_or_else(|| place.into())
     }
 
     /// Where it is.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tcplab_quantities::ENVIRONMENT_DOCUMENT;
 use tcplab_recording::make_private_directory;
 use tcplab_scenario::Scenario;
+use tcplab_testbed::open_lock_file;
 
 use crate::error::LabError;
 use crate::json::to_json;
@@ -191,11 +192,7 @@ pub(super) fn fresh(parent: &Path, name: &str) -> Result<PathBuf, LabError> {
 
 pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
     let name = path.join(LOCK);
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(&name)
-        .map_err(LabError::file("make", &name))?;
+    let file = open_lock_file(&name).map_err(LabError::file("open", &name))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(LabError::Busy { path: path.into() }),
@@ -205,24 +202,28 @@ pub(crate) fn lock(path: &Path) -> Result<File, LabError> {
     }
 }
 
-/// Run directories are named by their time, so the last name is the newest.
+/// The newest run of a scenario, or of any, below `runs`.
 pub(super) fn newest(
     runs: &Path,
     name: Option<&str>,
     fits: impl Fn(&Path) -> bool,
 ) -> Option<PathBuf> {
-    let list = |directory: &Path| -> Vec<PathBuf> {
-        fs::read_dir(directory)
-            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-            .unwrap_or_default()
-    };
     let scenarios = match name {
         Some(name) => vec![folder_of(runs, name)],
-        None => list(runs),
+        None => entries(runs),
     };
-    scenarios
-        .iter()
-        .flat_map(|scenario| list(scenario))
-        .filter(|path| fits(path))
-        .max_by(|a, b| a.file_name().cmp(&b.file_name()))
+    newest_in(&scenarios, fits)
+}
+
+/// The newest run in these folders. Run directories are named by their time, so the last name is
+/// the newest.
+pub(super) fn newest_in(folders: &[PathBuf], fits: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+    let runs = folders.iter().flat_map(|folder| entries(folder));
+    runs.filter(|path| fits(path)).max_by(|a, b| a.file_name().cmp(&b.file_name()))
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default()
 }

@@ -91,6 +91,25 @@ fn link_in_place_of_partial_file_is_not_followed() {
 }
 
 #[test]
+fn lock_is_no_link_to_another_file() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = create(runs.path(), "2026-11-21T20:15:00Z").path().to_owned();
+    let lock = run.join("lock");
+    assert!(fs::symlink_metadata(&lock).unwrap().is_file());
+    let elsewhere = runs.path().join("elsewhere");
+    for is_there in [false, true] {
+        fs::remove_file(&lock).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
+        if is_there {
+            fs::write(&elsewhere, "precious").unwrap();
+        }
+        let error = RunDirectory::open(&run).unwrap_err().to_string();
+        assert!(error.contains("/lock: Too many levels of symbolic links"), "{error}");
+        assert_eq!(elsewhere.exists(), is_there);
+    }
+}
+
+#[test]
 fn reopened_run_has_its_plan() {
     let runs = tempfile::tempdir().unwrap();
     let run = create(runs.path(), "2026-11-21T20:15:00Z");

@@ -3,6 +3,7 @@
 use tcplab_plot::escape;
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
+use crate::claims_junit::attribute;
 use crate::compared::{change, estimate, good, interval, probability, sentence, trials, verdict};
 
 /// The comparison as a test suite. What `fails` picks is a failure; what is inconclusive otherwise
@@ -80,9 +81,4 @@ fn details(row: &Row) -> String {
         trials(row),
         format_args!("effect {:+.2}", row.effect),
     )
-}
-
-/// An attribute cannot hold line breaks.
-fn attribute(text: &str) -> String {
-    escape(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }

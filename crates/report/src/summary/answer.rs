@@ -47,17 +47,34 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
     };
     let mut found: Vec<Comparison> = others.iter().filter_map(against).collect();
     found.sort_by(|one, other| order_of(largest(one)).total_cmp(&order_of(largest(other))));
+    let superlative = capital(measured.superlative());
+    let head = format!("{superlative} {}", title(measured.info.name));
+    let left_out = match &left_out[..] {
+        [] => String::new(),
+        some => format!(" Not compared, as they ran in another world: {}.", some.join(", ")),
+    };
+    if let Some(few) = too_few(&found, key) {
+        return format!("{head} {few}{left_out}");
+    }
     let mut clauses: Vec<String> = found.iter().take(MOST_OTHERS).map(clause).collect();
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
         clauses.push(format!("{} below", counted(more, "other level", "other levels")));
     }
-    let superlative = capital(measured.superlative());
-    let metric = title(measured.info.name);
-    let text = format!("{superlative} {metric}: {} {best}; {}.", short(key), clauses.join("; "));
-    if left_out.is_empty() {
-        return text;
+    format!("{head}: {} {best}; {}.{left_out}", short(key), clauses.join("; "))
+}
+
+/// What can be said where no comparison has trials enough; the largest difference stands first.
+fn too_few(found: &[Comparison], key: &str) -> Option<String> {
+    let is_too_few = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { too_few: true, .. });
+    let row = largest(found.first()?)?;
+    if !found.iter().all(|it| it.rows.iter().all(is_too_few)) {
+        return None;
     }
-    format!("{text} Not compared, as they ran in another world: {}.", left_out.join(", "))
+    let [other, best] =
+        [0, 1].map(|side| format!("{} {}", found[0].sides[side].label, estimate(row, side)));
+    let at = if found[0].rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
+    let (verdict, key, change) = (verdict(row), short(key), change(row));
+    Some(format!("{verdict}. Largest difference{at}: {key} {best}, {other} ({change})."))
 }
 
 /// Of the rows that show a difference, that with the largest effect; else of all.

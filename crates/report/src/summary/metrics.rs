@@ -131,7 +131,7 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
 }
 
 fn half_width(summary: &Summary) -> Option<f64> {
-    summary.interval.map(|(low, high)| (high - low) / 2.0)
+    summary.interval.map(|(_, high)| high - summary.mean)
 }
 
 fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<Spread> {
@@ -142,7 +142,7 @@ fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<S
     }
     Some(Spread {
         deviation: decimal(deviation, deviation_places),
-        half: decimal((high - low) / 2.0, places),
+        half: decimal(high - summary.mean, places),
         interval: format!("{} to {}", decimal(low, places), decimal(high, places)),
     })
 }

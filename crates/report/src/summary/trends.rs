@@ -140,7 +140,7 @@ fn table(run: &Run) -> Table {
 }
 
 fn cell(summary: &Summary) -> Cell {
-    let half = summary.interval.map(|(low, high)| (high - low) / 2.0).filter(|half| *half > 0.0);
+    let half = summary.interval.map(|(_, high)| high - summary.mean).filter(|half| *half > 0.0);
     let Some(half) = half else {
         let mean = figures(summary.mean);
         return Cell {

@@ -124,7 +124,8 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             retransmissions(&row.forward),
             limit,
         ]);
-        let lost = Some(row.lost).filter(|lost| !lost.is_zero());
+        // What orders the rows counts more than time: a reset, both directions.
+        let lost = Some(row.lost.min(row.duration())).filter(|lost| !lost.is_zero());
         grid.row([
             lost.map_or_else(Cell::default, |lost| span(lost).into()),
             row.server.to_string().into(),

@@ -65,6 +65,17 @@ fn noise(a: usize, b: usize, n: u32) -> f64 {
 const LEVELS: (&[&str], &[&str]) = (&["reno", "cubic", "bbr"], &["0 %", "1 %"]);
 
 #[test]
+fn answer_of_too_few_trials_says_so_once() {
+    let text =
+        answer(&run("goodput", LEVELS, 1, |a, b, n| 4.0 + a as f64 - b as f64 + noise(a, b, n)));
+    let (first, rest) = text.split_once(". ").unwrap();
+    assert!(first.starts_with("Highest goodput inconclusive: 1 pair is too few; about "), "{text}");
+    let largest = "Largest difference at 1 %: client’s congestion bbr 5.";
+    assert!(rest.starts_with(largest) && rest.contains(" Mbit/s, reno 2.95"), "{text}");
+    assert!(!rest.contains("inconclusive") && !rest.contains("cubic"), "{text}");
+}
+
+#[test]
 fn decided_answer_names_the_best_level_and_its_interval() {
     let text =
         answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + a as f64 - b as f64 + noise(a, b, n)));

@@ -15,7 +15,7 @@ pub enum CompareError {
     #[error("the results of {path} cannot be read: {what}")]
     Unreadable { path: PathBuf, what: String },
     #[error("nothing to compare {run} with:{}", several(.written))]
-    NotWritten { run: String, written: Vec<String> },
+    NotWritten { run: String, written: Vec<String>, factors: Vec<String> },
     #[error("`{asked}` is not varied in {run}")]
     NoFactor { run: String, asked: String, factors: Vec<String> },
     #[error("{what}")]
@@ -32,6 +32,11 @@ fn several(written: &[String]) -> &'static str {
         [] => " its scenario has no `[[compare]]`",
         _ => " its scenario has several `[[compare]]`",
     }
+}
+
+/// The last part of a factor's name, which is enough on the command line.
+fn last(factor: &str) -> &str {
+    factor.rsplit('.').next().unwrap_or(factor)
 }
 
 /// The most similar of the known names, as a question.
@@ -57,16 +62,20 @@ impl CompareError {
             CompareError::Unreadable { path, .. } => {
                 format!("make them anew with `tcplab report {}`", path.display())
             }
-            CompareError::NotWritten { written, .. } if written.is_empty() => {
-                "pass another run, or `--by FACTOR`".into()
+            CompareError::NotWritten { written, factors, .. } if written.is_empty() => {
+                let by: Vec<String> =
+                    factors.iter().map(|factor| format!("`--by {}`", last(factor))).collect();
+                let by =
+                    if by.is_empty() { String::new() } else { format!(", or {}", by.join(", ")) };
+                format!("pass another run{by}")
             }
             CompareError::NotWritten { written, .. } => format!("one of: {}", written.join("; ")),
             CompareError::NoFactor { factors, .. } if factors.is_empty() => {
                 "compare two runs: this one has one case only".into()
             }
             CompareError::NoFactor { asked, factors, .. } => {
-                let last = |factor: &'_ str| factor.rsplit('.').next().unwrap_or(factor).to_owned();
-                let short: Vec<String> = factors.iter().map(|factor| last(factor)).collect();
+                let short: Vec<String> =
+                    factors.iter().map(|factor| last(factor).to_owned()).collect();
                 format!("{}one of: {}", near(asked, &[&factors[..], &short]), list(factors))
             }
             CompareError::Levels { asked, factor, levels, .. } => {

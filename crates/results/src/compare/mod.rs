@@ -13,3 +13,4 @@ mod tests;
 pub use choice::{Asked, Metrics, Threshold};
 pub use error::CompareError;
 pub use runs::{compare_levels, compare_planned, compare_runs, side};
+pub use sides::factors;

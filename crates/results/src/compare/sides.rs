@@ -130,14 +130,20 @@ pub(super) fn of_levels<'a>(
     Ok(Levels { factor, chosen, known: known.len(), matched: Matching { cases, left_out } })
 }
 
-/// The factor's full name: as asked, or the only one that ends in these words.
-fn factor(run: &Run, asked: &str) -> Result<String, CompareError> {
+/// What varies in a run.
+pub fn factors(run: &Run) -> Vec<String> {
     let mut factors: Vec<String> = Vec::new();
     for (factor, _) in run.cases.iter().flat_map(|case| &case.levels) {
         if !factors.contains(factor) {
             factors.push(factor.clone());
         }
     }
+    factors
+}
+
+/// The factor's full name: as asked, or the only one that ends in these words.
+fn factor(run: &Run, asked: &str) -> Result<String, CompareError> {
+    let factors = factors(run);
     if factors.iter().any(|factor| factor == asked) {
         return Ok(asked.into());
     }

@@ -14,7 +14,8 @@ use crate::sysctl;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndpointSpec {
-    /// The TCP stack. Default: `linux`.
+    /// The TCP stack. Default: `linux`. One that has no model: the nearest model, and `model` with
+    /// what differs.
     #[serde(default)]
     pub stack: Stack,
     /// Options of its socket, set before the connection opens. On the server they are set on the

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::problem::nearest;
 use crate::profile::Profile;
 
 /// The profile that models this machine's kernel in virtual time.
@@ -53,9 +54,14 @@ impl<'de> Deserialize<'de> for Stack {
             Some(model) => Profile::named(model)
                 .map(|profile| Stack::Model(profile.name))
                 .map_err(D::Error::custom),
-            None => Err(D::Error::custom(format!(
-                "unknown stack `{name}`: use `linux`, or `model:` with a model's name"
-            ))),
+            None => {
+                let near = nearest(&name, Profile::names());
+                let near = near.map(|near| format!("did you mean `{}`? ", Stack::Model(near)));
+                let near = near.unwrap_or_default();
+                Err(D::Error::custom(format!(
+                    "unknown stack `{name}`: {near}use `linux`, or `model:` with a model's name"
+                )))
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::case::{Case, EndpointSpec, Flow, FlowSpec, LimitsSpec, SamplingSpec, 
 use crate::compares::CompareSpec;
 use crate::design::DesignSpec;
 use crate::expect::ExpectSpec;
-use crate::fault::Fault;
+use crate::fault::{Fault, wrong_value};
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
@@ -168,7 +168,9 @@ impl ScenarioFile {
                 load::check_end(name, endpoint)?;
             }
             endpoint.check_model().map_err(|error| {
-                (format!("{name}.model.{}", error.key), Problem::Value(error.message))
+                let key = format!("{name}.model.{}", error.key);
+                let table = key.rsplit_once('.').map(|(table, _)| table.to_owned());
+                (key, wrong_value(&error.message, |_| table.clone()))
             })?;
         }
         if let Some(datagrams) = &self.workload.datagrams {

@@ -64,7 +64,7 @@ impl<'i> Factor<'i> {
             }
             DeValue::Table(levels) if !SECTIONS.contains(&key.section()) => named_levels(levels)?,
             _ if !SECTIONS.contains(&key.section()) => {
-                return Err(Fault::new(unknown_section(&key), span));
+                return Err(unknown_section(&key, span));
             }
             _ => return Err(Fault::new(Problem::LevelsNotAList(key.to_string()), value_span)),
         };
@@ -86,7 +86,7 @@ impl<'i> Factor<'i> {
 /// Refuses keys that cannot differ between cases.
 fn may_vary(key: &Key, span: &Range<usize>) -> Result<(), Fault> {
     if !SECTIONS.contains(&key.section()) {
-        return Err(Fault::new(unknown_section(key), span.clone()));
+        return Err(unknown_section(key, span.clone()));
     }
     if !VARIED_SECTIONS.contains(&key.section()) {
         return Err(Fault::new(Problem::NotVaried(key.to_string()), span.clone()));
@@ -94,12 +94,13 @@ fn may_vary(key: &Key, span: &Range<usize>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn unknown_section(key: &Key) -> Problem {
-    Problem::UnknownKey {
+fn unknown_section(key: &Key, span: Range<usize>) -> Fault {
+    let problem = Problem::UnknownKey {
         key: key.section().into(),
         table: None,
         allowed: VARIED_SECTIONS.iter().map(|s| (*s).to_string()).collect(),
-    }
+    };
+    Fault { is_shape: true, ..Fault::new(problem, span) }
 }
 
 /// Levels that are values of one key.

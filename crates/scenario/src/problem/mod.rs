@@ -7,6 +7,7 @@ use tcplab_workload::{SocketError, WorkloadError};
 mod help;
 mod suggest;
 
+pub(crate) use suggest::meant;
 pub use suggest::nearest;
 
 /// What can be wrong with a scenario.

@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 /// The most similar of the `known` words, and all of them.
 pub(super) fn suggest(word: &str, known: &[String], list: &str) -> String {
     let all = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    match nearest(word, known.iter().map(String::as_str)) {
+    let meant = known.iter().map(String::as_str).find(|known| *known == meant(word));
+    match meant.or_else(|| nearest(word, known.iter().map(String::as_str))) {
         Some(near) => format!("did you mean `{near}`? {list} {all}"),
         None => format!("{list} {all}"),
     }
@@ -19,6 +20,32 @@ pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&
         .filter(|(distance, known)| *distance <= (known.chars().count() / 3).max(1))
         .min_by_key(|(distance, known)| (*distance, Reverse(common_letters(word, known))));
     like.map(|(_, near)| near)
+}
+
+/// Words that people write for a key, and the key.
+const MEANT: [(&str, &str); 16] = [
+    ("bandwidth", "rate"),
+    ("bw", "rate"),
+    ("capacity", "rate"),
+    ("speed", "rate"),
+    ("latency", "delay"),
+    ("ping", "rtt"),
+    ("packet_loss", "loss"),
+    ("loss_rate", "loss"),
+    ("buffer", "queue"),
+    ("limit", "queue"),
+    ("cc", "congestion"),
+    ("cca", "congestion"),
+    ("congestion_control", "congestion"),
+    ("mss", "maxseg"),
+    ("runs", "trials"),
+    ("repetitions", "trials"),
+];
+
+/// The key that people mean by a word: the word itself, if they mean no other.
+pub(crate) fn meant(word: &str) -> &str {
+    let other = MEANT.iter().find(|(written, _)| word.eq_ignore_ascii_case(written));
+    other.map_or(word, |(_, key)| key)
 }
 
 /// How many letters two words have in common at their beginnings.
@@ -80,6 +107,7 @@ mod tests {
             suggest("dlay", &known, "use"),
             "did you mean `delay`? use `rate`, `delay`, `queue`"
         );
+        assert_eq!(suggest("Latency", &known, "use"), suggest("dlay", &known, "use"));
         assert_eq!(suggest("colour", &known, "use"), "use `rate`, `delay`, `queue`");
     }
 }

@@ -128,7 +128,9 @@ fn meaning(
         ("window_clamp", Size(size)) => Set::WindowClamp(*size),
         ("quickack", Flag(on)) if is_accepted => Set::QuickAck(*on),
         ("quickack", Flag(false)) => {
-            return Err("a model has this setting on a connection only".into());
+            return Err(
+                "a model has it on accepted connections only: set it in `server.accepted`".into()
+            );
         }
         ("congestion", Name(name)) if is_accepted && *name != config.window.congestion => {
             return Err("a connection keeps the congestion control that it was opened with".into());

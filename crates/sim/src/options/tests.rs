@@ -18,7 +18,10 @@ fn every_option_is_decided_upon() {
         (r#"{"fastopen_connect": true}"#, "no earlier connection has brought a cookie"),
         (r#"{"fastopen": 5}"#, "no earlier connection has brought a cookie"),
         (r#"{"ip_tos": 16}"#, "a model's packets have no class of service"),
-        (r#"{"quickack": false}"#, "a model has this setting on a connection only"),
+        (
+            r#"{"quickack": false}"#,
+            "a model has it on accepted connections only: set it in `server.accepted`",
+        ),
     ]
     .into();
     for (socket, reason) in &refused {

@@ -1,20 +1,21 @@
 //! Counts segments that are not new data in order, by cause.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Instant};
 
 use super::classification::Ignored;
+use super::spurious::FoundSpurious;
 use crate::fold::folded;
 use crate::observers::SendEvent;
-use crate::{Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spurious, Timer};
+use crate::{Backoff, Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
 /// The counts of one direction; allocated with the first.
 #[derive(Debug, Default)]
 pub(crate) struct CauseCounts {
     causes: Option<Box<Causes>>,
-    /// Consecutive timeouts of the same segment.
-    backed_off: u64,
+    /// The last timeouts of one segment in a row.
+    backoff: Option<Backoff>,
 }
-folded! { CauseCounts { causes, backed_off } }
+folded! { CauseCounts { causes, backoff } }
 
 impl CauseCounts {
     /// Counts a packet; `pieces`: its segments on the wire.
@@ -43,8 +44,7 @@ impl CauseCounts {
             (_, Some(Timer::Probe)) => add(&mut causes.tail_loss_probes),
             (_, Some(Timer::Retransmission)) => {
                 add(&mut causes.timeouts);
-                self.backed_off = if sent.proof.nth > 2 { self.backed_off + 1 } else { 1 };
-                causes.backoff_max = causes.backoff_max.max(self.backed_off);
+                timed_out(sent, &mut self.backoff, causes);
             }
             (SegmentKind::AfterTimeoutRetransmission, _) => add(&mut causes.after_timeout),
             (SegmentKind::FastRetransmission, _) => add(match sent.proof.by {
@@ -84,23 +84,67 @@ impl CauseCounts {
     }
 
     /// Counts a spurious retransmission, found `at` this time.
-    pub(crate) fn spurious(
-        &mut self,
-        at: tcplab_units::Instant,
-        retransmission: u64,
-        why: Spurious,
-    ) {
+    pub(crate) fn spurious(&mut self, at: Instant, FoundSpurious { sent, why }: FoundSpurious) {
         let causes = self.causes.get_or_insert_default();
-        match why {
-            Spurious::DSack { .. } => causes.spurious_by_dsack.add(at, retransmission),
-            Spurious::Echo { .. } => causes.spurious_by_timestamp.add(at, retransmission),
-            Spurious::Acknowledged => {}
+        let all = &mut causes.spurious;
+        let shown_by = match why {
+            Spurious::DSack { frame } => {
+                causes.spurious_by_dsack.add(at, sent.frame);
+                Some(frame)
+            }
+            Spurious::Echo { frame } => {
+                causes.spurious_by_timestamp.add(at, sent.frame);
+                Some(frame)
+            }
+            Spurious::Acknowledged => {
+                all.acknowledged += 1;
+                None
+            }
+        };
+        all.shown_by.extend(shown_by.filter(|_| all.shown_by.len() < Occurrences::NAMED));
+        if sent.is_known {
+            return;
         }
+        all.sent.add(sent.at, sent.frame);
+        // The evidence of a later one may come before.
+        all.sent.first = all.sent.first.map(|first| first.min(sent.at));
+        all.timeouts += u64::from(sent.timer == Some(Timer::Retransmission));
+        all.probes += u64::from(sent.timer == Some(Timer::Probe));
+        all.bytes += Bytes::new(sent.payload);
     }
 
     pub(crate) fn finish(&self, flow: &mut Flow) {
         if let Some(causes) = &self.causes {
             flow.causes = (**causes).clone();
         }
+    }
+}
+
+/// Counts a timeout in its row: those of one segment, without another's between.
+fn timed_out(sent: &SendEvent<'_>, last: &mut Option<Backoff>, causes: &mut Causes) {
+    let (at, range, waited) = (sent.packet.at, sent.range, sent.proof.waited);
+    let since = at - waited;
+    if last.as_ref().is_none_or(|row| row.range.start != range.start) {
+        let (waits, frames) = (Vec::new(), sent.proof.frame.into_iter().collect());
+        *last = Some(Backoff { range, timeouts: 0, since, until: since, waits, frames });
+    }
+    let Some(row) = last else { return };
+    let before = std::mem::replace(&mut row.until, at);
+    row.timeouts += 1;
+    if row.waits.len() < Occurrences::NAMED {
+        row.frames.push(sent.packet.frame);
+        row.waits.push(at.since(before));
+    }
+    causes.backoff_max = causes.backoff_max.max(row.timeouts);
+    // SYNs have a finding of their own.
+    if sent.packet.syn() || row.timeouts < 2 {
+        return;
+    }
+    let all = &mut causes.backoffs;
+    let is_new = row.timeouts == 2;
+    all.segments += u64::from(is_new);
+    all.time += at.since(if is_new { row.since } else { before });
+    if all.longest.as_ref().is_none_or(|longest| row.timeouts > longest.timeouts) {
+        all.longest = Some(row.clone());
     }
 }

@@ -9,7 +9,7 @@ use tcplab_units::{Instant, Offset, Span};
 
 use crate::fold::folded;
 use crate::observers::AckEvent;
-use crate::{Range, Spurious};
+use crate::{Range, Spurious, Timer};
 
 /// The most retransmissions watched: more than most windows hold.
 const MOST: usize = 256;
@@ -39,8 +39,20 @@ pub(crate) struct PendingRetransmission {
     pub(crate) frame: u64,
     /// Its timestamp, until evaluated.
     pub(crate) clock: Option<u32>,
+    pub(crate) payload: u64,
+    pub(crate) timer: Option<Timer>,
+    /// It is known to be spurious.
+    pub(crate) is_known: bool,
 }
-folded! { PendingRetransmission { range, at, frame, clock } }
+folded! { PendingRetransmission { range, at, frame, clock, payload, timer, is_known } }
+
+/// A retransmission that was found to be spurious.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundSpurious {
+    /// `is_known` if it was found before.
+    pub(crate) sent: PendingRetransmission,
+    pub(crate) why: Spurious,
+}
 
 impl SpuriousDetector {
     pub(crate) fn is_empty(&self) -> bool {
@@ -69,12 +81,12 @@ impl SpuriousDetector {
         self.pending.push_back(repeat);
     }
 
-    /// The retransmissions (frames) that an ACK shows to be spurious; `least`: the smallest RTT.
+    /// The retransmissions that an ACK shows to be spurious; `least`: the smallest RTT.
     pub(crate) fn on_ack(
         &mut self,
         heard: &AckEvent<'_>,
         least: Option<Span>,
-    ) -> Vec<(u64, Spurious)> {
+    ) -> Vec<FoundSpurious> {
         if self.pending.is_empty() {
             return Vec::new();
         }
@@ -88,7 +100,7 @@ impl SpuriousDetector {
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
                 self.passed -= usize::from(index < self.passed);
-                found.push((repeat.frame, Spurious::DSack { frame }));
+                found.push(FoundSpurious { sent: repeat, why: Spurious::DSack { frame } });
             }
         }
         let echo = heard.packet.timestamps.map(|(_, echo)| echo);
@@ -118,7 +130,7 @@ impl SpuriousDetector {
         before: Offset,
         ack: Offset,
         (echo, frame): (u32, u64),
-        found: &mut Vec<(u64, Spurious)>,
+        found: &mut Vec<FoundSpurious>,
     ) {
         if before < self.counted_at {
             self.passed = 0;
@@ -132,7 +144,8 @@ impl SpuriousDetector {
             let older = |clock: u32| (echo.wrapping_sub(clock) as i32) < 0;
             // A D-SACK may still follow.
             if moved && repeat.clock.take().is_some_and(older) {
-                found.push((repeat.frame, Spurious::Echo { frame }));
+                found.push(FoundSpurious { sent: *repeat, why: Spurious::Echo { frame } });
+                repeat.is_known = true;
             }
         }
     }

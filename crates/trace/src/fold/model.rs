@@ -2,9 +2,9 @@
 
 use super::folded;
 use crate::{
-    Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind, IgnoredAcks, Limit,
-    LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Series, Stall, StallCause,
-    StallSum, SynOptions, TcpState, Timer, Totals,
+    Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
+    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Series,
+    SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer, Totals,
 };
 
 folded! { Range { start, end } }
@@ -18,9 +18,9 @@ folded! {
 folded! {
     Causes {
         by_duplicate_acks, by_sack, by_rack, by_icmp, tail_loss_probes, tail_loss_probes_new_data,
-        timeouts, ignored_acks, backoff_max, after_timeout, control_repeated,
+        timeouts, ignored_acks, backoff_max, backoffs, after_timeout, control_repeated,
         lost_retransmissions, syn_retransmissions, fin_retransmissions, spurious_by_dsack,
-        spurious_by_timestamp, retransmissions_unexplained, gaps_filled, out_of_order,
+        spurious_by_timestamp, spurious, retransmissions_unexplained, gaps_filled, out_of_order,
         out_of_order_max, network_duplicates, capture_duplicates, acked_not_captured,
         acked_not_captured_bytes
     }
@@ -30,6 +30,9 @@ folded! {
         after_duplicate_acks, after_sack, after_partial_ack, duplicate_acks, sent, waited
     }
 }
+folded! { Backoffs { segments, time, longest } }
+folded! { Backoff { range, timeouts, since, until, waits, frames } }
+folded! { SpuriousRetransmissions { sent, timeouts, probes, acknowledged, bytes, shown_by } }
 folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
 folded! { MssChange { at, frame, from, to } }
 folded! {

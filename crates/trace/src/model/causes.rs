@@ -1,8 +1,8 @@
 //! Counts of segments below the highest sequence number, by cause.
 
-use tcplab_units::{Bytes, Span};
+use tcplab_units::{Bytes, Instant, Span};
 
-use super::Occurrences;
+use super::{Occurrences, Range};
 
 /// Counts by cause in one direction.
 ///
@@ -33,6 +33,8 @@ pub struct Causes {
     pub ignored_acks: IgnoredAcks,
     /// The most consecutive timeouts of one segment.
     pub backoff_max: u64,
+    /// Segments, SYNs aside, whose timer expired several times in a row.
+    pub backoffs: Backoffs,
     /// Retransmitted after a timeout, triggered by ACKs.
     pub after_timeout: Occurrences,
     /// SYNs and FINs repeated too soon for a timer.
@@ -47,6 +49,8 @@ pub struct Causes {
     pub spurious_by_dsack: Occurrences,
     /// Spurious retransmissions shown by timestamps (Eifel, RFC 3522).
     pub spurious_by_timestamp: Occurrences,
+    /// All spurious retransmissions, however they are known.
+    pub spurious: SpuriousRetransmissions,
     /// Retransmissions without a visible cause.
     pub retransmissions_unexplained: Occurrences,
     /// Captured after later data; unknown whether retransmitted or out of order.
@@ -92,6 +96,51 @@ impl IgnoredAcks {
     pub fn timeouts(&self) -> u64 {
         self.after_duplicate_acks.count + self.after_sack.count + self.after_partial_ack.count
     }
+}
+
+/// Segments whose retransmission timer expired several times in a row (RFC 6298 section 5.5).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Backoffs {
+    /// How many segments.
+    pub segments: u64,
+    /// The time from the begin of their silence to their last timeout.
+    pub time: Span,
+    /// The one with the most timeouts; of equals the first.
+    pub longest: Option<Backoff>,
+}
+
+/// Timeouts of one segment in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backoff {
+    /// The segment.
+    pub range: Range,
+    /// How many timeouts.
+    pub timeouts: u64,
+    /// Since when nothing got through.
+    pub since: Instant,
+    /// The last timeout.
+    pub until: Instant,
+    /// How long each timer ran; of the first [`Occurrences::NAMED`].
+    pub waits: Vec<Span>,
+    /// The last frame before the silence, and these retransmissions.
+    pub frames: Vec<u64>,
+}
+
+/// Spurious retransmissions, each counted once, however many ACKs show it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SpuriousRetransmissions {
+    /// How many, and the first of them.
+    pub sent: Occurrences,
+    /// Of these, those by the retransmission timer.
+    pub timeouts: u64,
+    /// Of these, tail loss probes.
+    pub probes: u64,
+    /// Of these, those of data that had been acknowledged before.
+    pub acknowledged: u64,
+    /// Their payload.
+    pub bytes: Bytes,
+    /// The first [`Occurrences::NAMED`] frames that show it.
+    pub shown_by: Vec<u64>,
 }
 
 /// The rule by which an ACK reveals a loss.

@@ -16,7 +16,7 @@ mod occurrences;
 mod timing;
 mod truth;
 
-pub use causes::{Causes, IgnoredAcks, LossRule};
+pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
 pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
 pub use life::{

@@ -78,6 +78,18 @@ impl Ends {
         Ends([low | u64::from(ports >> 16), high | u64::from(ports as u16), 0, 0, 0])
     }
 
+    /// All there is of them, for IPv6; mixed for the same reason.
+    pub(crate) fn v6(&self) -> [u64; 5] {
+        let [low, below, high, under, ports] = self.0;
+        let mixed = |word: u64| word.wrapping_mul(MIX_V6);
+        [mixed(low), mixed(below), mixed(high), mixed(under), ports]
+    }
+    /// The ends of which that is all.
+    pub(crate) fn of_v6([low, below, high, under, ports]: [u64; 5]) -> Ends {
+        let word = |mixed: u64| mixed.wrapping_mul(UNMIX_V6);
+        Ends([word(low), word(below), word(high), word(under), ports])
+    }
+
     fn end(&self, which: usize, v6: [u64; 2], port: u16) -> SocketAddr {
         if self.0[4] == 0 {
             let word = self.0[which];
@@ -105,6 +117,9 @@ const V6: u64 = 0xffff << 48;
 /// An odd number, and what undoes multiplying by it, modulo 2³².
 const MIX: u32 = 0x9e37_79b1;
 const UNMIX: u32 = 0x0e8b_2f51;
+/// The same modulo 2⁶⁴.
+const MIX_V6: u64 = 0x9e37_79b9_7f4a_7c15;
+const UNMIX_V6: u64 = 0xf1de_83e1_9937_733d;
 
 fn bits(address: IpAddr) -> [u64; 2] {
     let bits = match address {

@@ -47,7 +47,7 @@ fn unknown_step_gives_error() {
         ("wait 3 s", "`wait 3 s` is not a step of a program; the steps are `write AMOUNT"),
         ("", "`` is not a step of a program"),
         ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found the end"),
-        ("write 100", "`write 100`: `100` has no unit: give an amount of data as `10 MB`"),
+        ("write 100", "`write 100`: `100` has no unit: give an amount of data such as `100 MB`"),
         ("write 3 s", "`write 3 s`: `s` is not a unit of an amount of data"),
         ("write 0 B", "`write 0 B` moves no data"),
         ("write 17 MiB", "`write 17 MiB` passes more than 16 MiB to one call"),

@@ -36,6 +36,10 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
         if let Some(capture) = input.files().iter().find(|it| self::place(it) == place) {
             bail!("{option} would overwrite the capture {}: choose another file", name(capture));
         }
+        // Such as the first of `--html *.pcap`.
+        if option != "--annotate" && tcplab_capture::open(&place).is_ok() {
+            bail!("{option} would overwrite the capture {}: choose another file", file.display());
+        }
         if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
             bail!("{other} and {option} name the same file: {}", file.display());
         }

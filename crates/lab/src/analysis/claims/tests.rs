@@ -164,6 +164,30 @@ fn claim_over_a_factor_pools_its_levels() {
     }
 }
 
+/// Levels are free text: `a, b` and `c` read like `a` and `b, c` when joined.
+#[test]
+fn pools_of_different_levels_stay_apart_though_their_text_is_equal() {
+    let at = |first: &str, second: &str, offset: &str, time: f64| {
+        let levels = [("first", first), ("second", second), ("offset", offset)];
+        let levels = levels.map(|(key, level)| (key.to_owned(), level.to_owned())).into();
+        Case { levels, ..case(&format!("{first}_{second}_{offset}"), &[], time) }
+    };
+    let cases = [
+        at("a, b", "c", "1 s", 1.0),
+        at("a, b", "c", "2 s", 3.0),
+        at("a", "b, c", "1 s", 10.0),
+        at("a", "b, c", "2 s", 30.0),
+    ];
+    let mean = Expectation {
+        over: Some("offset".into()),
+        cases: vec![0, 1, 2, 3],
+        ..expectation("transfer_time", Statistic::Mean, Check::AtMost(20.0))
+    };
+    let found = &judge(&[mean], &cases)[0].found;
+    let means: Vec<&str> = found.split("; ").map(|it| it.split(" (").next().unwrap()).collect();
+    assert_eq!(means, ["a, b, c: 2 s", "a, b, c: 20 s"], "{found}");
+}
+
 /// A missing value might have failed the claim.
 #[test]
 fn claim_with_failed_trial_fails() {

@@ -18,7 +18,7 @@ use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry,
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
 use crate::direction::send_order::SendStamp;
 use crate::direction::sender_model::SenderModel;
-use crate::direction::spurious::{PendingRetransmission, SpuriousDetector};
+use crate::direction::spurious::{FoundSpurious, PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
 use crate::fast_path;
 use crate::fold::folded;
@@ -299,9 +299,10 @@ impl DirectionState {
         };
         self.observers.on_ack(&heard);
         let spurious = self.spurious_detector.on_ack(&heard, self.board.min_round_trip);
-        for &(frame, why) in &spurious {
-            self.causes.spurious(packet.at, frame, why);
+        for found in &spurious {
+            self.causes.spurious(packet.at, *found);
         }
+        let spurious = spurious.iter().map(|found| (found.sent.frame, found.why)).collect();
         self.sender_model.heard(heard_in(packet), effect, before, duplicate, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.is_bare());
@@ -427,7 +428,7 @@ impl DirectionState {
                 self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {
                 if again.kind.is_retransmission() {
-                    self.sent_again(packet, range, payload);
+                    self.sent_again(packet, range, payload, again);
                 }
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
@@ -464,7 +465,7 @@ impl DirectionState {
         self.gave_up |= take(&mut self.classifier.gaps.gave_up)
             || classification.proof.nth as usize > REPETITIONS.most();
         if classification.kind.is_retransmission() {
-            self.sent_again(packet, range, payload);
+            self.sent_again(packet, range, payload, classification);
         }
         if entry != LogEntry::NotLogged {
             self.log(packet, range, payload, (classification, entry == LogEntry::Retransmission));
@@ -493,12 +494,24 @@ impl DirectionState {
         payload != full && !payload.is_multiple_of(full)
     }
 
-    fn sent_again(&mut self, packet: &Packet, range: Range, payload: u64) {
+    fn sent_again(
+        &mut self,
+        packet: &Packet,
+        range: Range,
+        payload: u64,
+        Classification { timer, proof, .. }: Classification,
+    ) {
         self.totals.retransmissions += 1;
         self.totals.retransmitted += Bytes::new(payload);
         let clock = packet.timestamps.map(|(value, _)| value);
         let (at, frame) = (packet.at, packet.frame);
-        self.spurious_detector.sent(PendingRetransmission { range, at, frame, clock });
+        let is_known = false;
+        let mut sent = PendingRetransmission { range, at, frame, clock, payload, timer, is_known };
+        if let Some(why) = proof.spurious {
+            self.causes.spurious(at, FoundSpurious { sent, why });
+            sent.is_known = true;
+        }
+        self.spurious_detector.sent(sent);
     }
 
     /// Logs a transmission; starts recovery tracking on signs of loss.

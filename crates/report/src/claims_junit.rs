@@ -1,0 +1,60 @@
+//! JUnit XML of a run: a test case for each claim, as test runners read it.
+
+use tcplab_plot::escape;
+use tcplab_results::{Claim, ClaimCounts, ClaimOutcome, Run};
+
+/// The claims of a run as a test suite. A claim that is not judged counts as skipped, a trial that
+/// failed on every attempt as an error.
+pub fn claims_junit(run: &Run) -> String {
+    let ClaimCounts { failed, not_judged, .. } = ClaimCounts::of(&run.claims);
+    let failures: Vec<(&str, String)> = run
+        .cases
+        .iter()
+        .flat_map(|case| case.failures.iter().map(|it| (&*case.name, it.reason.clone())))
+        .collect();
+    let counts = format!(
+        r#"tests="{}" failures="{failed}" errors="{}" skipped="{not_judged}""#,
+        run.claims.len() + failures.len(),
+        failures.len(),
+    );
+    let name = attribute(&run.title);
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tcplab run\" {counts}>\n  \
+         <testsuite name=\"{name}\" {counts}>\n"
+    );
+    for claim in &run.claims {
+        xml += &test_case("claims", &claim.claim, &outcome(claim));
+    }
+    for (case, reason) in failures {
+        let error = format!("<error message=\"{}\"/>", attribute(&reason));
+        xml += &test_case("trials", case, &error);
+    }
+    xml + "  </testsuite>\n</testsuites>\n"
+}
+
+fn test_case(class: &str, name: &str, inside: &str) -> String {
+    let name = attribute(name);
+    format!(
+        "    <testcase classname=\"tcplab.{class}\" name=\"{name}\" time=\"0\">\n      {inside}\n    \
+         </testcase>\n"
+    )
+}
+
+fn outcome(claim: &Claim) -> String {
+    let found = format!("{}: {}", claim.check, claim.found);
+    let shortfall = claim.shortfall().unwrap_or_else(|| claim.check.clone());
+    match claim.outcome() {
+        ClaimOutcome::Passed => format!("<system-out>{}</system-out>", escape(&found)),
+        ClaimOutcome::Failed => format!(
+            "<failure type=\"claim\" message=\"{}\">{}</failure>",
+            attribute(&shortfall),
+            escape(&found)
+        ),
+        ClaimOutcome::NotJudged => format!("<skipped message=\"{}\"/>", attribute(&shortfall)),
+    }
+}
+
+/// An attribute cannot hold line breaks.
+pub(crate) fn attribute(text: &str) -> String {
+    escape(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
+}
