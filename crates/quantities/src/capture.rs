@@ -199,7 +199,8 @@ quantities! {
     RETRANSMISSIONS_FIN = "retransmissions_fin", None, "FIN retransmissions",
         "Retransmitted FINs without data";
     RETRANSMISSIONS_SPURIOUS = "retransmissions_spurious", None, "spurious retransmissions",
-        "Retransmissions whose original had arrived, by D-SACK or timestamps (RFC 2883, RFC 3522)",
+        "Retransmissions whose original had arrived: D-SACK (RFC 2883), a timestamp (RFC 3522) or an \
+         earlier acknowledgement shows it",
         wireshark "tcp.analysis.spurious_retransmission";
     RETRANSMISSIONS_SPURIOUS_BY_DSACK = "retransmissions_spurious_by_dsack", None,
         "spurious by D-SACK", "Spurious retransmissions that a D-SACK shows (RFC 2883)",

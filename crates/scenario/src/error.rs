@@ -53,7 +53,7 @@ impl ScenarioError {
         let description = described.and_then(|key| {
             // Of a key that nothing describes its table.
             let near = [Some(key.clone()), key.above()].into_iter().flatten();
-            near.filter_map(|key| Some(format!("{key}: {}", description::<T>(&key)?))).next()
+            near.find_map(|key| Some(format!("{key}: {}", description::<T>(&key)?)))
         });
         let help = [elsewhere::<T>(&problem), problem.help(), description]
             .into_iter()

@@ -179,8 +179,7 @@ impl Situation {
         let flow = busier(connection);
         let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
         let causes = &flow.causes;
-        let spurious = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
-        let lost = flow.totals.retransmissions.saturating_sub(spurious);
+        let lost = flow.totals.retransmissions.saturating_sub(causes.spurious.sent.count);
         let loss = lost as f64 / flow.totals.segments.max(1) as f64;
         let largest = flow.marks.largest.as_u64();
         // Of payload a second, bits of packets.

@@ -151,7 +151,8 @@ fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)>
             |(nth, index): (usize, &usize)| Some((cases.get(*index)?.name.clone(), vec![nth]));
         return expectation.cases.iter().enumerate().filter_map(known).collect();
     };
-    let mut pools: Vec<(Vec<&(String, String)>, Vec<usize>)> = Vec::new();
+    type Levels<'a> = Vec<&'a (String, String)>;
+    let mut pools: Vec<(Levels<'_>, Vec<usize>)> = Vec::new();
     for (nth, index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(*index) else { continue };
         let shared: Vec<_> = case.levels.iter().filter(|(key, _)| key != over).collect();

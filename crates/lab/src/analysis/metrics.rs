@@ -38,14 +38,13 @@ impl Sources<'_> {
             + causes.by_rack.count
             + causes.by_icmp.count;
         let timeouts: u64 = flow.episodes.iter().map(|episode| episode.timeouts).sum();
-        let spurious = causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count;
         let counts = [
             (metrics::RETRANSMISSIONS, flow.totals.retransmissions),
             (metrics::RETRANSMISSIONS_FAST, fast),
             (metrics::RETRANSMISSIONS_PROBE, causes.tail_loss_probes.count),
             (metrics::RETRANSMISSIONS_TIMEOUT, causes.timeouts.count + causes.after_timeout.count),
             (metrics::RETRANSMISSIONS_REPEATED, causes.lost_retransmissions.count),
-            (metrics::RETRANSMISSIONS_SPURIOUS, spurious),
+            (metrics::RETRANSMISSIONS_SPURIOUS, causes.spurious.sent.count),
             (metrics::RETRANSMITTED, flow.totals.retransmitted.as_u64()),
             (metrics::TIMEOUTS, timeouts),
             (metrics::EPISODES, flow.episodes.len() as u64),

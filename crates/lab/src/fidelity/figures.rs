@@ -50,9 +50,7 @@ pub(crate) const QUANTITIES: [Figure; 13] = [
     Figure::Cause(q::TIMEOUTS, |causes| causes.timeouts.count),
     Figure::Cause(q::RETRANSMISSIONS_AFTER_TIMEOUT, |causes| causes.after_timeout.count),
     Figure::Cause(q::RETRANSMISSIONS_LOST, |causes| causes.lost_retransmissions.count),
-    Figure::Cause(q::RETRANSMISSIONS_SPURIOUS, |causes| {
-        causes.spurious_by_dsack.count + causes.spurious_by_timestamp.count
-    }),
+    Figure::Cause(q::RETRANSMISSIONS_SPURIOUS, |causes| causes.spurious.sent.count),
 ];
 
 /// What one trial says.

@@ -146,9 +146,7 @@ fn lost_in(flow: &Flow, handshake: Option<Span>) -> Span {
         stalls.filter(|sum| has_rate || !is_late_only(sum.cause)).map(|sum| sum.time).sum();
     let causes = &flow.causes;
     // Those of the SYN are the handshake's.
-    let others = causes.spurious_by_dsack.count
-        + causes.spurious_by_timestamp.count
-        + causes.syn_retransmissions.count;
+    let others = causes.spurious.sent.count + causes.syn_retransmissions.count;
     let again = flow.totals.retransmissions.saturating_sub(others);
     let round_trip = flow.round_trips.min.max(handshake).unwrap_or_default();
     let late = (round_trip * again).min(flow.shares.busy());
