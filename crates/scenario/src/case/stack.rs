@@ -50,19 +50,16 @@ impl<'de> Deserialize<'de> for Stack {
         if name == "linux" {
             return Ok(Stack::Linux);
         }
-        match name.strip_prefix(Stack::MODEL) {
-            Some(model) => Profile::named(model)
-                .map(|profile| Stack::Model(profile.name))
-                .map_err(D::Error::custom),
-            None => {
-                let near = nearest(&name, Profile::names());
-                let near = near.map(|near| format!("did you mean `{}`? ", Stack::Model(near)));
-                let near = near.unwrap_or_default();
-                Err(D::Error::custom(format!(
-                    "unknown stack `{name}`: {near}use `linux`, or `model:` with a model's name"
-                )))
-            }
+        if let Some(model) = name.strip_prefix(Stack::MODEL) {
+            let profile = Profile::named(model).map_err(D::Error::custom)?;
+            return Ok(Stack::Model(profile.name));
         }
+        let near = nearest(&name, Profile::names());
+        let near = near.map(|near| format!("did you mean `{}`? ", Stack::Model(near)));
+        Err(D::Error::custom(format!(
+            "unknown stack `{name}`: {}use `linux`, or `model:` with a model's name",
+            near.unwrap_or_default()
+        )))
     }
 }
 
