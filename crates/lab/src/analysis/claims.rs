@@ -146,16 +146,20 @@ impl<'e> ClaimValues<'e> {
 /// The cases that are evaluated together, as places in the expectation's list, with their name:
 /// that of the case, or the levels that those of a pool share.
 fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)> {
+    type Levels<'a> = Vec<&'a (String, String)>;
     let Some(over) = &expectation.over else {
         let known =
             |(nth, index): (usize, &usize)| Some((cases.get(*index)?.name.clone(), vec![nth]));
         return expectation.cases.iter().enumerate().filter_map(known).collect();
     };
+<<<<<<< HEAD
     type Levels<'a> = Vec<&'a (String, String)>;
+=======
+>>>>>>> t-useb
     let mut pools: Vec<(Levels<'_>, Vec<usize>)> = Vec::new();
     for (nth, index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(*index) else { continue };
-        let shared: Vec<_> = case.levels.iter().filter(|(key, _)| key != over).collect();
+        let shared: Levels<'_> = case.levels.iter().filter(|(key, _)| key != over).collect();
         match pools.iter_mut().find(|(known, _)| *known == shared) {
             Some((_, pool)) => pool.push(nth),
             None => pools.push((shared, vec![nth])),

@@ -6,7 +6,7 @@ use tcplab_results::{Case, Run};
 use super::gathered::{Gathered, Warnings};
 use super::links::{Links, PageAssets, Rerun};
 use super::matrix::Matrix;
-use super::overview::{Overview, overviews};
+use super::overview::{Overviews, overviews};
 use super::verdicts::Verdicts;
 use crate::check::Verified;
 use crate::html::anchor::anchor;
@@ -96,7 +96,7 @@ pub(crate) struct Head<'a> {
     path: Vec<(&'a str, &'a str)>,
     verified: Vec<Verified>,
     pictures: Vec<String>,
-    overviews: Vec<Overview>,
+    overviews: Overviews,
     warnings: Vec<Warnings>,
     unwarned: usize,
     /// Metrics over a number that was varied.

@@ -27,6 +27,13 @@ pub(crate) struct FirstTransfer {
     layers: Option<String>,
 }
 
+/// All of them.
+pub(crate) struct Overviews {
+    pub(crate) each: Vec<Overview>,
+    /// Whether the path was interrupted during any.
+    pub(crate) are_interrupted: bool,
+}
+
 pub(crate) struct Overview {
     pub(crate) case: String,
     pub(crate) world: &'static str,
@@ -66,12 +73,12 @@ impl FirstTransfer {
 }
 
 /// The pictures, all on the same axes.
-pub(crate) fn overviews(transfers: &[FirstTransfer]) -> Vec<Overview> {
+pub(crate) fn overviews(transfers: &[FirstTransfer]) -> Overviews {
     let until = transfers.iter().map(|t| t.plane.until()).max().unwrap_or(Instant::ZERO);
     let high = transfers.iter().map(|t| t.plane.high()).fold(0.0, f64::max);
-    transfers
+    let transfers = &transfers[..transfers.len().min(MOST)];
+    let each = transfers
         .iter()
-        .take(MOST)
         .map(|transfer| Overview {
             case: transfer.case.clone(),
             world: transfer.world,
@@ -89,5 +96,6 @@ pub(crate) fn overviews(transfers: &[FirstTransfer]) -> Vec<Overview> {
                 layers: transfer.layers.as_deref(),
             }),
         })
-        .collect()
+        .collect();
+    Overviews { each, are_interrupted: transfers.iter().any(|it| !it.bands.is_empty()) }
 }

@@ -66,8 +66,10 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
 /// What can be said where no comparison has trials enough; the largest difference stands first.
 fn too_few(found: &[Comparison], key: &str) -> Option<String> {
     let is_too_few = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { too_few: true, .. });
-    let row = largest(found.first()?)?;
-    if !found.iter().all(|it| it.rows.iter().all(is_too_few)) {
+    let is_open =
+        |row: &Row| is_too_few(row) || row.outcome == (Outcome::Equivalent { identical: true });
+    let row = largest(found.first()?).filter(|row| is_too_few(row))?;
+    if !found.iter().all(|it| it.rows.iter().all(is_open)) {
         return None;
     }
     let [other, best] =
