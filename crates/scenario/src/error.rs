@@ -52,7 +52,7 @@ impl ScenarioError {
         let described = key.as_ref().filter(|_| problem.wants_description());
         let description = described.and_then(|key| {
             // Of a key that nothing describes its table.
-            let near = [Some(key.clone()), key.above()].into_iter().flatten();
+            let mut near = [Some(key.clone()), key.above()].into_iter().flatten();
             near.find_map(|key| Some(format!("{key}: {}", description::<T>(&key)?)))
         });
         let help = [elsewhere::<T>(&problem), problem.help(), description]
