@@ -74,7 +74,7 @@ mod tests {
             (TRANSFER_TIME, [1.0, 2.0], (0.0, 1.5 + 12.706 / 2.0)),
             (BUFFER_DELAY, [-1.0, 2.0], (0.5 - 12.706 * 1.5, 0.5 + 12.706 * 1.5)),
         ] {
-            let (low, high) = Summary::of(&info, &values).unwrap().interval.unwrap();
+            let (low, high) = Summary::of(info, &values).unwrap().interval.unwrap();
             let off = (low - expected.0).abs().max((high - expected.1).abs());
             assert!(off < 0.001, "{values:?}: {low} to {high}");
         }

@@ -152,10 +152,6 @@ fn pools(expectation: &Expectation, cases: &[Case]) -> Vec<(String, Vec<usize>)>
             |(nth, index): (usize, &usize)| Some((cases.get(*index)?.name.clone(), vec![nth]));
         return expectation.cases.iter().enumerate().filter_map(known).collect();
     };
-<<<<<<< HEAD
-    type Levels<'a> = Vec<&'a (String, String)>;
-=======
->>>>>>> t-useb
     let mut pools: Vec<(Levels<'_>, Vec<usize>)> = Vec::new();
     for (nth, index) in expectation.cases.iter().enumerate() {
         let Some(case) = cases.get(*index) else { continue };
