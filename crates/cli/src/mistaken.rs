@@ -84,9 +84,14 @@ pub(crate) fn kind_of(path: &Path) -> Option<Kind> {
 }
 
 /// The command for a file or directory of this command line that an error, in these words, is
-/// about, and that is for another command.
-pub(crate) fn other_command(error: &str) -> Option<String> {
-    let (command, places) = named(error)?;
+/// about, and that is for another command. A full disk says nothing about what is on it.
+pub(crate) fn other_command(error: &Error, said: &str) -> Option<String> {
+    let is_full =
+        |it: &io::Error| matches!(it.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full)) {
+        return None;
+    }
+    let (command, places) = named(said)?;
     places.into_iter().find_map(|place| {
         let kind = kind_of(Path::new(&place)).filter(|kind| !kind.is_for(&command))?;
         Some(format!("{place} is {}: {}", kind.name(), kind.usage(&place)))

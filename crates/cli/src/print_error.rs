@@ -33,7 +33,7 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
     let head = if is_stop { "" } else { "error: " };
     let said = chain(error);
     print_note(&format!("{head}{said}"));
-    let remedy = mistaken::other_command(&said)
+    let remedy = mistaken::other_command(error, &said)
         .or_else(|| remedy(error))
         .or_else(|| mistaken::remedy(error, &said));
     if let Some(remedy) = remedy {

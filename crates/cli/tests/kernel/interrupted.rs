@@ -64,9 +64,9 @@ fn interrupted_run_says_how_to_resume_it() {
         return;
     }
     for (line, event, kept) in [
-        ("run long.toml --io packet-socket", "calibrating the path: step 1", 0),
-        ("run long.toml --io packet-socket --no-calibration", "trial 2 of 2", 1),
-        ("run long.toml --io packet-socket --no-calibration --quiet", "", 0),
+        ("run long.toml --io packet-socket", "calibrating the path: step 1", 0..=0),
+        ("run long.toml --io packet-socket --no-calibration", "trial 2 of 2", 1..=1),
+        ("run long.toml --io packet-socket --no-calibration --quiet", "", 0..=1),
     ] {
         let home = Home::with("long.toml", SCENARIO);
         let rest = interrupted(&home, line, event);
@@ -75,7 +75,8 @@ fn interrupted_run_says_how_to_resume_it() {
         let resume = format!("stopped; resume with: tcplab run --resume {run}\n");
         assert!(rest.ends_with(&resume), "{line}: {rest}");
         let plan = home.answer(&format!("run --resume {run} --dry-run"));
-        assert!(plan.contains(&format!("existing {kept} trials")), "{line}: {plan}");
+        let exist = |count: u32| plan.contains(&format!("existing {count} trials"));
+        assert!(kept.into_iter().any(exist), "{line}: {plan}");
     }
 }
 

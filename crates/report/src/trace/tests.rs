@@ -157,7 +157,7 @@ fn time_lost_is_the_longest_of_limits_stalls_and_late_data() {
     assert_eq!(lost(&connection), Span::ZERO);
     // A hundred segments came a round trip later; the other hundred had arrived.
     connection.forward.totals.retransmissions = 200;
-    connection.forward.causes.spurious_by_dsack.count = 100;
+    connection.forward.causes.spurious.sent.count = 100;
     connection.forward.round_trips.min = Some(ms(20));
     connection.forward.shares.spans[Limit::Path as usize] = ms(9_950);
     assert_eq!(lost(&connection), ms(2_000));
