@@ -234,12 +234,14 @@ fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
         // An open file may contain what others wrote: append.
         return Ok((OpenOptions::new().append(true).open(name)?, None));
     }
-    let beside = Unfinished::file(beside(&place));
+    let beside = beside(&place);
     // A leftover of a process with our PID, or a trap.
-    let _ = fs::remove_file(beside.path());
+    let _ = fs::remove_file(&beside);
     // The new file keeps the access rights of the old one.
     let mode = there.as_ref().map_or(mode, |it| it.permissions().mode() & 0o777);
-    let file = File::options().write(true).create_new(true).mode(mode).open(beside.path())?;
+    let (beside, file) = Unfinished::file(beside, |beside| {
+        File::options().write(true).create_new(true).mode(mode).open(beside)
+    })?;
     if let Some(there) = there {
         // What the umask took away.
         file.set_permissions(there.permissions())?;
