@@ -6,13 +6,14 @@ use crate::comparison::{ComparedCase, Comparison, Side};
 use crate::{Case, Trial, World, median_interval};
 use tcplab_scenario::{Better, MetricInfo, MetricKind};
 use tcplab_stats::{
-    Design, Interval, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum,
-    signed_rank, standard_deviation, trials_needed,
+    Design, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum, signed_rank,
+    standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 
 use super::choice::{Asked, chosen_metrics};
 use super::error::CompareError;
+use super::estimate::{Estimate, amount};
 use super::family::{self, Tests};
 use super::sides::{Matched, Matching};
 use super::surroundings;
@@ -129,6 +130,8 @@ struct Tested {
     is_virtual: bool,
     /// Whether nothing differs anywhere, so that there is nothing to test.
     is_constant: bool,
+    /// See [`Estimate::whole`].
+    whole: Option<(f64, f64)>,
     /// The tested values: logarithms where the row is of a ratio.
     scaled: [Vec<f64>; 2],
     /// The shift of these.
@@ -144,20 +147,6 @@ fn is_by_ratio(info: &MetricInfo, values: &[Vec<f64>; 2]) -> bool {
     let is_amount =
         info.kind == MetricKind::Number && !matches!(info.unit, "" | "segments" | "packets" | "%");
     is_amount && values.iter().flatten().all(|value| *value > 0.0)
-}
-
-/// What values of a metric are possible, so that no interval leaves them: what was never negative
-/// is not, and no share exceeds the whole.
-fn possible(info: &MetricInfo, values: &[Vec<f64>; 2]) -> (f64, f64) {
-    let whole = match info.kind {
-        MetricKind::Truth => 1.0,
-        _ if info.unit == "%" => 100.0,
-        _ => f64::INFINITY,
-    };
-    let all = || values.iter().flatten();
-    let least = if all().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
-    let most = if all().all(|value| *value <= whole) { whole } else { f64::INFINITY };
-    (least, most)
 }
 
 fn tested_of(
@@ -181,16 +170,14 @@ fn tested_of(
         (rank_sum(&scaled[1], &scaled[0]), shift)
     };
     let RankTest { p, effect, .. } = test.expect("both sides have values");
-    let Shift { estimate, interval } = shift.expect("both sides have values");
+    let shift = shift.expect("both sides have values");
     let is_constant = if is_paired {
         apart.iter().all(|d| *d == 0.0)
     } else {
         values.iter().flatten().all(|value| value.total_cmp(&values[0][0]).is_eq())
     };
-    let (least, most) = possible(info, &values);
-    let apart_from_a = |shift: f64| {
-        amount(is_ratio, medians[0], shift).clamp(least - medians[0], most - medians[0])
-    };
+    let Estimate { estimator, difference, interval, whole } =
+        Estimate::of(shift, is_ratio, medians, (info, &values));
     let threshold = asked.threshold_of(info);
     let stream = format!("median of {} of {}", info.name, case.name);
     let (spread, design) = if is_paired {
@@ -206,11 +193,12 @@ fn tested_of(
         family,
         is_ratio,
         is_paired,
-        telling: telling(numbered, is_paired.then_some((&scaled, estimate)), medians),
+        telling: telling(numbered, is_paired.then_some((&scaled, shift.estimate)), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
-        difference: apart_from_a(estimate),
-        interval: interval.map(|Interval { low, high }| (apart_from_a(low), apart_from_a(high))),
+        estimator,
+        difference,
+        interval,
         p,
         p_corrected: p,
         effect,
@@ -221,12 +209,8 @@ fn tested_of(
         values,
     };
     let is_virtual = compared.is_virtual;
-    Tested { row, is_virtual, is_constant, scaled, shift: estimate, spread, design }
-}
-
-/// A shift of the scaled values as a difference from A's median, in the metric's unit.
-fn amount(is_ratio: bool, median: f64, shift: f64) -> f64 {
-    if is_ratio { median * shift.exp_m1() } else { shift }
+    let shift = shift.estimate;
+    Tested { row, is_virtual, is_constant, whole, scaled, shift, spread, design }
 }
 
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -305,7 +289,7 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         return Outcome::Equivalent { identical: true };
     }
     let is_within = |(low, high): (f64, f64)| -row.margin <= low && high <= row.margin;
-    if row.interval.is_some_and(is_within) {
+    if [row.interval, test.whole].iter().all(|interval| interval.is_some_and(is_within)) {
         return Outcome::Equivalent { identical: test.is_constant };
     }
     if row.is_different() && !test.is_constant {
