@@ -1,7 +1,7 @@
 //! The tests of a comparison, and their sentences.
 
 use crate::comparison::Outcome;
-use crate::comparison::{ALPHA, CONFIDENCE, Family, Row};
+use crate::comparison::{CONFIDENCE, Family, Row};
 use crate::comparison::{ComparedCase, Comparison, Side};
 use crate::{Case, Trial, World, median_interval};
 use tcplab_scenario::{Better, MetricInfo, MetricKind};
@@ -134,11 +134,20 @@ struct Tested {
     whole: Option<(f64, f64)>,
     /// The tested values: logarithms where the row is of a ratio.
     scaled: [Vec<f64>; 2],
+    /// The differences of pairs of these.
+    apart: Vec<f64>,
     /// The shift of these.
     shift: f64,
     /// Their standard deviation that a test of this kind has to do with.
     spread: f64,
     design: Design,
+}
+
+impl Tested {
+    fn observed(&self) -> Observed<'_> {
+        let [a, b] = &self.scaled;
+        if self.row.is_paired { Observed::Pairs(&self.apart) } else { Observed::Samples(b, a) }
+    }
 }
 
 /// Whether a metric is compared by ratios: positive amounts, whose differences grow with them.
@@ -210,7 +219,7 @@ fn tested_of(
     };
     let is_virtual = compared.is_virtual;
     let shift = shift.estimate;
-    Tested { row, is_virtual, is_constant, whole, scaled, shift, spread, design }
+    Tested { row, is_virtual, is_constant, whole, scaled, apart, shift, spread, design }
 }
 
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -258,18 +267,8 @@ fn judged(mut tested: Vec<Tested>, choices: usize) -> (Vec<Row>, Tests) {
         family::correct(&mut varying.map(|test| &mut test.row).collect::<Vec<_>>(), choices);
     for test in &mut tested {
         let level = tests.level(test.row.family);
-        let mut found = None;
-        if !test.is_constant {
-            let apart: Vec<f64>;
-            let [a, b] = &test.scaled;
-            let observed = if test.row.is_paired {
-                apart = differences(a, b);
-                Observed::Pairs(&apart)
-            } else {
-                Observed::Samples(b, a)
-            };
-            found = observed.detectable(level, &mut Rng::new(0, "power"));
-        }
+        let detectable = || test.observed().detectable(level, &mut Rng::new(0, "power"));
+        let found = if test.is_constant { None } else { detectable() };
         let Row { is_ratio, medians, .. } = test.row;
         test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
         test.row.outcome = outcome(test, found, level);
@@ -304,6 +303,9 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     inconclusive(test, detectable, level)
 }
 
+/// So many trials nobody runs.
+const MANY: usize = 1_000_000_000;
+
 /// How many more trials would decide: find the difference that there seems to be, or show that
 /// there is none beyond the margin, whichever takes fewer.
 fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
@@ -313,7 +315,7 @@ fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         Design::Samples(m, n) => m.min(n),
     };
     let least = |level| if row.is_paired { least_pairs(level) } else { least_values(level) };
-    let too_few = have < least(ALPHA);
+    let too_few = have < least(level);
     let apart = test.shift.abs();
     let margin = if row.is_ratio { (row.margin / row.medians[0]).ln_1p() } else { row.margin };
     let to_find = apart.max(margin - apart);
@@ -322,10 +324,13 @@ fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     let spread = detectable.zip(unit).map_or(test.spread, |(found, unit)| found / unit);
     let needed = if spread > 0.0 && to_find > 0.0 {
         trials_needed(to_find / spread, level, row.is_paired)
+    } else if to_find == 0.0 && !test.is_constant {
+        // Most are equal, as where one trial in ten has a timeout.
+        test.observed().trials_to_tell(level)
     } else {
         least(level)
     };
     // By the formula there may be enough already; then chance was against it, or the values are
     // further from normal than it thinks.
-    Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
+    Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5).min(MANY), too_few }
 }

@@ -139,6 +139,37 @@ fn wide_spread_asks_for_more_trials() {
     assert!((20..5_000).contains(&more), "{more}");
 }
 
+/// Six or more of the pairs must differ: of one in ten, with 90 % probability, that takes 91.
+#[test]
+fn rare_events_ask_for_many_trials() {
+    let none = [0.0; 10];
+    let mut one = none;
+    one[4] = 1.0;
+    let row = of_pairs("timeouts", &none, &one);
+    let Outcome::Inconclusive { more, too_few: false } = row.outcome else { panic!("{row:?}") };
+    assert!((75..90).contains(&more), "{more}");
+    // Zero has no sign.
+    assert!(row.difference.is_sign_positive() && row.detectable.unwrap().is_sign_positive());
+}
+
+#[test]
+fn too_few_trials_for_all_tests_together_are_too_few() {
+    let case = |level: &str, place: &str, factor: f64| {
+        let levels = [("cc", level), ("place", place)];
+        let values = scaled(&TIMES[..6], factor);
+        case(place, &levels, World::Simulated, 1, &[("transfer_time", &values)])
+    };
+    let all = [("reno", 1.0), ("cubic", 2.0), ("bbr", 3.0)];
+    let cases = all.iter().flat_map(|(cc, f)| [case(cc, "x", *f), case(cc, "y", *f)]);
+    let run = run(1, cases.collect());
+    let levels = Some(["reno", "bbr"]);
+    let found = compare_levels((Path::new("A"), &run), "cc", levels, &Asked::default()).unwrap();
+    for row in &found.rows {
+        let outcome = row.outcome;
+        assert!(matches!(outcome, Outcome::Inconclusive { too_few: true, .. }), "{outcome:?}");
+    }
+}
+
 #[test]
 fn cases_match_by_levels() {
     let make = |name: &str, levels: &[(&str, &str)], factor: f64| {
