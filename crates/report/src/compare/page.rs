@@ -8,7 +8,7 @@ use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
 pub use super::parting::CloseUp;
 use crate::compared::{
-    detectable, difference, estimate, interval, probability, relative, sentence, side, trials,
+    change, detectable, difference, estimate, interval, probability, sentence, side, trials,
     verdict,
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
@@ -94,8 +94,9 @@ fn style() -> String {
 
 /// The meaning of the columns.
 pub(crate) const NOTE: &str = "A is its median, B that changed by the estimate: the Hodges–Lehmann \
-                               shift (of logarithms where amounts are positive: then a ratio), with \
-                               the 95 % confidence interval of the rank test. p is corrected by \
+                               shift (of logarithms where amounts are positive: then a ratio), or, \
+                               where that is beyond all trials of B, the difference of the medians; \
+                               with the 95 % confidence interval of the rank test. p is corrected by \
                                Holm within its family. Minimum detectable difference: the \
                                smallest difference that these trials find with 90 % power.";
 
@@ -123,7 +124,7 @@ pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
         estimate(row, 0),
         estimate(row, 1),
         difference(row),
-        relative(row),
+        change(row),
         interval(row),
         probability(row.p_corrected),
         detectable(row),
