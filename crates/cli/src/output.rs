@@ -305,7 +305,6 @@ pub(crate) fn remedy_of(refusal: io::ErrorKind) -> Option<&'static str> {
         }
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
-        | io::ErrorKind::NotFound
         | io::ErrorKind::NotADirectory => Some("write to another place"),
         _ => None,
     }
