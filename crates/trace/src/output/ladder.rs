@@ -124,8 +124,6 @@ fn rungs(
     let received = flow.acks.iter().map(|ack| ack.ack).max().unwrap_or_default();
     let mut rungs: Vec<Rung> = Vec::new();
     let mut retransmitted = false;
-    // The first retransmission of what begins there.
-    let mut sent_again: BTreeMap<Offset, u64> = BTreeMap::new();
     for segment in flow.segments.iter().filter(|s| s.frame >= from && s.frame <= last) {
         let fate = fate_of(segment, lost, received);
         let repeat = segment.kind != SegmentKind::New;
@@ -135,9 +133,6 @@ fn rungs(
             None => None,
         };
         retransmitted |= repeat;
-        if repeat {
-            sent_again.entry(segment.range.start).or_insert(segment.frame);
-        }
         let run = match (fate == Fate::Lost, repeat) {
             (true, true) => Run::LostRetransmissions,
             (true, false) => Run::Lost,
@@ -150,6 +145,7 @@ fn rungs(
         rungs.push(Rung { line, run });
     }
     let third: Vec<u64> = flow.third_duplicates().map(|ack| ack.frame).collect();
+    let sent_again = first_retransmissions(flow);
     let mut sacked = false;
     for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
@@ -185,6 +181,15 @@ fn rungs(
     }
     rungs.sort_by_key(|rung| rung.line.frame);
     rungs
+}
+
+/// The frame of the first retransmission of what begins at each place.
+fn first_retransmissions(flow: &Flow) -> BTreeMap<Offset, u64> {
+    let mut first = BTreeMap::new();
+    for segment in flow.segments.iter().filter(|segment| segment.kind != SegmentKind::New) {
+        first.entry(segment.range.start).or_insert(segment.frame);
+    }
+    first
 }
 
 /// Its range, and what it is if it is no new data; of a timer's the note says that.
