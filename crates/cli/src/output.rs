@@ -287,6 +287,29 @@ pub(crate) struct Unwritten {
     source: io::Error,
 }
 
+impl Unwritten {
+    /// What can be done about it.
+    pub(crate) fn remedy(&self) -> Option<&'static str> {
+        remedy_of(self.source.kind())
+    }
+}
+
+/// What can be done where an output cannot be written.
+pub(crate) fn remedy_of(refusal: io::ErrorKind) -> Option<&'static str> {
+    match refusal {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("make room on that disk, or write to another")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("raise the limit on the size of files (`ulimit -f unlimited`)")
+        }
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotADirectory => Some("write to another place"),
+        _ => None,
+    }
+}
+
 impl fmt::Display for Unwritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Unwritten { name, source } = self;

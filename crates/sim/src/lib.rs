@@ -20,4 +20,6 @@ mod upcoming;
 mod world;
 
 pub use error::{SettingsError, SimError};
+/// The congestion controls that models have.
+pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;
 pub use trial::{Measured, TrialRequest, measure, run_trial};

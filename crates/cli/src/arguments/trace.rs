@@ -38,9 +38,9 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
     /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
-    /// for longest end early, and a note counts them. Not for outputs that keep packets
+    /// for longest end early, and a note counts them. Packets that an output keeps come on top
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
-    #[arg(conflicts_with_all = ["json", "html", "annotate", "parquet", "listing", "ladder"])]
+    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "ladder"])]
     pub(crate) memory: Option<Bytes>,
 }
 

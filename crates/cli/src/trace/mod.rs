@@ -12,6 +12,7 @@ mod outputs;
 mod overview;
 mod progress;
 mod span;
+mod spool;
 
 use std::process::ExitCode;
 

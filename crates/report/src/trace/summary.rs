@@ -109,7 +109,8 @@ fn table(rows: &[&Row], look: Look) -> Grid {
     let [data_rate, rtt] = [q::GOODPUT.label, q::RTT_MIN.label];
     let median = q::RTT_MEDIAN.label_under("RTT");
     grid.head(&["#", client, q::STATE.label, "sent", data_rate, rtt, "retrans", "largest limit"]);
-    grid.head(&["lost", server, "", "received", "", median, "%", "longest stall"]);
+    grid.head(&["time", server, "", "received", "", median, "%", "longest stall"]);
+    grid.head(&["lost", "", "", "", "", "", "", ""]);
     for row in rows {
         let (state, style) = state(row.state);
         let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };
