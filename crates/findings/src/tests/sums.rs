@@ -36,6 +36,7 @@ pub(super) fn transfer() -> Connection {
         last: at(10_100),
         frames: (1, 9_000),
         packets: 9_000,
+        round_trip: Some(ms(40)),
         handshake: handshake(),
         forward: flow(),
         ..Connection::between(ends[0], ends[1])

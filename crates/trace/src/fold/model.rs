@@ -3,8 +3,9 @@
 use super::folded;
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
-    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Roles, Series,
-    SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer, Totals,
+    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Roles,
+    Series, SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer,
+    Totals,
 };
 
 folded! { Range { start, end } }

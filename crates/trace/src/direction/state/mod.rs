@@ -25,7 +25,8 @@ use crate::fold::folded;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
 use crate::{
-    Ack, CapturePoint, Confidence, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals,
+    Ack, CapturePoint, Confidence, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious,
+    Totals,
 };
 use sack::{NOTHING, blocks, offset};
 
