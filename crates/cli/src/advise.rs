@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::json;
 use tcplab_lab::RunDirectory;
@@ -176,9 +176,8 @@ fn of_capture(file: &Path) -> Result<Known> {
     let (index, connection) = busiest
         .connection
         .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
-    let mut situation = Situation::of_connection(&connection).with_context(|| {
-        format!("{}: contains no RTT sample, which the formulas need", file.display())
-    })?;
+    let mut situation = Situation::of_connection(&connection)
+        .map_err(|lacking| anyhow!("{}: {lacking}", file.display()))?;
     situation.congestion = if trace::is_stdin(file) {
         Congestion::unknown("standard input cannot be read a second time")
     } else {
