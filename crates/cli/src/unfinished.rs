@@ -92,6 +92,6 @@ fn remove_all() {
     mem::forget(all);
 }
 
-fn all() -> MutexGuard<'static, Vec<(PathBuf, Act)>> {
+fn all() -> MutexGuard<'static, Vec<(PathBuf, Remove)>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
