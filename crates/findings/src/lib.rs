@@ -15,6 +15,7 @@ pub mod delayed_acks;
 mod direction;
 pub mod fast_open;
 mod finding;
+pub mod flight_limited;
 pub mod half_closed;
 pub mod loss_rate;
 pub mod lost_retransmissions;
@@ -77,6 +78,7 @@ pub const RULES: &[Rule] = &[
     window_scaling::RULE,
     zero_window::RULE,
     send_buffer::RULE,
+    flight_limited::RULE,
     application_limited::RULE,
     slow_answers::RULE,
     slow_start::RULE,

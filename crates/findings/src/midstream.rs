@@ -15,7 +15,7 @@
 use tcplab_trace::{Connection, Limit, Roles};
 use tcplab_units::Span;
 
-use crate::words::part_of_time;
+use crate::words::{amount, part_of_time};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
@@ -52,6 +52,15 @@ fn in_connection(connection: &Connection) -> Option<Finding> {
             direction.sender,
             part_of_time(time, direction.time()),
         );
+        let windows = &direction.flow.windows;
+        if let Some(max) = windows.max.filter(|_| windows.scale_known) {
+            let most = amount(direction.flow.totals.max_in_flight);
+            let max = amount(max);
+            statement += &format!(
+                " By what was sent, the largest receive window was {max}; at most {most} were in \
+                 flight."
+            );
+        }
     }
     let shown = Shown::in_frames([connection.frames.0], connection.first);
     Some(
@@ -66,5 +75,5 @@ fn in_doubt(direction: &Direction<'_>) -> Option<Span> {
     let flow = direction.flow;
     let time = flow.shares.of(Limit::Congestion) + flow.shares.of(Limit::SendBuffer);
     let is_large = is_share(time, direction.time(), SHARE);
-    (direction.is_transfer() && is_large && !flow.windows.scale_known).then_some(time)
+    (direction.is_transfer() && is_large && !flow.windows.scale_negotiated).then_some(time)
 }

@@ -28,7 +28,7 @@ const SHARE: u64 = 20;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::SendBuffer, SHARE).filter(|_| direction.is_transfer())?;
     // Without the scale, a full receive window looks the same: the rule on late captures says so.
-    if !direction.flow.windows.scale_known {
+    if !direction.flow.windows.scale_negotiated {
         return None;
     }
     let (sender, most) = (direction.sender, direction.flow.totals.max_in_flight);

@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.handshake.midstream = true;
             c.roles = Roles::ByPorts;
-            c.forward.windows.scale_known = false;
+            c.forward.windows.scale_negotiated = false;
             limited(&mut c.forward, &[(Limit::Congestion, 9_700), (Limit::Path, 300)]);
         },
         silent: &[
@@ -178,6 +178,20 @@ pub(super) const CASES: &[Case] = &[
             c.forward.totals.max_in_flight = Bytes::new(42_000);
         },
         silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)])],
+    },
+    Case {
+        name: "flight-limited",
+        fires: |c| {
+            c.forward.totals.max_in_flight = Bytes::new(7_240);
+            c.handshake.ecn = EcnAgreement::NotAsked;
+        },
+        silent: &[
+            |c| c.forward.totals.retransmissions = 1,
+            |c| c.handshake.ecn = EcnAgreement::Classic,
+            |c| c.forward.windows.max = Some(Bytes::new(8_000)),
+            |c| c.forward.transfer.capacity = Some(mbit(2)),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
+        ],
     },
     Case {
         name: "application-limited",

@@ -59,7 +59,6 @@ pub fn captures_page(
         let [x, y] = pair.places;
         let name =
             format!("A's connection {x}, {}; B's connection {y}, {}", pair.names[0], pair.names[1]);
-        let named = [name, String::new(), String::new(), String::new(), String::new()].to_vec();
         let facts = pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
             let cells = [
                 fact.about.clone(),
@@ -70,7 +69,7 @@ pub fn captures_page(
             ];
             ("", cells.to_vec())
         });
-        std::iter::once(("pair", named)).chain(facts)
+        std::iter::once(("pair", vec![name])).chain(facts)
     });
     let page = Page {
         heading: "Two captures".into(),

@@ -85,10 +85,12 @@ impl Row {
     }
 
     /// By which connections are ranked: [the time lost](Row::lost_time), and a second more for a
-    /// connection that never opened and for a reset that cut off data. That second did not pass; it
-    /// only brings forward what failed.
+    /// connection that never opened, for a reset that cut off data, and where one direction only was
+    /// captured. That second did not pass; it only brings forward what needs a look.
     pub fn lost_by(connection: &Connection) -> Span {
-        let is_worse = Standing::of(connection) == Standing::Failed || is_cut(connection);
+        let standing = Standing::of(connection);
+        let is_worse =
+            matches!(standing, Standing::Failed | Standing::OneWay) || is_cut(connection);
         Row::lost_time(connection) + if is_worse { FAILED } else { Span::ZERO }
     }
 

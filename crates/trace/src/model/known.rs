@@ -49,7 +49,7 @@ impl Flow {
     /// so what looks like a full congestion window or send buffer may be a full receive window.
     pub fn limit_name(&self, limit: Limit) -> &'static str {
         match limit {
-            Limit::Congestion | Limit::SendBuffer if !self.windows.scale_known => "a window",
+            Limit::Congestion | Limit::SendBuffer if !self.windows.scale_negotiated => "a window",
             _ => limit.name(),
         }
     }

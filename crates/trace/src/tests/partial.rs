@@ -71,7 +71,7 @@ fn data_in_flight_before_the_capture_is_not_missed() {
 #[test]
 fn unknown_window_scale_lowers_the_confidence() {
     let cut = late(3).forward;
-    assert!(!cut.windows.scale_known);
+    assert!(!cut.windows.scale_negotiated);
     assert_eq!(cut.shares.confidence, Confidence::Low);
     assert_eq!(cut.limit_name(Limit::Congestion), "a window");
     assert_eq!(cut.limit_name(Limit::Timeout), "timeout");

@@ -387,7 +387,7 @@ impl DirectionState {
         self.causes.finish(flow);
         self.classifier.gaps.finish(&mut flow.causes);
         self.observers.finish(flow, path_rtt);
-        if !flow.windows.scale_known {
+        if !flow.windows.scale_negotiated {
             flow.shares.confidence = flow.shares.confidence.min(Confidence::Low);
         }
     }
