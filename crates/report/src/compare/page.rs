@@ -56,7 +56,10 @@ pub fn captures_page(
     close: &[CloseUp<'_>],
 ) -> Result<String, ReportError> {
     let rows = pairs.iter().flat_map(|pair| {
-        pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
+        let [x, y] = pair.places;
+        let name =
+            format!("A's connection {x}, {}; B's connection {y}, {}", pair.names[0], pair.names[1]);
+        let facts = pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
             let cells = [
                 fact.about.clone(),
                 fact.name.clone(),
@@ -65,7 +68,8 @@ pub fn captures_page(
                 change_of(fact),
             ];
             ("", cells.to_vec())
-        })
+        });
+        std::iter::once(("pair", vec![name])).chain(facts)
     });
     let page = Page {
         heading: "Two captures".into(),

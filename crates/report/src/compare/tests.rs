@@ -1,11 +1,13 @@
 //! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-use tcplab_results::comparison::{Comparison, Estimator, Family, Outcome, Row, Side};
+use tcplab_results::comparison::{
+    Comparison, Estimator, Fact, Family, Outcome, Row, Side, Value,
+};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use super::{compare_page, compare_text, junit, markdown, sentence, tally};
+use super::{captures, compare_page, compare_text, junit, markdown, sentence, tally};
 use crate::compared::{change, interval, remark};
 
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
@@ -215,4 +217,24 @@ fn tally_counts_verdicts_and_remark_names_the_extreme() {
         (sentence(&nothing).as_str(), remark(&nothing).as_str()),
         ("Nothing to compare.", "")
     );
+}
+
+/// Times have units, small changes no verdict, and what SACK does is not counted without SACK.
+#[test]
+fn facts_of_captures_are_said_with_care() {
+    let fact = |name: &str, unit, values: [Option<f64>; 2]| Fact {
+        about: "data to the server".into(),
+        name: name.into(),
+        unit,
+        better: Better::Lower,
+        values: values.map(|value| value.map(Value::Number)),
+    };
+    let close = fact("RTT min", "s", [Some(0.020_2), Some(0.020_1)]);
+    assert_eq!(captures::value(&close, 0), "20.2 ms");
+    assert_eq!(captures::change(&close), "−0.5 %");
+    let tiny = fact("ACK time median", "s", [Some(13e-6), Some(19e-6)]);
+    assert_eq!(captures::value(&tiny, 1), "19 µs");
+    assert!(captures::change(&tiny).ends_with("worse"));
+    let without = fact(tcplab_quantities::RETRANSMISSIONS_BY_SACK.label, "", [Some(3.0), None]);
+    assert_eq!((&*captures::value(&without, 1), &*captures::change(&without)), ("no SACK", ""));
 }

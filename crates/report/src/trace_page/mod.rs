@@ -7,7 +7,7 @@ mod sums;
 
 use askama::Template;
 use std::io;
-use tcplab_trace::{CapturePoint, Connection, Trace};
+use tcplab_trace::{Connection, Trace};
 use tcplab_units::Span;
 use tcplab_units::rounded::{self, bytes, counted, grouped};
 
@@ -113,10 +113,7 @@ impl Row {
         let Connection { forward, reverse, .. } = connection;
         let again = forward.totals.retransmissions + reverse.totals.retransmissions;
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
-        // At the receiver only the handshake shows the RTT.
-        let whole =
-            busier.round_trips.min.filter(|_| busier.capture_point != CapturePoint::Receiver);
-        let smallest = whole.or(connection.handshake.round_trip);
+        let smallest = connection.path_round_trip(busier);
         Row {
             number: index,
             client: connection.client.to_string(),
@@ -128,7 +125,7 @@ impl Row {
             received: bytes(reverse.totals.unique),
             again: if again == 0 { String::new() } else { grouped(again) },
             round_trip: smallest.map(rounded::span).unwrap_or_default(),
-            limit: busier.shares.largest().map_or("", tcplab_trace::Limit::name),
+            limit: busier.shares.largest().map_or("", |limit| busier.limit_name(limit)),
         }
     }
 }
