@@ -1,7 +1,7 @@
 //! Whether two captures hold the same packets, taken at two points.
 //!
 //! Merged, each packet would look duplicated by the network. The beginnings of both are compared:
-//! the same packets at other times are two capture points; at the same times, copies of one capture.
+//! the same packets at other times are two capture points, at the same times copies of a capture.
 //! The client's capture is the one where the SYN-ACK takes longer to follow the SYN, whatever the
 //! clocks say.
 

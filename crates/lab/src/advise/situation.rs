@@ -200,8 +200,8 @@ impl Situation {
     /// What a connection shows of its path.
     ///
     /// The round trip is the path's ([`Connection::path_round_trip`]), the rate the closest even
-    /// spacing of acknowledged data. Necessary retransmissions count as losses, also those of a full
-    /// queue. Beside the receiver no packet shows the queue.
+    /// spacing of acknowledged data. Necessary retransmissions count as losses, also those of a
+    /// full queue. Beside the receiver no packet shows the queue.
     ///
     /// # Errors
     ///

@@ -231,7 +231,7 @@ fn facts_of_captures_are_said_with_care() {
     };
     let close = fact("RTT min", "s", [Some(0.020_2), Some(0.020_1)]);
     assert_eq!(captures::value(&close, 0), "20.2 ms");
-    assert_eq!(captures::change(&close), "−0.5 %");
+    assert_eq!(captures::change(&close), "−0.50 %");
     let tiny = fact("ACK time median", "s", [Some(13e-6), Some(19e-6)]);
     assert_eq!(captures::value(&tiny, 1), "19 µs");
     assert!(captures::change(&tiny).ends_with("worse"));

@@ -85,8 +85,8 @@ impl Row {
     }
 
     /// By which connections are ranked: [the time lost](Row::lost_time), and a second more for a
-    /// connection that never opened, for a reset that cut off data, and where one direction only was
-    /// captured. That second did not pass; it only brings forward what needs a look.
+    /// connection that never opened, for a reset that cut off data, and where one direction only
+    /// was captured. That second did not pass; it only brings forward what needs a look.
     pub fn lost_by(connection: &Connection) -> Span {
         let standing = Standing::of(connection);
         let is_worse =

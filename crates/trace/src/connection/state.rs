@@ -59,9 +59,9 @@ pub(crate) struct ConnectionState {
 }
 folded! {
     ConnectionState {
-        client, server, client_is_low, roles, one_way, first, last, frames, packets, reuses, opening, shifts,
-        endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred, opened, forward,
-        reverse, distances, lingers
+        client, server, client_is_low, roles, one_way, first, last, frames, packets, reuses,
+        opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred,
+        opened, forward, reverse, distances, lingers
     }
 }
 

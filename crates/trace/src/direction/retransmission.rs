@@ -349,7 +349,7 @@ impl Classifier {
             whole,
             bare_fin: packet.fin() && packet.payload == 0,
         };
-        // Data went on beyond the SYN, so it was answered: no answer was captured, no timer is known.
+        // Data beyond the SYN: it was answered. Without a captured answer no timer is known.
         let is_answered = sender_model.has_heard() || board.high.as_u64() <= 1 || packet.syn();
         let mut classification = if is_answered {
             sender_model.classify_retransmission(&again, board)
