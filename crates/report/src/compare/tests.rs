@@ -1,9 +1,7 @@
 //! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-use tcplab_results::comparison::{
-    Comparison, Estimator, Fact, Family, Outcome, Row, Side, Value,
-};
+use tcplab_results::comparison::{Comparison, Estimator, Fact, Family, Outcome, Row, Side, Value};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
