@@ -48,10 +48,11 @@ pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -
                 add_tip(&mut error, tip);
             }
         }
-        ErrorKind::ArgumentConflict if command.get_name() == "trace" => {
-            if rest.iter().any(|word| word.starts_with("--client")) {
-                add_tip(&mut error, JOINED.into());
-            }
+        ErrorKind::ArgumentConflict
+            if command.get_name() == "trace"
+                && rest.iter().any(|word| word.starts_with("--client")) =>
+        {
+            add_tip(&mut error, JOINED.into());
         }
         ErrorKind::InvalidValue => {
             let Some(typed) = text(&error, ContextKind::InvalidValue) else { return error };

@@ -212,9 +212,10 @@ impl Situation {
         }
         let flow = busier(connection);
         let is_away = connection.is_away(flow);
-        let rtt = connection.path_round_trip(flow).ok_or(match is_away {
-            true => Lacking::RoundTripBesideReceiver,
-            false => Lacking::RoundTrip,
+        let rtt = connection.path_round_trip(flow).ok_or(if is_away {
+            Lacking::RoundTripBesideReceiver
+        } else {
+            Lacking::RoundTrip
         })?;
         let causes = &flow.causes;
         let lost = flow.totals.retransmissions.saturating_sub(causes.spurious.sent.count);

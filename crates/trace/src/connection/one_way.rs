@@ -12,6 +12,7 @@ use crate::packet::Packet;
 
 /// The packets of both ends, as far as one alone was captured.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct OneWay {
     client: bool,
     server: bool,
