@@ -65,7 +65,7 @@ fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {
     stop_on_signals(&stop)?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.map_or(processors, usize::from);
-    let mut display = Display::new(jobs, arguments.quiet);
+    let mut display = Display::new(jobs.min(processors), arguments.quiet);
     let build = Build { name: name.clone(), source, jobs, cache, stop: &stop };
     let result = build.run(&mut |event| display.show(event));
     display.clear();

@@ -41,9 +41,9 @@ pub(super) struct Display {
 }
 
 impl Display {
-    /// Of a build with so many jobs.
-    pub(super) fn new(jobs: usize, quiet: bool) -> Display {
-        let (began, compile) = (Instant::now(), COMPILE_BY_ONE / jobs as f64);
+    /// Of a build by so many processors.
+    pub(super) fn new(processors: usize, quiet: bool) -> Display {
+        let (began, compile) = (Instant::now(), COMPILE_BY_ONE / processors as f64);
         let all = DOWNLOAD + UNPACK + CONFIGURE + compile + STORE;
         let end = Arc::new(AtomicU64::new(all as u64));
         let until = Arc::clone(&end);
@@ -95,7 +95,9 @@ impl Display {
                 let (new, all) = (done - before, expected.saturating_sub(before).max(1));
                 let share = (new as f64 / all as f64).min(0.99);
                 self.left(self.remaining(share, new >= ENOUGH, self.compile) + STORE);
-                self.tenth(&text, 10 * done / expected.max(1));
+                if new >= ENOUGH {
+                    self.tenth(&text, 10 * done / expected.max(1));
+                }
             }
             Event::Storing => {
                 self.step("storing the image");

@@ -51,7 +51,7 @@ fn said(home: &Home, lines: &[&str]) -> String {
         writeln!(text, "$ tcplab {line}\n{stdout}{stderr}[{}]\n", code.unwrap_or(-1)).unwrap();
     }
     assert!(!text.contains("panicked"), "{text}");
-    text
+    text.replace(&home.path("").display().to_string(), "/home/")
 }
 
 #[test]
