@@ -42,10 +42,8 @@ pub(crate) fn kernel(arguments: &KernelArguments) -> Result<ExitCode> {
         KernelCommand::Remove(arguments) => {
             let name = &arguments.name;
             let had_image = cache.remove(name)?;
-            answer(&match had_image {
-                true => format!("Kernel {name} is removed.\n"),
-                false => format!("The unfinished build of kernel {name} is removed.\n"),
-            })?;
+            let what = if had_image { "Kernel" } else { "The unfinished build of kernel" };
+            answer(&format!("{what} {name} is removed.\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)

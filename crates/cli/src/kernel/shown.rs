@@ -13,6 +13,9 @@ use tcplab_units::{Bytes, visible_line};
 /// The version that an image is first built of.
 const RECOMMENDED: &str = "7.2";
 
+/// Sizes are rounded to this, bytes.
+const STEP: u64 = 100_000;
+
 /// An image: its manifest and what follows from it.
 #[derive(Debug, Serialize)]
 pub(super) struct Shown {
@@ -35,8 +38,10 @@ impl From<&Kernel> for Shown {
 }
 
 impl Shown {
+    /// The size, rounded for people.
     fn size(&self) -> Bytes {
-        Bytes::new(self.manifest.image_bytes)
+        let bytes = self.manifest.image_bytes;
+        Bytes::new(if bytes < STEP { bytes } else { bytes.saturating_add(STEP / 2) / STEP * STEP })
     }
 
     fn date(&self) -> String {
@@ -161,7 +166,8 @@ pub(super) fn description(shown: &Shown) -> String {
         ("image", shown.image.clone()),
         ("full configuration", shown.config.clone()),
     ];
-    rows.iter().map(|(key, value)| format!("{key:<18}  {}\n", visible_line(value))).collect()
+    let lines = rows.iter().map(|(key, value)| format!("{key:<18}  {}", visible_line(value)));
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// The line of `tcplab doctor`.

@@ -128,7 +128,7 @@ fn is_compiling(line: &str) -> bool {
 }
 
 fn is_object(name: &str) -> bool {
-    name.ends_with(".o") && !name.ends_with("vmlinux.o")
+    Path::new(name).extension().is_some_and(|kind| kind == "o") && !name.ends_with("vmlinux.o")
 }
 
 /// Objects below a folder; those of the build's own programs, in `scripts` and `tools`, do not
