@@ -27,6 +27,8 @@ servers: units
     a server is written from the calls of the kernel; `units` names its designs
 load: units
     a load generator shares no code with the servers that it measures
+kernels: units quantities
+    images of kernels are built and kept, whoever runs them
 wire:
     packets are bytes
 capture: units
@@ -62,7 +64,7 @@ plot: units quantities path trace
     a plot draws one trace, or the outlook of one path: what was, or what will be
 report: units quantities stats path recording scenario trace findings results plot
     a report shows what a run has left and runs nothing itself
-cli: units quantities servers load wire capture path workload recording scenario stack packetdrill \
+cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
 testbed trace findings table results lab plot report
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
@@ -78,8 +80,8 @@ toml toml_edit: scenario xtask
     only `scenario` knows TOML
 arrow* parquet*: table
     only `table` knows Arrow and Parquet
-libc netlink* rustix nix: testbed servers load
-    only `testbed`, and servers and their clients, speak to the kernel
+libc netlink* rustix nix: testbed servers load kernels
+    only `testbed`, servers and their clients, and builds of kernels speak to the kernel
 io-uring: servers
     it is a way to carry connections
 clap* indicatif: cli
