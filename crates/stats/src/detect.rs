@@ -158,7 +158,7 @@ impl Observed<'_> {
                 let rate = differing as f64 / differences.len() as f64;
                 // Where all are for one side, a test needs no more than can decide it at all.
                 let least = least_pairs(alpha);
-                trials_with(if effect.abs() == 1.0 { least } else { count.max(least) }, rate)
+                trials_with(if effect.abs() >= 1.0 { least } else { count.max(least) }, rate)
             }
         }
     }
@@ -230,7 +230,7 @@ pub fn trials_needed(shift: f64, alpha: f64, is_paired: bool) -> usize {
 fn trials_with(events: usize, rate: f64) -> usize {
     /// From here on the law of large numbers is good enough.
     const MANY: usize = 1_000;
-    if events >= MANY || rate == 1.0 {
+    if events >= MANY || rate >= 1.0 {
         return (events as f64 / rate).ceil() as usize;
     }
     // The probability of each number of events below, trial after trial.
