@@ -50,12 +50,13 @@ const CURL: Client = Client {
     counts: false,
 };
 /// It sends consecutive digits, and starts again where the kernel took part of a block; with a file
-/// (`-F`) it sends wrong bytes there. It ends the receiver when all data is in the sender's kernel.
+/// (`-F`) it sends wrong bytes there. It ends the receiver when all data is in the sender's kernel,
+/// whose buffer (`-w`) therefore holds little of it.
 const IPERF3: Client = Client {
     needs: &["iperf3"],
     far: "iperf3 -s -1 -F got > /dev/null",
     port: "5201",
-    command: "iperf3 -c $TCPLAB_FAR --repeating-payload -n $(stat -c %s sent) > /dev/null",
+    command: "iperf3 -c $TCPLAB_FAR --repeating-payload -w 256K -n $(stat -c %s sent) > /dev/null",
     counts: true,
 };
 
