@@ -33,7 +33,7 @@ fn passed(recording: &Recording, end: Endpoint, way: Direction) -> Vec<Passed> {
 #[test]
 fn loopback_is_captured_at_both_endpoints() {
     let scenario = "title = \"Same host\"\n[path]\nsame_host = true\n\
-                    [workload]\nupload = \"8 MB\"\n[sampling]\ntcp_info = \"1 ms\"\n\
+                    [workload]\nupload = \"80 MB\"\n[sampling]\ntcp_info = \"1 ms\"\n\
                     [repeat]\ntrials = 1\n";
     let Some(run) = Experiment::run(scenario, Io::PacketSocket) else { return };
     let trial = &run.result().cases[0].trials[0];
@@ -45,7 +45,7 @@ fn loopback_is_captured_at_both_endpoints() {
     assert_eq!(recording.record().unwrap().world.device, "loopback");
     assert!(recording.truth().unwrap().is_empty());
     let acked = recording.samples().unwrap().iter().map(|sample| sample.bytes_acked).max();
-    assert!(acked.is_some_and(|acked| acked <= 8_000_002), "{acked:?}");
+    assert!(acked.is_some_and(|acked| acked <= 80_000_002), "{acked:?}");
     for [sender, receiver] in [Endpoint::BOTH, [Endpoint::Server, Endpoint::Client]] {
         let left = passed(&recording, sender, Direction::Outbound);
         let came = passed(&recording, receiver, Direction::Inbound);
