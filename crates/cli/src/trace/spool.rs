@@ -147,7 +147,9 @@ mod tests {
         // Together more than is kept in memory; one stands in both.
         let long = |number: usize| number.to_string().repeat(3 << 20);
         let order = [3, 0, 7, 1, 9, 2, 8];
-        order.into_iter().for_each(|number| spool.add(number, &long(number)));
+        for number in order {
+            spool.add(number, &long(number));
+        }
         assert!(spool.file.is_some());
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
         let mut out = Vec::new();

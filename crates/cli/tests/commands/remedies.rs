@@ -166,7 +166,8 @@ fn answer_without_end_is_given_up_after_the_time() {
             let Ok(mut stream) = stream else { return };
             std::thread::spawn(move || {
                 let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
-                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+                let piece = vec![b'x'; 1 << 16];
+                while stream.write_all(&piece).is_ok() {}
             });
         }
     });
