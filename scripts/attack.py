@@ -419,7 +419,8 @@ def run(attack, program, folder):
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, preexec_fn=limit)
-        code = peak = None
+        # A process may end before its memory is looked at.
+        code, peak = None, 0
         is_asked = False
         while (took := time.monotonic() - began) < attack.seconds:
             peak = high_water(process.pid) or peak
@@ -528,7 +529,7 @@ def main():
                 code, said, peak, took = run(attack, program, home)
                 why = verdict(attack, code, said, peak)
                 failures += why is not None
-                print(f"{'FAILED' if why else 'ok':7} {took:5.1f} s {peak or 0:5} MB  {attack.name}{': ' + why if why else ''}", flush=True)
+                print(f"{'FAILED' if why else 'ok':7} {took:5.1f} s {peak:5} MB  {attack.name}{': ' + why if why else ''}", flush=True)
         finally:
             server.terminate()
     for text in untried:
