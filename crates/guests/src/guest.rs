@@ -108,6 +108,11 @@ impl Guest {
             }
         }
         let answer = guest.boot(stop)?;
+        // What is due before the trial begins.
+        let zero = Instant::from_nanos(ZERO_NANOS);
+        while let Some(at) = calendar::request(&guest.memory).filter(|at| *at < zero) {
+            guest.turn(at, zero, stop)?;
+        }
         Ok((guest, answer))
     }
 

@@ -154,7 +154,7 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         "quiet".into(),
         "norandmaps".into(),
         "panic=-1".into(),
-        format!("tcplab_seed={:016x}", request.seed),
+        format!("rng_seed={:016x}", request.seed),
         format!("time-travel=ext:0:/proc/self/fd/{CLOCK_FD}"),
         format!("time-travel-start={BOOT_UNIX_NANOS}"),
     ];

@@ -5,6 +5,7 @@ mod calls;
 mod connections;
 mod datagrams;
 mod error;
+mod guests;
 mod host;
 mod lane;
 mod machine;
@@ -20,4 +21,5 @@ mod upcoming;
 mod world;
 
 pub use error::{SettingsError, SimError};
+pub use guests::{FromGuest, Guest, GuestTrial, GuestTrialError, response_time, run_guests};
 pub use trial::{Measured, TrialRequest, measure, run_trial};
