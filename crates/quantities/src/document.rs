@@ -97,6 +97,10 @@ documents! {
         "A path as commands of tc: `tcplab path tc --json`";
     ABILITIES_DOCUMENT = "tcplab.abilities" 1,
         "What this machine can do: `tcplab doctor --json`";
+    KERNELS_DOCUMENT = "tcplab.kernels" 1,
+        "The kernels built for virtual time: `tcplab kernel list --json`";
+    KERNEL_DOCUMENT = "tcplab.kernel" 1,
+        "A kernel built for virtual time: `manifest.json`, `tcplab kernel show --json`";
     PACKETDRILL_DOCUMENT = "tcplab.packetdrill" 1,
         "Packetdrill scripts on a model: `tcplab packetdrill --json`";
     STATES_DOCUMENT = "tcplab.states" 1,

@@ -27,6 +27,8 @@ servers: units
     a server is written from the calls of the kernel; `units` names its designs
 load: units
     a load generator shares no code with the servers that it measures
+kernels: units quantities
+    images of kernels are built and kept, whoever runs them
 wire:
     packets are bytes
 capture: units
@@ -47,6 +49,8 @@ sim: units wire stack path workload scenario recording
     the virtual world joins models, and knows nothing of the real one
 testbed: units servers load wire path workload scenario recording
     the real world joins kernels, and knows nothing of the virtual one
+guests: units wire
+    a kernel in virtual time is a process with a clock of its own; what runs on it is others' affair
 trace: units quantities wire capture
     the analyser sees a capture and nothing else, or it could not be checked against the truth
 findings: units quantities trace
@@ -55,14 +59,14 @@ table: units quantities path recording trace findings
     tables hold results, whoever made them
 results: units stats path workload recording scenario trace
     results are data, whoever made them and whoever shows them
-lab: units quantities stats wire capture path workload recording scenario sim testbed trace \
+lab: units quantities kernels guests stats wire capture path workload recording scenario sim testbed trace \
 findings table results
     the laboratory runs experiments, others show them
 plot: units quantities path trace
     a plot draws one trace, or the outlook of one path: what was, or what will be
 report: units quantities stats path recording scenario trace findings results plot
     a report shows what a run has left and runs nothing itself
-cli: units quantities servers load wire capture path workload recording scenario stack packetdrill \
+cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
 testbed trace findings table results lab plot report
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
@@ -78,8 +82,8 @@ toml toml_edit: scenario xtask
     only `scenario` knows TOML
 arrow* parquet*: table
     only `table` knows Arrow and Parquet
-libc netlink* rustix nix: testbed servers load
-    only `testbed`, and servers and their clients, speak to the kernel
+libc netlink* rustix nix: testbed servers load kernels
+    only `testbed`, servers and their clients, and builds of kernels speak to the kernel
 io-uring: servers
     it is a way to carry connections
 clap* indicatif: cli

@@ -1,0 +1,345 @@
+//! Builds an image.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use tcplab_quantities::KERNEL_DOCUMENT;
+
+use crate::apt;
+use crate::cache::{CONFIG, Cache, IMAGE, Kernel, MANIFEST};
+use crate::error::BuildError;
+use crate::manifest::{Manifest, SourceOrigin};
+use crate::name::KernelName;
+use crate::process::Runner;
+use crate::recipe::configuration_hash;
+use crate::tools;
+use crate::tree;
+use crate::work::{Package, Work, write_json};
+use crate::{patches, recipe};
+
+mod make;
+
+use make::Make;
+
+/// What to build, and where.
+#[derive(Debug)]
+pub struct Build<'a> {
+    /// The name of the image.
+    pub name: KernelName,
+    /// Where its source comes from.
+    pub source: BuildSource,
+    /// How many files are compiled at once.
+    pub jobs: usize,
+    /// Where the image goes.
+    pub cache: &'a Cache,
+    /// Stops the build when it is set; the next one goes on.
+    pub stop: &'a AtomicBool,
+}
+
+/// Where a source comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BuildSource {
+    /// Debian's package for the version that is the name.
+    Package,
+    /// A directory, which is only read.
+    Tree(PathBuf),
+}
+
+/// What a build came to.
+#[derive(Debug)]
+pub enum Built {
+    /// The image is new.
+    New(Kernel),
+    /// It was there already, from this source with this configuration.
+    Existing(Kernel),
+}
+
+/// A step of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Looking for the package in these suites.
+    Looking {
+        /// Their name.
+        suite: String,
+    },
+    /// Downloading the package.
+    Downloading {
+        /// Such as `linux-source-6.12 6.12.117-1`.
+        package: String,
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+    /// Unpacking or copying the source.
+    Unpacking,
+    /// These patches were applied.
+    Patched {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Making the configuration.
+    Configuring,
+    /// Compiling.
+    Compiling {
+        /// Files so far, those of an earlier build that was stopped among them.
+        done: u64,
+        /// Files that this build began with.
+        before: u64,
+        /// About how many there are.
+        expected: u64,
+    },
+    /// Moving the image into the cache.
+    Storing,
+}
+
+impl BuildSource {
+    /// The name of an image of this tree: its version and the directory's name.
+    ///
+    /// # Errors
+    /// If the directory holds no Linux.
+    pub fn name_of(directory: &Path) -> Result<KernelName, BuildError> {
+        let directory = canonical(directory)?;
+        tree::check(&directory)?;
+        let last = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(KernelName::nearest(&format!("{}-{last}", tree::version(&directory)?))?)
+    }
+}
+
+impl Build<'_> {
+    /// Builds the image, unless it is there. `tell` hears of each step.
+    ///
+    /// # Errors
+    /// If the image cannot be built, or `stop` was set.
+    pub fn run(&self, tell: &mut dyn FnMut(Event)) -> Result<Built, BuildError> {
+        let given = self.given()?;
+        if let Some(kernel) = self.existing(&given) {
+            return Ok(Built::Existing(kernel));
+        }
+        let missing = tools::missing(given == Given::Package);
+        if !missing.is_empty() {
+            return Err(BuildError::MissingTools { tools: missing });
+        }
+        let _lock = self.cache.lock(&self.name)?;
+        let hash = configuration_hash();
+        let key = match &given {
+            Given::Package => hash,
+            Given::Tree { fingerprint, .. } => format!("{hash}-{fingerprint}"),
+        };
+        let work = Work::open(self.cache.work(&self.name), &key)?;
+        let runner = Runner::new(&work.log(), self.stop);
+        let origin = self.prepare(&given, &work, &runner, tell)?;
+        let make = Make::new(work.tree(), self.jobs, &runner);
+        tell(Event::Configuring);
+        make.configure()?;
+        make.compile(tell)?;
+        tell(Event::Storing);
+        self.store(origin, &make, &work)?;
+        work.discard()?;
+        Ok(Built::New(self.cache.find(&self.name)?))
+    }
+
+    fn given(&self) -> Result<Given, BuildError> {
+        match &self.source {
+            BuildSource::Package if !self.name.is_version() => {
+                Err(BuildError::NotVersion { name: self.name.to_string() })
+            }
+            BuildSource::Package => Ok(Given::Package),
+            BuildSource::Tree(directory) => {
+                let directory = canonical(directory)?;
+                tree::check(&directory)?;
+                let fingerprint = tree::fingerprint(&directory)?;
+                Ok(Given::Tree { directory, fingerprint })
+            }
+        }
+    }
+
+    /// The image of this source, if it has the present configuration.
+    fn existing(&self, given: &Given) -> Option<Kernel> {
+        let kernel = self.cache.find(&self.name).ok().filter(Kernel::is_current)?;
+        let is_same = match (given, &kernel.manifest.source) {
+            (Given::Package, SourceOrigin::Package { .. }) => true,
+            (Given::Tree { fingerprint, .. }, SourceOrigin::Tree { fingerprint: of, .. }) => {
+                fingerprint == of
+            }
+            _ => false,
+        };
+        is_same.then_some(kernel)
+    }
+
+    /// Makes the patched tree, or as much as is missing of it.
+    fn prepare(
+        &self,
+        given: &Given,
+        work: &Work,
+        runner: &Runner<'_>,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<SourceOrigin, BuildError> {
+        let (origin, package) = match given {
+            Given::Tree { directory, fingerprint } => {
+                let directory = directory.to_string_lossy().into_owned();
+                (SourceOrigin::Tree { directory, fingerprint: fingerprint.clone() }, None)
+            }
+            Given::Package => {
+                let (package, path) = match work.package() {
+                    Some(found) => found,
+                    None => self.download(work, runner, tell)?,
+                };
+                (package.origin, Some(path))
+            }
+        };
+        if work.has_tree() {
+            return Ok(origin);
+        }
+        tell(Event::Unpacking);
+        let partial = work.new_tree()?;
+        let mut tick = || {};
+        match (given, package) {
+            (Given::Tree { directory, .. }, _) => {
+                tree::copy(directory, &partial, runner, &mut tick)?;
+            }
+            (Given::Package, Some(path)) => {
+                let name = format!("linux-source-{}", self.name);
+                tree::unpack(&path, &name, &partial, runner, &mut tick)?;
+            }
+            (Given::Package, None) => unreachable!("a package was just found or downloaded"),
+        }
+        tree::check(&partial)?;
+        let names = patches::apply(&partial, runner)?;
+        write_json(&partial.join(PATCHED), &names)?;
+        tell(Event::Patched { names });
+        fs::rename(&partial, work.tree()).map_err(BuildError::file("rename", &partial))?;
+        Ok(origin)
+    }
+
+    fn download(
+        &self,
+        work: &Work,
+        runner: &Runner<'_>,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(Package, PathBuf), BuildError> {
+        let packages = work.packages();
+        let mut looking = |suite: &str| tell(Event::Looking { suite: suite.into() });
+        let found = apt::find(self.name.as_str(), &packages, runner, &mut looking)?;
+        let package = format!("{} {}", found.package, found.version);
+        let mut progress = |done| {
+            tell(Event::Downloading { package: package.clone(), done, total: found.bytes });
+        };
+        progress(0);
+        let path = apt::download(&found, &packages, runner, &mut progress)?;
+        let (package, version, suite) = (found.package, found.version, found.suite);
+        let origin = SourceOrigin::Package { package, version, suite };
+        let package = Package { origin, file: found.file };
+        work.keep_package(&package)?;
+        Ok((package, path))
+    }
+
+    /// Puts the image, its configuration and its manifest into the cache, in one step.
+    fn store(&self, source: SourceOrigin, make: &Make<'_>, work: &Work) -> Result<(), BuildError> {
+        let partial = work.new_image()?;
+        let image = partial.join(IMAGE);
+        make.strip(&image)?;
+        let config = make.config()?;
+        fs::write(partial.join(CONFIG), &config)
+            .map_err(BuildError::file("write", &partial.join(CONFIG)))?;
+        let content = fs::read(&image).map_err(BuildError::file("read", &image))?;
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let manifest = Manifest {
+            name: self.name.to_string(),
+            release: make.release(&image)?,
+            source,
+            patches: applied(&work.tree()),
+            configuration_hash: configuration_hash(),
+            missing_options: missing(&config),
+            hz: recipe::option(&config, "CONFIG_HZ").and_then(|hz| hz.parse().ok()).unwrap_or(100),
+            seccomp: make.has_seccomp(),
+            compiler: make.compiler()?,
+            image_hash: blake3::hash(&content).to_hex()[..16].to_owned(),
+            image_bytes: content.len() as u64,
+            built_unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX),
+            compiled_files: make.compiled_files(),
+        };
+        write_json(&partial.join(MANIFEST), &KERNEL_DOCUMENT.of(&manifest))?;
+        replace(&partial, &self.cache.directory(&self.name))
+    }
+}
+
+/// Which patches were applied, in a tree that is complete.
+const PATCHED: &str = ".tcplab-patches.json";
+
+fn applied(tree: &Path) -> Vec<String> {
+    let text = fs::read_to_string(tree.join(PATCHED)).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+fn missing(config: &str) -> Vec<String> {
+    recipe::missing_options(config).into_iter().map(str::to_owned).collect()
+}
+
+/// Moves `new` to `place`; what was there is moved to where `new` was.
+fn replace(new: &Path, place: &Path) -> Result<(), BuildError> {
+    let moved = match renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE) {
+        Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => {
+            fs::rename(new, place)
+        }
+        moved => moved.map_err(io::Error::from),
+    };
+    moved.map_err(BuildError::file("write", place))
+}
+
+fn canonical(directory: &Path) -> Result<PathBuf, BuildError> {
+    directory.canonicalize().map_err(BuildError::file("open", directory))
+}
+
+/// The source, looked at.
+#[derive(Debug, PartialEq, Eq)]
+enum Given {
+    Package,
+    Tree { directory: PathBuf, fingerprint: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn build(cache: &Cache, name: &str, source: BuildSource) -> Result<Built, BuildError> {
+        let stop = AtomicBool::new(false);
+        Build { name: name.parse().unwrap(), source, jobs: 1, cache, stop: &stop }.run(&mut |_| {})
+    }
+
+    #[test]
+    fn name_that_is_no_version_needs_a_tree() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::at(home.path().join("kernels"));
+        let error = build(&cache, "mine", BuildSource::Package).unwrap_err();
+        assert!(matches!(error, BuildError::NotVersion { .. }), "{error}");
+        assert!(!cache.root().exists(), "nothing is made for a mistake");
+    }
+
+    #[test]
+    fn directory_without_linux_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = Cache::at(home.path().join("kernels"));
+        let source = BuildSource::Tree(home.path().into());
+        let error = build(&cache, "mine", source).unwrap_err();
+        assert!(matches!(error, BuildError::NotLinux { .. }), "{error}");
+        assert!(BuildSource::name_of(home.path()).is_err());
+    }
+
+    #[test]
+    fn new_image_replaces_the_old_one_in_one_step() {
+        let home = tempfile::tempdir().unwrap();
+        let (new, place) = (home.path().join("new"), home.path().join("place"));
+        for content in ["first", "second"] {
+            fs::create_dir_all(&new).unwrap();
+            fs::write(new.join("image"), content).unwrap();
+            replace(&new, &place).unwrap();
+            assert_eq!(fs::read_to_string(place.join("image")).unwrap(), content);
+        }
+        assert_eq!(fs::read_to_string(new.join("image")).unwrap(), "first");
+    }
+}
