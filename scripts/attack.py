@@ -235,6 +235,8 @@ def floods(kept):
     yield Attack("100000 live connections, 64 MB", ["trace", live, "--top", "1", "--memory", "64MB"], [0], "", 130, seconds=120)
     yield Attack("100000 lone SYNs", ["trace", lone, "--top", "1"], [0], "", 120, seconds=120)
     yield Attack("100000 lone SYNs, JSON Lines", ["trace", lone, "--jsonl"], [0], "", 120, per_connection(count, 2_000), seconds=120)
+    for output in ["--json=/dev/null", "--html=/dev/null"]:
+        yield Attack(f"100000 lone SYNs, {output}", ["trace", lone, output], [0], "", 250, seconds=240)
     lone = kept("lone6.pcap", b"".join(pcap(lone_over_ipv6(count))))
     yield Attack("100000 lone IPv6 SYNs", ["trace", lone, "--top", "1"], [0], "", 120, seconds=120)
 

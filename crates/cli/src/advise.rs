@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::json;
 use tcplab_lab::RunDirectory;
@@ -17,13 +17,13 @@ use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
-use tcplab_scenario::Scenario;
+use tcplab_scenario::{Scenario, Stack};
 use tcplab_trace::{Analyzer, Only};
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
 use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
-use crate::output::{answer, in_document, wrapped, write_file};
+use crate::output::{answer, in_document, print_note, wrapped, write_file};
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 use crate::{path_choice, trace};
@@ -124,7 +124,11 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
             }
             None => {
                 let from = RunDirectory::named(from, &arguments.results.runs);
-                return if from.is_dir() { of_run(&from, goal) } else { of_capture(&from) };
+                return if from.is_dir() {
+                    of_run(&from, goal, arguments.stack.is_some())
+                } else {
+                    of_capture(&from)
+                };
             }
         }
     }
@@ -176,9 +180,8 @@ fn of_capture(file: &Path) -> Result<Known> {
     let (index, connection) = busiest
         .connection
         .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
-    let mut situation = Situation::of_connection(&connection).with_context(|| {
-        format!("{}: contains no RTT sample, which the formulas need", file.display())
-    })?;
+    let mut situation = Situation::of_connection(&connection)
+        .map_err(|lacking| anyhow!("{}: {lacking}", file.display()))?;
     situation.congestion = if trace::is_stdin(file) {
         Congestion::unknown("standard input cannot be read a second time")
     } else {
@@ -193,7 +196,7 @@ fn of_capture(file: &Path) -> Result<Known> {
 }
 
 /// The best variants of a run, and the situation in the first trial of the best.
-fn of_run(path: &Path, goal: Goal) -> Result<Known> {
+fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
     let directory = RunDirectory::open(path)?;
     let result = path.join("run.json");
     let file = std::fs::File::open(&result).with_context(|| {
@@ -233,6 +236,12 @@ fn of_run(path: &Path, goal: Goal) -> Result<Known> {
         Endpoint::Server => &spec.server,
     };
     situation.congestion = congestion_of_run(&run, case, end.socket.congestion());
+    if end.stack == Stack::Model("netburner") && !has_stack {
+        print_note(
+            "the sender is the model of NetBurner's stack, which counts buffers: add `--stack \
+             netburner` for how many it needs",
+        );
+    }
     let title = format!("{}, {}", run.title, case.name);
     let world =
         if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };

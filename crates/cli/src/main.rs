@@ -19,6 +19,7 @@ mod paths;
 mod picture;
 mod print_error;
 mod progress;
+mod remedied;
 mod replay;
 mod report;
 mod rfc6349;

@@ -9,6 +9,7 @@ use anyhow::Error;
 use tcplab_capture::ReadError;
 use tcplab_recording::RecordingError;
 use tcplab_scenario::nearest;
+use tcplab_trace::Filter;
 
 /// What a file or directory is to tcplab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,11 +116,17 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
         }
         _ => {}
     }
-    let is_missing = error.chain().any(|cause| {
-        let missing = |it: &io::Error| it.kind() == ErrorKind::NotFound;
-        cause.downcast_ref().is_some_and(missing)
-            || matches!(cause.downcast_ref(), Some(RecordingError::Unfinished { .. }))
-    });
+    let refused = |kind: fn(ErrorKind) -> bool| {
+        let is = |it: &io::Error| kind(it.kind());
+        error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
+    };
+    if refused(|kind| kind != ErrorKind::NotFound) {
+        return None;
+    }
+    let is_missing = refused(|kind| kind == ErrorKind::NotFound)
+        || error
+            .chain()
+            .any(|cause| matches!(cause.downcast_ref(), Some(RecordingError::Unfinished { .. })));
     let (command, places) = named(said)?;
     places.into_iter().find_map(|place| {
         let path = Path::new(&place);
@@ -133,7 +140,10 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
             let is_json = typed().windows(2).any(|pair| pair[0] == "--json" && pair[1] == place);
             is_json.then(|| format!("write `--json={place}`"))
         };
+        let is_filter = || command == "trace" && Filter::parse(&place).is_ok();
+        let filter = || is_filter().then(|| format!("`--filter '{place}'` chooses packets"));
         json()
+            .or_else(filter)
             .or_else(|| near(path).map(|near| format!("did you mean `{near}`?")))
             .or(other)
             .or_else(check)
@@ -153,6 +163,9 @@ fn typed() -> Vec<String> {
     env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
+/// The shortest name of a file that another is taken for, characters.
+const SHORTEST: usize = 3;
+
 /// A file or directory beside `path` with a similar name.
 fn near(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
@@ -160,7 +173,13 @@ fn near(path: &Path) -> Option<String> {
     let entries = folder.unwrap_or(Path::new(".")).read_dir().ok()?;
     let mut names: Vec<String> =
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    // Any two short names are alike.
+    let is_long = |name: &str| name.chars().count() >= SHORTEST;
+    names.retain(|known| is_long(known) && known != name);
     names.sort();
+    if !is_long(name) {
+        return None;
+    }
     // Without the extension, too.
     let stem = |known: &&String| Path::new(known).file_stem().is_some_and(|stem| stem == name);
     let near = nearest(name, names.iter().map(String::as_str));

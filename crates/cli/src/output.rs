@@ -234,12 +234,14 @@ fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
         // An open file may contain what others wrote: append.
         return Ok((OpenOptions::new().append(true).open(name)?, None));
     }
-    let beside = Unfinished::file(beside(&place));
+    let beside = beside(&place);
     // A leftover of a process with our PID, or a trap.
-    let _ = fs::remove_file(beside.path());
+    let _ = fs::remove_file(&beside);
     // The new file keeps the access rights of the old one.
     let mode = there.as_ref().map_or(mode, |it| it.permissions().mode() & 0o777);
-    let file = File::options().write(true).create_new(true).mode(mode).open(beside.path())?;
+    let (beside, file) = Unfinished::file(beside, |beside| {
+        File::options().write(true).create_new(true).mode(mode).open(beside)
+    })?;
     if let Some(there) = there {
         // What the umask took away.
         file.set_permissions(there.permissions())?;
@@ -283,6 +285,29 @@ fn named(name: &Path, source: io::Error) -> io::Error {
 pub(crate) struct Unwritten {
     name: PathBuf,
     source: io::Error,
+}
+
+impl Unwritten {
+    /// What can be done about it.
+    pub(crate) fn remedy(&self) -> Option<&'static str> {
+        remedy_of(self.source.kind())
+    }
+}
+
+/// What can be done where an output cannot be written.
+pub(crate) fn remedy_of(refusal: io::ErrorKind) -> Option<&'static str> {
+    match refusal {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("make room on that disk, or write to another")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("raise the limit on the size of files (`ulimit -f unlimited`)")
+        }
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::ReadOnlyFilesystem
+        | io::ErrorKind::NotADirectory => Some("write to another place"),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Unwritten {

@@ -12,10 +12,14 @@ use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
+use tcplab_units::MORE_DESCRIPTORS;
 
 use crate::exit::ERROR;
 use crate::mistaken;
-use crate::output::{UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note};
+use crate::output::{
+    UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note, remedy_of,
+};
+use crate::remedied::Remedied;
 
 /// Prints an error with its source line or remedy, if it has one.
 pub(crate) fn print_error(error: &Error) -> ExitCode {
@@ -31,10 +35,10 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
             || matches!(cause.downcast_ref::<TrialError>(), Some(TrialError::Stopped))
     });
     let head = if is_stop { "" } else { "error: " };
-    let said = chain(error);
+    let said = unwritten(error).map_or_else(|| chain(error), ToString::to_string);
     print_note(&format!("{head}{said}"));
     let remedy = mistaken::other_command(error, &said)
-        .or_else(|| remedy(error))
+        .or_else(|| remedy(error, &said))
         .or_else(|| mistaken::remedy(error, &said));
     if let Some(remedy) = remedy {
         print_note(&format!("  try: {remedy}"));
@@ -139,13 +143,33 @@ fn scenario_error(error: &Error) -> Option<&ScenarioError> {
     }
 }
 
-fn remedy(error: &Error) -> Option<String> {
-    error
-        .downcast_ref::<LabError>()
-        .and_then(LabError::remedy)
+fn remedy(error: &Error, said: &str) -> Option<String> {
+    if let Some(unwritten) = unwritten(error) {
+        return unwritten.remedy().map(str::to_owned);
+    }
+    if error.to_string().starts_with(UNHEARD) {
+        let refusal = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>())?;
+        return remedy_of(refusal.kind()).map(str::to_owned);
+    }
+    let own = error.chain().find_map(|cause| cause.downcast_ref::<Remedied>());
+    own.map(Remedied::remedy)
+        .or_else(|| error.downcast_ref::<LabError>().and_then(LabError::remedy))
         .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
         .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
+        .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
+}
+
+/// The end of the error where a process has all descriptors that it may have (EMFILE), as the
+/// standard library says it.
+const TOO_MANY_FILES: &str = "(os error 24)";
+
+/// An output that could not be written, if the error is about one: it says all.
+fn unwritten(error: &Error) -> Option<&Unwritten> {
+    error.chain().find_map(|cause| {
+        let inner = cause.downcast_ref::<io::Error>()?.get_ref()?;
+        inner.downcast_ref()
+    })
 }

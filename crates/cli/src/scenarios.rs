@@ -7,6 +7,7 @@ use std::string::FromUtf8Error;
 use anyhow::{Context, Result, anyhow, bail};
 use tcplab_quantities::SCENARIOS_DOCUMENT;
 use tcplab_scenario::{Scenario, catalogue, nearest};
+use tcplab_units::visible_line;
 
 use crate::arguments::ScenariosArguments;
 use crate::files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
@@ -14,19 +15,33 @@ use crate::output::{answer, answer_or_json, counted, listed};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     if let Some(name) = &arguments.name {
+        let members = parsed(|known| is_within(known, name))?;
+        if !members.is_empty() {
+            answer(&list(&members))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         answer(embedded(name).with_context(|| unknown(name))?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let all = catalogue()
-        .iter()
-        .map(|(name, source)| Ok(Scenario::parse(source, name)?))
-        .collect::<Result<Vec<Scenario>>>()?;
+    let all = parsed(|_| true)?;
     answer_or_json(&SCENARIOS_DOCUMENT, &arguments.json, &listed("scenarios", &all), || {
         list(&all)
             + "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
                runs a folder.\n"
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The scenarios of the catalogue with such names.
+fn parsed(is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Scenario>> {
+    let wanted = catalogue().iter().filter(|(name, _)| is_wanted(name));
+    wanted.map(|(name, source)| Ok(Scenario::parse(source, name)?)).collect()
+}
+
+/// Whether the scenario lies in a folder.
+fn is_within(name: &str, folder: &str) -> bool {
+    let inside = name.strip_prefix(folder.trim_end_matches('/'));
+    inside.is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// By folder, those without a folder first.
@@ -89,7 +104,7 @@ pub(crate) fn find(given: &str) -> Result<Scenario> {
         &name.unwrap_or_else(|| given.into()),
         &mut files_beside(path),
     );
-    Ok(scenario.map_err(|error| error.in_file(given))?)
+    Ok(scenario.map_err(|error| error.in_file(&visible_line(given)))?)
 }
 
 /// The bytes of a scenario or path file, called as it was `given`.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tcplab_quantities::SOCKET_OPTIONS_DOCUMENT;
+use tcplab_scenario::nearest;
 use tcplab_testbed::{OptionState, Reading, Setting, survey};
 use tcplab_units::Span;
 use tcplab_workload::{Access, Level, SocketRole};
@@ -51,21 +52,27 @@ fn chosen<'s>(
         return Ok(chosen);
     }
     for name in &arguments.names {
-        if !chosen.iter().any(|state| has_part(state, name)) {
-            bail!(
-                "no option has `{name}` in its name{}: `tcplab sockopts` lists all",
-                if arguments.level.is_some() || arguments.keys {
-                    " among the chosen ones"
-                } else {
-                    ""
-                }
-            );
+        if !chosen.iter().any(|state| has_part(state, name) || is_told_of(state, name)) {
+            let among = if arguments.level.is_some() || arguments.keys {
+                " among the chosen ones"
+            } else {
+                ""
+            };
+            let known = || chosen.iter().flat_map(|it| [Some(it.info.name), it.info.key]);
+            let near = nearest(name, known().flatten());
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            bail!("no option has `{name}` in its name{among}: {near}`tcplab sockopts` lists all");
         }
     }
     // A full name selects that option only.
     let means = |state: &OptionState, name: &String| {
         let exact = states.iter().any(|any| is_named(any, name));
-        if exact { is_named(state, name) } else { has_part(state, name) }
+        let in_a_name = || states.iter().any(|any| has_part(any, name));
+        match name {
+            name if exact => is_named(state, name),
+            name if in_a_name() => has_part(state, name),
+            name => is_told_of(state, name),
+        }
     };
     chosen.retain(|state| arguments.names.iter().any(|name| means(state, name)));
     Ok(chosen)
@@ -80,6 +87,13 @@ fn has_part(state: &OptionState, part: &str) -> bool {
     let part = part.to_lowercase();
     state.info.name.to_lowercase().contains(&part)
         || state.info.key.is_some_and(|key| key.contains(&part))
+}
+
+/// Whether what is said of the option has the word.
+fn is_told_of(state: &OptionState, word: &str) -> bool {
+    let word = word.to_lowercase();
+    let told = state.info.effect.to_lowercase();
+    told.split(|c: char| !c.is_alphanumeric()).any(|part| part == word)
 }
 
 /// Whether the user gave the full name of each.

@@ -21,30 +21,41 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// A file that is about to be created.
-    pub(crate) fn file(path: PathBuf) -> Unfinished {
-        Unfinished::new(path, |path| fs::remove_file(path))
+    /// The file that `create` creates.
+    pub(crate) fn file<T>(
+        path: PathBuf,
+        create: impl FnOnce(&Path) -> io::Result<T>,
+    ) -> io::Result<(Unfinished, T)> {
+        Unfinished::new(path, create, |path| fs::remove_file(path))
     }
 
-    /// A directory that is about to be created, with all that will be in it.
-    pub(crate) fn directory(path: PathBuf) -> Unfinished {
-        Unfinished::new(path, |path| {
+    /// A new directory, with all that will be in it.
+    pub(crate) fn directory(path: PathBuf) -> io::Result<Unfinished> {
+        let remove = |path: &Path| {
             // Meanwhile nobody creates a file in it.
             let aside = path.with_extension("removed");
             fs::rename(path, &aside)?;
             fs::remove_dir_all(aside)
-        })
+        };
+        Ok(Unfinished::new(path, |path| fs::create_dir(path), remove)?.0)
     }
 
-    /// A directory that stays if something is in it.
-    pub(crate) fn empty_directory(path: PathBuf) -> Unfinished {
-        Unfinished::new(path, |path| fs::remove_dir(path))
+    /// A new directory that stays if something is in it.
+    pub(crate) fn empty_directory(path: PathBuf) -> io::Result<Unfinished> {
+        Ok(Unfinished::new(path, |path| fs::create_dir(path), |path| fs::remove_dir(path))?.0)
     }
 
-    fn new(path: PathBuf, remove: Remove) -> Unfinished {
+    fn new<T>(
+        path: PathBuf,
+        create: impl FnOnce(&Path) -> io::Result<T>,
+        remove: Remove,
+    ) -> io::Result<(Unfinished, T)> {
         clean_on_signals(remove_all);
-        all().push((path.clone(), remove));
-        Unfinished { path }
+        // A signal comes before there is anything, or finds it here.
+        let mut all = all();
+        let created = create(&path)?;
+        all.push((path.clone(), remove));
+        Ok((Unfinished { path }, created))
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -1,8 +1,6 @@
 //! One direction of a connection: questions that many rules ask.
 
-use tcplab_trace::{
-    CapturePoint, Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions,
-};
+use tcplab_trace::{Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::finding::Shown;
@@ -62,28 +60,14 @@ impl<'a> Direction<'a> {
         self.flow.transfer.time.max(self.flow.shares.total())
     }
 
-    /// The path's RTT without queues. Away from the sender, data show only part of it; the two
-    /// halves of the handshake add up to the whole anywhere. If the handshake was delayed, the
-    /// bound is the time of a window: no more than one window passes per round trip.
+    /// The path's RTT without queues ([`Connection::path_round_trip`]).
     pub(crate) fn round_trip(&self) -> Option<Span> {
-        let handshake = self.connection.handshake.round_trip;
-        let found = match self.flow.capture_point {
-            CapturePoint::Sender | CapturePoint::Unknown => self.flow.round_trips.min.or(handshake),
-            CapturePoint::Middle | CapturePoint::Receiver => {
-                handshake.map(|span| span.min(self.time_of_a_window()))
-            }
-        };
-        found.filter(|span| !span.is_zero())
+        self.connection.path_round_trip(self.flow)
     }
 
-    /// The mean time to send the largest window.
-    fn time_of_a_window(&self) -> Span {
-        let windows = &self.flow.windows;
-        let window = windows.max.filter(|_| windows.scale_known);
-        let bits = window.zip(self.flow.transfer.goodput).map(|(window, rate)| {
-            window.bits() * 1_000_000_000 / u128::from(rate.bits_per_second().max(1))
-        });
-        bits.and_then(|nanos| u64::try_from(nanos).ok()).map_or(Span::MAX, Span::from_nanos)
+    /// Where the RTT comes from, if not from the data, in brackets.
+    pub(crate) fn round_trip_basis(&self) -> &'static str {
+        if self.connection.is_away(self.flow) { " (by handshake and timestamps)" } else { "" }
     }
 
     /// The bandwidth-delay product at the path's measured rate.

@@ -15,15 +15,18 @@ pub mod delayed_acks;
 mod direction;
 pub mod fast_open;
 mod finding;
+pub mod flight_limited;
 pub mod half_closed;
 pub mod loss_rate;
 pub mod lost_retransmissions;
+pub mod midstream;
 pub mod nagle_delay;
 pub mod network_duplicates;
 pub mod no_reaction;
 pub mod no_sack;
 pub mod no_timestamps;
 pub mod not_opened;
+pub mod one_direction;
 pub mod path_full;
 pub mod path_mtu;
 pub mod recovery_episode;
@@ -63,6 +66,8 @@ pub use story::story;
 pub const RULES: &[Rule] = &[
     capture_gaps::RULE,
     captured_twice::RULE,
+    one_direction::RULE,
+    midstream::RULE,
     not_opened::RULE,
     syn_retransmitted::RULE,
     fast_open::RULE,
@@ -73,6 +78,7 @@ pub const RULES: &[Rule] = &[
     window_scaling::RULE,
     zero_window::RULE,
     send_buffer::RULE,
+    flight_limited::RULE,
     application_limited::RULE,
     slow_answers::RULE,
     slow_start::RULE,
@@ -102,8 +108,11 @@ pub const RULES: &[Rule] = &[
 
 /// The findings of all rules, in order of time; [`worst_first`] sorts them by weight.
 pub fn examine(connection: &Connection) -> Vec<Finding> {
+    // The other rules need both directions.
+    let of_one_end: &[Rule] = &[captured_twice::RULE, one_direction::RULE];
+    let rules = if connection.one_way.is_some() { of_one_end } else { RULES };
     let mut findings: Vec<Finding> =
-        RULES.iter().flat_map(|rule| rule.examine(connection)).collect();
+        rules.iter().flat_map(|rule| rule.examine(connection)).collect();
     findings.sort_by_key(|finding| finding.at);
     findings
 }

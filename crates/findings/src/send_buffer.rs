@@ -27,6 +27,10 @@ const SHARE: u64 = 20;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::SendBuffer, SHARE).filter(|_| direction.is_transfer())?;
+    // Without the scale, a full receive window looks the same: the rule on late captures says so.
+    if !direction.flow.windows.scale_negotiated {
+        return None;
+    }
     let (sender, most) = (direction.sender, direction.flow.totals.max_in_flight);
     let mut statement = format!(
         "The {sender}'s send buffer limited it for {}: at most {} were in flight, although both \
@@ -35,8 +39,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         amount(most),
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(most).zip(direction.round_trip()) {
-        statement +=
-            &format!(" At an RTT of {} that is at most {}.", rounded(round_trip), speed(rate));
+        statement += &format!(
+            " At an RTT of {}{} that is at most {}.",
+            rounded(round_trip),
+            direction.round_trip_basis(),
+            speed(rate)
+        );
     }
     let size = match direction.bandwidth_delay_product().filter(|&needed| needed > most) {
         Some(needed) => format!(" to {} or more", amount(needed)),

@@ -44,8 +44,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
     {
-        statement +=
-            &format!(" At an RTT of {} it carries at most {}.", rounded(round_trip), speed(rate));
+        statement += &format!(
+            " At an RTT of {}{} it carries at most {}.",
+            rounded(round_trip),
+            direction.round_trip_basis(),
+            speed(rate)
+        );
     }
     let needed = direction.bandwidth_delay_product().filter(|&needed| needed > largest);
     if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {

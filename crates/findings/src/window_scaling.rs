@@ -48,8 +48,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     if let Some((rate, round_trip)) = direction.rate_of_window(UNSCALED).zip(direction.round_trip())
     {
-        statement +=
-            &format!(" At an RTT of {} that is at most {}.", rounded(round_trip), speed(rate));
+        statement += &format!(
+            " At an RTT of {}{} that is at most {}.",
+            rounded(round_trip),
+            direction.round_trip_basis(),
+            speed(rate)
+        );
     }
     if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {
         statement +=

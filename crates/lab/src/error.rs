@@ -7,8 +7,8 @@ use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
 use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
-use tcplab_scenario::ScenarioError;
-use tcplab_sim::{GuestTrialError, SimError};
+use tcplab_scenario::{ScenarioError, nearest};
+use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SimError};
 use tcplab_testbed::TrialError;
 use tcplab_units::MORE_PROCESSES;
 
@@ -56,6 +56,8 @@ pub enum LabError {
     KernelNeeded { case: String, what: &'static str, why: String, remedy: Option<String> },
     #[error("case {case}: {source}")]
     NoCongestion { case: String, source: TrialError },
+    #[error("case {case}: `{name}` is no congestion control of a model")]
+    NoModelledCongestion { case: String, name: String },
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
     #[error(transparent)]
@@ -87,6 +89,11 @@ impl LabError {
             LabError::Trial { source, .. }
             | LabError::NoCongestion { source, .. }
             | LabError::Calibration { source } => source.remedy(),
+            LabError::NoModelledCongestion { name, .. } => {
+                let near = nearest(name, CONGESTION_CONTROLS.into_iter());
+                let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                Some(format!("{near}there are {}", CONGESTION_CONTROLS.join(", ")))
+            }
             LabError::AboveCeiling(error) => Some(format!(
                 "{}, or use `--allow-above-ceiling`: the run is then flagged",
                 error.remedy()

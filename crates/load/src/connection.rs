@@ -63,6 +63,11 @@ impl Connection {
         self.exchange.as_ref().map(|exchange| exchange.since)
     }
 
+    /// Whether a part of an answer has come.
+    pub(crate) fn is_receiving(&self) -> bool {
+        self.exchange.as_ref().is_some_and(|exchange| exchange.first_byte.is_some())
+    }
+
     /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
     pub(crate) fn begin(
         &mut self,
@@ -81,15 +86,16 @@ impl Connection {
         Ok(Some(self.socket.insert(socket)))
     }
 
-    /// Continues as far as it can, and reports events. `buffer` is for what is received.
+    /// Continues as far as it can, and reports events. `buffer` is for what is received; an answer
+    /// that arrives without a pause is left at `last`, to be given up.
     pub(crate) fn go_on(
         &mut self,
         question: &Question,
-        now: Instant,
+        (now, last): (Instant, Option<Instant>),
         buffer: &mut [u8],
         report: &mut dyn FnMut(Event),
     ) {
-        if let Err(fault) = self.try_to_go_on(question, now, buffer, report) {
+        if let Err(fault) = self.try_to_go_on(question, (now, last), buffer, report) {
             self.give_up(fault, report);
         }
     }
@@ -111,7 +117,7 @@ impl Connection {
     fn try_to_go_on(
         &mut self,
         question: &Question,
-        now: Instant,
+        (now, last): (Instant, Option<Instant>),
         buffer: &mut [u8],
         report: &mut dyn FnMut(Event),
     ) -> Result<(), Fault> {
@@ -155,6 +161,7 @@ impl Connection {
             };
             let (result, keeps) = match verdict {
                 Verdict::More if count < buffer.len() => return Ok(()),
+                Verdict::More if last.is_some_and(|last| Instant::now() >= last) => return Ok(()),
                 Verdict::More => continue,
                 // A server that answers before it was asked everything has not listened.
                 Verdict::Good { .. } if exchange.sent < question.bytes.len() => {

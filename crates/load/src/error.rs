@@ -80,6 +80,7 @@ impl fmt::Display for Fault {
             Fault::Reset => "reset",
             Fault::Closed => "closed early",
             Fault::Timeout => "timeout",
+            Fault::Unfinished => "answer still arriving 1 s after the end",
             Fault::Status(code) => return write!(f, "status {code}"),
             Fault::Body => "wrong body",
             Fault::Protocol => "malformed response",
@@ -110,6 +111,8 @@ pub enum Fault {
     Closed,
     /// The answer, or the connection, took too long.
     Timeout,
+    /// The answer had begun, and did not end when the load did.
+    Unfinished,
     /// The answer said that something is wrong: its status, which is not one of 200 to 399.
     Status(u16),
     /// The response has the wrong length or content.

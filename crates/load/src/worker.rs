@@ -21,6 +21,8 @@ const EVENTS: usize = 256;
 const BUFFER: usize = 64 << 10;
 /// How often exchanges are looked at for those that take too long.
 const SWEEP: Duration = Duration::from_millis(20);
+/// How long after the end an answer may go on that has begun: it might have none.
+const GRACE: Duration = Duration::from_secs(1);
 /// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
@@ -253,7 +255,8 @@ impl<'a> Worker<'a> {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
         let was_connected = connection.is_connected();
         let mut is_answered = false;
-        connection.go_on(self.load.question, now, &mut self.buffer, &mut |event| {
+        let times = (now, self.load.end.map(|end| end + GRACE));
+        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event| {
             is_answered |= matches!(event, Event::Over { .. });
             ledger.note(index, event, now);
         });
@@ -284,11 +287,14 @@ impl<'a> Worker<'a> {
         if is_stopped || self.load.end.is_some_and(|end| now >= end) {
             self.is_over = true;
         }
+        let is_past = self.load.end.is_some_and(|end| now >= end + GRACE);
         for index in 0..self.connections.len() {
             let Some(since) = self.connections[index].busy_since() else { continue };
             let is_late = now.saturating_duration_since(since) >= self.load.config.timeout;
             if is_late {
                 self.give_up(index, Fault::Timeout, now);
+            } else if is_past && self.connections[index].is_receiving() {
+                self.give_up(index, Fault::Unfinished, now);
             } else if is_stopped {
                 // Requests cut off by the end are no failure.
                 let connection = &mut self.connections[index];

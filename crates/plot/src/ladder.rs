@@ -58,8 +58,8 @@ pub fn ladder(scene: &LadderScene<'_>) -> String {
     for (x, name) in [(SENDER, scene.sender), (RECEIVER, scene.receiver)] {
         svg.push_str(&format!(r#"<text class="end" x="{x}" y="16">{}</text>"#, escape(name)));
     }
-    svg.push_str(&format!(r#"<text class="head" x="{FRAMES}" y="16">frame</text>"#));
-    svg.push_str(&format!(r#"<text class="head" x="{TIMES}" y="16">time, s</text>"#));
+    svg.push_str(&format!(r#"<text class="head" x="{FRAMES}" y="30">frame</text>"#));
+    svg.push_str(&format!(r#"<text class="head" x="{TIMES}" y="30">time, s</text>"#));
     for row in &rows {
         match &row.what {
             What::Packet(line) => packet(&mut svg, row, line, again(scene.flow, line)),
@@ -116,16 +116,16 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
         rows.push(Row { top, height, what, labels, notes });
         top += height;
     };
-    let mut before: Option<&LadderLine> = None;
+    // Of the packets so far, folded ones too.
+    let mut latest: Option<Instant> = None;
     for line in scene.lines {
-        if let Some(before) = before {
-            let gap = line.at.since(before.at);
-            // A fold is no silence.
-            if gap >= SILENT && before.folded == 0 && line.folded == 0 {
+        if let Some(latest) = latest {
+            let gap = line.at.since(latest);
+            if gap >= SILENT {
                 push(What::Silence(gap), SILENCE, vec![], vec![]);
             }
         }
-        before = Some(line);
+        latest = latest.max(Some(line.until));
         let notes = line.note.as_deref().map_or(vec![], |note| wrap(note, NOTE_CHARACTERS));
         let beside = notes.len() as i64 * LINE + 8;
         if line.folded > 0 {

@@ -105,7 +105,7 @@ fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
 }
 
 fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
-    svg.push_str(&format!(r#"<text class="title" x="16" y="28">{}</text>"#, escape(diagram.title)));
+    svg.push_str(&format!(r#"<text class="title" x="16" y="18">{}</text>"#, escape(diagram.title)));
     for (who, walk) in diagram.walks.both().into_iter().enumerate() {
         let y = 52 + who as i64 * 20;
         let class = WHO[who];

@@ -115,6 +115,7 @@ fn a_small_transfer_as_charts() {
 fn a_small_ladder() {
     let line = |at, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {
         at: ms(at),
+        until: ms(if folded > 0 { 109 } else { at }),
         frame: at,
         from_sender,
         label: label.into(),

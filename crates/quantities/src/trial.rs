@@ -149,7 +149,7 @@ quantities! {
         "Payload divided by transfer time";
     RESPONSE_TIME_MS = "response_time_ms", Milliseconds, "response time",
         "Time from the start of a request until its response was read";
-    MEAN_RTT_MS = "mean_rtt_ms", Milliseconds, "mean RTT",
+    MEAN_RTT_MS = "mean_rtt_ms", Milliseconds, "mean SRTT",
         "Mean of the samples of the sender's smoothed RTT, from the handshake until its FIN is \
          acknowledged";
 }

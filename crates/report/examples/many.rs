@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::time::Instant as Clock;
 
-use tcplab_report::{ONE_FILE, ShownConnection, TracePage};
+use tcplab_report::{CaptureSums, ONE_FILE, ShownConnection, TracePage};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -32,7 +32,12 @@ fn segments(count: usize, out: &str) -> Result<(), Box<dyn std::error::Error>> {
     let trace = synthetic::large(count);
     let shown = ShownConnection { index: 0, connection: &trace.connections[0], findings: &[] };
     let began = Clock::now();
-    let page = TracePage { name: "many segments", trace: &trace, shown: &[shown] };
+    let page = TracePage {
+        name: "many segments",
+        trace: &trace,
+        sums: &CaptureSums::of(&trace.connections),
+        shown: &[shown],
+    };
     let mut file = BufWriter::new(File::create(out)?);
     tcplab_report::write_trace(&page, &mut file)?;
     file.flush()?;

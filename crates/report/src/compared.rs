@@ -7,13 +7,16 @@ use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signe
 
 use crate::title::title;
 
-/// The name of a verdict.
-pub(crate) fn name_of(verdict: Outcome) -> &'static str {
-    match verdict {
+/// The name of a row's verdict. Of one trial `identical` says too much: another seed may differ.
+pub(crate) fn name_of(row: &Row) -> &'static str {
+    match row.outcome {
+        Outcome::Equivalent { identical: true } if row.trials() == [1, 1] => SAME_IN_ONE,
         Outcome::Equivalent { identical: true } => "identical",
         other => other.name(),
     }
 }
+
+const SAME_IN_ONE: &str = "the same in the one trial";
 
 /// The outcome of a comparison, in a sentence or two.
 pub fn sentence(found: &Comparison) -> String {
@@ -32,6 +35,9 @@ pub fn sentence(found: &Comparison) -> String {
         row.map(|row| format!("{}, {}", about(row), change(row))).unwrap_or_default()
     };
     if found.count(is_identical) == all {
+        if found.rows.iter().all(|row| name_of(row) == SAME_IN_ONE) {
+            return format!("B is the same as A in the one trial, in {}.", one_or_all(all, &of));
+        }
         return format!("B is identical to A in {}.", one_or_all(all, &of));
     }
     if equivalent == all {
@@ -68,7 +74,8 @@ pub fn sentence(found: &Comparison) -> String {
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
-            format!(" About {} more trials needed for {about}.", many(more))
+            let more = many(more);
+            format!(" {}{} trials needed for {about}.", more[..1].to_uppercase(), &more[1..])
         });
         return format!("Inconclusive in {inconclusive} of {of}{others}.{least}");
     }
@@ -115,7 +122,7 @@ pub(crate) fn remark(found: &Comparison) -> String {
             _ => "First of the inconclusive ones",
         };
         let trials = if more == 1 { "trial" } else { "trials" };
-        format!("{which}: {about} (about {} more {trials} per side needed).", many(more))
+        format!("{which}: {about} ({} {trials} per side needed).", many(more))
     });
     extreme.into_iter().chain(open).collect::<Vec<_>>().join(" ")
 }
@@ -132,30 +139,54 @@ pub(crate) fn about(row: &Row) -> String {
 /// Such as `+12.3 %`.
 pub(crate) fn change(row: &Row) -> String {
     match row.difference {
+        // By the medians, which may say the opposite of the pairs.
+        d if row.is_different() && d * row.effect < 0.0 && row.effect < 0.0 => {
+            return "lower in some trials".into();
+        }
+        d if row.is_different() && d * row.effect < 0.0 => return "higher in some trials".into(),
         d if d != 0.0 => {}
         // Most trials are equal; the others differ in one direction.
         _ if row.is_different() && row.effect < 0.0 => return "lower in few trials".into(),
         _ if row.is_different() => return "higher in few trials".into(),
         _ => return "no difference".into(),
     }
-    amount(row, row.difference)
+    Notation::of(row).written(row, row.difference)
 }
 
 /// From here on a ratio is said as such, and no longer in percent.
 const TWICE: f64 = 2.0;
 
-/// A difference of this row: `+12.3 %`, `13.1×` from twice on, or in the metric's unit.
-fn amount(row: &Row, difference: f64) -> String {
-    match row.relative(difference) {
-        Some(share) if share >= TWICE - 1.0 => times(share + 1.0),
-        Some(share) => signed_percent(share),
-        None => signed(difference, &in_unit(row, difference.abs())),
-    }
+/// How a row's change and the ends of its interval are written: all alike.
+#[derive(Clone, Copy)]
+enum Notation {
+    /// `13.1×`, with so many decimals.
+    Times(usize),
+    /// `+12.3 %`.
+    Percent(usize),
+    /// In the metric's unit.
+    Unit,
 }
 
-/// A ratio: `13×`.
-fn times(ratio: f64) -> String {
-    format!("{}×", decimal(ratio, usize::from(ratio < 9.95)))
+impl Notation {
+    fn of(row: &Row) -> Notation {
+        let Some(share) = row.relative(row.difference) else { return Notation::Unit };
+        if share < TWICE - 1.0 {
+            return Notation::Percent(if (share * 100.0).abs() < 10.0 { 2 } else { 1 });
+        }
+        let least = row.interval.and_then(|(low, _)| row.relative(low)).unwrap_or(share) + 1.0;
+        Notation::Times(usize::from(least < 9.95) + usize::from(least < 0.995))
+    }
+
+    fn written(self, row: &Row, difference: f64) -> String {
+        let share = row.relative(difference).unwrap_or_default();
+        match self {
+            Notation::Times(places) => format!("{}×", decimal(share + 1.0, places)),
+            Notation::Percent(places) => {
+                signed(share, &format!("{} %", decimal(share.abs() * 100.0, places)))
+            }
+            Notation::Unit => signed(difference, &in_unit(row, difference.abs())),
+        }
+    }
 }
 
 /// Shares differ by points.
@@ -168,10 +199,10 @@ pub(crate) fn verdict(row: &Row) -> String {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),
         Outcome::Different => "different".into(),
-        Outcome::Equivalent { identical: true } => "identical".into(),
+        Outcome::Equivalent { identical: true } => name_of(row).into(),
         Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
         Outcome::Inconclusive { more, too_few: false } => {
-            format!("inconclusive: about {} more needed", many(more))
+            format!("inconclusive: {} needed", many(more))
         }
         Outcome::Inconclusive { more, too_few: true } => {
             let [a, b] = row.trials();
@@ -181,14 +212,20 @@ pub(crate) fn verdict(row: &Row) -> String {
             } else {
                 format!("{a} and {b} trials")
             };
-            format!("inconclusive: {have} {are} too few; about {} more needed", many(more))
+            format!("inconclusive: {have} {are} too few; {} needed", many(more))
         }
     }
 }
 
-/// Nobody runs so many that the last digit matters.
+/// More than this many is only said to be more.
+const MANY: usize = 9_999;
+
+/// Such as `about 14 more`. Nobody runs so many that the last digit matters.
 fn many(more: usize) -> String {
-    if more > 9_999 { "more than 10,000".into() } else { decimal(more as f64, 0) }
+    if more > MANY {
+        return "more than 10,000 more".into();
+    }
+    format!("about {} more", decimal(more as f64, 0))
 }
 
 pub(crate) fn threshold(row: &Row) -> String {
@@ -225,22 +262,11 @@ pub(crate) fn difference(row: &Row) -> String {
     signed(row.difference, format!("{text} {}", row.unit).trim_end())
 }
 
-pub(crate) fn relative(row: &Row) -> String {
-    if row.is_ratio { change(row) } else { "–".into() }
-}
-
 /// Where the change lies, in the terms of [`change`].
 pub(crate) fn interval(row: &Row) -> String {
     let Some((low, high)) = row.interval else { return "too few trials".into() };
-    match row.relative(high) {
-        // Both ends alike, as 0.9× to 13×.
-        Some(share) if share >= TWICE - 1.0 => {
-            let [low, high] = [low, high].map(|end| row.relative(end).unwrap_or_default() + 1.0);
-            let places = usize::from(low < 9.95) + usize::from(low < 0.995);
-            format!("{}× to {}", decimal(low, places), times(high))
-        }
-        _ => format!("{} to {}", amount(row, low), amount(row, high)),
-    }
+    let notation = Notation::of(row);
+    format!("{} to {}", notation.written(row, low), notation.written(row, high))
 }
 
 pub(crate) fn signed_percent(share: f64) -> String {

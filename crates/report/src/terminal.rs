@@ -85,7 +85,7 @@ fn metrics(run: &Run, details: bool, text: &mut String) {
     if blocks.iter().any(|block| block.rows.iter().any(|row| row.spread.is_some())) {
         line(
             text,
-            "±: half of the 95 % confidence interval of the mean (none: trials identical); sd: \
+            "±: half of the 95 % confidence interval of the mean (0 or none: trials identical); sd: \
              standard deviation",
         );
         text.push('\n');

@@ -4,7 +4,8 @@ use tcplab_units::Rng;
 
 use crate::median;
 use crate::normal::{normal_quantile, spread_bound};
-use crate::rank_tests::{least_pairs, least_values};
+use crate::rank_tests::{least_pairs, least_values, rank_sum, signed_rank};
+use crate::ranks::{doubled_ranks, tie_term};
 use crate::shift::{
     Shift, all_differences, rare_sums_of_pairs, rare_sums_of_samples, walsh_averages,
 };
@@ -126,6 +127,42 @@ impl Observed<'_> {
         Some(shift.max(self.step()))
     }
 
+    /// How many pairs, or values on each side, a rank test at level `alpha` needs to find with a
+    /// probability of [`POWER`] that these values differ, if they differ in trials to come as in
+    /// these: where most are equal and few differ, so that there is no shift. `usize::MAX` where as
+    /// much is for either side.
+    ///
+    /// # Panics
+    /// When a value is not finite.
+    pub fn trials_to_tell(self, alpha: f64) -> usize {
+        let quantiles = normal_quantile(1.0 - alpha / 2.0) + normal_quantile(POWER);
+        let (effect, squares) = match self {
+            Observed::Pairs(differences) => (signed_rank(differences).effect, 4.0 / 3.0),
+            Observed::Samples(sample, other) => {
+                let both = [sample, other].concat();
+                let n = both.len() as f64;
+                let tied = tie_term(&doubled_ranks(&both)) / (n * n * n - n);
+                let effect = rank_sum(sample, other).map_or(0.0, |test| test.effect);
+                (effect, (1.0 - tied) * 2.0 / 3.0)
+            }
+        };
+        if effect == 0.0 {
+            return usize::MAX;
+        }
+        // By the normal law's approximation of the test's statistic.
+        let count = (squares * (quantiles / effect).powi(2)).ceil().min(1e9) as usize;
+        match self {
+            Observed::Samples(..) => count.max(least_values(alpha)),
+            Observed::Pairs(differences) => {
+                let differing = differences.iter().filter(|it| **it != 0.0).count();
+                let rate = differing as f64 / differences.len() as f64;
+                // Where all are for one side, a test needs no more than can decide it at all.
+                let least = least_pairs(alpha);
+                trials_with(if effect.abs() == 1.0 { least } else { count.max(least) }, rate)
+            }
+        }
+    }
+
     /// By how much the shift is uncertain.
     fn by_interval(self, alpha: f64) -> Option<f64> {
         const CONFIDENCE: f64 = 0.95;
@@ -189,6 +226,27 @@ pub fn trials_needed(shift: f64, alpha: f64, is_paired: bool) -> usize {
     (count.ceil().min(1e9) as usize).max(least)
 }
 
+/// How many trials have so many events with a probability of [`POWER`], at this rate of events.
+fn trials_with(events: usize, rate: f64) -> usize {
+    /// From here on the law of large numbers is good enough.
+    const MANY: usize = 1_000;
+    if events >= MANY || rate == 1.0 {
+        return (events as f64 / rate).ceil() as usize;
+    }
+    // The probability of each number of events below, trial after trial.
+    let mut fewer = vec![0.0; events];
+    fewer[0] = 1.0;
+    let mut trials = 0;
+    while fewer.iter().sum::<f64>() > 1.0 - POWER {
+        for count in (0..events).rev() {
+            let before = if count > 0 { fewer[count - 1] } else { 0.0 };
+            fewer[count] = fewer[count] * (1.0 - rate) + before * rate;
+        }
+        trials += 1;
+    }
+    trials
+}
+
 /// See [`Design::detectable`]: `steps` gives the values of the rank distribution in steps; the
 /// interval begins with the last of the `rare` smallest.
 fn simulated(
@@ -217,7 +275,6 @@ fn normals(rng: &mut Rng, count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{rank_sum, signed_rank};
 
     #[test]
     fn too_few_find_nothing() {
@@ -287,6 +344,40 @@ mod tests {
             assert!(promised >= 20 && found * 10 >= promised * 9, "{case}");
             assert!(false_alarms <= 12, "{case}, {false_alarms} of 120 false alarms");
         }
+    }
+
+    /// One transfer in ten has a timeout: the promised number of trials finds that nine times in
+    /// ten, and hardly always.
+    #[test]
+    fn rare_events_take_many_trials() {
+        let rare: Vec<f64> = (0..10).map(|trial| f64::from(trial == 3)).collect();
+        let mut rng = Rng::new(5, "trials");
+        for (is_paired, alpha) in [(true, 0.05), (true, 0.002), (false, 0.05)] {
+            let observed = if is_paired {
+                Observed::Pairs(&rare)
+            } else {
+                Observed::Samples(&rare, &[0.0; 10])
+            };
+            let needed = observed.trials_to_tell(alpha);
+            let found = (0..400).filter(|_| {
+                let events: Vec<f64> = (0..needed).map(|_| f64::from(rng.below(10) == 0)).collect();
+                let p = if is_paired {
+                    signed_rank(&events).p
+                } else {
+                    rank_sum(&events, &vec![0.0; needed]).unwrap().p
+                };
+                p <= alpha
+            });
+            let found = found.count();
+            assert!(
+                (340..=398).contains(&found),
+                "{is_paired} {alpha}: {found} of 400 by {needed}"
+            );
+        }
+        let mixed = [1.0, 0.0, -1.0, 0.0];
+        assert_eq!(Observed::Pairs(&mixed).trials_to_tell(0.05), usize::MAX);
+        let most = [1.0, 2.0, 1.5, -0.5, 0.0, 0.0, 0.0, 0.0];
+        assert!((20..60).contains(&Observed::Pairs(&most).trials_to_tell(0.05)));
     }
 
     #[test]

@@ -38,6 +38,9 @@ pub use server_design::ServerDesign;
 pub use time::{Instant, Span};
 pub use visible::{visible, visible_line};
 
+/// The remedy wherever a process has all the descriptors that it may have.
+pub const MORE_DESCRIPTORS: &str = "raise the limit on descriptors (`ulimit -n 1024`)";
+
 /// The remedy wherever the system refuses a thread or a process.
 pub const MORE_PROCESSES: &str = "end other programs of this user, or raise the limit on processes \
                                   (`ulimit -u`, or `pids.max` of the control group)";

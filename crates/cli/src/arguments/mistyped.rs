@@ -9,6 +9,10 @@ use tcplab_scenario::{catalogue, nearest, presets};
 
 use crate::mistaken::{Kind, kind_of};
 
+/// What two captures are joined to, and how to get the rest.
+const JOINED: &str = "--client and --server print text, or --json; pages, tables, graphs and packets \
+                      are of one capture: pass the sender's alone, as `tcplab trace FILE --html PAGE`";
+
 /// Adds what was probably meant to an error about these words, the name of `program` first.
 pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -> Error {
     let (command, rest) = innermost(program, words);
@@ -42,6 +46,11 @@ pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -
             if let Some(tip) = argument_for(&command, &flags, rest, &typed) {
                 error.remove(ContextKind::SuggestedArg);
                 add_tip(&mut error, tip);
+            }
+        }
+        ErrorKind::ArgumentConflict if command.get_name() == "trace" => {
+            if rest.iter().any(|word| word.starts_with("--client")) {
+                add_tip(&mut error, JOINED.into());
             }
         }
         ErrorKind::InvalidValue => {

@@ -23,6 +23,7 @@ mod world;
 
 use std::env;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
@@ -222,10 +223,20 @@ pub(crate) fn parse() -> Result<Command, clap::Error> {
     let parsed = Cli::try_parse().map_err(|said| {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
         let shown: Vec<String> = shown.collect();
-        let said = Cli::try_parse_from(&shown).err().unwrap_or(said);
+        let said = Cli::try_parse_from(&shown).err().or_else(not_text).unwrap_or(said);
         mistyped::with_hints(said, &shown, Cli::command())
     });
     Ok(parsed?.command)
+}
+
+/// Which argument cannot be read as text.
+fn not_text() -> Option<clap::Error> {
+    let argument = env::args_os().find(|argument| argument.to_str().is_none())?;
+    let said = format!(
+        "'{}' is not UTF-8 text, which this command needs: rename the file, or make a link to it",
+        visible_line(&argument.to_string_lossy())
+    );
+    Some(Cli::command().error(ErrorKind::InvalidUtf8, said))
 }
 
 #[cfg(test)]

@@ -38,9 +38,9 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
     /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
-    /// for longest end early, and a note counts them. Not for outputs that keep packets
+    /// for longest end early, and a note counts them. Packets that an output keeps come on top
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
-    #[arg(conflicts_with_all = ["json", "html", "annotate", "parquet", "listing", "ladder"])]
+    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "ladder"])]
     pub(crate) memory: Option<Bytes>,
 }
 
@@ -253,8 +253,8 @@ time is, for each direction, the longest of: the time under a limit other than t
 the path's rate; the stalled time with data to send; a round trip for each retransmission that was
 not spurious. In a direction with less than 5840 B, which has no rate, only retransmissions count,
 and stalls that a timer or the window ended: so iperf3's control connection does not come first.
-Retransmitted SYNs add the delay they caused, a reset that cut off data adds a second, and a
-connection that never opened lost its whole time and a second.
+Retransmitted SYNs add the delay they caused; a connection that never opened lost its whole time. A
+reset that cut off data, or a failure to open, counts for a second more in the order only.
 
 The analysis explains what is visible at the capture point; the best one is next to the sender. 128
 bytes of each packet are enough (`tcpdump -s 128`). Lines that begin with `!` report faults of the

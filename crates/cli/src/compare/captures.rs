@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_lab::compare::{facts, matched};
+use tcplab_path::tc::quoted;
 use tcplab_quantities::CAPTURE_COMPARISON_DOCUMENT;
 use tcplab_report::compare::{
     CapturedPair, CloseUp, captures_markdown, captures_page, captures_text,
@@ -17,8 +18,8 @@ use tcplab_trace::{Analyzer, Connection, Sink};
 
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
-use crate::output::in_document;
-use crate::trace::{dropped_frames, open};
+use crate::output::{in_document, print_note};
+use crate::trace::{TwoPoints, dropped_frames, find_two_points, open};
 
 /// Pairs of connections that are compared, those with the most data.
 const MAX_PAIRS: usize = 5;
@@ -28,6 +29,15 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
         bail!("--junit needs runs; two captures have no verdict");
     }
     let names = files.map(|file| file.display().to_string());
+    let both = files.map(Path::to_path_buf);
+    if let Some(TwoPoints { client, server, .. }) = find_two_points(&both) {
+        print_note(&format!(
+            "the same packets at two capture points: what was lost between them shows `tcplab trace \
+             --client {} --server {}`",
+            quoted(&client.to_string_lossy()),
+            quoted(&server.to_string_lossy()),
+        ));
+    }
     let sums = [sums(files[0])?, sums(files[1])?];
     for (name, connections) in names.iter().zip(&sums) {
         if connections.is_empty() {

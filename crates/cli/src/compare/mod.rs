@@ -3,6 +3,7 @@
 mod captures;
 mod outputs;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -35,6 +36,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
             bail!("{} is a capture; pass a second capture to compare", a.display())
         }
         [a, b] if a.is_file() || b.is_file() => {
+            if let Some(missing) = [a, b].into_iter().find(|place| !place.exists()) {
+                let missing = format!("cannot open {}", missing.display());
+                return Err(io::Error::from(io::ErrorKind::NotFound)).context(missing);
+            }
             bail!(
                 "cannot compare a capture with a run ({} and {}); pass two runs or two captures",
                 a.display(),

@@ -1,6 +1,6 @@
 //! One connection in detail: as text, packet by packet, or as a ladder.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
 use tcplab_report::trace::{Chosen, LadderView, Look, connection_text, ladder_text, notes_text};
@@ -13,6 +13,7 @@ use super::outputs::look;
 use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
 use crate::output::{answer_coloured, write_file};
+use crate::remedied::Remedied;
 
 /// Whether the request is about one connection.
 pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
@@ -95,11 +96,22 @@ pub(crate) fn only(
         );
     }
     let connection = chosen.into_connections().pop();
-    connection.ok_or_else(|| match (all, wanted.unwrap_or(0)) {
-        (0, _) => anyhow!("no TCP connection in {capture}"),
-        (1, wanted) => anyhow!("no connection {wanted}: the only one is number 0"),
-        (n, wanted) => anyhow!("no connection {wanted}: there are {n}, numbered from 0"),
+    connection.ok_or_else(|| match wanted.unwrap_or(0) {
+        _ if all == 0 => anyhow!("no TCP connection in {capture}"),
+        wanted => no_connection(wanted, all),
     })
+}
+
+/// Why there is none of that number among so many.
+pub(super) fn no_connection(wanted: usize, all: usize) -> Error {
+    match all {
+        0 => anyhow!("no connection {wanted}: there is no TCP connection"),
+        1 => {
+            let said = format!("no connection {wanted}: the only one is number 0");
+            Remedied::error(said, "-c 0")
+        }
+        n => anyhow!("no connection {wanted}: there are {n}, numbered from 0"),
+    }
 }
 
 /// The contents of a ladder.

@@ -28,10 +28,10 @@ impl Folder {
     pub(super) fn create(path: &Path) -> Result<Folder> {
         let place = Place::make(path)?;
         let name = format!(".{}.part", std::process::id());
-        let growing = Unfinished::directory(path.join(name));
+        let growing = path.join(name);
         // A leftover of a process with our PID.
-        let _ = fs::remove_dir_all(growing.path());
-        fs::create_dir(growing.path()).with_context(|| unwritten(path))?;
+        let _ = fs::remove_dir_all(&growing);
+        let growing = Unfinished::directory(growing).with_context(|| unwritten(path))?;
         Ok(Folder { open: VecDeque::new(), growing, place })
     }
 
@@ -81,8 +81,8 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn make(path: &Path) -> Result<Place> {
-        let new = match fs::create_dir(path) {
-            Ok(()) => Some(Unfinished::empty_directory(path.into())),
+        let new = match Unfinished::empty_directory(path.into()) {
+            Ok(new) => Some(new),
             Err(_) if path.is_dir() => None,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 bail!("{} is not a directory", path.display());

@@ -30,7 +30,7 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     }
     let audit = audit(&joined, &claims);
     let names = Endpoint::BOTH.map(|side| name(path(side)));
-    let whole = Whole { captures: &names, joined: &joined, audit: &audit };
+    let whole = Whole { files: &names, joined: &joined, audit: &audit };
     write_json(&JOINED_DOCUMENT, &view.json, &whole)?;
     if view.json.is_printed() {
         return Ok(());
@@ -62,8 +62,8 @@ fn sender(joined: &Joined) -> Endpoint {
 
 #[derive(Debug, Serialize)]
 struct Whole<'a> {
-    /// The client's and the server's.
-    captures: &'a [String; 2],
+    /// The client's capture and the server's; what is in them is `captures`.
+    files: &'a [String; 2],
     #[serde(flatten)]
     joined: &'a Joined,
     /// The analysis of one capture, checked against both.

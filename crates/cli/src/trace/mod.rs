@@ -12,17 +12,23 @@ mod outputs;
 mod overview;
 mod progress;
 mod span;
+mod spool;
+mod two_points;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+
+use tcplab_path::tc::quoted;
 
 use crate::arguments::TraceArguments;
+use crate::output::print_note;
 use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
 pub(crate) use input::{dropped_frames, is_stdin, open};
+pub(crate) use two_points::{TwoPoints, find as find_two_points};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {
@@ -37,6 +43,22 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let captures = input::captures(&arguments.files)?;
+    if let Some(TwoPoints { client, server, is_certain }) = find_two_points(&captures) {
+        if captures.len() == 2 && is_certain && arguments.is_plain() {
+            print_note("the same packets at two capture points: joined as --client and --server");
+            joined::show(client, server, &arguments.view)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        bail!(
+            "{} and {} hold the same packets, taken at two points: merged, each would look \
+             duplicated. Join them (`tcplab trace --client {} --server {}`{}), or pass one of them",
+            client.display(),
+            server.display(),
+            quoted(&client.to_string_lossy()),
+            quoted(&server.to_string_lossy()),
+            if is_certain { "" } else { ", or the other way round" },
+        );
+    }
     let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref(), arguments.memory);
     let view = &arguments.view;
     let outputs = &arguments.outputs;

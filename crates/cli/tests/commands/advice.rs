@@ -257,3 +257,20 @@ fn metrics_are_listed() {
     let text = home.answer("metrics buffer");
     assert!(text.starts_with("buffer_delay") && text.contains("section 4.3"), "{text}");
 }
+
+/// Beside the receiver the time to an acknowledgement is no round trip.
+#[test]
+fn receivers_capture_gives_the_round_trip_of_the_path() {
+    let home = Home::new();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    for name in ["ackloss30", "app_limited", "clean_cubic_20ms", "loss1_cubic", "rwnd_limited"] {
+        let capture = corpus.join(format!("{name}.rcv.pcap.zst"));
+        let found = home.json(&format!("advise {} --no-trials --json", capture.display()));
+        let rtt = found["situation"]["rtt_ns"].as_u64().unwrap();
+        assert!((20_000_000..25_000_000).contains(&rtt), "{name}: {rtt}");
+    }
+    let capture = corpus.join("rwnd_limited.snd.pcap.zst");
+    let text = home.answer(&format!("advise {} --no-trials", capture.display()));
+    assert!(text.contains("limited the sender for 75 % of the time"), "{text}");
+    assert!(text.contains("if `sysctl net.ipv4.tcp_rmem` shows less than "), "{text}");
+}

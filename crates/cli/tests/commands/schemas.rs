@@ -4,10 +4,13 @@
 //! is written; that of a trace is made from its columns. A key that vanishes or changes its type
 //! breaks the promise of docs/formats.md, and this test.
 
+use std::collections::BTreeSet;
+use std::fmt::{self, Formatter};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use tcplab_quantities::{self as q, Document};
 
@@ -133,7 +136,9 @@ fn json_of_each_command_fits_its_schema() {
         |line: &str| line.replace("RUN", &run.display().to_string()).replace("TRIAL", trial);
     for (line, document) in COMMANDS {
         let line = named(line);
-        let value = serde_json::from_str(&output(&home, &line));
+        let text = output(&home, &line);
+        has_no_key_twice(&text, &line);
+        let value = serde_json::from_str(&text);
         check(document, &value.unwrap_or_else(|error| panic!("{line}: {error}")), &line);
     }
 }
@@ -165,7 +170,70 @@ fn check_file(file: &Path, document: &Document) {
     let of = file.display();
     let text = fs::read(file).unwrap_or_else(|error| panic!("{of}: {error}"));
     let value = serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{of}: {error}"));
+    has_no_key_twice(&String::from_utf8(text).unwrap(), &of.to_string());
     check(document, &value, &of.to_string());
+}
+
+/// Parsers keep one of two equal keys of an object, and drop the other without a word.
+fn has_no_key_twice(text: &str, of: &str) {
+    let unique: Result<Unique, _> = serde_json::from_str(text);
+    if let Err(error) = unique {
+        panic!("{of}: {error}");
+    }
+}
+
+#[test]
+fn key_that_is_there_twice_is_found() {
+    let read = |text| serde_json::from_str::<Unique>(text).is_ok();
+    assert!(read(r#"{"a": [{"b": 1}, {"b": null}], "b": "x"}"#));
+    assert!(!read(r#"{"a": [{"b": 1, "b": 2}]}"#));
+}
+
+/// Any JSON without a key twice in one object.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Unique, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Unique;
+            fn expecting(&self, to: &mut Formatter<'_>) -> fmt::Result {
+                to.write_str("JSON")
+            }
+            fn visit_unit<E>(self) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_i64<E>(self, _: i64) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_u64<E>(self, _: u64) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_f64<E>(self, _: f64) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_str<E>(self, _: &str) -> Result<Unique, E> {
+                Ok(Unique)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Unique, A::Error> {
+                while all.next_element::<Unique>()?.is_some() {}
+                Ok(Unique)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Unique, A::Error> {
+                let mut keys = BTreeSet::new();
+                while let Some((key, _)) = all.next_entry::<String, Unique>()? {
+                    if !keys.insert(key.clone()) {
+                        return Err(A::Error::custom(format!("the key {key} is there twice")));
+                    }
+                }
+                Ok(Unique)
+            }
+        }
+        from.deserialize_any(Any)
+    }
 }
 
 /// docs/formats.md lists each document with its schema and version.

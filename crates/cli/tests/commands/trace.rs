@@ -417,8 +417,39 @@ fn two_captures_are_joined() {
     assert_eq!(json["audit"]["losses_found"], 26);
     home.refuses(&[
         ("trace --client a.pcap --server -", "more than once"),
+        ("trace --client a.pcap --server b.pcap.zst --html x", "pass the sender's alone"),
         ("trace --client a.pcap", "--server <FILE>"),
     ]);
+}
+
+/// Merged, each packet would look duplicated by the network.
+#[test]
+fn captures_of_both_ends_are_joined_not_merged() {
+    let home = home();
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth");
+    home.make_directory("both");
+    for (name, end) in [("x", "rcv"), ("y", "snd")] {
+        let there = Path::new(corpus).join(format!("nots_loss1.{end}.pcap.zst"));
+        fs::copy(there, home.path(format!("both/{name}.pcap.zst"))).unwrap();
+    }
+    let joined = answer(&home, "--client both/y.pcap.zst --server both/x.pcap.zst");
+    for line in ["both", "both/x.pcap.zst both/y.pcap.zst", "both/y.pcap.zst both/x.pcap.zst"] {
+        let ended = home.run(&format!("trace {line}"));
+        assert!(ended.stderr.contains("at two capture points"), "{line}: {}", ended.stderr);
+        assert_eq!(ended.answer(line), joined, "{line}");
+    }
+    home.refuses(&[(
+        "trace both --html x.html",
+        "--client both/y.pcap.zst --server both/x.pcap.zst",
+    )]);
+    let ended = home.run("compare both/x.pcap.zst both/y.pcap.zst");
+    let hint = "`tcplab trace --client both/y.pcap.zst --server both/x.pcap.zst`";
+    assert!(ended.stderr.contains(hint), "{}", ended.stderr);
+    // Swapped: each direction has one name, and the mistake is asked about.
+    let swapped = answer(&home, "--client both/x.pcap.zst --server both/y.pcap.zst");
+    assert!(swapped.contains("are --client and --server swapped?"), "{swapped}");
+    assert!(swapped.contains("lost from client to server"), "{swapped}");
+    assert!(!swapped.contains("lost from server to client"), "{swapped}");
 }
 
 #[test]

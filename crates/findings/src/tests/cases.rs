@@ -2,7 +2,8 @@
 
 use tcplab_trace::{
     Backoff, Backoffs, CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow,
-    HandshakeKind, Limit, MssChange, Occurrences, Range, SpuriousRetransmissions, StallCause,
+    HandshakeKind, Limit, MssChange, Occurrences, Range, Roles, SpuriousRetransmissions,
+    StallCause,
 };
 use tcplab_units::{Bytes, Endpoint, Offset};
 
@@ -24,6 +25,25 @@ pub(super) const CASES: &[Case] = &[
         name: "captured-twice",
         fires: |c| c.forward.causes.capture_duplicates = occurred(6_907, 5),
         silent: &[|c| c.forward.causes.capture_duplicates = occurred(NONE, 0)],
+    },
+    Case {
+        name: "one-direction",
+        fires: |c| c.one_way = Some(Endpoint::Client),
+        silent: &[|c| c.one_way = None],
+    },
+    Case {
+        name: "midstream",
+        fires: |c| {
+            c.handshake.midstream = true;
+            c.roles = Roles::ByPorts;
+            c.forward.windows.scale_negotiated = false;
+            limited(&mut c.forward, &[(Limit::Congestion, 9_700), (Limit::Path, 300)]);
+        },
+        silent: &[
+            |c| c.handshake.midstream = false,
+            // Too little to have a limit.
+            |c| c.forward.totals.wire_segments = 12,
+        ],
     },
     Case {
         name: "not-opened, no answer",
@@ -158,6 +178,20 @@ pub(super) const CASES: &[Case] = &[
             c.forward.totals.max_in_flight = Bytes::new(42_000);
         },
         silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)])],
+    },
+    Case {
+        name: "flight-limited",
+        fires: |c| {
+            c.forward.totals.max_in_flight = Bytes::new(7_240);
+            c.handshake.ecn = EcnAgreement::NotAsked;
+        },
+        silent: &[
+            |c| c.forward.totals.retransmissions = 1,
+            |c| c.handshake.ecn = EcnAgreement::Classic,
+            |c| c.forward.windows.max = Some(Bytes::new(8_000)),
+            |c| c.forward.transfer.capacity = Some(mbit(2)),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
+        ],
     },
     Case {
         name: "application-limited",

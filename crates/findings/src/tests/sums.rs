@@ -36,6 +36,7 @@ pub(super) fn transfer() -> Connection {
         last: at(10_100),
         frames: (1, 9_000),
         packets: 9_000,
+        round_trip: Some(ms(40)),
         handshake: handshake(),
         forward: flow(),
         ..Connection::between(ends[0], ends[1])
@@ -75,7 +76,7 @@ fn flow() -> Flow {
     (flow.totals.data, flow.totals.unique) = (data, data);
     flow.totals.max_in_flight = Bytes::new(60_000);
     flow.marks.largest = Bytes::new(1_448);
-    flow.windows.scale_known = true;
+    (flow.windows.scale_known, flow.windows.scale_negotiated) = (true, true);
     flow.windows.first = Some(Bytes::new(64_256));
     flow.windows.max = Some(Bytes::new(3_000_000));
     let trips = &mut flow.round_trips;

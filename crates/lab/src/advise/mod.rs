@@ -23,7 +23,7 @@ pub use of_run::{Choice, choose};
 pub use reaction::Reactions;
 pub use rules::advise;
 pub use seen::{Busiest, Observed};
-pub use situation::{Goal, Situation};
+pub use situation::{Goal, Lacking, Situation};
 pub use words::{amount, span};
 
 #[cfg(test)]

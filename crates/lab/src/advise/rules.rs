@@ -61,6 +61,16 @@ fn percent(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A share of the time, as `tcplab trace` rounds it.
+fn share_of(share: f64) -> String {
+    match share * 100.0 {
+        share if share >= 9.95 => format!("{share:.0} %"),
+        share if share >= 0.95 => format!("{share:.1} %"),
+        share if share > 0.0 => format!("{share:.2} %"),
+        _ => "0 %".to_owned(),
+    }
+}
+
 /// Loss at random keeps the window of Reno and CUBIC below what the path would carry.
 fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
     let law = law_of(situation)?;
@@ -168,22 +178,32 @@ fn window(situation: &Situation) -> Option<Advice> {
         let window = seen.window.filter(|window| window.as_u64() < room.as_u64())?;
         (share >= NOTABLE).then_some((window, share))
     });
+    let needed = room.as_u64().saturating_mul(2).checked_next_power_of_two().unwrap_or(u64::MAX);
     // Linux grows to 6 MiB by itself (net.ipv4.tcp_rmem), half of which or more is window.
-    let is_enough = narrow.is_none() && room.as_u64() <= 3 << 20;
-    let maximum = room.as_u64().saturating_mul(2).checked_next_power_of_two();
-    let maximum = maximum.map_or(u64::MAX, |maximum| maximum.max(6 << 20));
+    let grows = situation.buffer_maxima.map_or(6 << 20, |[receive, send]| receive.min(send));
+    let is_enough = narrow.is_none() && room.as_u64() <= grows / 2;
     let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
-    let why = match narrow {
-        Some((window, share)) => format!(
-            "For {} of the time the window was full: {} of a bandwidth-delay product of {}.",
-            percent(share),
-            amount(window),
+    let why = match (&narrow, &situation.seen) {
+        (Some((window, _)), Some(seen)) => format!(
+            "The receive window limited the sender for {} of the time, the send buffer for {}. The \
+             window was at most {}, of a bandwidth-delay product of {}.",
+            share_of(seen.share(Limit::ReceiveWindow)),
+            share_of(seen.share(Limit::SendBuffer)),
+            amount(*window),
             amount(bdp)
         ),
-        None => format!(
+        _ => format!(
             "The path holds {} on its way; the window scale that takes is {shift}{}.",
             amount(bdp),
-            if is_enough { ", and Linux tunes its buffers up to 6 MiB by itself" } else { "" }
+            if is_enough {
+                format!(
+                    ", and Linux tunes its buffers up to {} MiB by itself{}",
+                    grows >> 20,
+                    if situation.buffer_maxima.is_some() { " on this machine" } else { "" }
+                )
+            } else {
+                String::new()
+            }
         ),
     };
     let expected = narrow.and_then(|(window, _)| {
@@ -202,19 +222,34 @@ fn window(situation: &Situation) -> Option<Advice> {
         (what, vec![how], Vec::new())
     } else {
         let what = format!("Let the receive window and the send buffer grow to {}.", amount(room));
-        (what, larger_buffers(maximum), larger_buffers_tried(maximum))
+        (what, larger_buffers(situation, needed), larger_buffers_tried(needed.max(6 << 20)))
     };
     let basis = "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
                  for while a lost segment is retransmitted, as much again arrives and must wait";
     Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
 }
 
-fn larger_buffers(maximum: u64) -> Vec<String> {
-    vec![
-        format!("sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {maximum}\"   at the receiver"),
-        format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {maximum}\"   at the sender"),
-        "and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into(),
-    ]
+/// How to raise the kernel's limits to `needed`: only where they are lower, so that no limit falls.
+fn larger_buffers(situation: &Situation, needed: u64) -> Vec<String> {
+    let maximum = needed.max(6 << 20);
+    let mut how = Vec::new();
+    for (index, (name, before, end)) in
+        [("tcp_rmem", "4096 131072", "receiver"), ("tcp_wmem", "4096 16384", "sender")]
+            .into_iter()
+            .enumerate()
+    {
+        let present = situation.buffer_maxima.map(|maxima| maxima[index]);
+        let condition = match present {
+            Some(present) if present >= needed => continue,
+            Some(_) => String::new(),
+            None => format!(", if `sysctl net.ipv4.{name}` shows less than {needed} last"),
+        };
+        how.push(format!(
+            "sysctl -w net.ipv4.{name}=\"{before} {maximum}\"   at the {end}{condition}"
+        ));
+    }
+    how.push("and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into());
+    how
 }
 
 fn larger_buffers_tried(maximum: u64) -> Vec<Change> {
@@ -234,7 +269,7 @@ fn write_size(situation: &Situation) -> Option<Advice> {
         how: vec!["write(fd, buffer, 65536), or sendfile(2)".into()],
         why: format!(
             "For {} of the time the application had nothing to send.",
-            percent(seen.share(Limit::Application))
+            share_of(seen.share(Limit::Application))
         ),
         basis: "measured: what bounded the rate in the capture",
         expected: None,

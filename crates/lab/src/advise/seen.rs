@@ -10,7 +10,7 @@ pub struct Observed {
     /// Payload acknowledged a second.
     #[serde(rename = "goodput_bits_per_second", with = "tcplab_units::number")]
     pub goodput: Option<Rate>,
-    /// The mean round trip.
+    /// The mean round trip; none away from the sender, where answers take only a part of it.
     #[serde(rename = "rtt_mean_ns", with = "tcplab_units::number")]
     pub mean_rtt: Option<Span>,
     /// The largest window that its receiver offered.
@@ -47,7 +47,7 @@ impl Observed {
         };
         Observed {
             goodput: flow.transfer.goodput,
-            mean_rtt: flow.round_trips.mean,
+            mean_rtt: flow.round_trips.mean.filter(|_| !connection.is_away(flow)),
             window: flow.windows.max,
             shares: flow.shares,
             window_scaling: both(&|syn| syn.window_scale.is_some()),

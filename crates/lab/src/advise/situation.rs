@@ -60,11 +60,33 @@ pub struct Situation {
     pub congestion: Congestion,
     /// Those that the sender's system offers.
     pub available: Vec<String>,
+    /// The maxima of `net.ipv4.tcp_rmem` and `tcp_wmem`, bytes; none where the ends are elsewhere.
+    #[serde(skip)]
+    pub buffer_maxima: Option<[u64; 2]>,
     /// What was seen of a connection that is to become better.
     pub seen: Option<Observed>,
     /// The end of the path that sends the payload, where it matters: of a scenario.
     #[serde(skip)]
     pub sender: Endpoint,
+}
+
+/// What a capture lacks to advise from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lacking {
+    /// The packets of one end.
+    #[error(
+        "only one direction was captured; pass a capture of both (a mirror port must mirror both)"
+    )]
+    Direction,
+    /// Any round trip.
+    #[error("contains no RTT sample, which the formulas need")]
+    RoundTrip,
+    /// The path's round trip: data and their acknowledgements show only the receiver's time.
+    #[error(
+        "captured beside the receiver, without handshake or timestamps, so the RTT is unknown; \
+         pass the sender's capture"
+    )]
+    RoundTripBesideReceiver,
 }
 
 /// Where the amount to send is not known.
@@ -87,6 +109,7 @@ impl Situation {
             payload: USUAL_PAYLOAD,
             congestion: Congestion::unknown(NOTHING_SHOWN),
             available: ["reno", "cubic", "bbr"].map(Into::into).to_vec(),
+            buffer_maxima: None,
             seen: None,
             sender: Endpoint::Client,
         }
@@ -101,8 +124,11 @@ impl Situation {
             Some(name) => Congestion::known(&name, format!("this machine's default ({DEFAULT})")),
             None => Congestion::unknown(format!("this machine has no {DEFAULT}")),
         };
+        let maximum = |name| sysctl(name)?.split_whitespace().next_back()?.parse().ok();
+        let maxima = maximum("net.ipv4.tcp_rmem").zip(maximum("net.ipv4.tcp_wmem"));
         Situation {
             congestion,
+            buffer_maxima: maxima.map(<[u64; 2]>::from),
             available: offered
                 .map_or(self.available, |names| names.split_whitespace().map(Into::into).collect()),
             ..self
@@ -171,13 +197,25 @@ impl Situation {
 }
 
 impl Situation {
-    /// What a connection shows of its path; none where no round trip was seen.
+    /// What a connection shows of its path.
     ///
-    /// The round trip is the shortest seen, the rate the closest even spacing of acknowledged
-    /// data. Necessary retransmissions count as losses, also those of a full queue.
-    pub fn of_connection(connection: &Connection) -> Option<Situation> {
+    /// The round trip is the path's ([`Connection::path_round_trip`]), the rate the closest even
+    /// spacing of acknowledged data. Necessary retransmissions count as losses, also those of a
+    /// full queue. Beside the receiver no packet shows the queue.
+    ///
+    /// # Errors
+    ///
+    /// What the capture lacks: a direction, or the path's round trip.
+    pub fn of_connection(connection: &Connection) -> Result<Situation, Lacking> {
+        if connection.one_way.is_some() {
+            return Err(Lacking::Direction);
+        }
         let flow = busier(connection);
-        let rtt = flow.round_trips.min.or(connection.handshake.round_trip)?;
+        let is_away = connection.is_away(flow);
+        let rtt = connection.path_round_trip(flow).ok_or(match is_away {
+            true => Lacking::RoundTripBesideReceiver,
+            false => Lacking::RoundTrip,
+        })?;
         let causes = &flow.causes;
         let lost = flow.totals.retransmissions.saturating_sub(causes.spurious.sent.count);
         let loss = lost as f64 / flow.totals.segments.max(1) as f64;
@@ -187,8 +225,9 @@ impl Situation {
             let whole = (largest + 40) as f64 / largest.max(1) as f64;
             Rate::from_bits_per_second((rate.bits_per_second() as f64 * whole) as u64)
         });
-        let stood = flow.round_trips.max.map(|max| max.saturating_sub(rtt));
-        Some(Situation {
+        let least = flow.round_trips.min.filter(|_| !is_away);
+        let stood = flow.round_trips.max.zip(least).map(|(max, least)| max.saturating_sub(least));
+        Ok(Situation {
             rate,
             loss,
             mtu: Bytes::new(largest.max(536) + 40),

@@ -55,6 +55,22 @@ fn large_bdp_gets_larger_buffers() {
     assert_eq!(buffers.changes.len(), 2);
 }
 
+/// A limit is only raised where it is lower: never lowered.
+#[test]
+fn buffer_limits_are_never_lowered() {
+    let fat = Situation { rate: Some(Rate::from_bits_per_second(1_000_000_000)), ..clean(150) };
+    let how = |maxima: Option<[u64; 2]>| {
+        let situation = Situation { buffer_maxima: maxima, ..fat.clone() };
+        let advice = advise(&situation, Goal::Throughput);
+        advice.iter().find(|advice| advice.id == "buffers").unwrap().how.join("\n")
+    };
+    let elsewhere = how(None);
+    assert!(elsewhere.contains("if `sysctl net.ipv4.tcp_rmem` shows less than 134217728"));
+    let mixed = how(Some([1 << 30, 4 << 20]));
+    assert!(!mixed.contains("tcp_rmem") && mixed.contains("tcp_wmem=\"4096 16384 134217728\""));
+    assert!(!how(Some([1 << 30, 1 << 30])).contains("sysctl"));
+}
+
 #[test]
 fn product_beyond_all_numbers_is_no_panic() {
     let rate = Some(Rate::from_bits_per_second(u64::MAX));

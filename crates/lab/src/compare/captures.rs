@@ -82,11 +82,13 @@ fn facts_of(connection: &Connection) -> FactList {
     {
         Facts { about: format!("SYN of the {end}"), facts: &mut facts }.options(options);
     }
+    let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
+    let has_sack = !lacks(&connection.handshake.client) && !lacks(&connection.handshake.server);
     for (about, flow) in
         [("data to the server", &connection.forward), ("data to the client", &connection.reverse)]
     {
         if flow.totals.unique.as_u64() > 0 {
-            Facts { about: about.into(), facts: &mut facts }.flow(flow);
+            Facts { about: about.into(), facts: &mut facts }.flow(flow, has_sack);
         }
     }
     facts
@@ -136,7 +138,7 @@ impl Facts<'_> {
         self.bytes(of(q::CLIENT_SYN_WINDOW_BYTES), Some(options.window.into()));
     }
 
-    fn flow(&mut self, flow: &Flow) {
+    fn flow(&mut self, flow: &Flow, has_sack: bool) {
         use Better::{Higher, Lower, Neither};
         self.bytes(q::UNIQUE_BYTES.label, Some(flow.totals.unique.as_u64()));
         let transfer = &flow.transfer;
@@ -158,7 +160,7 @@ impl Facts<'_> {
         }
         self.count(q::DATA_SEGMENTS.label, Neither, flow.totals.data_segments);
         self.count(q::RETRANSMISSIONS.label, Lower, flow.totals.retransmissions);
-        self.causes(&flow.causes);
+        self.causes(&flow.causes, has_sack);
         self.count("recovery episodes", Lower, flow.episodes.len() as u64);
         for stall in &flow.stall_sums {
             let name = format!("stalled: {}", stall.cause.name());
@@ -186,7 +188,8 @@ impl Facts<'_> {
         self.count(q::NAGLE_WAITS.label, Lower, flow.marks.nagle_waits.count);
     }
 
-    fn causes(&mut self, causes: &Causes) {
+    /// Causes by SACK are no property of a connection without SACK.
+    fn causes(&mut self, causes: &Causes, has_sack: bool) {
         for (quantity, seen) in [
             (q::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
             (q::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
@@ -199,7 +202,14 @@ impl Facts<'_> {
             (q::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),
             (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         ] {
-            self.count(quantity.label, Better::Lower, seen.count);
+            let by_sack = [
+                q::RETRANSMISSIONS_BY_SACK.key,
+                q::RETRANSMISSIONS_BY_RACK.key,
+                q::RETRANSMISSIONS_SPURIOUS_BY_DSACK.key,
+            ];
+            let count = has_sack || !by_sack.contains(&quantity.key);
+            let count = count.then_some(Value::Number(seen.count as f64));
+            self.add(quantity.label, "", Better::Lower, count);
         }
         self.count(q::OUT_OF_ORDER.label, Better::Lower, causes.out_of_order.count);
     }

@@ -2,6 +2,7 @@
 
 use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
+use tcplab_sim::CONGESTION_CONTROLS;
 use tcplab_testbed::{Launcher, has_congestion, may_isolate};
 use tcplab_workload::{IfRefused, SocketOptions};
 
@@ -55,17 +56,25 @@ pub(super) fn of_run(
     }
 }
 
-/// Refuses a case whose congestion control this kernel does not have, unless it says to go on
-/// without.
+/// Refuses a case whose congestion control this kernel, or a model, does not have, unless it says
+/// to go on without.
 pub(super) fn check_congestion(scenario: &Scenario, world: RunWorld) -> Result<(), LabError> {
-    for case in scenario.cases.iter().filter(|case| world_of(world, case) == World::Kernel) {
+    for case in &scenario.cases {
         let flows = case.flows.iter().flat_map(|flow| [&flow.spec.client, &flow.spec.server]);
         let ends = [&case.client, &case.server].map(|end| [&end.socket, &end.accepted]);
         let sockets = ends.into_iter().chain(flows.map(|end| [&end.socket, &end.accepted]));
         let asked = sockets.flatten().filter(|it| it.if_refused == IfRefused::Fail);
+        let case_name = || case.name.clone();
         for name in asked.filter_map(SocketOptions::congestion) {
-            has_congestion(name)
-                .map_err(|source| LabError::NoCongestion { case: case.name.clone(), source })?;
+            match world_of(world, case) {
+                World::Kernel => has_congestion(name)
+                    .map_err(|source| LabError::NoCongestion { case: case_name(), source })?,
+                World::Simulated if !CONGESTION_CONTROLS.contains(&name) => {
+                    let name = name.to_owned();
+                    return Err(LabError::NoModelledCongestion { case: case_name(), name });
+                }
+                World::Simulated => {}
+            }
         }
     }
     Ok(())

@@ -4,10 +4,14 @@ use tcplab_quantities as q;
 use tcplab_results::comparison::Divergence;
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
-use tcplab_units::rounded::with_unit;
+use tcplab_units::Span;
+use tcplab_units::rounded::{self, with_unit};
 
 use super::markdown::escaped;
 use crate::compared::signed_percent;
+
+/// A smaller change of one connection is called neither better nor worse: timing alone makes it.
+const NOTABLE: f64 = 0.05;
 
 /// A connection in both captures.
 #[derive(Debug, Clone)]
@@ -103,17 +107,28 @@ pub(super) fn parting(divergence: &Divergence) -> String {
 
 pub(super) fn value(fact: &Fact, side: usize) -> String {
     match &fact.values[side] {
+        Some(Value::Number(seconds)) if fact.unit == "s" => {
+            rounded::span(Span::from_nanos((seconds * 1e9).round().max(0.0) as u64))
+        }
         Some(Value::Number(number)) => with_unit(*number, fact.unit),
         Some(Value::Text(text)) => text.clone(),
         None if fact.name == q::GOODPUT.label => "no rate".into(),
+        None if is_by_sack(&fact.name) => "no SACK".into(),
         None => "not captured".into(),
     }
+}
+
+fn is_by_sack(name: &str) -> bool {
+    [q::RETRANSMISSIONS_BY_SACK, q::RETRANSMISSIONS_BY_RACK, q::RETRANSMISSIONS_SPURIOUS_BY_DSACK]
+        .iter()
+        .any(|quantity| quantity.label == name)
 }
 
 pub(super) fn change(fact: &Fact) -> String {
     let Some(change) = fact.change() else { return String::new() };
     let verdict = match (fact.better, change > 0.0) {
         (Better::Neither, _) => "",
+        _ if change.abs() < NOTABLE => "",
         (Better::Higher, true) | (Better::Lower, false) => " better",
         _ => " worse",
     };

@@ -44,7 +44,7 @@ pub(crate) fn rest(run: &Run, found: &Comparison) -> String {
 
 pub(crate) fn in_short(row: &Row) -> String {
     match row.outcome {
-        Outcome::Equivalent { .. } | Outcome::Inconclusive { .. } => name_of(row.outcome).into(),
+        Outcome::Equivalent { .. } | Outcome::Inconclusive { .. } => name_of(row).into(),
         other => format!("{}, {}", other.name(), change(row)),
     }
 }

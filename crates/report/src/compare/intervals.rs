@@ -34,10 +34,10 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
         name: row.case.clone(),
         label: match (row.outcome, row.relative(row.difference)) {
             (Outcome::Inconclusive { .. } | Outcome::Equivalent { identical: true }, _) => {
-                name_of(row.outcome).into()
+                name_of(row).into()
             }
-            (verdict, Some(_)) if is_relative => format!("{}, {}", name_of(verdict), change(row)),
-            (verdict, _) => format!("{}, {}", name_of(verdict), difference(row)),
+            (_, Some(_)) if is_relative => format!("{}, {}", name_of(row), change(row)),
+            _ => format!("{}, {}", name_of(row), difference(row)),
         },
         class: row.outcome.name(),
         value: scaled(row, row.difference),

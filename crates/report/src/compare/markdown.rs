@@ -4,7 +4,7 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_units::visible_line;
 
 use crate::compared::{
-    detectable, difference, estimate, interval, is_quiet, probability, relative, sentence, side,
+    change, detectable, difference, estimate, interval, is_quiet, probability, sentence, side,
     trials, verdict,
 };
 use crate::title::title;
@@ -31,7 +31,7 @@ pub fn markdown(found: &Comparison) -> String {
                 &title(&row.metric),
                 &estimate(row, 0),
                 &estimate(row, 1),
-                &relative(row),
+                &change(row),
                 &interval(row),
                 &bold(row),
             ]);
@@ -66,7 +66,8 @@ pub fn markdown(found: &Comparison) -> String {
             &verdict(row),
         ]);
     }
-    text += "\nA is its median, B that changed by the Hodges–Lehmann estimate; rank tests, corrected by Holm.\n";
+    text += "\nA is its median, B that changed by the Hodges–Lehmann estimate, or its median where that \
+             is beyond all trials of B; rank tests, corrected by Holm.\n";
     text += "\n</details>\n";
     text
 }

@@ -8,7 +8,7 @@ use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
 pub use super::parting::CloseUp;
 use crate::compared::{
-    detectable, difference, estimate, interval, probability, relative, sentence, side, trials,
+    change, detectable, difference, estimate, interval, probability, sentence, side, trials,
     verdict,
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
@@ -56,7 +56,10 @@ pub fn captures_page(
     close: &[CloseUp<'_>],
 ) -> Result<String, ReportError> {
     let rows = pairs.iter().flat_map(|pair| {
-        pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
+        let [x, y] = pair.places;
+        let name =
+            format!("A's connection {x}, {}; B's connection {y}, {}", pair.names[0], pair.names[1]);
+        let facts = pair.facts.iter().filter(|fact| fact.differs()).map(|fact| {
             let cells = [
                 fact.about.clone(),
                 fact.name.clone(),
@@ -65,7 +68,8 @@ pub fn captures_page(
                 change_of(fact),
             ];
             ("", cells.to_vec())
-        })
+        });
+        std::iter::once(("pair", vec![name])).chain(facts)
     });
     let page = Page {
         heading: "Two captures".into(),
@@ -94,8 +98,9 @@ fn style() -> String {
 
 /// The meaning of the columns.
 pub(crate) const NOTE: &str = "A is its median, B that changed by the estimate: the Hodges–Lehmann \
-                               shift (of logarithms where amounts are positive: then a ratio), with \
-                               the 95 % confidence interval of the rank test. p is corrected by \
+                               shift (of logarithms where amounts are positive: then a ratio), or, \
+                               where that is beyond all trials of B, the difference of the medians; \
+                               with the 95 % confidence interval of the rank test. p is corrected by \
                                Holm within its family. Minimum detectable difference: the \
                                smallest difference that these trials find with 90 % power.";
 
@@ -123,7 +128,7 @@ pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
         estimate(row, 0),
         estimate(row, 1),
         difference(row),
-        relative(row),
+        change(row),
         interval(row),
         probability(row.p_corrected),
         detectable(row),

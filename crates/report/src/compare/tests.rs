@@ -1,12 +1,12 @@
 //! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-use tcplab_results::comparison::{Comparison, Family, Outcome, Row, Side};
+use tcplab_results::comparison::{Comparison, Estimator, Fact, Family, Outcome, Row, Side, Value};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use super::{compare_page, compare_text, junit, markdown, sentence, tally};
-use crate::compared::remark;
+use super::{captures, compare_page, compare_text, junit, markdown, sentence, tally};
+use crate::compared::{change, interval, remark};
 
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
     let difference = medians[1] - medians[0];
@@ -23,6 +23,7 @@ fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
         telling: [1, 1],
         medians,
         median_intervals: [None, None],
+        estimator: Estimator::Shift,
         difference,
         interval: Some((difference - 0.5, difference + 0.5)),
         p: 0.001,
@@ -98,6 +99,58 @@ fn too_few_trials_are_inconclusive() {
 }
 
 #[test]
+fn row_has_one_notation_and_precision() {
+    let of = |medians: [f64; 2], low: f64, high: f64| {
+        let mut row = row("reno", medians, INCONCLUSIVE);
+        row.interval = Some((low, high));
+        (change(&row), interval(&row))
+    };
+    for (row, expected) in [
+        (of([10.0, 13.94], 0.53, 12.0), ("+39.4 %", "+5.3 % to +120.0 %")),
+        (of([10.0, 10.05], 0.0, 1.94), ("+0.50 %", "0.00 % to +19.40 %")),
+        (of([10.0, 25.0], 4.0, 30.0), ("2.5×", "1.4× to 4.0×")),
+        (of([10.0, 130.0], -0.6, 190.0), ("13.00×", "0.94× to 20.00×")),
+        (of([10.0, 130.0], 110.0, 140.0), ("13×", "12× to 15×")),
+    ] {
+        assert_eq!((row.0.as_str(), row.1.as_str()), expected);
+    }
+}
+
+/// Of one trial nobody knows what chance does.
+#[test]
+fn one_equal_trial_is_not_called_identical() {
+    let identical = Outcome::Equivalent { identical: true };
+    let mut one = row("reno", [10.0, 10.0], identical);
+    one.values = [vec![10.0], vec![10.0]];
+    let found = comparison(vec![one]);
+    assert_eq!(sentence(&found), "B is the same as A in the one trial, in the one comparison.");
+    let text = compare_text(&found) + &markdown(&found) + &compare_page(&found, &[]).unwrap();
+    assert!(text.contains("the same in the one trial: transfer time"), "{text}");
+    assert!(!text.contains("identical"), "{text}");
+}
+
+#[test]
+fn counts_have_their_change_in_every_table() {
+    let mut lost = row("reno", [25.0, 1.0], Outcome::Better);
+    (lost.metric, lost.unit, lost.is_ratio) = ("retransmissions".into(), "segments".into(), false);
+    let found = comparison(vec![lost]);
+    let page = compare_page(&found, &[]).unwrap();
+    for text in [compare_text(&found), markdown(&found), page] {
+        assert!(text.contains("−24 segments"), "{text}");
+        assert!(!text.contains("| – |") && !text.contains("<td>–</td>"), "{text}");
+    }
+}
+
+#[test]
+fn very_many_trials_are_more_than_some() {
+    let many = Outcome::Inconclusive { more: 20_000, too_few: false };
+    let found = comparison(vec![row("reno", [10.0, 10.1], many)]);
+    let text = compare_text(&found);
+    assert!(text.contains("inconclusive: more than 10,000 more needed"), "{text}");
+    assert!(text.contains("More than 10,000 more trials needed for "), "{text}");
+}
+
+#[test]
 fn foreign_names_are_escaped() {
     let name = "a|b <script>\"&'\n";
     let rows = vec![
@@ -162,4 +215,24 @@ fn tally_counts_verdicts_and_remark_names_the_extreme() {
         (sentence(&nothing).as_str(), remark(&nothing).as_str()),
         ("Nothing to compare.", "")
     );
+}
+
+/// Times have units, small changes no verdict, and what SACK does is not counted without SACK.
+#[test]
+fn facts_of_captures_are_said_with_care() {
+    let fact = |name: &str, unit, values: [Option<f64>; 2]| Fact {
+        about: "data to the server".into(),
+        name: name.into(),
+        unit,
+        better: Better::Lower,
+        values: values.map(|value| value.map(Value::Number)),
+    };
+    let close = fact("RTT min", "s", [Some(0.020_2), Some(0.020_1)]);
+    assert_eq!(captures::value(&close, 0), "20.2 ms");
+    assert_eq!(captures::change(&close), "−0.50 %");
+    let tiny = fact("ACK time median", "s", [Some(13e-6), Some(19e-6)]);
+    assert_eq!(captures::value(&tiny, 1), "19 µs");
+    assert!(captures::change(&tiny).ends_with("worse"));
+    let without = fact(tcplab_quantities::RETRANSMISSIONS_BY_SACK.label, "", [Some(3.0), None]);
+    assert_eq!((&*captures::value(&without, 1), &*captures::change(&without)), ("no SACK", ""));
 }

@@ -51,7 +51,8 @@ pub(crate) struct VerdictCell {
     /// Empty where both are identical.
     pub(crate) change: String,
     pub(crate) interval: String,
-    pub(crate) medians: String,
+    /// A's median, and that changed by the estimate.
+    pub(crate) estimates: String,
     pub(crate) explanation: String,
 }
 
@@ -61,10 +62,10 @@ impl VerdictCell {
         let [a, b] = [0, 1].map(|side| estimate(row, side));
         VerdictCell {
             class: row.outcome.name(),
-            word: name_of(row.outcome),
+            word: name_of(row),
             change: if is_identical { String::new() } else { change(row) },
             interval: if is_identical { String::new() } else { interval(row) },
-            medians: if a == b { a } else { format!("{a} → {b}") },
+            estimates: if a == b { a } else { format!("{a} → {b}") },
             explanation: verdict(row),
         }
     }

@@ -47,24 +47,31 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
     };
     let mut found: Vec<Comparison> = others.iter().filter_map(against).collect();
     found.sort_by(|one, other| order_of(largest(one)).total_cmp(&order_of(largest(other))));
-    let superlative = capital(measured.superlative());
-    let head = format!("{superlative} {}", title(measured.info.name));
+    let most = format!("{} {}", measured.superlative(), title(measured.info.name));
     let left_out = match &left_out[..] {
         [] => String::new(),
         some => format!(" Not compared, as they ran in another world: {}.", some.join(", ")),
     };
-    if let Some(few) = too_few(&found, key) {
-        return format!("{head} {few}{left_out}");
+    if let Some(few) = too_few(&found, &format!("{} {best} has the {most}", short(key))) {
+        return format!("Not decided: {few}{left_out}");
     }
     let mut clauses: Vec<String> = found.iter().take(MOST_OTHERS).map(clause).collect();
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
         clauses.push(format!("{} below", counted(more, "other level", "other levels")));
     }
+    let rows = || found.iter().flat_map(|it| &it.rows);
+    let is_open = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { .. });
+    let head = if rows().next().is_some() && rows().all(is_open) {
+        format!("Not decided: {most}")
+    } else {
+        capital(&most)
+    };
     format!("{head}: {} {best}; {}.{left_out}", short(key), clauses.join("; "))
 }
 
-/// What can be said where no comparison has trials enough; the largest difference stands first.
-fn too_few(found: &[Comparison], key: &str) -> Option<String> {
+/// What can be said where no comparison has trials enough: `which` seems to be the best. The
+/// largest difference stands first.
+fn too_few(found: &[Comparison], which: &str) -> Option<String> {
     let is_too_few = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { too_few: true, .. });
     let is_open =
         |row: &Row| is_too_few(row) || row.outcome == (Outcome::Equivalent { identical: true });
@@ -75,8 +82,8 @@ fn too_few(found: &[Comparison], key: &str) -> Option<String> {
     let [other, best] =
         [0, 1].map(|side| format!("{} {}", found[0].sides[side].label, estimate(row, side)));
     let at = if found[0].rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
-    let (verdict, key, change) = (verdict(row), short(key), change(row));
-    Some(format!("{verdict}. Largest difference{at}: {key} {best}, {other} ({change})."))
+    let (why, change) = (verdict(row).replacen("inconclusive: ", "", 1), change(row));
+    Some(format!("{which}, but {why}. Largest difference{at}: {best}, {other} ({change})."))
 }
 
 /// Of the rows that show a difference, that with the largest effect; else of all.
@@ -97,11 +104,12 @@ fn order_of(row: Option<&Row>) -> f64 {
 fn clause(found: &Comparison) -> String {
     let other = &found.sides[0].label;
     let Some(row) = largest(found) else { return format!("nothing to compare with {other}") };
-    let [a, b] = [estimate(row, 0), estimate(row, 1)];
+    // B's estimate is not said: beside each other level it is another one.
+    let a = estimate(row, 0);
     let figures = match row.interval {
         _ if row.outcome == (Outcome::Equivalent { identical: true }) => a,
-        Some(_) => format!("{}, 95 % CI {}; {b} against {a}", change(row), interval(row)),
-        None => format!("{}; {b} against {a}", change(row)),
+        Some(_) => format!("{}, 95 % CI {}; {other} has {a}", change(row), interval(row)),
+        None => format!("{}; {other} has {a}", change(row)),
     };
     let figures = format!("{figures}; {}", trials(row));
     if found.rows.len() == 1 {

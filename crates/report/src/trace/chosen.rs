@@ -1,9 +1,7 @@
 //! Everything about a few connections.
 
 use std::collections::BTreeMap;
-use tcplab_trace::{
-    Ack, Connection, Episode, Flow, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
-};
+use tcplab_trace::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall};
 
 /// Keeps chosen connections with their packets.
 #[derive(Debug, Default)]
@@ -16,8 +14,34 @@ pub struct Chosen {
 
 #[derive(Debug, Default)]
 struct KeptConnection {
-    flows: [Flow; 2],
+    flows: [Kept; 2],
     connection: Option<Box<Connection>>,
+}
+
+/// What is found in a direction while the connection goes on. A flow takes kilobytes.
+#[derive(Debug, Default)]
+struct Kept {
+    segments: Vec<Segment>,
+    acks: Vec<Ack>,
+    episodes: Vec<Episode>,
+    stalls: Vec<Stall>,
+    limits: Vec<LimitPeriod>,
+}
+
+impl KeptConnection {
+    fn whole(self) -> Option<Connection> {
+        let mut connection = *self.connection?;
+        let Connection { forward, reverse, .. } = &mut connection;
+        for (flow, found) in [forward, reverse].into_iter().zip(self.flows) {
+            let Kept { segments, acks, episodes, stalls, limits } = found;
+            flow.segments = segments;
+            flow.acks = acks;
+            flow.episodes = episodes;
+            flow.stalls = stalls;
+            flow.limits = limits;
+        }
+        Some(connection)
+    }
 }
 
 impl Chosen {
@@ -36,19 +60,12 @@ impl Chosen {
     }
     /// The connections with their numbers.
     pub fn into_connections(self) -> Vec<(usize, Connection)> {
-        let whole = |(place, kept): (usize, KeptConnection)| {
-            let mut connection = *kept.connection?;
-            let Connection { forward, reverse, .. } = &mut connection;
-            for (flow, found) in [forward, reverse].into_iter().zip(kept.flows) {
-                flow.segments = found.segments;
-                flow.acks = found.acks;
-                flow.episodes = found.episodes;
-                flow.stalls = found.stalls;
-                flow.limits = found.limits;
-            }
-            Some((place, connection))
-        };
+        let whole = |(place, kept): (usize, KeptConnection)| Some((place, kept.whole()?));
         self.kept.into_iter().filter_map(whole).collect()
+    }
+    /// Hands over a connection that has ended.
+    pub fn take(&mut self, place: usize) -> Option<Connection> {
+        self.kept.remove(&place)?.whole()
     }
 
     fn kept(&mut self, place: usize) -> Option<&mut KeptConnection> {
@@ -58,7 +75,7 @@ impl Chosen {
         self.kept.get_mut(&place)
     }
 
-    fn in_flow(&mut self, id: FlowId, change: impl FnOnce(&mut Flow)) {
+    fn in_flow(&mut self, id: FlowId, change: impl FnOnce(&mut Kept)) {
         if let Some(kept) = self.kept(id.connection) {
             change(&mut kept.flows[usize::from(!id.forward)]);
         }
@@ -67,7 +84,13 @@ impl Chosen {
 
 impl Sink for Chosen {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
-        self.in_flow(flow, |flow| flow.segments.push(segment));
+        self.in_flow(flow, |flow| {
+            if flow.segments.is_empty() {
+                // Most connections of a flood have no more than one.
+                flow.segments.reserve_exact(1);
+            }
+            flow.segments.push(segment);
+        });
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.in_flow(flow, |flow| flow.acks.push(ack));

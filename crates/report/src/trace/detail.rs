@@ -4,15 +4,15 @@ use std::fmt::Write;
 use tcplab_findings::{Finding, story};
 use tcplab_quantities as q;
 use tcplab_trace::{
-    Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, StateStep,
-    SynOptions,
+    Close, CloseKind, Connection, EcnAgreement, FastOpen, Handshake, HandshakeKind, Roles,
+    StateStep, SynOptions,
 };
 use tcplab_units::Bytes;
 use tcplab_units::rounded::{bytes, grouped};
 
 use super::flow;
 use super::numbers::{or_unknown, seconds, span};
-use super::row::is_failed;
+use super::row::Standing;
 use super::summary::write_findings;
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
@@ -42,7 +42,7 @@ pub fn connection_text(
         look.paragraph(&mut out, "  ", &text);
     }
     out.push('\n');
-    handshake(&mut out, &connection.handshake, look);
+    handshake(&mut out, connection, look);
     life(&mut out, connection, look);
     for (flow, sender, receiver, from, to) in [
         (&connection.forward, "client", "server", client, server),
@@ -67,7 +67,8 @@ pub fn connection_text(
     out
 }
 
-fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
+fn handshake(out: &mut String, connection: &Connection, look: Look) {
+    let handshake = &connection.handshake;
     look.heading(out, "Handshake");
     let kind = match handshake.kind {
         HandshakeKind::Unseen => "not captured: the capture starts later",
@@ -78,7 +79,20 @@ fn handshake(out: &mut String, handshake: &Handshake, look: Look) {
         HandshakeKind::Simultaneous => "SYN from both endpoints: simultaneous open",
         HandshakeKind::Split => "server sent SYN and ACK separately: split handshake",
     };
-    let mut facts = vec![kind.to_owned()];
+    let kind = match connection.one_way {
+        Some(end) if handshake.kind != HandshakeKind::Unseen => {
+            format!("only the {}'s packets were captured", end.name())
+        }
+        _ => kind.to_owned(),
+    };
+    let mut facts = vec![kind];
+    match connection.roles {
+        Roles::BySyn => {}
+        Roles::ByPorts => facts.push("client and server are a guess from the ports".into()),
+        Roles::ByFirstPacket => {
+            facts.push("the end that sent the first packet is taken for the client".into());
+        }
+    }
     let steps = [("SYN", handshake.syn), ("SYN-ACK", handshake.syn_ack), ("ACK", handshake.opened)];
     let times: Vec<String> = steps
         .into_iter()
@@ -179,10 +193,13 @@ fn option_row(end: &str, options: &SynOptions) -> Vec<Cell> {
 
 fn life(out: &mut String, connection: &Connection, look: Look) {
     let life = &connection.life;
-    let mut facts = vec![if is_failed(life.state) {
-        "never opened".to_owned()
-    } else {
-        close(life.close.as_ref())
+    let mut facts = vec![match Standing::of(connection) {
+        Standing::Failed => "never opened".to_owned(),
+        Standing::Midstream => {
+            format!("opened before the capture; {}", close(life.close.as_ref()))
+        }
+        Standing::OneWay => "only one direction was captured".to_owned(),
+        Standing::Whole => close(life.close.as_ref()),
     }];
     // Zeek's letters.
     let state = format!("{:?}", life.state).to_uppercase();

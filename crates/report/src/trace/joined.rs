@@ -35,6 +35,12 @@ pub fn joined_text(
         joined.connections.iter().enumerate().collect();
     connections
         .sort_by_key(|(index, c)| (std::cmp::Reverse(c.forward.lost + c.reverse.lost), *index));
+    let opened_here = |c: &&JoinedConnection| c.client_at == Endpoint::Server;
+    if !joined.connections.is_empty() && joined.connections.iter().all(|c| opened_here(&c)) {
+        let text = "All connections were opened at the server's capture point: are --client and \
+                    --server swapped?";
+        look.paragraph(&mut out, "", text);
+    }
     for (index, connection) in connections.iter().take(top) {
         out.push('\n');
         one(&mut out, *index, connection, look);
@@ -150,8 +156,10 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
     }
     grid.write(out, 2, look);
     let there = connection.client_at;
-    for (way, sender) in [(forward, there), (reverse, there.other())] {
-        for fact in facts(way, sender) {
+    for (way, sender, at) in
+        [(forward, Endpoint::Client, there), (reverse, Endpoint::Server, there.other())]
+    {
+        for fact in facts(way, sender, at) {
             look.paragraph(out, "  ", &fact);
         }
     }
@@ -181,7 +189,9 @@ fn row(name: &str, way: &Crossing) -> Vec<Cell> {
     ]
 }
 
-fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
+/// What happened to the packets of the connection's `sender`, captured `at` that end.
+fn facts(way: &Crossing, sender: Endpoint, at: Endpoint) -> Vec<String> {
+    let (capture, other_capture) = (at.name(), at.other().name());
     let (sender, receiver) = (sender.name(), sender.other().name());
     let mut facts = Vec::new();
     if way.lost > 0 {
@@ -194,7 +204,7 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
             .map_or_else(String::new, |loss| format!(", the first at {} s", seconds(loss.at)));
         facts.push(format!(
             "lost from {sender} to {receiver}: {} with data, {} without{first}; frames of the \
-             {sender}'s capture: {}{more}",
+             {capture}'s capture: {}{more}",
             grouped(way.lost_data),
             grouped(way.lost - way.lost_data),
             named.join(", "),
@@ -215,7 +225,7 @@ fn facts(way: &Crossing, sender: Endpoint) -> Vec<String> {
     if way.reordered > 0 {
         facts.push(format!(
             "reordered towards the {receiver}: by up to {} packets; frames of the \
-             {receiver}'s capture: {}",
+             {other_capture}'s capture: {}",
             grouped(way.out_of_order_max),
             way.reordered_frames.iter().map(|f| grouped(*f)).collect::<Vec<_>>().join(", "),
         ));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use tcplab_trace::{Fate, LadderLine};
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 
 use super::numbers::{seconds, span};
 use crate::grid::{Look, Style, cut};
@@ -51,18 +51,18 @@ pub fn ladder_text(view: LadderView<'_>, look: Look) -> String {
         view.receiver
     );
     look.heading(&mut out, &head);
-    let mut before: Option<&LadderLine> = None;
+    // Of the packets so far, folded ones too.
+    let mut latest: Option<Instant> = None;
     for line in view.lines {
-        if let Some(before) = before {
-            let gap = line.at.since(before.at);
-            // A fold is no silence.
-            if gap >= SILENT && before.folded == 0 && line.folded == 0 {
+        if let Some(latest) = latest {
+            let gap = line.at.since(latest);
+            if gap >= SILENT {
                 let text = format!("{:^room$}", format!("{} of silence", span(gap)));
                 let rung = format!("{:margin$}⋮{text}⋮", "");
                 let _ = writeln!(out, "{}", look.paint(&rung, Style::Dim));
             }
         }
-        before = Some(line);
+        latest = latest.max(Some(line.until));
         let (rung, style) = (rung(line, room), style(line));
         let before = format!("{:>frame$}  {:>time$}", line.frame, seconds(line.at));
         let note = line.note.as_deref().map(|note| look.paint(note, Style::Odd));

@@ -25,9 +25,9 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
         }
         // The strip below uses these letters.
         let name = if flow.limits.is_empty() {
-            limit.name().to_owned()
+            flow.limit_name(limit).to_owned()
         } else {
-            format!("{} {}", letter(limit), limit.name())
+            format!("{} {}", letter(limit), flow.limit_name(limit))
         };
         let bar = "█".repeat((share * BAR).round().max(1.0) as usize);
         grid.row([name.into(), percent(share).into(), span(time).into(), bar_of(limit, bar)]);

@@ -17,7 +17,7 @@ pub use detail::connection_text;
 pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;
 pub use ladder::{LadderView, ladder_text};
-pub use row::{Row, Summary};
+pub use row::{Row, Standing, Summary};
 pub use summary::summary_text;
 
 #[cfg(test)]

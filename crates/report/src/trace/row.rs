@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
-use tcplab_trace::{
-    CapturePoint, Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Transfer,
-};
+use tcplab_trace::{Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Transfer};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 /// The extra cost of a failed or cut connection: the first retransmission timeout (RFC 6298
@@ -27,10 +25,14 @@ pub struct Row {
     pub last: Instant,
     /// Packets of both directions.
     pub packets: u64,
-    /// Its state.
+    /// Its state; [`Row::standing`] says what is shown of it.
     pub state: ConnectionState,
-    /// Time lost, by which the table is sorted: see [`Row::lost_by`].
+    /// What is shown of it.
+    pub standing: Standing,
+    /// What the table is sorted by: see [`Row::lost_by`].
     pub lost: Span,
+    /// The time lost that is shown: without what a reset or a failure adds to the order.
+    pub lost_time: Span,
     /// Client to server.
     pub forward: RowDirection,
     /// Server to client.
@@ -54,6 +56,8 @@ pub struct RowDirection {
     pub retransmissions: u64,
     /// The limit of the largest part of its time, and that share, 0 to 1.
     pub limit: Option<(Limit, f32)>,
+    /// Its name ([`Flow::limit_name`]).
+    pub limit_name: &'static str,
     /// The longest stall.
     pub stall: Option<(StallCause, Span)>,
 }
@@ -72,14 +76,25 @@ impl Row {
             last: connection.last,
             packets: connection.packets,
             state: connection.life.state,
+            standing: Standing::of(connection),
             lost: Row::lost_by(connection),
+            lost_time: Row::lost_time(connection),
             forward: RowDirection::new(connection, &connection.forward),
             reverse: RowDirection::new(connection, &connection.reverse),
         }
     }
 
-    /// The time that a connection lost, by which connections are ranked. For each direction the
-    /// longest of these, at most the connection's duration:
+    /// By which connections are ranked: [the time lost](Row::lost_time), and a second more for a
+    /// connection that never opened, for a reset that cut off data, and where one direction only
+    /// was captured. That second did not pass; it only brings forward what needs a look.
+    pub fn lost_by(connection: &Connection) -> Span {
+        let standing = Standing::of(connection);
+        let is_worse =
+            matches!(standing, Standing::Failed | Standing::OneWay) || is_cut(connection);
+        Row::lost_time(connection) + if is_worse { FAILED } else { Span::ZERO }
+    }
+
+    /// The time that a connection lost, at most its duration. For each direction the longest of:
     ///
     /// - the time under a limit other than the application and the path's rate, where it carried
     ///   enough to have a rate ([`Transfer::LEAST`]);
@@ -87,16 +102,16 @@ impl Row {
     /// - the time for which lost data came late: a round trip for each retransmission that was not
     ///   spurious, while anything was in flight.
     ///
-    /// To that a handshake adds by how much retransmitted SYNs delayed it, and a reset that cut off
-    /// data adds a second. A connection that never opened lost its whole duration and a second.
-    pub fn lost_by(connection: &Connection) -> Span {
+    /// To that a handshake adds by how much retransmitted SYNs delayed it. A connection that never
+    /// opened lost its whole duration.
+    pub fn lost_time(connection: &Connection) -> Span {
         let time = connection.last.since(connection.first);
-        if is_failed(connection.life.state) {
-            return time + FAILED;
+        if Standing::of(connection) == Standing::Failed {
+            return time;
         }
         let lost = |flow: &Flow| lost_in(flow, connection.handshake.round_trip).min(time);
-        let cut = if is_cut(connection) { FAILED } else { Span::ZERO };
-        lost(&connection.forward) + lost(&connection.reverse) + opened_late(connection) + cut
+        let sum = lost(&connection.forward) + lost(&connection.reverse) + opened_late(connection);
+        sum.min(time)
     }
 
     /// From its first to its last packet.
@@ -107,19 +122,20 @@ impl Row {
 
 impl RowDirection {
     fn new(connection: &Connection, flow: &Flow) -> RowDirection {
-        // A capture point at the receiver shows only the receiver's answer time.
-        let whole = flow.capture_point != CapturePoint::Receiver;
-        let least = flow.round_trips.min.filter(|_| whole).or(connection.handshake.round_trip);
+        // Away from the sender the answers take only a part of a round trip.
+        let whole = !connection.is_away(flow);
         let limit = flow.shares.largest().map(|limit| (limit, flow.shares.share(limit) as f32));
+        let limit_name = limit.map_or("", |(limit, _)| flow.limit_name(limit));
         let longest = flow.stall_sums.iter().max_by_key(|sum| span_of(&sum.longest));
         RowDirection {
             data: flow.totals.unique,
             goodput: flow.transfer.goodput,
-            rtt_min: least,
+            rtt_min: connection.path_round_trip(flow),
             rtt_median: flow.round_trips.median.filter(|_| whole),
             segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
             limit,
+            limit_name,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
@@ -185,10 +201,33 @@ fn is_idle(cause: StallCause) -> bool {
     matches!(cause, StallCause::SenderIdle | StallCause::SenderSlow | StallCause::NoRequest)
 }
 
-/// Whether the handshake failed.
-pub(crate) fn is_failed(state: ConnectionState) -> bool {
-    use ConnectionState::{Rej, Rstos0, Rstrh, S0, Sh, Shr};
-    matches!(state, S0 | Rej | Rstos0 | Rstrh | Sh | Shr)
+/// What is shown of a connection's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// As its state says.
+    Whole,
+    /// The handshake failed.
+    Failed,
+    /// It is older than the capture: a state without its SYN is no failed handshake.
+    Midstream,
+    /// Only one direction was captured, which Zeek's states take for a handshake without answer.
+    OneWay,
+}
+
+impl Standing {
+    pub(crate) fn of(connection: &Connection) -> Standing {
+        use ConnectionState::{Rej, Rstos0, Rstrh, S0, Sh, Shr};
+        let is_failed = matches!(connection.life.state, S0 | Rej | Rstos0 | Rstrh | Sh | Shr);
+        if connection.one_way.is_some() {
+            Standing::OneWay
+        } else if is_failed && connection.handshake.midstream {
+            Standing::Midstream
+        } else if is_failed {
+            Standing::Failed
+        } else {
+            Standing::Whole
+        }
+    }
 }
 
 /// Keeps a [`Row`] of each connection, and all sums of the worst few; no packets.

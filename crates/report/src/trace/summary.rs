@@ -10,7 +10,7 @@ use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
 
 use super::head::CaptureHead;
 use super::numbers::{UNKNOWN, or_unknown, span};
-use super::row::{Row, RowDirection, Summary, is_failed};
+use super::row::{Row, RowDirection, Standing, Summary};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Cells with larger ratios are marked: unusual, bad.
@@ -109,9 +109,10 @@ fn table(rows: &[&Row], look: Look) -> Grid {
     let [data_rate, rtt] = [q::GOODPUT.label, q::RTT_MIN.label];
     let median = q::RTT_MEDIAN.label_under("RTT");
     grid.head(&["#", client, q::STATE.label, "sent", data_rate, rtt, "retrans", "largest limit"]);
-    grid.head(&["lost", server, "", "received", "", median, "%", "longest stall"]);
+    grid.head(&["time", server, "", "received", "", median, "%", "longest stall"]);
+    grid.head(&["lost", "", "", "", "", "", "", ""]);
     for row in rows {
-        let (state, style) = state(row.state);
+        let (state, style) = state(row);
         let busier = if row.reverse.data > row.forward.data { &row.reverse } else { &row.forward };
         let (limit, stall) = (limit(busier), stall(busier));
         grid.row([
@@ -125,7 +126,7 @@ fn table(rows: &[&Row], look: Look) -> Grid {
             limit,
         ]);
         // What orders the rows counts more than time: a reset, both directions.
-        let lost = Some(row.lost.min(row.duration())).filter(|lost| !lost.is_zero());
+        let lost = Some(row.lost_time).filter(|lost| !lost.is_zero());
         grid.row([
             lost.map_or_else(Cell::default, |lost| span(lost).into()),
             row.server.to_string().into(),
@@ -174,7 +175,7 @@ fn limit(way: &RowDirection) -> Cell {
         Limit::Timeout => Style::Bad,
         _ => Style::Odd,
     };
-    Cell::styled(format!("{} {}", limit.name(), percent(f64::from(share))), style)
+    Cell::styled(format!("{} {}", way.limit_name, percent(f64::from(share))), style)
 }
 
 fn stall(way: &RowDirection) -> Cell {
@@ -184,9 +185,14 @@ fn stall(way: &RowDirection) -> Cell {
 }
 
 /// The state of the connection.
-fn state(state: ConnectionState) -> (&'static str, Style) {
+fn state(row: &Row) -> (&'static str, Style) {
     use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh, S0, S1, S2, S3, Sf, Sh, Shr};
-    match state {
+    match row.standing {
+        Standing::Midstream => return ("midstream", Style::Dim),
+        Standing::OneWay => return ("one way", Style::Odd),
+        Standing::Failed | Standing::Whole => {}
+    }
+    match row.state {
         S0 => ("no answer", Style::Bad),
         S1 => ("open", Style::Plain),
         S2 | S3 => ("half closed", Style::Plain),
@@ -201,11 +207,13 @@ fn state(state: ConnectionState) -> (&'static str, Style) {
 
 fn totals(rows: &[&Row]) -> String {
     let count = |test: fn(ConnectionState) -> bool| rows.iter().filter(|r| test(r.state)).count();
+    let standing = |wanted: Standing| rows.iter().filter(|r| r.standing == wanted).count();
     let mut states: Vec<String> = Vec::new();
     for (number, what) in [
         (count(|s| s == ConnectionState::Sf), "closed"),
         (count(|s| matches!(s, ConnectionState::Rsto | ConnectionState::Rstr)), "reset"),
-        (count(is_failed), "never opened"),
+        (standing(Standing::Failed), "never opened"),
+        (standing(Standing::OneWay), "one direction only"),
     ] {
         if number > 0 {
             states.push(format!("{} {what}", grouped(number as u64)));

@@ -240,6 +240,7 @@ fn a_ladder_has_its_notes_beside_or_below() {
     let line =
         |millis, frame, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {
             at: at(millis),
+            until: at(millis),
             frame,
             from_sender,
             label: label.into(),
@@ -265,6 +266,32 @@ fn a_ladder_has_its_notes_beside_or_below() {
     let view = LadderView { sender: "10.98.0.1:52188", receiver: "10.98.0.2:5201", lines: &lines };
     let texts = [60, 80, 120].map(|width| ladder_text(view, Look { width, colours: false }));
     insta::assert_snapshot!(texts.join("\n"));
+}
+
+#[test]
+fn silence_is_said_only_where_no_packet_lies() {
+    let line = |millis, until, folded| LadderLine {
+        at: at(millis),
+        until: at(until),
+        frame: millis,
+        from_sender: true,
+        label: "data".into(),
+        fate: Fate::Arrived,
+        note: None,
+        folded,
+    };
+    let silences = |until| {
+        let lines = [line(0, 0, 0), line(1, until, 50), line(2, 2, 0), line(60, 60, 0)];
+        let text = ladder_text(
+            LadderView { sender: "a", receiver: "b", lines: &lines },
+            Look { width: 80, colours: false },
+        );
+        let said = text.lines().filter(|line| line.contains("of silence"));
+        said.map(|line| line.trim_matches([' ', '⋮']).to_owned()).collect::<Vec<_>>()
+    };
+    // The packets that are folded reach up to the next, or end before it.
+    assert!(silences(59).is_empty());
+    assert_eq!(silences(10), ["50 ms of silence"]);
 }
 
 #[test]

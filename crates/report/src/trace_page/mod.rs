@@ -3,33 +3,32 @@
 mod connection;
 mod found;
 mod shown;
+mod sums;
 
 use askama::Template;
-use std::cmp::Reverse;
 use std::io;
-use tcplab_trace::{CapturePoint, Connection, Flow, Trace};
+use tcplab_trace::{Connection, Trace};
+use tcplab_units::Span;
 use tcplab_units::rounded::{self, bytes, counted, grouped};
-use tcplab_units::{Bytes, Span};
 
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
-use crate::trace::Row as LossRow;
 use connection::ConnectionView;
 use found::FoundView;
 pub use shown::ShownConnection;
 use shown::anchor;
-
-/// The most connections in the table.
-const MOST_ROWS: usize = 1_000;
+pub use sums::{CaptureSums, Rank};
 
 /// What to show of a trace.
 #[derive(Debug, Clone, Copy)]
 pub struct TracePage<'a> {
     /// What was captured: the names of the files.
     pub name: &'a str,
-    /// Its connections need no packets.
+    /// Its packets and notes count, not its connections.
     pub trace: &'a Trace,
+    /// All connections.
+    pub sums: &'a CaptureSums,
     /// Connections with graphs, the most important first.
     pub shown: &'a [ShownConnection<'a>],
 }
@@ -49,43 +48,33 @@ pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(),
 }
 
 fn head<'a>(page: &TracePage<'a>) -> Head<'a> {
-    let connections = &page.trace.connections;
     let shown = |index: usize| page.shown.iter().any(|shown| shown.index == index);
-    // As on the terminal: by lost time, then by data.
-    let mut rows: Vec<(usize, &Connection)> = connections.iter().enumerate().collect();
-    rows.sort_by_cached_key(|(index, connection)| {
-        let data = connection.forward.totals.unique + connection.reverse.totals.unique;
-        (Reverse(LossRow::lost_by(connection)), Reverse(data), *index)
-    });
-    let rows = rows.into_iter().take(MOST_ROWS);
     let (found, more) = found::findings(page.shown);
     Head {
         name: page.name,
         style: [STYLES.concat().as_str(), include_str!("../../assets/trace.css")].concat(),
         theme: THEME,
-        lead: lead(page.trace),
+        lead: lead(page.trace, page.sums),
         notes: page.trace.notes.iter().map(note).collect(),
-        rows: rows.map(|(index, c)| Row::new(index, c, shown(index))).collect(),
-        others: connections.len().saturating_sub(MOST_ROWS),
+        rows: page
+            .sums
+            .rows()
+            .map(|row| (shown(row.number).then(|| anchor(row.number)), row))
+            .collect(),
+        others: page.sums.left_out(),
         shown: page.shown.iter().map(|shown| (anchor(shown.index), shown.index)).collect(),
         found,
         more,
     }
 }
 
-fn lead(trace: &Trace) -> String {
-    let last = trace.connections.iter().map(|c| c.last).max().unwrap_or_default();
-    let sum = |of: fn(&Flow) -> u64| -> u64 {
-        trace.connections.iter().map(|c| of(&c.forward) + of(&c.reverse)).sum()
-    };
-    let data = Bytes::new(sum(|flow| flow.totals.unique.as_u64()));
-    let again = sum(|flow| flow.totals.retransmissions);
-    let segments = sum(|flow| flow.totals.segments);
+fn lead(trace: &Trace, sums: &CaptureSums) -> String {
+    let &CaptureSums { connections, last, data, retransmissions: again, segments, .. } = sums;
     let mut text = format!(
         "{} packets in {}: {} with {} of data.",
         grouped(trace.packets),
         rounded::span(Span::from_nanos(last.as_nanos())),
-        counted(trace.connections.len(), "TCP connection", "TCP connections"),
+        counted(connections, "TCP connection", "TCP connections"),
         bytes(data),
     );
     if again > 0 && segments > 0 {
@@ -104,9 +93,9 @@ fn note(note: &tcplab_trace::Note) -> String {
 }
 
 /// A line of the table of connections.
+#[derive(Debug)]
 struct Row {
     number: usize,
-    href: Option<String>,
     client: String,
     server: String,
     state: &'static str,
@@ -120,17 +109,13 @@ struct Row {
 }
 
 impl Row {
-    fn new(index: usize, connection: &Connection, shown: bool) -> Row {
+    fn new(index: usize, connection: &Connection) -> Row {
         let Connection { forward, reverse, .. } = connection;
         let again = forward.totals.retransmissions + reverse.totals.retransmissions;
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
-        // At the receiver only the handshake shows the RTT.
-        let whole =
-            busier.round_trips.min.filter(|_| busier.capture_point != CapturePoint::Receiver);
-        let smallest = whole.or(connection.handshake.round_trip);
+        let smallest = connection.path_round_trip(busier);
         Row {
             number: index,
-            href: shown.then(|| format!("#{}", anchor(index))),
             client: connection.client.to_string(),
             server: connection.server.to_string(),
             state: connection::ending(connection),
@@ -140,7 +125,7 @@ impl Row {
             received: bytes(reverse.totals.unique),
             again: if again == 0 { String::new() } else { grouped(again) },
             round_trip: smallest.map(rounded::span).unwrap_or_default(),
-            limit: busier.shares.largest().map_or("", tcplab_trace::Limit::name),
+            limit: busier.shares.largest().map_or("", |limit| busier.limit_name(limit)),
         }
     }
 }
@@ -153,7 +138,8 @@ struct Head<'a> {
     theme: &'static str,
     lead: String,
     notes: Vec<String>,
-    rows: Vec<Row>,
+    /// Where its graphs are, if it has some, and a connection.
+    rows: Vec<(Option<String>, &'a Row)>,
     others: usize,
     /// Anchor and number.
     shown: Vec<(String, usize)>,

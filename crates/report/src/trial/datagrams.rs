@@ -195,7 +195,7 @@ fn rungs<'a>(
             continue;
         }
         match lines.last_mut().filter(|last| last.folded > 0) {
-            Some(last) => last.folded += 1,
+            Some(last) => (last.folded, last.until) = (last.folded + 1, line.at),
             None => lines.push(LadderLine { frame: 0, note: None, folded: 1, ..line }),
         }
     }
@@ -234,6 +234,7 @@ fn rung(row: &DatagramRow) -> LadderLine {
     };
     LadderLine {
         at,
+        until: at,
         frame: row.frame.unwrap_or(0),
         from_sender,
         label,

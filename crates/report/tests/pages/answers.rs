@@ -67,14 +67,17 @@ const LEVELS: (&[&str], &[&str]) = (&["reno", "cubic", "bbr"], &["0 %", "1 %"]);
 #[test]
 fn answer_of_too_few_trials_says_so_once() {
     // All levels differ; two are identical.
-    for (most, best) in [(2, "bbr 5."), (1, "cubic 3.97")] {
+    for (most, best, figure) in [(2, "bbr", "5."), (1, "cubic", "3.97")] {
         let text = answer(&run("goodput", LEVELS, 1, |a, b, n| {
             4.0 + a.min(most) as f64 - b as f64 + noise(a.min(most), b, n)
         }));
         let (first, rest) = text.split_once(". ").unwrap();
-        let few = "Highest goodput inconclusive: 1 pair is too few; about ";
-        assert!(first.starts_with(few), "{text}");
-        let largest = format!("Largest difference at 1 %: client’s congestion {best}");
+        let few = format!(
+            "Not decided: client’s congestion {best} has the highest goodput, but 1 pair is too \
+             few; about "
+        );
+        assert!(first.starts_with(&few), "{text}");
+        let largest = format!("Largest difference at 1 %: {best} {figure}");
         assert!(rest.starts_with(&largest) && rest.contains(" Mbit/s, reno 2.95"), "{text}");
         assert!(!rest.contains("inconclusive"), "{text}");
     }
@@ -146,12 +149,31 @@ fn many_variants_share_a_row_over_the_plotted_factor() {
 #[test]
 fn open_answer_is_inconclusive_or_equivalent() {
     let text = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
-    assert!(text.starts_with("Highest goodput: ") && text.contains("inconclusive"), "{text}");
+    let open = "Not decided: highest goodput: client’s congestion ";
+    assert!(text.starts_with(open) && text.contains("inconclusive"), "{text}");
     let single =
         answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));
-    assert!(single.contains("inconclusive: 1 pair is too few"), "{single}");
+    assert!(single.contains("cubic has the highest goodput, but 1 pair is too few"), "{single}");
+    // Six pairs could decide one test, but not four together.
+    let six = answer(&run("goodput", LEVELS, 6, |a, b, n| 4.0 + a as f64 + noise(a, b, n)));
+    let few =
+        "Not decided: client’s congestion bbr has the highest goodput, but 6 pairs are too few";
+    assert!(six.starts_with(few) && !six.contains("95 % CI"), "{six}");
     let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
     assert_eq!(alike, "No difference: goodput is 4.50 Mbit/s in every trial.");
+}
+
+/// The best level's estimate is another one beside each other level, so it is not said.
+#[test]
+fn answer_has_one_value_of_each_level() {
+    let text = answer(&run("goodput", (LEVELS.0, &["1 %"]), 10, |a, b, n| {
+        let skew = if a == 2 { f64::from(n * n) / 20.0 } else { 0.0 };
+        [2.0, 2.1, 14.0][a] + skew + noise(a, b, n) * 9.0
+    }));
+    for other in ["; reno has 2.", "; cubic has 2."] {
+        assert_eq!(text.matches(other).count(), 1, "{text}");
+    }
+    assert!(!text.contains("14") && !text.contains("15"), "{text}");
 }
 
 /// A difference of 13 times in one case and none in another is not said as 3.6 times, their mean.

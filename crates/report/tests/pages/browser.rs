@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tcplab_report::{ShownConnection, TracePage};
+use tcplab_report::{CaptureSums, ShownConnection, TracePage};
 
 use super::page::page;
 use super::synthetic;
@@ -169,7 +169,12 @@ fn very_many_packets_are_drawn_at_each_zoom() {
     let again = again.filter(|segment| segment.kind != tcplab_trace::SegmentKind::New).count();
     let shown = [ShownConnection { index: 0, connection, findings: &[] }];
     let mut page = Vec::new();
-    let what = TracePage { name: "many", trace: &trace, shown: &shown };
+    let what = TracePage {
+        name: "many",
+        trace: &trace,
+        sums: &CaptureSums::of(&trace.connections),
+        shown: &shown,
+    };
     tcplab_report::write_trace(&what, &mut page).expect("a Vec takes what it is given");
     let page = String::from_utf8(page).expect("it is text");
     assert!(page.len() < 2_500_000, "{} bytes", page.len());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use tcplab_findings::examine;
-use tcplab_report::{ShownConnection, TracePage, write_trace};
+use tcplab_report::{CaptureSums, ShownConnection, TracePage, write_trace};
 use tcplab_trace::{Connection, Limit, Note, Trace};
 use tcplab_units::Instant;
 
@@ -21,7 +21,16 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
         })
         .collect();
     let mut page = Vec::new();
-    write_trace(&TracePage { name: "blackout.pcap", trace, shown: &shown }, &mut page).unwrap();
+    write_trace(
+        &TracePage {
+            name: "blackout.pcap",
+            trace,
+            sums: &CaptureSums::of(&trace.connections),
+            shown: &shown,
+        },
+        &mut page,
+    )
+    .unwrap();
     String::from_utf8(page).unwrap()
 }
 
@@ -108,7 +117,16 @@ fn foreign_text_is_escaped() {
     let shown =
         [ShownConnection { index: 0, connection: &trace.connections[0], findings: &[finding] }];
     let mut page = Vec::new();
-    write_trace(&TracePage { name: evil, trace: &trace, shown: &shown }, &mut page).unwrap();
+    write_trace(
+        &TracePage {
+            name: evil,
+            trace: &trace,
+            sums: &CaptureSums::of(&trace.connections),
+            shown: &shown,
+        },
+        &mut page,
+    )
+    .unwrap();
     let page = String::from_utf8(page).unwrap();
     assert!(!page.contains("<script>alert") && !page.contains("<!--"));
     assert_eq!(page.matches("<script").count(), 2, "the page's own");

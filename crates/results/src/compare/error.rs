@@ -59,6 +59,12 @@ impl CompareError {
                  with `tcplab report {0}`",
                 path.display()
             ),
+            CompareError::Unreadable { path, what } if what.contains("Permission denied") => {
+                format!(
+                    "let its owner do this: only they may read it (`chmod -R go+rX {}` lets others)",
+                    path.display()
+                )
+            }
             CompareError::Unreadable { path, .. } => {
                 format!("make them anew with `tcplab report {}`", path.display())
             }

@@ -2,6 +2,7 @@
 
 mod choice;
 mod error;
+mod estimate;
 mod family;
 mod runs;
 mod sides;

@@ -1,5 +1,7 @@
 //! Which case of B belongs to which of A.
 
+use tcplab_units::visible_line;
+
 use crate::{Case, Run};
 
 use super::error::CompareError;
@@ -90,7 +92,7 @@ pub(super) fn of_levels<'a>(
     let chosen = match levels {
         Some(asked) => {
             if let Some(missing) = asked.iter().find(|level| !known.iter().any(|k| k == *level)) {
-                let what = format!("`{factor}` has no level `{missing}`");
+                let what = format!("`{factor}` has no level `{}`", visible_line(missing));
                 return Err(unclear(what, Some(missing)));
             }
             if asked[0] == asked[1] {

@@ -1,18 +1,19 @@
 //! The tests of a comparison, and their sentences.
 
 use crate::comparison::Outcome;
-use crate::comparison::{ALPHA, CONFIDENCE, Family, Row};
+use crate::comparison::{CONFIDENCE, Family, Row};
 use crate::comparison::{ComparedCase, Comparison, Side};
 use crate::{Case, Trial, World, median_interval};
 use tcplab_scenario::{Better, MetricInfo, MetricKind};
 use tcplab_stats::{
-    Design, Interval, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum,
-    signed_rank, standard_deviation, trials_needed,
+    Design, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum, signed_rank,
+    standard_deviation, trials_needed,
 };
 use tcplab_units::Rng;
 
 use super::choice::{Asked, chosen_metrics};
 use super::error::CompareError;
+use super::estimate::{Estimate, amount};
 use super::family::{self, Tests};
 use super::sides::{Matched, Matching};
 use super::surroundings;
@@ -129,13 +130,24 @@ struct Tested {
     is_virtual: bool,
     /// Whether nothing differs anywhere, so that there is nothing to test.
     is_constant: bool,
+    /// See [`Estimate::whole`].
+    whole: Option<(f64, f64)>,
     /// The tested values: logarithms where the row is of a ratio.
     scaled: [Vec<f64>; 2],
+    /// The differences of pairs of these.
+    apart: Vec<f64>,
     /// The shift of these.
     shift: f64,
     /// Their standard deviation that a test of this kind has to do with.
     spread: f64,
     design: Design,
+}
+
+impl Tested {
+    fn observed(&self) -> Observed<'_> {
+        let [a, b] = &self.scaled;
+        if self.row.is_paired { Observed::Pairs(&self.apart) } else { Observed::Samples(b, a) }
+    }
 }
 
 /// Whether a metric is compared by ratios: positive amounts, whose differences grow with them.
@@ -144,20 +156,6 @@ fn is_by_ratio(info: &MetricInfo, values: &[Vec<f64>; 2]) -> bool {
     let is_amount =
         info.kind == MetricKind::Number && !matches!(info.unit, "" | "segments" | "packets" | "%");
     is_amount && values.iter().flatten().all(|value| *value > 0.0)
-}
-
-/// What values of a metric are possible, so that no interval leaves them: what was never negative
-/// is not, and no share exceeds the whole.
-fn possible(info: &MetricInfo, values: &[Vec<f64>; 2]) -> (f64, f64) {
-    let whole = match info.kind {
-        MetricKind::Truth => 1.0,
-        _ if info.unit == "%" => 100.0,
-        _ => f64::INFINITY,
-    };
-    let all = || values.iter().flatten();
-    let least = if all().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
-    let most = if all().all(|value| *value <= whole) { whole } else { f64::INFINITY };
-    (least, most)
 }
 
 fn tested_of(
@@ -181,16 +179,14 @@ fn tested_of(
         (rank_sum(&scaled[1], &scaled[0]), shift)
     };
     let RankTest { p, effect, .. } = test.expect("both sides have values");
-    let Shift { estimate, interval } = shift.expect("both sides have values");
+    let shift = shift.expect("both sides have values");
     let is_constant = if is_paired {
         apart.iter().all(|d| *d == 0.0)
     } else {
         values.iter().flatten().all(|value| value.total_cmp(&values[0][0]).is_eq())
     };
-    let (least, most) = possible(info, &values);
-    let apart_from_a = |shift: f64| {
-        amount(is_ratio, medians[0], shift).clamp(least - medians[0], most - medians[0])
-    };
+    let Estimate { estimator, difference, interval, whole } =
+        Estimate::of(shift, is_ratio, medians, (info, &values));
     let threshold = asked.threshold_of(info);
     let stream = format!("median of {} of {}", info.name, case.name);
     let (spread, design) = if is_paired {
@@ -206,11 +202,12 @@ fn tested_of(
         family,
         is_ratio,
         is_paired,
-        telling: telling(numbered, is_paired.then_some((&scaled, estimate)), medians),
+        telling: telling(numbered, is_paired.then_some((&scaled, shift.estimate)), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
-        difference: apart_from_a(estimate),
-        interval: interval.map(|Interval { low, high }| (apart_from_a(low), apart_from_a(high))),
+        estimator,
+        difference,
+        interval,
         p,
         p_corrected: p,
         effect,
@@ -221,12 +218,8 @@ fn tested_of(
         values,
     };
     let is_virtual = compared.is_virtual;
-    Tested { row, is_virtual, is_constant, scaled, shift: estimate, spread, design }
-}
-
-/// A shift of the scaled values as a difference from A's median, in the metric's unit.
-fn amount(is_ratio: bool, median: f64, shift: f64) -> f64 {
-    if is_ratio { median * shift.exp_m1() } else { shift }
+    let shift = shift.estimate;
+    Tested { row, is_virtual, is_constant, whole, scaled, apart, shift, spread, design }
 }
 
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -274,18 +267,8 @@ fn judged(mut tested: Vec<Tested>, choices: usize) -> (Vec<Row>, Tests) {
         family::correct(&mut varying.map(|test| &mut test.row).collect::<Vec<_>>(), choices);
     for test in &mut tested {
         let level = tests.level(test.row.family);
-        let mut found = None;
-        if !test.is_constant {
-            let apart: Vec<f64>;
-            let [a, b] = &test.scaled;
-            let observed = if test.row.is_paired {
-                apart = differences(a, b);
-                Observed::Pairs(&apart)
-            } else {
-                Observed::Samples(b, a)
-            };
-            found = observed.detectable(level, &mut Rng::new(0, "power"));
-        }
+        let detectable = || test.observed().detectable(level, &mut Rng::new(0, "power"));
+        let found = if test.is_constant { None } else { detectable() };
         let Row { is_ratio, medians, .. } = test.row;
         test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
         test.row.outcome = outcome(test, found, level);
@@ -305,7 +288,7 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         return Outcome::Equivalent { identical: true };
     }
     let is_within = |(low, high): (f64, f64)| -row.margin <= low && high <= row.margin;
-    if row.interval.is_some_and(is_within) {
+    if [row.interval, test.whole].iter().all(|interval| interval.is_some_and(is_within)) {
         return Outcome::Equivalent { identical: test.is_constant };
     }
     if row.is_different() && !test.is_constant {
@@ -320,6 +303,9 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     inconclusive(test, detectable, level)
 }
 
+/// So many trials nobody runs.
+const MANY: usize = 1_000_000_000;
+
 /// How many more trials would decide: find the difference that there seems to be, or show that
 /// there is none beyond the margin, whichever takes fewer.
 fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
@@ -329,7 +315,7 @@ fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         Design::Samples(m, n) => m.min(n),
     };
     let least = |level| if row.is_paired { least_pairs(level) } else { least_values(level) };
-    let too_few = have < least(ALPHA);
+    let too_few = have < least(level);
     let apart = test.shift.abs();
     let margin = if row.is_ratio { (row.margin / row.medians[0]).ln_1p() } else { row.margin };
     let to_find = apart.max(margin - apart);
@@ -338,10 +324,13 @@ fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     let spread = detectable.zip(unit).map_or(test.spread, |(found, unit)| found / unit);
     let needed = if spread > 0.0 && to_find > 0.0 {
         trials_needed(to_find / spread, level, row.is_paired)
+    } else if to_find == 0.0 && !test.is_constant {
+        // Most are equal, as where one trial in ten has a timeout.
+        test.observed().trials_to_tell(level)
     } else {
         least(level)
     };
     // By the formula there may be enough already; then chance was against it, or the values are
     // further from normal than it thinks.
-    Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5), too_few }
+    Outcome::Inconclusive { more: needed.saturating_sub(have).max(1 + have / 5).min(MANY), too_few }
 }

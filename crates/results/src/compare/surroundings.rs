@@ -3,6 +3,8 @@
 use crate::{Case, Run, RunWorld, World};
 use tcplab_scenario::MetricKind;
 use tcplab_stats::{OUTLIER, Trend, modified_z_scores, outliers};
+use tcplab_units::rounded::counted;
+use tcplab_units::visible_line;
 
 use super::sides::Matched;
 
@@ -116,6 +118,7 @@ pub(super) fn of_case(
         warnings.push(format!("the stacks differ: A {x}; B {y}"));
     }
     for (side, case) in [("A", a), ("B", b)] {
+        warnings.extend(failed(side, case));
         let flawed = case.trials.iter().filter(|trial| !trial.flaws.is_empty()).count();
         if flawed > 0 {
             let all = case.trials.len();
@@ -131,6 +134,19 @@ pub(super) fn of_case(
         }
     }
     warnings
+}
+
+/// Trials without a result. What is compared are the others, and it may be the hard ones that fail.
+fn failed(side: &str, case: &Case) -> Option<String> {
+    let first = case.failures.first()?;
+    let (count, all) = (case.failures.len(), case.count());
+    let (are, them) = if count == 1 { ("is", "it") } else { ("are", "them") };
+    let reason = visible_line(&first.reason);
+    Some(format!(
+        "{count} of {} of {side} failed ({reason}) and {are} left out: without {them} {side} may \
+         look better than it is",
+        counted(all, "trial", "trials")
+    ))
 }
 
 /// Whether a metric is a measured amount, and not a count.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::comparison::{Comparison, Family, Outcome, Row};
-use crate::{Case, Metric, Run, RunWorld, Trial, World};
+use crate::comparison::{Comparison, Estimator, Family, Outcome, Row};
+use crate::{Case, Failure, Metric, Run, RunWorld, Trial, World};
 use tcplab_stats::normal_quantile;
 use tcplab_units::Rng;
 
@@ -139,6 +139,37 @@ fn wide_spread_asks_for_more_trials() {
     assert!((20..5_000).contains(&more), "{more}");
 }
 
+/// Six or more of the pairs must differ: of one in ten, with 90 % probability, that takes 91.
+#[test]
+fn rare_events_ask_for_many_trials() {
+    let none = [0.0; 10];
+    let mut one = none;
+    one[4] = 1.0;
+    let row = of_pairs("timeouts", &none, &one);
+    let Outcome::Inconclusive { more, too_few: false } = row.outcome else { panic!("{row:?}") };
+    assert!((75..90).contains(&more), "{more}");
+    // Zero has no sign.
+    assert!(row.difference.is_sign_positive() && row.detectable.unwrap().is_sign_positive());
+}
+
+#[test]
+fn too_few_trials_for_all_tests_together_are_too_few() {
+    let case = |level: &str, place: &str, factor: f64| {
+        let levels = [("cc", level), ("place", place)];
+        let values = scaled(&TIMES[..6], factor);
+        case(place, &levels, World::Simulated, 1, &[("transfer_time", &values)])
+    };
+    let all = [("reno", 1.0), ("cubic", 2.0), ("bbr", 3.0)];
+    let cases = all.iter().flat_map(|(cc, f)| [case(cc, "x", *f), case(cc, "y", *f)]);
+    let run = run(1, cases.collect());
+    let levels = Some(["reno", "bbr"]);
+    let found = compare_levels((Path::new("A"), &run), "cc", levels, &Asked::default()).unwrap();
+    for row in &found.rows {
+        let outcome = row.outcome;
+        assert!(matches!(outcome, Outcome::Inconclusive { too_few: true, .. }), "{outcome:?}");
+    }
+}
+
 #[test]
 fn cases_match_by_levels() {
     let make = |name: &str, levels: &[(&str, &str)], factor: f64| {
@@ -218,6 +249,34 @@ fn differing_runs_give_warnings() {
     ] {
         assert!(warnings.contains(expected), "{expected} is not in\n{warnings}");
     }
+}
+
+/// What is left may be the easy trials.
+#[test]
+fn failed_trials_give_a_warning() {
+    let case = |name: &str, level: &str, factor: f64| {
+        let levels = [("stack", "osx"), ("jitter", level)];
+        case(name, &levels, World::Simulated, 1, &[("goodput", &scaled(&TIMES, factor))])
+    };
+    let mut run = run(1, vec![case("osx_0", "0 ms", 1.0), case("osx_2", "2 ms", 1.3)]);
+    let failed = run.cases[1].trials.remove(1);
+    run.cases[1].failures = vec![Failure {
+        number: failed.number,
+        seed: failed.seed,
+        directory: String::new(),
+        attempts: 1,
+        reason: "not done after 2 min".into(),
+    }];
+    let asked = Asked::default();
+    let found = compare_levels((Path::new("A"), &run), "jitter", None, &asked).unwrap();
+    assert_eq!(
+        found.warnings,
+        [
+            "osx: 1 of 8 trials of B failed (not done after 2 min) and is left out: without it B may \
+          look better than it is"
+        ]
+    );
+    assert_eq!(only(&found).trials(), [7, 7], "its partner is left out, too");
 }
 
 #[test]
@@ -318,6 +377,56 @@ fn primary_metric_is_not_corrected_for_the_others() {
     assert_eq!(of(&found, "retransmissions").outcome, Outcome::Worse);
 }
 
+/// The pairs of a metric compared.
+fn of_pairs(metric: &str, a: &[f64], b: &[f64]) -> Row {
+    let [a, b] = both([&[(metric, a)], &[(metric, b)]]);
+    let metrics = Metrics::Named(vec![metric.into()]);
+    let asked = Asked { metrics, ..Asked::default() };
+    let found = compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+    only(&found).clone()
+}
+
+/// The pairs of a user: by their averages B would have −1, or −34 segments, or 100.4 %. Where no
+/// trial of B has such a value, A, B, change and interval are by the medians.
+#[test]
+fn estimate_is_a_value_that_b_can_have() {
+    let even = [1.0; 10];
+    let around = [20.0, 22.0, 24.0, 25.0, 25.0, 25.0, 28.0, 29.0, 30.0, 31.0];
+    let skewed = [18.0, 20.0, 22.0, 30.0, 33.0, 33.0, 84.0, 120.0, 150.0, 190.0];
+    let few = [4.0, 5.0, 6.0, 6.0, 6.0, 7.0, 7.0, 8.0, 8.0, 9.0];
+    let part = [89.0, 90.0, 91.0, 92.0, 97.5, 98.0, 98.4, 98.6, 98.8, 98.9];
+    let full = [99.4, 99.5, 99.6, 99.5, 99.6, 99.6, 99.7, 99.5, 99.6, 99.6];
+    for (metric, a, b, medians) in [
+        ("retransmissions", around, even, [25.0, 1.0]),
+        ("retransmissions", skewed, few, [33.0, 6.5]),
+        ("efficiency", part, full, [97.75, 99.6]),
+        ("transfer_time", skewed, even, [33.0, 1.0]),
+    ] {
+        let row = of_pairs(metric, &a, &b);
+        let near = |x: f64, y: f64| (x - y).abs() < 1e-9;
+        assert_eq!(row.estimator, Estimator::Medians, "{row:?}");
+        assert!(row.estimates().iter().zip(medians).all(|(x, y)| near(*x, y)), "{row:?}");
+        assert!(near(row.difference, medians[1] - medians[0]), "{row:?}");
+        let (low, high) = row.interval.unwrap();
+        assert!(low <= row.difference && row.difference <= high, "{row:?}");
+        assert!(medians[0] + low >= 0.0, "{row:?}");
+        assert!(metric != "efficiency" || medians[0] + high <= 100.0, "{row:?}");
+    }
+    let row = of_pairs("retransmissions", &few, &few.map(|count| count + 3.0));
+    assert_eq!((row.estimator, row.difference), (Estimator::Shift, 3.0), "{row:?}");
+}
+
+/// What is cut from an interval is not evidence that things are equal.
+#[test]
+fn equivalence_is_of_the_whole_interval() {
+    let part = [98.0, 98.0, 98.0, 98.0, 98.0, 88.0, 86.0, 84.0, 82.0];
+    let full = [99.0; 9];
+    let row = of_pairs("efficiency", &part, &full);
+    let (low, high) = row.interval.unwrap();
+    assert!(-row.margin <= low && high <= row.margin, "{row:?}");
+    assert_eq!(row.outcome, Outcome::Better, "{row:?}");
+}
+
 /// None of eight pairs loses more than it had, whatever the averages of their differences.
 #[test]
 fn interval_of_counts_and_shares_stays_possible() {
@@ -348,17 +457,23 @@ fn ratio_of_positive_amounts_stays_above_zero() {
     const RATIO_HIGH: f64 = 0.894_276_905_0;
     const SLOW: [f64; 8] = [32.3, 2.6, 40.1, 3.1, 28.0, 2.4, 35.5, 30.2];
     const FAST: [f64; 8] = [2.5, 2.4, 2.6, 2.5, 2.45, 2.38, 2.7, 2.52];
-    let [a, b] = both([&[("transfer_time", &SLOW)], &[("transfer_time", &FAST)]]);
-    let found = held(&a, &b);
-    let row = only(&found);
-    let (low, high) = row.interval.unwrap();
-    let ratio = |difference: f64| row.relative(difference).unwrap() + 1.0;
-    let shown = [row.difference, low, high].map(ratio);
-    for (ours, theirs) in shown.iter().zip([RATIO, RATIO_LOW, RATIO_HIGH]) {
-        assert!((ours - theirs).abs() < 1e-6, "{shown:?}");
+    let row = of_pairs("transfer_time", &FAST, &SLOW);
+    let shown = |row: &Row| {
+        let (low, high) = row.interval.unwrap();
+        [row.difference, low, high].map(|end| row.relative(end).unwrap() + 1.0)
+    };
+    let expected = [1.0 / RATIO, 1.0 / RATIO_HIGH, 1.0 / RATIO_LOW];
+    for (ours, theirs) in shown(&row).iter().zip(expected) {
+        assert!((ours - theirs).abs() < 1e-6, "{row:?}");
     }
     let [of_a, of_b] = row.estimates();
-    assert!((of_b / of_a - RATIO).abs() < 1e-6 && of_b > 0.0);
+    assert!((of_b / of_a - 1.0 / RATIO).abs() < 1e-6, "{row:?}");
+    // The other way round B would take 7.2 s, where no trial took more than 2.7 s.
+    let row = of_pairs("transfer_time", &SLOW, &FAST);
+    let [ratio, low, high] = shown(&row);
+    let of_medians = row.medians[1] / row.medians[0];
+    assert!((ratio - of_medians).abs() < 1e-9 && ratio < RATIO, "{row:?}");
+    assert!((low - RATIO_LOW).abs() < 1e-6 && (high - RATIO_HIGH).abs() < 1e-6, "{row:?}");
     // Counts stay counts, and shares points.
     let none = [0.0, 1.0, 0.0, 2.0, 0.0, 0.0, 1.0, 0.0];
     let [a, b] = both([&[("timeouts", &none)], &[("timeouts", &SLOW)]]);

@@ -115,8 +115,10 @@ impl Packet<'_> {
         let is_lost = is_lost || is_dropped;
         let label = segment.map(ToString::to_string).or_else(|| ack.map(ToString::to_string));
         let at = segment.map(|segment| segment.at).or_else(|| ack.map(|ack| ack.at));
+        let at = at.unwrap_or_default();
         let line = LadderLine {
-            at: at.unwrap_or_default(),
+            at,
+            until: at,
             frame,
             from_sender,
             label: label.unwrap_or_default(),

@@ -14,4 +14,4 @@ pub use captures::{Fact, Value};
 pub use divergence::{Divergence, PacketSequence, Step, divergence};
 pub use found::{ComparedCase, Comparison, Side};
 pub use outcome::Outcome;
-pub use row::{ALPHA, CONFIDENCE, Family, Row};
+pub use row::{ALPHA, CONFIDENCE, Estimator, Family, Row};

@@ -31,6 +31,27 @@ impl Family {
     }
 }
 
+/// What a difference is estimated by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimator {
+    /// The shift of Hodges and Lehmann.
+    #[default]
+    Shift,
+    /// The difference of the medians: A's, changed by the shift, would be beyond all trials of B.
+    Medians,
+}
+
+impl Estimator {
+    /// As in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Estimator::Shift => "shift",
+            Estimator::Medians => "medians",
+        }
+    }
+}
+
 /// A metric of a case on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
@@ -58,11 +79,15 @@ pub struct Row {
     pub medians: [f64; 2],
     /// 95 % intervals of these (bootstrap, BCa).
     pub median_intervals: [Option<(f64, f64)>; 2],
-    /// By how much B exceeds A's median, in the metric's unit, by the shift of Hodges and Lehmann:
-    /// of the values, or of their logarithms where `is_ratio`.
+    /// What the difference is estimated by. Runs of older versions do not say.
+    #[serde(default)]
+    pub estimator: Estimator,
+    /// By how much B exceeds A's median, in the metric's unit: the shift of Hodges and Lehmann, of
+    /// the values, or of their logarithms where `is_ratio`; else B's median less A's.
     pub difference: f64,
-    /// Where that lies with a confidence of 95 %; none where there are too few trials to say. Of a
-    /// ratio it is above −A.
+    /// Where that lies with a confidence of 95 %; none where there are too few trials to say. By
+    /// the rank test, cut to what is possible, and as wide as holds the difference. Of a ratio it
+    /// is above −A.
     pub interval: Option<(f64, f64)>,
     /// The probability of such a difference where there is none, by itself.
     pub p: f64,
@@ -88,7 +113,8 @@ impl Row {
         self.is_ratio.then(|| amount / self.medians[0])
     }
 
-    /// A, its median, and B, that changed by the estimated difference: so both agree with it.
+    /// A, its median, and B, that changed by the estimated difference: so both agree with it. B is
+    /// between the least and the greatest of its trials.
     pub fn estimates(&self) -> [f64; 2] {
         [self.medians[0], self.medians[0] + self.difference]
     }

@@ -103,8 +103,10 @@ impl HandshakeTracker {
 
     /// The final handshake.
     pub(crate) fn finish(&self) -> Handshake {
+        let kind = self.kind();
         Handshake {
-            kind: self.kind(),
+            kind,
+            midstream: self.midstream && kind == HandshakeKind::Unseen,
             multipath: self.client.multipath && self.server.multipath,
             ecn: self.ecn(),
             ..self.handshake.clone()

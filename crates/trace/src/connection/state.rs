@@ -9,6 +9,8 @@ use tcplab_wire::{ChecksumState, SeqNumber};
 use super::endpoint_states::EndpointStates;
 use super::handshake::HandshakeTracker;
 use super::history::History;
+use super::one_way::OneWay;
+use super::roles::guessed;
 use crate::direction::Context;
 use crate::direction::Distances;
 use crate::direction::{AckOutcome, DirectionState};
@@ -16,7 +18,7 @@ use crate::fast_path;
 use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Segment};
+use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment};
 
 /// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
 const SOONEST: Span = Span::from_millis(100);
@@ -27,6 +29,8 @@ pub(crate) struct ConnectionState {
     pub(crate) client: SocketAddr,
     server: SocketAddr,
     client_is_low: bool,
+    roles: Roles,
+    one_way: OneWay,
     first: Instant,
     last: Instant,
     frames: (u64, u64),
@@ -55,9 +59,9 @@ pub(crate) struct ConnectionState {
 }
 folded! {
     ConnectionState {
-        client, server, client_is_low, first, last, frames, packets, reuses, opening, shifts,
-        endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred, opened, forward,
-        reverse, distances, lingers
+        client, server, client_is_low, roles, one_way, first, last, frames, packets, reuses,
+        opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred,
+        opened, forward, reverse, distances, lingers
     }
 }
 
@@ -86,7 +90,11 @@ impl PacketOutcome {
 
 impl ConnectionState {
     pub(crate) fn new(packet: &Packet) -> ConnectionState {
-        let from_server = packet.syn() && packet.ack.is_some();
+        let (from_client, roles) = match (packet.syn(), packet.ack) {
+            (true, ack) => (ack.is_none(), Roles::BySyn),
+            (false, _) => guessed(packet.src(), packet.dst()),
+        };
+        let from_server = !from_client;
         let (client, server) =
             if from_server { (packet.dst(), packet.src()) } else { (packet.src(), packet.dst()) };
         let mut history = History::default();
@@ -97,6 +105,8 @@ impl ConnectionState {
             client,
             server,
             client_is_low: packet.from_low != from_server,
+            roles,
+            one_way: OneWay::default(),
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),
@@ -193,6 +203,7 @@ impl ConnectionState {
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
+        self.one_way.follow(packet, forward);
         self.distances.packet(packet, forward);
         own.go_on(packet);
         other.on_plain_ack(ack, packet, window);
@@ -206,6 +217,7 @@ impl ConnectionState {
         self.frames.1 = packet.frame;
         self.packets += 1;
         let forward = self.is_forward(packet);
+        self.one_way.follow(packet, forward);
         if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         }
@@ -234,7 +246,11 @@ impl ConnectionState {
 
     /// The new events of one direction's observers.
     pub(crate) fn found(&mut self, forward: bool) -> &mut Vec<Event> {
+        let one_way = self.one_way.end().is_some();
         let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        if one_way {
+            flow.observers.events.clear();
+        }
         &mut flow.observers.events
     }
 
@@ -248,6 +264,11 @@ impl ConnectionState {
         connection.frames = self.frames;
         connection.packets = self.packets;
         connection.handshake = self.opening.finish();
+        connection.one_way = self.one_way.end();
+        let has_syn = connection.handshake.client.seen || connection.handshake.server.seen;
+        connection.roles = if has_syn { Roles::BySyn } else { self.roles };
+        let least = [connection.handshake.round_trip, self.distances.round_trip()];
+        connection.round_trip = least.into_iter().flatten().min();
         connection.life = self.life();
         connection.reuses = self.reuses;
         let path_rtt = connection.handshake.round_trip.or(self.distances.round_trip());
@@ -257,6 +278,11 @@ impl ConnectionState {
         };
         fill(&mut self.forward, &mut connection.forward, forward);
         fill(&mut self.reverse, &mut connection.reverse, reverse);
+        if connection.one_way.is_some() {
+            connection.forward.forget_answers();
+            connection.reverse.forget_answers();
+            return (connection, Vec::new(), Vec::new());
+        }
         let open = |state: &DirectionState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }

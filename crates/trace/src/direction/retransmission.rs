@@ -349,7 +349,13 @@ impl Classifier {
             whole,
             bare_fin: packet.fin() && packet.payload == 0,
         };
-        let mut classification = sender_model.classify_retransmission(&again, board);
+        // Data beyond the SYN: it was answered. Without a captured answer no timer is known.
+        let is_answered = sender_model.has_heard() || board.high.as_u64() <= 1 || packet.syn();
+        let mut classification = if is_answered {
+            sender_model.classify_retransmission(&again, board)
+        } else {
+            Classification::unexplained(None, nth)
+        };
         if unseen == 0 && board.covers(range) {
             classification.proof.spurious = Some(Spurious::Acknowledged);
         }

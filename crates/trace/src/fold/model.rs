@@ -3,8 +3,9 @@
 use super::folded;
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
-    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Series,
-    SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer, Totals,
+    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Roles,
+    Series, SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer,
+    Totals,
 };
 
 folded! { Range { start, end } }
@@ -37,8 +38,8 @@ folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
 folded! { MssChange { at, frame, from, to } }
 folded! {
     Handshake {
-        kind, syn, syn_ack, opened, round_trip, client, server, client_repeats, server_repeats,
-        fast_open, multipath, ecn
+        kind, midstream, syn, syn_ack, opened, round_trip, client, server, client_repeats,
+        server_repeats, fast_open, multipath, ecn
     }
 }
 folded! {
@@ -73,4 +74,5 @@ folded! {
     }
 }
 folded! { Occurrences { count, first, frames } }
+folded! { enum Roles { BySyn, ByPorts, ByFirstPacket } }
 folded! { enum Confidence { None, Low, Medium, High } }

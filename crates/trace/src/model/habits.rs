@@ -9,6 +9,9 @@ use super::Occurrences;
 pub struct WindowUse {
     /// Whether the window scale is known, from the handshake or the data.
     pub scale_known: bool,
+    /// Whether it is known from the handshake, so that each window was known when it came. Limits
+    /// need that: without it a full window looks like a full congestion window.
+    pub scale_negotiated: bool,
     /// The first window after the handshake; windows of SYNs and resets do not count.
     pub first: Option<Bytes>,
     /// The smallest, zero windows included.

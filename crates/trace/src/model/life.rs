@@ -9,6 +9,8 @@ use tcplab_wire::TcpFlags;
 pub struct Handshake {
     /// In which way.
     pub kind: HandshakeKind,
+    /// No SYN was captured and the first packet is no RST: it is older than the capture.
+    pub midstream: bool,
     /// When the first SYN was seen.
     pub syn: Option<Instant>,
     /// When the first SYN-ACK was seen.

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 mod causes;
 mod frame;
 mod habits;
+mod known;
 mod life;
 mod limits;
 mod occurrences;
@@ -19,6 +20,7 @@ mod truth;
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
 pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
+pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
     StateStep, StepCause, SynOptions, TcpState,
@@ -28,7 +30,7 @@ pub use occurrences::Occurrences;
 pub use timing::RoundTrips;
 
 use serde::Serialize;
-use tcplab_units::{Bytes, Instant, Offset, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 
 /// An analysed capture.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,10 +69,15 @@ pub struct Note {
 /// One TCP connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
-    /// The end that sent the first SYN, or the first packet if none was seen.
+    /// The end that sent the first SYN; if none was captured, see [`Roles`].
     pub client: SocketAddr,
     /// The other end.
     pub server: SocketAddr,
+    /// How it is known which end is the client.
+    pub roles: Roles,
+    /// The end whose packets alone were captured, though what it acknowledges shows that the other
+    /// end answered. What needs both directions is then left out: flight, limits, stalls, episodes.
+    pub one_way: Option<Endpoint>,
     /// First and last packet.
     pub first: Instant,
     /// See `first`.
@@ -79,6 +86,9 @@ pub struct Connection {
     pub frames: (u64, u64),
     /// Packets of both directions.
     pub packets: u64,
+    /// The least RTT of the whole path at any capture point: the handshake's, or the least times to
+    /// both ends by handshake and timestamps together if that is less.
+    pub round_trip: Option<Span>,
     /// SYN to SYN-ACK to ACK, as far as seen.
     pub handshake: Handshake,
     /// The states it went through and how it ended.
@@ -101,6 +111,9 @@ impl Connection {
             last: Instant::ZERO,
             frames: (0, 0),
             packets: 0,
+            roles: Roles::BySyn,
+            one_way: None,
+            round_trip: None,
             handshake: Handshake::default(),
             life: Life::default(),
             reuses: None,

@@ -12,6 +12,9 @@ use crate::{Episode, Evidence, Flow, LostSegment, Segment, SegmentKind};
 pub struct LadderLine {
     /// When it passed the capture point; the first one's time for a folded line.
     pub at: Instant,
+    /// The last one's time for a folded line; else the same.
+    #[serde(skip)]
+    pub until: Instant,
     /// Its frame; the first one's for a folded line.
     pub frame: u64,
     /// Sent by the data's sender (left to right), or an answer.
@@ -136,16 +139,20 @@ fn rungs(
             (false, true) => Run::Retransmissions,
             (false, false) => Run::Segments,
         };
-        let (at, frame, label) = (segment.at, segment.frame, segment.to_string());
-        let line = LadderLine { at, frame, from_sender: true, label, fate, note, folded: 0 };
+        let (at, frame, label) = (segment.at, segment.frame, label(segment));
+        let line =
+            LadderLine { at, until: at, frame, from_sender: true, label, fate, note, folded: 0 };
         rungs.push(Rung { line, run });
     }
     let third: Vec<u64> = flow.third_duplicates().map(|ack| ack.frame).collect();
+    let sent_again = first_retransmissions(flow);
     let mut sacked = false;
     for ack in flow.acks.iter().filter(|a| a.frame >= from && a.frame <= last) {
         let first_sack = !sacked && !ack.sack.is_empty() && ack.frame > first;
         sacked |= first_sack;
         let duplicate = Evidence::DuplicateAcks { frame: ack.frame };
+        // RACK, a probe or a timer was faster: the third had no effect.
+        let is_late = sent_again.get(&ack.ack).is_some_and(|first| *first < ack.frame);
         let note = if Some(ack.at) == repaired_at && ack.frame == last {
             Some("recovered")
         } else if ack.dsack.is_some() {
@@ -154,13 +161,14 @@ fn rungs(
             Some("first SACK")
         } else if episode.is_some_and(|episode| episode.evidence == duplicate) {
             Some("first duplicate ACK")
-        } else if third.binary_search(&ack.frame).is_ok() {
+        } else if third.binary_search(&ack.frame).is_ok() && !is_late {
             Some("third duplicate ACK")
         } else {
             None
         };
         let line = LadderLine {
             at: ack.at,
+            until: ack.at,
             frame: ack.frame,
             from_sender: false,
             label: ack.to_string(),
@@ -173,6 +181,28 @@ fn rungs(
     }
     rungs.sort_by_key(|rung| rung.line.frame);
     rungs
+}
+
+/// The frame of the first retransmission of what begins at each place.
+fn first_retransmissions(flow: &Flow) -> BTreeMap<Offset, u64> {
+    let mut first = BTreeMap::new();
+    for segment in flow.segments.iter().filter(|segment| segment.kind != SegmentKind::New) {
+        first.entry(segment.range.start).or_insert(segment.frame);
+    }
+    first
+}
+
+/// Its range, and what it is if it is no new data; of a timer's the note says that.
+fn label(segment: &Segment) -> String {
+    use SegmentKind::{AfterTimeoutRetransmission, FastRetransmission, UnexplainedRetransmission};
+    let what = match segment.kind {
+        _ if segment.timer.is_some() => None,
+        FastRetransmission | AfterTimeoutRetransmission | UnexplainedRetransmission => {
+            Some("retransmitted")
+        }
+        _ => super::listing::reason(segment),
+    };
+    what.map_or_else(|| segment.to_string(), |what| format!("{segment} {what}"))
 }
 
 fn fate_of(segment: &Segment, lost: &[LostSegment], received: Offset) -> Fate {
@@ -213,6 +243,7 @@ fn flush(between: &mut BTreeMap<Run, Vec<&LadderLine>>, keep: Keep, lines: &mut 
         lines.push(LadderLine {
             label: run.more(folded.len()),
             folded: folded.len() as u64,
+            until: folded.iter().map(|line| line.until).max().unwrap_or_default(),
             ..folded[0].clone()
         });
         if ends {
@@ -232,6 +263,7 @@ fn cut(mut lines: Vec<LadderLine>) -> Vec<LadderLine> {
         fate: Fate::Unknown,
         note: None,
         folded: count,
+        until: lines[head..tail].iter().map(|line| line.until).max().unwrap_or_default(),
         ..lines[head].clone()
     };
     lines.splice(head..tail, [gap]);

@@ -15,6 +15,7 @@ mod life;
 mod limits;
 mod losses;
 mod oddities;
+mod partial;
 mod probes;
 mod robustness;
 mod sinks;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tcplab_plot::xpl::XplSink;
+use tcplab_report::CaptureSums;
 use tcplab_table::{ConnectionsCsv, Format, TraceTable, TraceTables};
 use tcplab_trace::{Both, Connection, Only, Sink, Trace};
 
@@ -17,10 +18,11 @@ use super::input::{Input, Passed};
 use crate::arguments::{Outputs, ViewArguments};
 use crate::output::{Output, commit, counted, print_note};
 use annotate::Comments;
-use page::{Page, Sums};
+use page::Page;
+pub(super) use page::Shown;
 
 /// The sinks of one pass, for all requested files.
-type Sinks = Both<Only<Sums>, Written>;
+type Sinks = Both<Only<CaptureSums>, Written>;
 /// Limited to --connection, if given.
 type Written = Both<
     Only<ConnectionsCsv<Output>>,
@@ -70,7 +72,7 @@ impl<'a> Files<'a> {
         let copy = outputs.annotate.as_deref().map(Output::create_capture).transpose()?;
         let page = outputs.html.as_ref().map(create).transpose()?;
         let comments = copy.is_some().then(Comments::default);
-        let sums = page.is_some().then(Sums::default);
+        let sums = page.is_some().then(CaptureSums::default);
         let only = view.connection;
         let written = Both(
             Only::new(only, csv),
@@ -79,6 +81,11 @@ impl<'a> Files<'a> {
         let page = page.map(|output| Page::new(output, view));
         let rest = Rest { input, outputs, tables: place, copy, page };
         Ok(Files { sinks: Both(Only::new(None, sums), written), rest })
+    }
+
+    /// To keep the connections that the page shows, if there is one.
+    pub(super) fn shown(&self) -> Shown {
+        self.rest.page.as_ref().map(Page::keeper).unwrap_or_default()
     }
 
     /// Reads the input once, for these files and for `sink`.
@@ -130,7 +137,7 @@ impl Filled<'_> {
             annotate::copy(rest.input, copy, &comments)?;
         }
         if let Some((page, sums)) = rest.page.zip(sums.into_inner()) {
-            page.write(rest.input, &sums.into_trace(trace), &names, &wanted, whole)?;
+            page.write(rest.input, (&trace, &sums), &names, &wanted, whole)?;
         }
         Ok(())
     }

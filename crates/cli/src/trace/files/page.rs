@@ -1,14 +1,13 @@
 //! `--html`: the page of a capture.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use tcplab_report::trace::{Chosen, Row};
-use tcplab_report::{ShownConnection, TracePage};
-use tcplab_trace::{Connection, Sink, Trace};
+use tcplab_report::trace::Chosen;
+use tcplab_report::{CaptureSums, Rank, ShownConnection, TracePage};
+use tcplab_trace::{Connection, Trace};
 
 use super::super::input::Input;
 use crate::arguments::ViewArguments;
@@ -34,30 +33,25 @@ impl Page {
     }
 
     /// The connections with graphs: by lost time, then by amount of data.
-    pub(super) fn shown(&self, sums: &Sums) -> Vec<usize> {
+    pub(super) fn shown(&self, sums: &CaptureSums) -> Vec<usize> {
         if let Some(only) = self.only {
             return vec![only];
         }
-        let mut order: Vec<(usize, &Connection)> =
-            sums.connections.iter().map(|(index, connection)| (*index, connection)).collect();
-        order.sort_by_cached_key(|(index, connection)| {
-            let data = connection.forward.totals.unique + connection.reverse.totals.unique;
-            (Reverse(Row::lost_by(connection)), Reverse(data), *index)
-        });
-        let mut packets = 0;
-        let fits = |(index, connection): (usize, &Connection)| {
-            let first = packets == 0;
-            packets += connection.packets;
-            (first || packets <= MOST_PACKETS).then_some(index)
-        };
-        order.into_iter().take(self.most).map_while(fits).collect()
+        let first: Vec<(usize, u64)> = sums.ranked().take(self.most).collect();
+        let fit = fitting(first.iter().map(|(_, packets)| *packets));
+        first.into_iter().take(fit).map(|(index, _)| index).collect()
+    }
+
+    /// To keep the connections with graphs as they end.
+    pub(super) fn keeper(&self) -> Shown {
+        Shown { most: if self.only.is_some() { 1 } else { self.most }, kept: BTreeMap::new() }
     }
 
     /// Writes the page. Connections of `shown` without packets in `whole` are read again.
     pub(super) fn write(
         self,
         input: &Input<'_>,
-        trace: &Trace,
+        (trace, sums): (&Trace, &CaptureSums),
         names: &[String],
         shown: &[usize],
         whole: &[(usize, Connection)],
@@ -99,31 +93,47 @@ impl Page {
             None => name.clone(),
         };
         let names: Vec<String> = names.iter().map(own).collect();
-        let page = TracePage { name: &names.join(" + "), trace, shown: &shown };
+        let page = TracePage { name: &names.join(" + "), trace, sums, shown: &shown };
         tcplab_report::write_trace(&page, &mut output)?;
-        let all = counted(trace.connections.len() as u64, "connection");
+        let all = counted(sums.connections() as u64, "connection");
         commit(output, &format!("{all}, {} with graphs", shown.len()))
     }
 }
 
-/// The sums of all connections.
-#[derive(Default)]
-pub(super) struct Sums {
-    connections: BTreeMap<usize, Connection>,
+/// How many connections of these packets a page shows.
+fn fitting(packets: impl Iterator<Item = u64>) -> usize {
+    let mut all = 0;
+    let fits = |(place, packets): &(usize, u64)| {
+        all += packets;
+        *place == 0 || all <= MOST_PACKETS
+    };
+    packets.enumerate().take_while(fits).count()
 }
 
-impl Sums {
-    /// The trace with these connections.
-    pub(super) fn into_trace(self, trace: Trace) -> Trace {
-        Trace { connections: self.connections.into_values().collect(), ..trace }
-    }
+/// Keeps the connections that a page shows, of those that have ended.
+#[derive(Debug, Default)]
+pub(in crate::trace) struct Shown {
+    most: usize,
+    kept: BTreeMap<Rank, Connection>,
 }
 
-impl Sink for Sums {
-    fn wants_packets(&self) -> bool {
-        false
+impl Shown {
+    /// Whether it is one of them so far.
+    pub(in crate::trace) fn wants(&self, index: usize, connection: &Connection) -> bool {
+        let last = self.kept.last_key_value();
+        let is_before = || last.is_none_or(|(last, _)| Rank::new(index, connection) < *last);
+        self.most > 0 && (self.kept.len() < self.most || is_before())
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        self.connections.insert(index, connection);
+
+    pub(in crate::trace) fn add(&mut self, index: usize, connection: Connection) {
+        self.kept.insert(Rank::new(index, &connection), connection);
+        let fit = fitting(self.kept.values().map(|it| it.packets)).min(self.most);
+        while self.kept.len() > fit {
+            self.kept.pop_last();
+        }
+    }
+
+    pub(in crate::trace) fn into_connections(self) -> Vec<(usize, Connection)> {
+        self.kept.into_iter().map(|(rank, connection)| (rank.index(), connection)).collect()
     }
 }

@@ -14,7 +14,7 @@ const CSV: &str = "comparisons.csv";
 
 type Cell = fn(&Comparison, &Row) -> String;
 
-const COLUMNS: [(&str, Cell); 25] = [
+const COLUMNS: [(&str, Cell); 26] = [
     ("factor", |found, _| found.by.clone().unwrap_or_default()),
     ("a", |found, _| found.sides[0].label.clone()),
     ("b", |found, _| found.sides[1].label.clone()),
@@ -29,6 +29,7 @@ const COLUMNS: [(&str, Cell); 25] = [
     ("median_a", |_, it| it.medians[0].to_string()),
     ("median_b", |_, it| it.medians[1].to_string()),
     ("by_ratio", |_, it| it.is_ratio.to_string()),
+    ("estimator", |_, it| it.estimator.name().to_string()),
     ("difference", |_, it| it.difference.to_string()),
     ("interval_low", |_, it| number(it.interval.map(|(low, _)| low))),
     ("interval_high", |_, it| number(it.interval.map(|(_, high)| high))),

@@ -101,6 +101,10 @@ fn resets_that_cost_something_come_first() {
     assert_eq!(lost[3], Span::from_millis(1_020));
     assert!(lost[2] >= Span::from_secs(1), "{lost:?}");
     assert!(lost[1].is_zero() && lost[0] < Span::from_millis(100), "{lost:?}");
+    // The second in the order did not pass.
+    let shown: Vec<Span> = all.iter().map(Row::lost_time).collect();
+    assert_eq!(shown[3], Span::from_millis(20));
+    assert!(shown[2] < Span::from_millis(100), "{shown:?}");
     assert_eq!(order(all), [3, 2, 0, 1]);
 }
 

@@ -25,7 +25,8 @@ use crate::fold::folded;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
 use crate::{
-    Ack, CapturePoint, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious, Totals,
+    Ack, CapturePoint, Confidence, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious,
+    Totals,
 };
 use sack::{NOTHING, blocks, offset};
 
@@ -386,6 +387,9 @@ impl DirectionState {
         self.causes.finish(flow);
         self.classifier.gaps.finish(&mut flow.causes);
         self.observers.finish(flow, path_rtt);
+        if !flow.windows.scale_negotiated {
+            flow.shares.confidence = flow.shares.confidence.min(Confidence::Low);
+        }
     }
 
     /// The position of the packet. The first number seen counts as the first byte of data.
@@ -442,7 +446,8 @@ impl DirectionState {
                 let new = NewData { at, frame, range, may_be_probe, small, beyond };
                 self.sender_model.classify_new(&new, &self.board)
             };
-            if high < range.start {
+            // What came before the first captured data may have been in flight before the capture.
+            if high < range.start && self.classifier.has_data() {
                 if self.classifier.shows_timeout(packet, high) {
                     self.sender_model.learn_of_timeout(range.start, &self.board);
                 }

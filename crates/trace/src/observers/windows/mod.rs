@@ -156,6 +156,7 @@ impl Windows {
         let bytes = |window: u32| shift.map(|shift| Bytes::new(u64::from(window) << shift));
         flow.windows = WindowUse {
             scale_known: shift.is_some(),
+            scale_negotiated: last.scaled,
             first: bytes(self.first),
             min: bytes(self.min),
             max: bytes(self.max),

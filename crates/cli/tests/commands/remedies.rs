@@ -1,0 +1,178 @@
+//! Errors that say what to do, and guess nothing.
+
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::errors::SMALL;
+use crate::home::{Ended, Home, ended};
+
+/// A scenario, a capture, and files with short names.
+fn home() -> Home {
+    let home = Home::with("mine.toml", SMALL);
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/groundtruth");
+    let packed = std::path::Path::new(corpus).join("nots_loss1.snd.pcap.zst");
+    let mut plain = Vec::new();
+    let mut source = tcplab_capture::Source::open(&packed).unwrap();
+    source.read_to_end(&mut plain).unwrap();
+    home.write("slow.pcap", plain);
+    for name in ["v", "e", "x.csv"] {
+        home.write(name, "");
+    }
+    home
+}
+
+/// In a shell, behind what limits it or takes its output.
+fn shell(home: &Home, line: &str) -> Ended {
+    let line = line.replace("tcplab", concat!("'", env!("CARGO_BIN_EXE_tcplab"), "'"));
+    let mut command = Command::new("sh");
+    ended(command.args(["-c", &line]).current_dir(home.path("")).env("NO_COLOR", "1"))
+}
+
+#[test]
+fn no_file_is_guessed_where_none_is_missing() {
+    let home = home();
+    let refusal = home.refusal("trace slow.pcap -c 7");
+    assert_eq!(
+        refusal, "error: no connection 7: there are 2, numbered from 0\n",
+        "the files `v` and `e` have nothing to do with it"
+    );
+    symlink("loop.toml", home.path("loop.toml")).unwrap();
+    let refusal = home.refusal("run loop.toml");
+    assert!(refusal.contains("symbolic links") && !refusal.contains("did you mean"), "{refusal}");
+    let full = shell(&home, "tcplab trace slow.pcap -c 0 > /dev/full");
+    assert_eq!(full.code, Some(2));
+    assert!(full.stderr.contains("try: make room on that disk"), "{}", full.stderr);
+    assert!(!full.stderr.contains("did you mean"), "{}", full.stderr);
+}
+
+#[test]
+fn lone_connection_is_named() {
+    let home = home();
+    let port = home.json("trace slow.pcap --json")["connections"][1]["client_port"].clone();
+    for view in ["", "--json"] {
+        let line = format!("trace slow.pcap --filter 'port {port}' {view} -c 1");
+        assert_eq!(
+            home.refusal(&line),
+            "error: no connection 1: the only one is number 0\n  try: -c 0\n"
+        );
+    }
+}
+
+#[test]
+fn output_on_a_full_disk_is_named_once() {
+    let home = home();
+    home.answer("run mine.toml --world sim --trials 2");
+    let run = home.only("runs/mine").display().to_string();
+    for line in [
+        format!("export {run} --table trials --format csv -o /dev/full"),
+        "trace slow.pcap --html /dev/full".into(),
+        "trace slow.pcap --json=/dev/full".into(),
+        format!("compare {run} {run} --html /dev/full"),
+    ] {
+        let ended = home.run(&line);
+        assert_eq!(ended.code, Some(2), "{line}");
+        let expected = "error: cannot write /dev/full: No space left on device (os error 28)\n  \
+                        try: make room on that disk, or write to another\n";
+        assert!(ended.stderr.ends_with(expected), "{line}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn missing_capture_is_not_called_a_run() {
+    let home = home();
+    for line in ["compare slow.pcap nosuch.pcap", "compare nosuch.pcap slow.pcap"] {
+        let refusal = home.refusal(line);
+        assert!(refusal.starts_with("error: cannot open nosuch.pcap: "), "{refusal}");
+        assert!(refusal.contains("try: check the name"), "{refusal}");
+    }
+    assert!(home.refusal("compare slow.pcap slwo.pcap").contains("did you mean `slow.pcap`?"));
+}
+
+#[test]
+fn filter_in_the_place_of_a_file_names_its_flag() {
+    let refusal = home().refusal("trace slow.pcap tcp.port==5001");
+    assert!(refusal.ends_with("try: `--filter 'tcp.port==5001'` chooses packets\n"), "{refusal}");
+}
+
+#[test]
+fn socket_options_are_found_by_what_they_do() {
+    let home = Home::new();
+    assert!(home.answer("sockopts nagle").contains("TCP_NODELAY"));
+    home.refuses(&[("sockopts SO_RECVBUF", "did you mean `SO_RCVBUF`?")]);
+}
+
+#[test]
+fn folder_of_scenarios_is_listed() {
+    let home = Home::new();
+    let listed = home.answer("scenarios sockets-course");
+    assert!(listed.contains("\n  sockets-course/baselines  "), "{listed}");
+    assert!(!listed.contains("haiku-tcp"), "{listed}");
+    assert_eq!(listed, home.answer("scenarios sockets-course/"));
+}
+
+#[test]
+fn misspelt_congestion_control_is_refused_before_the_first_trial() {
+    let matrix = "[matrix]\n\"client.socket.congestion\" = [\"reno\", \"cubik\"]\n";
+    let home = Home::with("cc.toml", format!("{SMALL}\n{matrix}"));
+    for line in ["run cc.toml --world sim --dry-run", "run cc.toml --world sim"] {
+        let refusal = home.refusal(line);
+        assert!(refusal.contains("`cubik` is no congestion control of a model"), "{refusal}");
+        assert!(refusal.contains("try: did you mean `cubic`? there are bbr, "), "{refusal}");
+        assert!(!home.exists("runs"));
+    }
+}
+
+#[test]
+fn few_descriptors_are_said_with_their_remedy() {
+    let home = home();
+    let few = shell(&home, "ulimit -n 8; tcplab run mine.toml --world sim");
+    assert_eq!(few.code, Some(2), "{}{}", few.stdout, few.stderr);
+    assert!(few.stderr.contains("Too many open files"), "{}", few.stderr);
+    assert!(
+        few.stderr.contains("try: raise the limit on descriptors (`ulimit -n"),
+        "{}",
+        few.stderr
+    );
+}
+
+#[test]
+fn names_of_files_stay_on_their_line() {
+    let home = Home::with("a\nb.toml", "title = 3\n");
+    let refusal = home.refusal("run 'a\nb.toml'");
+    assert!(refusal.contains("a\\nb.toml:1:") && !refusal.contains("a\nb"), "{refusal}");
+}
+
+#[test]
+fn argument_that_is_no_text_is_named() {
+    let home = Home::new();
+    let mut command = home.command("run");
+    let refusal = ended(command.arg(OsStr::from_bytes(b"\xff.toml"))).refusal("a strange name");
+    let said =
+        "error: '\u{fffd}.toml' is not UTF-8 text, which this command needs: rename the file";
+    assert!(refusal.starts_with(said), "{refusal}");
+}
+
+/// A body that never ends keeps a connection busy, not the command.
+#[test]
+fn answer_without_end_is_given_up_after_the_time() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            std::thread::spawn(move || {
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+                while stream.write_all(&[b'x'; 1 << 16]).is_ok() {}
+            });
+        }
+    });
+    let line = format!("load http://{address}/ -c 1 --duration 200ms --timeout 1h --no-check");
+    let loaded = Home::new().run(&line);
+    assert_eq!(loaded.code, Some(1), "{}", loaded.stderr);
+    let said = "1 errors: answer still arriving 1 s after the end";
+    assert!(loaded.stdout.contains(said), "{}", loaded.stdout);
+}

@@ -1,0 +1,124 @@
+//! Captures that begin in the middle of a connection, or hold packets of one end only.
+
+use tcplab_units::{Bytes, Endpoint, Span};
+
+use super::drill::{Captured, analyze, connection, drill};
+use crate::{
+    CapturePoint, Confidence, Connection, ConnectionState, HandshakeKind, Limit, Roles, SegmentKind,
+};
+
+/// Ten segments in each of four round trips, one of them lost, then a reset by the server.
+const TRANSFER: &str = "0.000 > S\n0.020 < S\n0.0201 > ack 1
+    0.030 > 1:14481 every 0.001
+    0.050 < acks 1449 14481 every 0.001
+    0.0601 > 14481:28961 every 0.001
+    0.081 < acks 15929 28961 every 0.001
+    0.0951 > 28961:43441 every 0.001
+    0.360 > 28961:30409
+    0.381 < ack 43441
+    0.390 > 43441:57921 every 0.001
+    0.411 < acks 44889 57921 every 0.001
+    0.430 < R 1 ack 57921";
+
+fn of_one_end(text: &str, client: bool) -> Vec<Captured> {
+    let packets = drill(text, 1_000).into_iter();
+    packets.filter(|packet| (packet.bytes[12..16] == [10, 0, 0, 1]) == client).collect()
+}
+
+/// Without the first packets.
+fn late(skipped: usize) -> Connection {
+    let packets = drill(TRANSFER, 1_000);
+    analyze(&packets[skipped..]).connections.remove(0)
+}
+
+#[test]
+fn reset_after_a_late_start_is_midstream() {
+    let found = late(5);
+    assert!(found.handshake.midstream);
+    assert_eq!(found.handshake.kind, HandshakeKind::Unseen);
+    // Zeek's opinion is kept, to compare with.
+    assert_eq!(found.life.state, ConnectionState::Rstrh);
+    assert!(!connection(TRANSFER).handshake.midstream);
+    let lone = analyze(&drill("0.000 < R 1 ack 1", 1_000)).connections.remove(0);
+    assert!(!lone.handshake.midstream);
+}
+
+#[test]
+fn capture_that_starts_with_an_ack_keeps_client_and_server() {
+    // The SYN, SYN-ACK, ACK and ten segments: the first packet left is an ACK of the server.
+    let found = late(13);
+    assert_eq!(found.roles, Roles::ByPorts);
+    assert_eq!(found.client.ip().to_string(), "10.0.0.1", "{} {}", found.client, found.server);
+    assert!(found.forward.totals.unique > found.reverse.totals.unique);
+    assert_eq!(connection(TRANSFER).roles, Roles::BySyn);
+}
+
+#[test]
+fn data_in_flight_before_the_capture_is_not_missed() {
+    let found = connection(
+        "0.050 < ack 1449
+         0.0501 > 14481:15929
+         0.051 < ack 2897
+         0.0511 > 15929:17377
+         0.060 < ack 14481
+         0.070 < ack 17377",
+    );
+    assert!(found.forward.causes.acked_not_captured.is_empty());
+    assert_eq!(found.forward.totals.unique, Bytes::new(2_896));
+    assert_eq!(found.forward.causes.retransmissions(), 0);
+}
+
+#[test]
+fn unknown_window_scale_lowers_the_confidence() {
+    let cut = late(3).forward;
+    assert!(!cut.windows.scale_negotiated);
+    assert_eq!(cut.shares.confidence, Confidence::Low);
+    assert_eq!(cut.limit_name(Limit::Congestion), "a window");
+    assert_eq!(cut.limit_name(Limit::Timeout), "timeout");
+    let whole = connection(TRANSFER).forward;
+    assert_eq!(whole.limit_name(Limit::Congestion), "congestion window");
+}
+
+#[test]
+fn one_direction_shows_neither_flight_nor_causes() {
+    let found = analyze(&of_one_end(TRANSFER, true)).connections.remove(0);
+    assert_eq!(found.one_way, Some(Endpoint::Client));
+    let flow = &found.forward;
+    assert_eq!(flow.totals.max_in_flight, Bytes::ZERO);
+    assert!(flow.episodes.is_empty() && flow.limits.is_empty() && flow.stalls.is_empty());
+    assert_eq!(flow.shares.largest(), None);
+    let again: Vec<SegmentKind> =
+        flow.segments.iter().map(|it| it.kind).filter(|it| it.is_retransmission()).collect();
+    assert_eq!(again, [SegmentKind::UnexplainedRetransmission]);
+    assert!(flow.causes.timeouts.is_empty());
+    let found = analyze(&of_one_end(TRANSFER, false)).connections.remove(0);
+    assert_eq!(found.one_way, Some(Endpoint::Server));
+    assert_eq!(connection(TRANSFER).one_way, None);
+}
+
+#[test]
+fn unanswered_end_is_not_one_direction() {
+    for text in [
+        "0.000 > S\n1.000 > S\n3.000 > S",
+        "0.000 > S\n1.000 > R 1",
+        // The path is gone when the capture begins: nothing shows an answer.
+        "0.000 > 1:1449\n0.300 > 1:1449\n0.900 > 1:1449",
+    ] {
+        assert_eq!(connection(text).one_way, None, "{text}");
+    }
+}
+
+#[test]
+fn beside_the_receiver_the_round_trip_is_of_the_whole_path() {
+    let found = connection(
+        "0.000 > S
+         0.0001 < S
+         0.020 > ack 1
+         0.030 > 1:14481 every 0.0005
+         0.0351 < acks 1449 14481 every 0.0001",
+    );
+    let flow = &found.forward;
+    assert_eq!(flow.capture_point, CapturePoint::Receiver);
+    assert_eq!(found.path_round_trip(flow), Some(Span::from_millis(20)));
+    assert!(flow.round_trips.min.unwrap() < Span::from_millis(10));
+}
