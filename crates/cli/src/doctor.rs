@@ -8,12 +8,14 @@ use tcplab_testbed::{Ability, AbilityLevel};
 
 use crate::arguments::DoctorArguments;
 use crate::exit::ERROR;
+use crate::kernel;
 use crate::output::{answer_or_json, listed};
 use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
     abilities.push(worlds(&abilities));
+    abilities.push(kernel::ability());
     answer_or_json(&ABILITIES_DOCUMENT, &arguments.json, &listed("abilities", &abilities), || {
         table(&abilities)
     })?;

@@ -9,6 +9,7 @@ mod exit;
 mod export;
 mod fidelity;
 mod files;
+mod kernel;
 mod load;
 mod metrics;
 mod mistaken;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Server(arguments) => server::server(&arguments),
         Command::Load(arguments) => load::load(&arguments),
+        Command::Kernel(arguments) => kernel::kernel(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
         Command::Advise(arguments) => advise::advise(&arguments),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
+use tcplab_kernels::{BuildError, CacheError};
 use tcplab_lab::LabError;
 use tcplab_lab::compare::CompareError;
 use tcplab_load::LoadError;
@@ -158,6 +159,8 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
         .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
+        .or_else(|| error.downcast_ref::<BuildError>().and_then(BuildError::remedy))
+        .or_else(|| error.downcast_ref::<CacheError>().and_then(CacheError::remedy))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
 }

@@ -12,6 +12,7 @@ use tcplab_quantities::KERNEL_DOCUMENT;
 use crate::apt;
 use crate::cache::{CONFIG, Cache, IMAGE, Kernel, MANIFEST};
 use crate::error::BuildError;
+use crate::event::Event;
 use crate::manifest::{Manifest, SourceOrigin};
 use crate::name::KernelName;
 use crate::process::Runner;
@@ -58,53 +59,14 @@ pub enum Built {
     Existing(Kernel),
 }
 
-/// A step of a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// Looking for the package in these suites.
-    Looking {
-        /// Their name.
-        suite: String,
-    },
-    /// Downloading the package.
-    Downloading {
-        /// Such as `linux-source-6.12 6.12.117-1`.
-        package: String,
-        /// Bytes so far.
-        done: u64,
-        /// Bytes in all.
-        total: u64,
-    },
-    /// Unpacking or copying the source.
-    Unpacking,
-    /// These patches were applied.
-    Patched {
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// Making the configuration.
-    Configuring,
-    /// Compiling.
-    Compiling {
-        /// Files so far, those of an earlier build that was stopped among them.
-        done: u64,
-        /// Files that this build began with.
-        before: u64,
-        /// About how many there are.
-        expected: u64,
-    },
-    /// Moving the image into the cache.
-    Storing,
-}
-
 impl BuildSource {
     /// The name of an image of this tree: its version and the directory's name.
     ///
     /// # Errors
     /// If the directory holds no Linux.
     pub fn name_of(directory: &Path) -> Result<KernelName, BuildError> {
+        tree::check(directory)?;
         let directory = canonical(directory)?;
-        tree::check(&directory)?;
         let last = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(KernelName::nearest(&format!("{}-{last}", tree::version(&directory)?))?)
     }
@@ -150,8 +112,8 @@ impl Build<'_> {
             }
             BuildSource::Package => Ok(Given::Package),
             BuildSource::Tree(directory) => {
+                tree::check(directory)?;
                 let directory = canonical(directory)?;
-                tree::check(&directory)?;
                 let fingerprint = tree::fingerprint(&directory)?;
                 Ok(Given::Tree { directory, fingerprint })
             }

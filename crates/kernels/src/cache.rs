@@ -4,7 +4,7 @@ use std::env;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use rustix::fs::OFlags;
 use serde_json::Value;
@@ -69,13 +69,16 @@ impl Cache {
     /// The user's: `$TCPLAB_KERNELS`, or `tcplab/kernels` in `$XDG_CACHE_HOME` or `~/.cache`.
     ///
     /// # Errors
-    /// If none of these is set.
+    /// If none of these is set, or the current directory is gone.
     pub fn of_user() -> Result<Cache, CacheError> {
         let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let xdg = set("XDG_CACHE_HOME").filter(|it| it.is_absolute());
         let caches = xdg.or_else(|| set("HOME").map(|home| home.join(".cache")));
         let root = set("TCPLAB_KERNELS").or_else(|| caches.map(|it| it.join("tcplab/kernels")));
-        root.map(Cache::at).ok_or(CacheError::NoPlace)
+        let root = root.ok_or(CacheError::NoPlace)?;
+        // Programs of a build run in other directories.
+        let whole = path::absolute(&root).map_err(CacheError::file("find", &root))?;
+        Ok(Cache::at(whole))
     }
 
     /// The images in this directory, which need not exist.

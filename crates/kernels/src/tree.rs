@@ -138,6 +138,7 @@ fn exclusions() -> Vec<String> {
 
 /// Whether this is a source of Linux with user-mode Linux and time travel.
 pub(crate) fn check(tree: &Path) -> Result<(), BuildError> {
+    fs::metadata(tree).map_err(BuildError::file("open", tree))?;
     match LANDMARKS.into_iter().find(|file| !tree.join(file).is_file()) {
         Some(lacks) => Err(BuildError::NotLinux { path: tree.into(), lacks }),
         None => Ok(()),

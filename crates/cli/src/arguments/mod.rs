@@ -6,6 +6,7 @@ mod compare;
 mod duration;
 mod fidelity;
 mod json;
+mod kernel;
 mod load;
 mod metrics;
 mod mistyped;
@@ -31,6 +32,7 @@ pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
+pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
 pub(crate) use load::{BulkDirection, LoadArguments};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
@@ -173,6 +175,11 @@ pub(crate) enum Command {
     /// Measures connect time, latency (first byte of an answer), response time (last byte) and data
     /// rate, counts errors by kind, and checks the content of every answer.
     Load(LoadArguments),
+    /// Build, list and remove kernels for virtual time
+    ///
+    /// An image is the Linux kernel of a version that you choose, as a program without privileges
+    /// whose clock moves only when nothing can run.
+    Kernel(KernelArguments),
     /// Check what this machine can do
     ///
     /// Tries namespaces, devices, congestion controls and timers, and prints a remedy for each that

@@ -81,6 +81,8 @@ impl Home {
         command.args(words(line)).current_dir(&self.0).stdin(Stdio::null());
         // A terminal's settings must not change the output.
         command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
+        // Nor may the images that this user has built.
+        command.env("TCPLAB_KERNELS", "kernels");
         command
     }
 

@@ -9,6 +9,7 @@ mod errors;
 mod escapes;
 mod findings;
 mod home;
+mod kernels;
 mod limited;
 mod memory;
 mod mistakes;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use tcplab_quantities::{self as q, Document};
 
 use crate::home::{Ended, Home, names, skipped};
+use crate::kernels::{manifest, write_kernel};
 use crate::schema::check;
 
 const SCENARIO: &str = r#"title = "Small"
@@ -83,6 +84,8 @@ const COMMANDS: &[(&str, Document)] = &[
     ("rfc6349 --path dsl-25 --world sim --duration 5s --json", q::RFC6349_DOCUMENT),
     ("sockopts --json", q::SOCKET_OPTIONS_DOCUMENT),
     ("doctor --json", q::ABILITIES_DOCUMENT),
+    ("kernel list --json", q::KERNELS_DOCUMENT),
+    ("kernel show 6.12 --json", q::KERNEL_DOCUMENT),
 ];
 
 /// JSON files of a run, and what they are.
@@ -116,6 +119,8 @@ fn home() -> (Home, PathBuf) {
         home.write(&format!("{name}.pcap.zst"), capture);
     }
     home.write("a.pkt", SCRIPT);
+    write_kernel(&home, "6.12", &manifest("6.12"));
+    write_kernel(&home, "broken", "");
     home.answer("run small.toml --world sim --runs runs");
     let run = home.only("runs/small");
     (home, run)

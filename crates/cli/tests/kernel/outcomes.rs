@@ -159,6 +159,7 @@ fn doctor_has_a_line_for_each_ability() {
         "timers",
         "processors",
         "worlds",
+        "kernel images",
     ];
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(['✓', '!', '✗'])).collect();
     assert_eq!(lines.len(), expected.len(), "{text}");

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Event;
 use crate::error::BuildError;
+use crate::event::Event;
 use crate::process::Runner;
 use crate::{recipe, tree};
 

@@ -1,0 +1,107 @@
+//! `tcplab kernel`.
+
+mod progress;
+mod shown;
+
+use std::fs;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use anyhow::{Context, Result};
+use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache};
+use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
+
+use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
+use crate::exit::ERROR;
+use crate::output::{answer, answer_or_json, listed, print_note, print_note_unless};
+use crate::signals::stop_on_signals;
+use progress::Display;
+pub(crate) use shown::ability;
+use shown::{Entry, Shown, description, table};
+
+/// What is said where an image is made.
+const LICENCE: &str = "Linux is licensed under GPL-2.0. The image is for your own use; whoever passes it on must \
+                       offer its source.";
+
+pub(crate) fn kernel(arguments: &KernelArguments) -> Result<ExitCode> {
+    let cache = Cache::of_user()?;
+    match &arguments.command {
+        KernelCommand::Build(arguments) => return build(&cache, arguments),
+        KernelCommand::List(arguments) => {
+            let all: Vec<Entry> = cache.kernels()?.into_iter().map(Entry::from).collect();
+            answer_or_json(&KERNELS_DOCUMENT, &arguments.json, &listed("kernels", &all), || {
+                table(&all, cache.root())
+            })?;
+        }
+        KernelCommand::Show(arguments) => {
+            let shown = Shown::from(&cache.find(&arguments.name)?);
+            answer_or_json(&KERNEL_DOCUMENT, &arguments.json, &shown, || description(&shown))?;
+        }
+        KernelCommand::Remove(arguments) => {
+            let name = &arguments.name;
+            let had_image = cache.remove(name)?;
+            answer(&match had_image {
+                true => format!("Kernel {name} is removed.\n"),
+                false => format!("The unfinished build of kernel {name} is removed.\n"),
+            })?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {
+    let source = match &arguments.source {
+        Some(directory) => BuildSource::Tree(directory.clone()),
+        None => BuildSource::Package,
+    };
+    let name = match (&arguments.name, &arguments.source) {
+        (Some(name), _) => name.clone(),
+        (None, Some(directory)) => BuildSource::name_of(directory)?,
+        (None, None) => unreachable!("clap demands a name or a source"),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = arguments.jobs.map_or(processors, usize::from);
+    let mut display = Display::new(jobs.min(processors), arguments.quiet);
+    let build = Build { name: name.clone(), source, jobs, cache, stop: &stop };
+    let result = build.run(&mut |event| display.show(event));
+    display.clear();
+    match result {
+        Ok(Built::New(kernel)) => {
+            let shown = Shown::from(&kernel);
+            if !arguments.quiet {
+                answer(&format!("{}{LICENCE}\n", shown.built(display.elapsed())))?;
+            }
+        }
+        Ok(Built::Existing(kernel)) => {
+            if !arguments.quiet {
+                answer(&Shown::from(&kernel).existing())?;
+            }
+        }
+        Err(error) => return stopped_or_failed(cache, arguments, error),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// After Ctrl-C, how to go on; else the error.
+fn stopped_or_failed(
+    cache: &Cache,
+    arguments: &BuildArguments,
+    error: BuildError,
+) -> Result<ExitCode> {
+    if !error.is_stop() {
+        return Err(error).context("cannot build the kernel");
+    }
+    let name = arguments.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let source = arguments.source.as_ref();
+    let source = source.map(|it| format!(" --source {}", it.display())).unwrap_or_default();
+    let again = format!("stopped; continue with: tcplab kernel build{name}{source}");
+    if fs::symlink_metadata(cache.root()).is_ok() {
+        print_note(&again);
+    }
+    print_note_unless(arguments.quiet, "what was downloaded and compiled is kept");
+    Ok(ExitCode::from(ERROR))
+}

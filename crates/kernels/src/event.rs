@@ -1,0 +1,40 @@
+//! What a build tells while it runs.
+
+/// A step of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// Looking for the package in these suites.
+    Looking {
+        /// Their name.
+        suite: String,
+    },
+    /// Downloading the package.
+    Downloading {
+        /// Such as `linux-source-6.12 6.12.117-1`.
+        package: String,
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+    /// Unpacking or copying the source.
+    Unpacking,
+    /// These patches were applied.
+    Patched {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// Making the configuration.
+    Configuring,
+    /// Compiling.
+    Compiling {
+        /// Files so far, those of an earlier build that was stopped among them.
+        done: u64,
+        /// Files that this build began with.
+        before: u64,
+        /// About how many there are.
+        expected: u64,
+    },
+    /// Moving the image into the cache.
+    Storing,
+}
