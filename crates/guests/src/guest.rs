@@ -15,6 +15,8 @@ use crate::shared::Shared;
 
 /// How long after the start of its clock a guest's trial begins: it has booted by then.
 pub(crate) const ZERO_NANOS: u64 = 1_000_000_000;
+/// How long its turns are while it boots.
+const BOOT_STEP: Span = Span::from_millis(4);
 /// How long it may compute in real time without waiting for anything, while its clock stands.
 const LONGEST_TURN: time::Duration = time::Duration::from_secs(20);
 
@@ -32,8 +34,9 @@ pub struct Guest {
     incoming: Vec<u8>,
     /// Whether its process has closed the connection.
     is_gone: bool,
-    /// The time of its last turn.
+    /// The time of its last turn, and until when it might run in it.
     at: Instant,
+    until: Instant,
 }
 
 #[derive(Debug)]
@@ -97,11 +100,12 @@ impl Guest {
             incoming: Vec::new(),
             is_gone: false,
             at: Instant::ZERO,
+            until: Instant::ZERO,
         };
         guest.await_turn(stop)?;
         guest.boot(stop)?;
+        let now = guest.next_turn();
         for piece in pieces(task) {
-            let now = guest.at;
             let put = ring::put(&guest.memory, now, Content::Message(&piece));
             if !put.map_err(GuestError::setup("hand over its task"))? {
                 return Err(guest.over("its task is too long"));
@@ -125,14 +129,22 @@ impl Guest {
                     return Ok(message);
                 }
             }
-            // A message that arrives now is noticed when it runs.
             let request = calendar::request(&self.memory);
-            let next = if ring::holds_arrivals(&self.memory) { Some(self.at) } else { request };
+            // What is in the ring is noticed in the next turn.
+            let waits = ring::holds_arrivals(&self.memory);
+            let next = if waits { Some(self.next_turn()) } else { request };
             match next {
-                Some(at) if at < zero && !self.is_gone => self.turn(at, zero, stop)?,
+                Some(at) if at < zero && !self.is_gone => {
+                    self.turn(at, (at + BOOT_STEP).min(zero), stop)?;
+                }
                 _ => return Err(self.over("it sent no message in the second that it boots in")),
             }
         }
+    }
+
+    /// A time that it has not come to yet, and for which it need not have asked.
+    fn next_turn(&self) -> Instant {
+        calendar::request(&self.memory).map_or(self.until, |at| at.min(self.until))
     }
 
     /// When it wants to run next, or something arrives; never if it has ended.
@@ -216,7 +228,7 @@ impl Guest {
     }
 
     fn turn(&mut self, at: Instant, until: Instant, stop: &AtomicBool) -> Result<(), GuestError> {
-        self.at = at;
+        (self.at, self.until) = (at, until);
         let ran = self.calendar.run(&self.memory, at, until);
         ran.map_err(GuestError::setup("let it run"))?;
         self.await_turn(stop)

@@ -154,6 +154,8 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         "quiet".into(),
         "norandmaps".into(),
         "panic=-1".into(),
+        // It would leave a directory of its own in the home.
+        "uml_dir=/dev/null/".into(),
         format!("rng_seed={:016x}", request.seed),
         format!("time-travel=ext:0:/proc/self/fd/{CLOCK_FD}"),
         format!("time-travel-start={BOOT_UNIX_NANOS}"),
@@ -161,7 +163,8 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
     if request.has_seccomp {
         words.push("seccomp=on".into());
     }
-    words.push("--".into());
+    // Words that the kernel does not know are the arguments of the first program. Behind `--` they
+    // would not be the last: user-mode Linux adds words of its own.
     words.extend(request.arguments.iter().map(|&word| word.to_owned()));
     words
 }

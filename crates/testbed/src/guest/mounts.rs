@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 
 use crate::TrialError;
@@ -22,8 +23,13 @@ pub(super) fn mount_all() -> Result<(), TrialError> {
         if place == "/dev/shm" {
             let _ = fs::create_dir(place);
         }
-        mount(kind, place, kind, MountFlags::NOSUID, options)
-            .map_err(|errno| TrialError::setup(format!("mount {kind} on {place}"))(errno.into()))?;
+        match mount(kind, place, kind, MountFlags::NOSUID, options) {
+            // The kernel has mounted it itself (`CONFIG_DEVTMPFS_MOUNT`).
+            Ok(()) | Err(Errno::BUSY) => {}
+            Err(errno) => {
+                return Err(TrialError::setup(format!("mount {kind} on {place}"))(errno.into()));
+            }
+        }
     }
     Ok(())
 }
