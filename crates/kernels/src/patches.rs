@@ -26,7 +26,7 @@ enum Need {
 }
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 4] = [
+pub(crate) const PATCHES: [Patch; 5] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../patches/register-area.patch")],
@@ -49,6 +49,12 @@ pub(crate) const PATCHES: [Patch; 4] = [
         name: "vdso-getcpu",
         texts: &[include_str!("../patches/vdso-getcpu.patch")],
         need: Need::Lacks("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu"),
+    },
+    Patch {
+        name: "link",
+        texts: &[include_str!("../patches/link.patch")],
+        // The shared memory of the clock exists from Linux 6.11 on.
+        need: Need::Has("arch/um/kernel/time.c", "time_travel_shm_client"),
     },
 ];
 

@@ -3,12 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tcplab_guests::GuestError;
+use tcplab_kernels::CacheError;
 use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::{ScenarioError, nearest};
-use tcplab_sim::{CONGESTION_CONTROLS, SimError};
+use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SimError};
 use tcplab_testbed::TrialError;
 use tcplab_units::MORE_PROCESSES;
+
+type GuestFailure = GuestTrialError<GuestError>;
 
 /// Why a run could not be made, finished or read.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +38,10 @@ pub enum LabError {
     Trial { case: String, number: u32, source: TrialError },
     #[error("trial {number} of case {case}: {source}")]
     Simulated { case: String, number: u32, source: SimError },
+    #[error("trial {number} of case {case}: {source}")]
+    OnGuests { case: String, number: u32, source: GuestFailure },
+    #[error("no kernel for `stack = \"linux-{name}\"`: {source}")]
+    NoKernel { name: String, source: CacheError },
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
     #[error("trial {number} of case {case} failed: {reason}")]
@@ -94,6 +102,9 @@ impl LabError {
                 Some("use an idle machine, more `retries` in `[repeat]`, or no `--strict`".into())
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
+            LabError::NoKernel { name, .. } => Some(format!(
+                "build it with `tcplab kernel build {name}`, or use a model: `tcplab doctor` lists both"
+            )),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
             LabError::NotTcp { .. } => {
@@ -128,6 +139,11 @@ impl LabError {
             LabError::Stopped
                 | LabError::Trial { source: TrialError::Stopped, .. }
                 | LabError::Simulated { source: SimError::Stopped, .. }
+                | LabError::OnGuests {
+                    source: GuestTrialError::Stopped
+                        | GuestTrialError::Guest { source: GuestError::Stopped, .. },
+                    ..
+                }
                 | LabError::Calibration { source: TrialError::Stopped }
         )
     }

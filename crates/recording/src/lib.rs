@@ -16,6 +16,7 @@ mod capture;
 mod csv;
 mod error;
 mod files;
+mod guest;
 mod output;
 pub mod quality;
 mod read;
@@ -31,6 +32,7 @@ pub use capture::Captured;
 pub use csv::parse as parse_samples;
 pub use error::{RUNS_FLAG, RecordingError, room_for_files};
 pub use files::capture_file;
+pub use guest::{GuestOrder, GuestOutcome, GuestReport};
 pub use output::{make_private_directories, make_private_directory};
 pub use read::{Recording, TruthRows};
 pub use record::{

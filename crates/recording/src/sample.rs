@@ -1,5 +1,6 @@
 //! Samples of `TCP_INFO`: the state of a connection at one moment, of the kernel or of a model.
 
+use serde::{Deserialize, Serialize};
 use tcplab_quantities::Quantity;
 use tcplab_units::{Endpoint, Instant};
 
@@ -33,7 +34,7 @@ impl Column {
 macro_rules! samples {
     ($($field:ident = $quantity:ident $(* $scale:literal)? $(, none $none:literal)?;)+) => {
         /// A sample of one socket.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Sample {
             /// When it was taken.
             pub at: Instant,

@@ -7,7 +7,7 @@ use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_stack::congestion;
 use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{Application, PayloadMismatch, SocketRole, verify_flow};
+use tcplab_workload::{AppReport, Application, PayloadMismatch, SocketRole, verify_flow};
 
 use crate::error::SimError;
 use crate::host::Host;
@@ -62,6 +62,31 @@ impl Connections<'_> {
             Some((first.ports[0], (Some(index) != subject).then(|| flow.name.clone())))
         };
         self.flows.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// What the applications of each flow did, of the reports of client and server by the client's
+    /// port.
+    pub(crate) fn logs_of(&self, [client, server]: [&BTreeMap<u16, AppReport>; 2]) -> Vec<FlowLog> {
+        let log = |planned: &PlannedConnection| {
+            let client = client.get(&planned.ports[0])?.clone();
+            let server = server.get(&planned.ports[0]).cloned().unwrap_or_else(|| {
+                let (workload, seed) = (&planned.workload, planned.payload_seed);
+                Application::new(Endpoint::Server, workload, seed).report()
+            });
+            let start = planned.start.unwrap_or_default();
+            Some(ConnectionLog { ports: planned.ports, start, client, server })
+        };
+        let flows = self.flows.iter().enumerate().map(|(index, flow)| FlowLog {
+            name: flow.name.clone(),
+            background: flow.spec.background,
+            connections: self
+                .planned
+                .iter()
+                .filter(|planned| planned.flow == index)
+                .filter_map(log)
+                .collect(),
+        });
+        flows.collect()
     }
 
     /// What the applications of each flow did.

@@ -5,6 +5,7 @@ mod calls;
 mod connections;
 mod datagrams;
 mod error;
+mod guests;
 mod host;
 mod lane;
 mod machine;
@@ -20,6 +21,7 @@ mod upcoming;
 mod world;
 
 pub use error::{SettingsError, SimError};
+pub use guests::{FromGuest, Guest, GuestTrial, GuestTrialError, response_time, run_guests};
 /// The congestion controls that models have.
 pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;
 pub use trial::{Measured, TrialRequest, measure, run_trial};

@@ -18,7 +18,7 @@ use crate::world::{Recorder, World};
 
 /// The zero of virtual time: 2000-01-01 00:00:00 UTC, nanoseconds since the Unix epoch. It is the
 /// same for each trial, so that its bytes are.
-const EPOCH_NANOS: u64 = 946_684_800_000_000_000;
+pub(crate) const EPOCH_NANOS: u64 = 946_684_800_000_000_000;
 
 /// One trial to run.
 #[derive(Debug, Clone, Copy)]

@@ -124,19 +124,7 @@ impl Device {
                 DeviceEnd::Veth { peer, mac, mtu }
             }
         };
-        let settings = LinkSettings {
-            mtu: Some(mtu),
-            queue_len: Some(QUEUE_LEN),
-            no_arp: kind == DeviceKind::PacketSocket,
-            ..LinkSettings::default()
-        };
-        let index = interface_index(name)?;
-        // On a machine's own network, too, nothing but what was asked for goes into the path.
-        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
-        netlink.set_up(index, &settings).map_err(TrialError::setup(format!("take {name} up")))?;
-        netlink
-            .add_address(index, address, 24)
-            .map_err(TrialError::setup(format!("give {name} the address {address}")))?;
+        attach(attachment, kind == DeviceKind::PacketSocket)?;
         Ok(end)
     }
 
@@ -264,6 +252,25 @@ impl Device {
             Err(errno) => Err(errno.into()),
         }
     }
+}
+
+/// Takes a device that exists up, in the calling thread's namespace, with its address.
+pub(crate) fn attach(attachment: &Attachment, no_arp: bool) -> Result<(), TrialError> {
+    let Attachment { name, address, mtu } = attachment;
+    let settings = LinkSettings {
+        mtu: Some(*mtu),
+        queue_len: Some(QUEUE_LEN),
+        no_arp,
+        ..LinkSettings::default()
+    };
+    let mut netlink = Netlink::open().map_err(TrialError::setup("open a netlink socket"))?;
+    let index = interface_index(name)?;
+    // On a machine's own network, too, nothing but what was asked for goes into the path.
+    let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
+    netlink.set_up(index, &settings).map_err(TrialError::setup(format!("take {name} up")))?;
+    netlink
+        .add_address(index, *address, 24)
+        .map_err(TrialError::setup(format!("give {name} the address {address}")))
 }
 
 /// Whether the version in the packet's first byte is one of IP.

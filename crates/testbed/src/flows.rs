@@ -1,8 +1,9 @@
 //! The TCP flows of a trial, as both ends see them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, OnceLock};
 
 use tcplab_recording::{ConnectionLog, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
@@ -11,6 +12,15 @@ use tcplab_workload::{AppReport, Application, PayloadMismatch, verify_flow};
 
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 pub(crate) const QUIET: Span = Span::from_millis(50);
+
+/// What happens to a connection at one end, by its number in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FlowEvent {
+    /// The server has accepted it.
+    Accepted(usize),
+    /// This end is done with it.
+    Ended { nth: usize, was_connected: bool },
+}
 
 /// The flows of a trial, their connections, and how far these are.
 #[derive(Debug)]
@@ -32,6 +42,8 @@ pub(crate) struct Flows {
     servers: AtomicU64,
     /// A connection failed that must not.
     has_failed: AtomicBool,
+    /// Takes what happens at this end, if the other end is on another machine.
+    observer: OnceLock<Sender<FlowEvent>>,
     /// The time between the end of the last awaited connection and that of the background flows:
     /// the rest of its close crosses the path twice.
     farewell: Span,
@@ -58,6 +70,7 @@ impl Flows {
             clients: AtomicU64::new(awaited),
             servers: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
+            observer: OnceLock::new(),
             farewell: case
                 .links()
                 .map_or(QUIET, |links| QUIET + (links[0].delay() + links[1].delay()) * 2),
@@ -103,13 +116,43 @@ impl Flows {
         (next < self.planned.len()).then_some(next)
     }
 
+    /// From now on `observer` takes what happens at this end; only the first call counts.
+    pub(crate) fn report_to(&self, observer: Sender<FlowEvent>) {
+        let _ = self.observer.set(observer);
+    }
+
     /// The server has accepted a connection.
     pub(crate) fn accepted(&self, planned: &PlannedConnection) {
-        self.servers.fetch_add(self.awaited(planned), Ordering::SeqCst);
+        if let Some(nth) = self.planned.iter().position(|it| it.ports == planned.ports) {
+            self.observed(FlowEvent::Accepted(nth));
+            self.heard_accepted(nth);
+        }
+    }
+
+    /// The server, on another machine, has accepted a connection.
+    pub(crate) fn heard_accepted(&self, nth: usize) {
+        if let Some(planned) = self.planned.get(nth) {
+            self.servers.fetch_add(self.awaited(planned), Ordering::SeqCst);
+        }
     }
 
     /// An end is done with a connection; whether it was ever connected.
     pub(crate) fn ended(&self, end: Endpoint, nth: usize, was_connected: bool) {
+        self.observed(FlowEvent::Ended { nth, was_connected });
+        self.heard_ended(end, nth, was_connected);
+    }
+
+    fn observed(&self, event: FlowEvent) {
+        if let Some(observer) = self.observer.get() {
+            let _ = observer.send(event);
+        }
+    }
+
+    /// An end, perhaps on another machine, is done with a connection.
+    pub(crate) fn heard_ended(&self, end: Endpoint, nth: usize, was_connected: bool) {
+        if nth >= self.planned.len() {
+            return;
+        }
         let awaited = self.awaited(&self.planned[nth]);
         match end {
             Endpoint::Client => {

@@ -17,6 +17,7 @@ mod endpoint;
 mod errno;
 mod error;
 mod flows;
+mod guest;
 mod interface_counters;
 mod interfaces;
 mod launch;
@@ -55,6 +56,7 @@ pub use calibrate::{
 pub use device::DeviceKind;
 pub use doctor::{Ability, AbilityLevel, examine};
 pub use error::{Reach, TrialError};
+pub use guest::GuestTask;
 pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use live_capture::{CapturedFrame, LiveCapture};

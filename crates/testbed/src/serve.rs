@@ -11,7 +11,7 @@ use crate::launch::{Message, TrialRequest};
 use crate::message::{read_task, say};
 use crate::namespace::{self, Privilege};
 use crate::process::die_with;
-use crate::{TrialError, doctor, load, sysctl, threads, trial};
+use crate::{TrialError, doctor, guest, load, sysctl, threads, trial};
 
 /// The main of the trial's process. `arguments` are those after [`crate::Launcher::arguments`]:
 /// the task and the caller's process id; the request comes on standard input, the answers go to
@@ -35,6 +35,8 @@ pub fn serve(arguments: &[String]) -> ExitCode {
             namespace::isolate().map(|_| say(&Message::Done))
         }
         ("server", Some(caller)) => load::host(caller),
+        // The first process of a kernel in virtual time has no caller.
+        ("guest", _) => guest::run(),
         ("probe", Some(caller)) => {
             doctor::probe(|| die_with(caller));
             Ok(())

@@ -49,6 +49,8 @@ sim: units wire stack path workload scenario recording
     the virtual world joins models, and knows nothing of the real one
 testbed: units servers load wire path workload scenario recording
     the real world joins kernels, and knows nothing of the virtual one
+guests: units wire
+    a kernel in virtual time is a process with a clock of its own; what runs on it is others' affair
 trace: units quantities wire capture
     the analyser sees a capture and nothing else, or it could not be checked against the truth
 findings: units quantities trace
@@ -57,7 +59,7 @@ table: units quantities path recording trace findings
     tables hold results, whoever made them
 results: units stats path workload recording scenario trace
     results are data, whoever made them and whoever shows them
-lab: units quantities stats wire capture path workload recording scenario sim testbed trace \
+lab: units quantities kernels guests stats wire capture path workload recording scenario sim testbed trace \
 findings table results
     the laboratory runs experiments, others show them
 plot: units quantities path trace

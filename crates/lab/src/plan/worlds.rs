@@ -31,7 +31,7 @@ pub(super) fn of_run(
     asked: Option<World>,
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(RunWorld, Option<String>), LabError> {
-    let modelled = scenario.cases.iter().filter(|case| case.is_modelled()).count();
+    let modelled = scenario.cases.iter().filter(|case| case.is_virtual()).count();
     let real = scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case)?)));
     match asked {
         Some(World::Simulated) => match real {
@@ -49,7 +49,7 @@ pub(super) fn of_run(
         },
         Some(World::Kernel) if modelled == 0 => Ok((RunWorld::Kernel, None)),
         Some(World::Kernel) => {
-            let case = scenario.cases.iter().find(|case| case.is_modelled());
+            let case = scenario.cases.iter().find(|case| case.is_virtual());
             let case = case.map(|case| case.name.clone()).unwrap_or_default();
             Err(LabError::NotOnKernel { case })
         }
@@ -82,6 +82,9 @@ pub(super) fn check_congestion(scenario: &Scenario, world: RunWorld) -> Result<(
 
 /// Why a case is for the kernel only, if it is.
 fn only_real(case: &Case) -> Option<&'static str> {
+    if case.kernels().is_some() {
+        return None;
+    }
     if case.workload.load.is_some() {
         return Some("is a load on a server, which needs the kernel's processes and threads");
     }
@@ -106,6 +109,11 @@ pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUse
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
         .map(|(end, spec)| match (Profile::named(spec.profile()), world_of(world, case)) {
+            _ if case.kernels().is_some() => StackUsed {
+                end: end.into(),
+                name: spec.stack.to_string(),
+                ..StackUsed::default()
+            },
             (Ok(profile), World::Simulated) => StackUsed {
                 end: end.into(),
                 name: profile.name.into(),
@@ -124,7 +132,7 @@ pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUse
 pub(crate) fn world_of(world: RunWorld, case: &Case) -> World {
     match world {
         RunWorld::Simulated => World::Simulated,
-        RunWorld::Both if case.is_modelled() => World::Simulated,
+        RunWorld::Both if case.is_virtual() => World::Simulated,
         RunWorld::Kernel | RunWorld::Both => World::Kernel,
     }
 }

@@ -69,7 +69,7 @@ fn run_batch(
     let (simulated, real): (Vec<TrialId>, Vec<TrialId>) =
         batch.iter().copied().partition(in_virtual_time);
     if !simulated.is_empty() {
-        simulate(state, &simulated, bench.jobs, on_event)?;
+        simulate(state, &simulated, bench, on_event)?;
     }
     let is_missing = |id: &TrialId| !run.has_trial(&cases[id.case].name, id.number);
     if tuning.is_none() && real.iter().any(is_missing) {

@@ -8,6 +8,7 @@ mod estimate;
 mod event;
 mod execute;
 mod failures;
+mod guests;
 mod kernel;
 mod remaining;
 mod sim;

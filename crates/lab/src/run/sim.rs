@@ -13,11 +13,13 @@ use std::time::{Duration, Instant};
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, TrialId, trial_seed};
 use tcplab_sim::{TrialRequest, run_trial};
-use tcplab_testbed::Reach;
+use tcplab_testbed::{Launcher, Reach};
 
 use super::event::Event;
+use super::guests::{kernels_of, run_on_guests};
 use super::state::RunState;
 use crate::analysis::{Contents, analyse_and_store};
+use crate::bench::Bench;
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
@@ -45,7 +47,7 @@ enum Ended {
 pub(crate) fn simulate(
     state: &mut RunState<'_>,
     trials: &[TrialId],
-    jobs: usize,
+    bench: &Bench,
     on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, stop) = (state.run, state.stop);
@@ -54,9 +56,9 @@ pub(crate) fn simulate(
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let mut stopped = Ok(());
-        for nth in 0..jobs.clamp(1, trials.len().max(1)) {
+        for nth in 0..bench.jobs.clamp(1, trials.len().max(1)) {
             let (sender, rest, halt) = (sender.clone(), &rest, &halt);
-            let work = move || work(run, rest, halt, &sender);
+            let work = move || work(run, &bench.launcher, rest, halt, &sender);
             let Err(source) = thread::Builder::new().spawn_scoped(scope, work) else { continue };
             // Those that there are run all trials.
             if nth == 0 {
@@ -108,6 +110,7 @@ fn report_end(
 /// Takes one trial after the other.
 fn work(
     run: &RunDirectory,
+    launcher: &Launcher,
     rest: &Mutex<std::slice::Iter<'_, TrialId>>,
     halt: &AtomicBool,
     sender: &Sender<TrialEnd>,
@@ -116,7 +119,7 @@ fn work(
     while !halt.load(Ordering::Relaxed)
         && let Some(id) = next()
     {
-        let ended = one(run, id, halt);
+        let ended = one(run, launcher, id, halt);
         if sender.send(TrialEnd { id, ended }).is_err() {
             return;
         }
@@ -124,7 +127,12 @@ fn work(
 }
 
 /// Runs a trial, unless it is there. What fails here would fail each time: it is not run again.
-fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabError> {
+fn one(
+    run: &RunDirectory,
+    launcher: &Launcher,
+    id: TrialId,
+    halt: &AtomicBool,
+) -> Result<Ended, LabError> {
     let TrialId { case, number } = id;
     let case = &run.scenario().cases[case];
     if run.has_trial(&case.name, number) {
@@ -132,7 +140,7 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
     }
     let from = Instant::now();
     let stage = run.stage_trial(&case.name, number)?;
-    let made = catch_unwind(AssertUnwindSafe(|| make(run, case, number, &stage, halt)));
+    let made = catch_unwind(AssertUnwindSafe(|| make(run, launcher, case, number, &stage, halt)));
     let made = made.unwrap_or_else(|panic| {
         let what = panic_message(panic.as_ref());
         Err(LabError::Panicked { case: case.name.clone(), number, what })
@@ -154,8 +162,9 @@ fn one(run: &RunDirectory, id: TrialId, halt: &AtomicBool) -> Result<Ended, LabE
 }
 
 /// Runs a trial to its end, and analyses it.
-pub(crate) fn make(
+fn make(
     run: &RunDirectory,
+    launcher: &Launcher,
     case: &Case,
     number: u32,
     stage: &Path,
@@ -165,11 +174,13 @@ pub(crate) fn make(
     let seed = trial_seed(plan.seed, number);
     let snaplen = if plan.keep.has(number) { plan.snaplen } else { Some(HEADERS) };
     let request = TrialRequest { case, seed, directory: stage, snaplen };
-    run_trial(&request, halt).map_err(|source| LabError::Simulated {
-        case: case.name.clone(),
-        number,
-        source,
-    })?;
+    let name = || case.name.clone();
+    match kernels_of(case)? {
+        Some(kernels) => run_on_guests(&request, &kernels, launcher, halt)
+            .map_err(|source| LabError::OnGuests { case: name(), number, source })?,
+        None => run_trial(&request, halt)
+            .map_err(|source| LabError::Simulated { case: name(), number, source })?,
+    }
     let contents = Contents::read(Recording::open(stage)?, case)?;
     analyse_and_store(run, stage, &contents, case, number)
 }

@@ -80,6 +80,21 @@ impl LinkPlan {
         delays.sum()
     }
 
+    /// A time that no packet is on the link for less than, whatever the moment and the chance.
+    pub fn least_delay(&self) -> Span {
+        let delays = self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Delay(plan) => Some(plan.least()),
+            _ => None,
+        });
+        delays.sum()
+    }
+
+    /// Whether something on the link may send the sender an answer of its own, such as an ICMP
+    /// error.
+    pub fn may_answer(&self) -> bool {
+        self.elements.iter().any(|element| matches!(element, ElementPlan::Mtu(_)))
+    }
+
     /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
     /// a bottleneck. See [`ServerPlan::rate`] for rates that change.
     pub fn rate(&self) -> Option<Rate> {

@@ -46,7 +46,7 @@ impl EndpointSpec {
     /// The profile that models it in virtual time.
     pub fn profile(&self) -> &'static str {
         match self.stack {
-            Stack::Linux => KERNEL_MODEL,
+            Stack::Linux | Stack::Kernel(_) => KERNEL_MODEL,
             Stack::Model(name) => name,
         }
     }
@@ -61,6 +61,12 @@ impl EndpointSpec {
                 message: "`linux` takes only `host` here: use a model, such as \
                           `stack = \"model:linux-6.18\"`, or set `sysctl` and `socket`"
                     .into(),
+            });
+        }
+        if let (Stack::Kernel(_), Some(section)) = (&self.stack, self.model.sections().next()) {
+            return Err(ModelSettingError {
+                key: section.into(),
+                message: "a kernel has no settings of a model: set `sysctl` and `socket`".into(),
             });
         }
         self.model.applied_to(self.profile()).map(drop)

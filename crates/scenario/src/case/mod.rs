@@ -52,9 +52,17 @@ impl Case {
         Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
     }
 
-    /// Whether an endpoint is a model, so that the case runs in virtual time.
-    pub fn is_modelled(&self) -> bool {
-        [&self.client, &self.server].iter().any(|end| matches!(end.stack, Stack::Model(_)))
+    /// Whether the stack of an endpoint exists in virtual time alone, so that the case runs there.
+    pub fn is_virtual(&self) -> bool {
+        [&self.client, &self.server].iter().any(|end| end.stack != Stack::Linux)
+    }
+
+    /// The names of the kernels in virtual time of client and server, if it is for such.
+    pub fn kernels(&self) -> Option<[&str; 2]> {
+        match [&self.client.stack, &self.server.stack] {
+            [Stack::Kernel(client), Stack::Kernel(server)] => Some([client, server]),
+            _ => None,
+        }
     }
 
     /// Computes `hash`.

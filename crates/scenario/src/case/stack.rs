@@ -13,13 +13,15 @@ use crate::profile::Profile;
 /// The profile that models this machine's kernel in virtual time.
 pub const KERNEL_MODEL: &str = "linux-6.18";
 
-/// The TCP stack of an endpoint: `linux` (this machine's kernel) or `model:NAME` (a stack model in
-/// virtual time).
+/// The TCP stack of an endpoint: `linux` (this machine's kernel), `linux-VERSION` (a kernel of its
+/// own in virtual time) or `model:NAME` (a stack model in virtual time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stack {
     /// This machine's kernel.
     #[default]
     Linux,
+    /// The kernel of that name in virtual time: an image made by `tcplab kernel build`.
+    Kernel(String),
     /// The model of that [`Profile`].
     Model(&'static str),
 }
@@ -27,12 +29,23 @@ pub enum Stack {
 impl Stack {
     /// The prefix of a model's name.
     const MODEL: &str = "model:";
+    /// The prefix of a kernel's name.
+    const KERNEL: &str = "linux-";
+
+    /// The kernel with this name, if it is one that an image can have.
+    fn kernel(name: &str) -> Option<Stack> {
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
+        let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        (begins && name.len() <= 64 && name.bytes().all(is_word))
+            .then(|| Stack::Kernel(name.to_owned()))
+    }
 }
 
 impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stack::Linux => f.write_str("linux"),
+            Stack::Kernel(name) => write!(f, "{}{name}", Stack::KERNEL),
             Stack::Model(name) => write!(f, "{}{name}", Stack::MODEL),
         }
     }
@@ -54,10 +67,13 @@ impl<'de> Deserialize<'de> for Stack {
             let profile = Profile::named(model).map_err(D::Error::custom)?;
             return Ok(Stack::Model(profile.name));
         }
+        if let Some(kernel) = name.strip_prefix(Stack::KERNEL).and_then(Stack::kernel) {
+            return Ok(kernel);
+        }
         let near = nearest(&name, Profile::names());
         let near = near.map(|near| format!("did you mean `{}`? ", Stack::Model(near)));
         Err(D::Error::custom(format!(
-            "unknown stack `{name}`: {}use `linux`, or `model:` with a model's name",
+            "unknown stack `{name}`: {}use `linux`, `linux-VERSION`, or `model:` with a model's name",
             near.unwrap_or_default()
         )))
     }
@@ -75,8 +91,10 @@ impl JsonSchema for Stack {
             .collect();
         json_schema!({
             "description": "The TCP stack of an endpoint: `linux` (this machine's kernel), \
-                            or `model:` and the name of a model, in virtual time.",
-            "enum": names,
+                            `linux-VERSION` (that kernel, in virtual time, at both ends: \
+                            `tcplab kernel build`), or `model:` and the name of a model, in \
+                            virtual time.",
+            "anyOf": [{ "enum": names }, { "type": "string", "pattern": "^linux-[A-Za-z0-9]" }],
         })
     }
 }

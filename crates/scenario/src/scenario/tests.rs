@@ -181,7 +181,7 @@ fn interruption_experiment_matches_paper() {
     ] {
         let cases = of(variant);
         assert_eq!(cases.len(), phases, "{variant}");
-        assert!(cases.iter().all(|case| case.is_modelled() == is_modelled), "{variant}");
+        assert!(cases.iter().all(|case| case.is_virtual() == is_modelled), "{variant}");
         let step = Span::from_secs(5) / phases as u64;
         assert!(cases.windows(2).all(|it| offset(it[1]) == offset(it[0]) + step), "{variant}");
     }
@@ -242,7 +242,7 @@ at_least = 1.5
     assert_eq!(old.client.stack.to_string(), "model:netburner");
     let model = old.client.model.applied_to(old.client.profile()).unwrap();
     assert_eq!(model.sending.segments, Some(9));
-    assert!(!new.is_modelled() && new.client.model.is_empty());
+    assert!(!new.is_virtual() && new.client.model.is_empty());
     assert_ne!(new.path, old.path);
     let claim = &scenario.expects[0];
     assert_eq!((claim.cases.as_slice(), claim.baselines.as_slice()), (&[0, 2][..], &[1, 3][..]));

@@ -69,6 +69,18 @@ impl DelayPlan {
         (!is_nothing).then_some(DelayPlan { delay, jitter })
     }
 
+    /// A delay that no packet has less than: none where it varies by chance.
+    pub(crate) fn least(&self) -> Span {
+        match &self.delay {
+            _ if self.jitter.is_some() => Span::ZERO,
+            DelaySpec::Constant(delay) => *delay,
+            DelaySpec::Schedule(schedule) => {
+                let steps = schedule.steps.iter().map(|step| step.to);
+                steps.chain([schedule.start]).min().unwrap_or_default()
+            }
+        }
+    }
+
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
         self.jitter.as_ref().is_some_and(|jitter| jitter.reorder)

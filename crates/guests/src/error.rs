@@ -1,0 +1,75 @@
+//! Why a guest cannot go on.
+
+use std::io;
+use std::path::PathBuf;
+
+use tcplab_units::{Instant, Span};
+
+/// Why a guest could not be started, or ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestError {
+    /// Something that every guest needs could not be made.
+    #[error("cannot {what} for a guest: {source}")]
+    Setup {
+        /// What was to be done.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The image is not there, or cannot be executed.
+    #[error("cannot run the kernel image {}: {source}", image.display())]
+    Image {
+        /// The image.
+        image: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The process of the guest ended.
+    #[error("the guest ended after {} of virtual time ({status}){}", since_zero(.at), after(.said))]
+    Ended {
+        /// When.
+        at: Instant,
+        /// How the process ended.
+        status: String,
+        /// What it said last on its console.
+        said: String,
+    },
+    /// It uses processor time without end, while its clock stands.
+    #[error(
+        "the guest has computed for {real} without waiting for anything, after {} of virtual time{}",
+        since_zero(.at), after(.said)
+    )]
+    Spins {
+        /// When, in virtual time.
+        at: Instant,
+        /// For how long, in real time.
+        real: Span,
+        /// What it said last on its console.
+        said: String,
+    },
+    /// It does not keep to the protocol of its clock or of its rings.
+    #[error("the guest broke the protocol of {what}{}", after(.said))]
+    Protocol {
+        /// Which protocol, and how.
+        what: String,
+        /// What it said last on its console.
+        said: String,
+    },
+    /// Its owner wanted it to end.
+    #[error("stopped on request")]
+    Stopped,
+}
+
+impl GuestError {
+    pub(crate) fn setup(what: &'static str) -> impl FnOnce(io::Error) -> GuestError {
+        move |source| GuestError::Setup { what, source }
+    }
+}
+
+fn since_zero(at: &Instant) -> Span {
+    at.since(Instant::ZERO)
+}
+
+fn after(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("; its console ends with: {said}") }
+}

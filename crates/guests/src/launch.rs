@@ -1,0 +1,223 @@
+//! The process of a guest.
+#![expect(unsafe_code, reason = "descriptors that a new process keeps")]
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::error::GuestError;
+
+/// A guest to start.
+#[derive(Debug, Clone, Copy)]
+pub struct GuestRequest<'a> {
+    /// The kernel image.
+    pub image: &'a Path,
+    /// Whether the image switches between its processes by seccomp, which is twice as fast as
+    /// ptrace and exists from Linux 6.16 on.
+    pub has_seccomp: bool,
+    /// The first program in the guest, a file of this machine,
+    pub init: &'a Path,
+    /// and its arguments, without blanks.
+    pub arguments: &'a [&'a str],
+    /// How much memory it has, MiB.
+    pub memory_mib: u32,
+    /// Of its random numbers.
+    pub seed: u64,
+    /// Whether it may leave the cutting of large segments to the network device.
+    pub cuts: bool,
+    /// How much later than a packet or a message leaves, something may arrive because of it.
+    pub response: tcplab_units::Span,
+}
+
+/// The zero of a guest's clock: 2000-01-01 00:00:00 UTC less the time that it boots in, nanoseconds
+/// since the Unix epoch.
+pub(crate) const BOOT_UNIX_NANOS: u64 = 946_684_800_000_000_000 - crate::guest::ZERO_NANOS;
+
+/// The descriptors of the guest's process. Its command line names them instead of paths: it is part
+/// of the kernel's random numbers, and must be the same everywhere.
+const INIT_FD: libc::c_int = 1000;
+const CLOCK_FD: libc::c_int = 1001;
+
+/// How much is kept of what it prints, bytes.
+const KEPT: usize = 16 << 10;
+
+/// The process; it is killed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    console: Arc<Mutex<Vec<u8>>>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts it; it connects to the listener that is returned.
+    pub(crate) fn start(request: &GuestRequest<'_>) -> Result<(Process, UnixListener), GuestError> {
+        let (listener, place) = listen().map_err(GuestError::setup("make the socket of the clock"))?;
+        let init = open(request.init, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| GuestError::setup("open the first program")(errno.into()))?;
+        let image = |source| GuestError::Image { image: request.image.into(), source };
+        let mut command = Command::new(request.image);
+        command.args(command_line(request)).env_clear();
+        // Where its memory is made; it must be allowed to execute that.
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        keep_in_child(&mut command, [(init, INIT_FD), (place, CLOCK_FD)]);
+        let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
+        let errors = write.try_clone().map_err(GuestError::setup("make a pipe"))?;
+        command.stdout(write).stderr(errors);
+        let child = command.spawn().map_err(image)?;
+        // It has the ends to write to.
+        drop(command);
+        let console = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&console);
+        let mut process = Process { child, console, reader: None };
+        let keep = move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = read.read(&mut bytes) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&bytes[..count]);
+                let excess = kept.len().saturating_sub(KEPT);
+                kept.drain(..excess);
+            }
+        };
+        let reader = thread::Builder::new().name("guest's console".into()).spawn(keep);
+        process.reader = Some(reader.map_err(GuestError::setup("start a thread"))?);
+        Ok((process, listener))
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    /// Ends it, if it has not ended, and gives its status and the last it said.
+    pub(crate) fn end(&mut self) -> (String, String) {
+        let status = match self.ended() {
+            Some(status) => status,
+            None => {
+                let _ = self.child.kill();
+                self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string())
+            }
+        };
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        (status, self.said())
+    }
+
+    /// The line that says why it ended, or the last one that it printed.
+    pub(crate) fn said(&self) -> String {
+        let kept = self.console.lock().unwrap_or_else(PoisonError::into_inner);
+        gist(&String::from_utf8_lossy(&kept))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What of a console says why it ended: a panic of the kernel or of a program, else the last line.
+fn gist(console: &str) -> String {
+    let mut lines = console.lines().map(str::trim).filter(|line| !line.is_empty());
+    let is_panic = |line: &&str| line.contains("Kernel panic") || line.contains("panicked at ");
+    let last = lines.clone().next_back();
+    let panic = lines.clone().position(|line| is_panic(&line));
+    match panic {
+        // A program's panic has its words in the next line.
+        Some(nth) => lines.by_ref().skip(nth).take(2).collect::<Vec<_>>().join(" "),
+        None => last.unwrap_or_default().to_owned(),
+    }
+}
+
+/// The command line, which is the same for the same `request` on any machine.
+fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
+    let mut words = vec![
+        "rootfstype=hostfs".into(),
+        "rootflags=/".into(),
+        "ro".into(),
+        format!("init=/proc/self/fd/{INIT_FD}"),
+        format!("mem={}M", request.memory_mib),
+        "con=null".into(),
+        "con0=null,fd:1".into(),
+        "quiet".into(),
+        "norandmaps".into(),
+        "panic=-1".into(),
+        // It would leave a directory of its own in the home.
+        "uml_dir=/dev/null/".into(),
+        format!("rng_seed={:016x}", request.seed),
+        format!("time-travel=ext:0:/proc/self/fd/{CLOCK_FD}"),
+        format!("time-travel-start={BOOT_UNIX_NANOS}"),
+    ];
+    if request.has_seccomp {
+        words.push("seccomp=on".into());
+    }
+    // Words that the kernel does not know are the arguments of the first program. Behind `--` they
+    // would not be the last: user-mode Linux adds words of its own.
+    words.extend(request.arguments.iter().map(|&word| word.to_owned()));
+    words
+}
+
+/// A listening socket that has no name any more, and how the guest finds it.
+fn listen() -> io::Result<(UnixListener, OwnedFd)> {
+    let directory = std::env::temp_dir();
+    let name = |nth: u32| directory.join(format!(".tcplab-clock-{}-{nth}", std::process::id()));
+    let (listener, path) = bind_first((0..1000).map(name))?;
+    let place = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    fs::remove_file(&path)?;
+    Ok((listener, place?))
+}
+
+fn bind_first(names: impl Iterator<Item = PathBuf>) -> io::Result<(UnixListener, PathBuf)> {
+    for path in names {
+        match UnixListener::bind(&path) {
+            Ok(listener) => return Ok((listener, path)),
+            // Another thread's, for a moment.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AddrInUse.into())
+}
+
+/// The child has these descriptors at those numbers, and dies with the thread that starts it.
+fn keep_in_child(command: &mut Command, kept: [(OwnedFd, libc::c_int); 2]) {
+    let caller = rustix::process::getpid();
+    let keep = move || {
+        for (fd, number) in &kept {
+            // SAFETY: plain system calls, which are safe in a process just forked.
+            unsafe {
+                // What has this number must not be lost, such as how this reports an error.
+                if libc::fcntl(*number, libc::F_GETFD) != -1 {
+                    return Err(io::Error::from_raw_os_error(libc::EMFILE));
+                }
+                if libc::dup2(fd.as_raw_fd(), *number) == -1 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        // SAFETY: as above.
+        let parent = unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            libc::getppid()
+        };
+        if parent == caller.as_raw_nonzero().get() {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+    };
+    // SAFETY: the closure allocates nothing and takes no lock.
+    unsafe { command.pre_exec(keep) };
+}

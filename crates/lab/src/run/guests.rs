@@ -1,0 +1,142 @@
+//! Trials on kernels in virtual time: starts them, and lets the virtual world drive them.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tcplab_guests::{GuestError, GuestRequest, Sent};
+use tcplab_kernels::{Cache, Kernel};
+use tcplab_recording::{GuestOrder, GuestReport};
+use tcplab_scenario::Case;
+use tcplab_sim::{FromGuest, Guest, GuestTrial, GuestTrialError, TrialRequest, run_guests};
+use tcplab_testbed::{GuestTask, Launcher};
+use tcplab_units::{Endpoint, Instant};
+use tcplab_wire::offload::Cutter;
+
+use crate::error::LabError;
+
+/// How much memory a guest has, MiB, beside the buffers of its sockets.
+const MEMORY_MIB: u32 = 128;
+
+/// Why a trial on kernels in virtual time failed.
+pub(crate) type GuestFailure = GuestTrialError<GuestError>;
+
+/// The images of the kernels that a case is for, if it is for such.
+pub(crate) fn kernels_of(case: &Case) -> Result<Option<[Kernel; 2]>, LabError> {
+    let Some([client, server]) = case.kernels() else { return Ok(None) };
+    let find = |name: &str| {
+        let no_kernel = |source| LabError::NoKernel { name: name.into(), source };
+        let wanted = name.parse().map_err(|_| LabError::NoCase {
+            asked: name.into(),
+            known: Vec::new(),
+        })?;
+        Cache::of_user().and_then(|cache| cache.find(&wanted)).map_err(no_kernel)
+    };
+    Ok(Some([find(client)?, find(server)?]))
+}
+
+/// Runs a trial whose ends have a kernel of their own each.
+pub(crate) fn run_on_guests(
+    request: &TrialRequest<'_>,
+    kernels: &[Kernel; 2],
+    launcher: &Launcher,
+    stop: &AtomicBool,
+) -> Result<(), GuestFailure> {
+    let TrialRequest { case, seed, directory, snaplen } = *request;
+    let start = |end: Endpoint| Host::start(case, seed, end, &kernels[end.index()], launcher, stop);
+    let hosts = [start(Endpoint::Client)?, start(Endpoint::Server)?];
+    let names = kernels.each_ref().map(|kernel| kernel.manifest.release.as_str());
+    let trial = GuestTrial { case, seed, directory, snaplen };
+    run_guests(&trial, hosts, names, &mut || stop.load(Ordering::Relaxed))
+}
+
+/// A guest as a host of the virtual world.
+struct Host<'a> {
+    guest: tcplab_guests::Guest,
+    cutter: Cutter,
+    /// Cut from a super-packet.
+    packets: VecDeque<(Instant, FromGuest)>,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Host<'a> {
+    /// Starts it, and has it prepare its end of the trial.
+    fn start(
+        case: &Case,
+        seed: u64,
+        end: Endpoint,
+        kernel: &Kernel,
+        launcher: &Launcher,
+        stop: &'a AtomicBool,
+    ) -> Result<Host<'a>, GuestFailure> {
+        let endpoint = end.name();
+        let task = GuestTask { end, case: case.clone(), seed };
+        let task = serde_json::to_vec(&task).expect("plain data has a JSON form");
+        let mut arguments: Vec<&str> = launcher.arguments.iter().map(String::as_str).collect();
+        arguments.extend(["guest", "0"]);
+        let request = GuestRequest {
+            image: &kernel.image(),
+            has_seccomp: kernel.manifest.seccomp,
+            init: &launcher.program,
+            arguments: &arguments,
+            memory_mib: MEMORY_MIB,
+            // The two ends draw different numbers.
+            seed: seed.wrapping_mul(2).wrapping_add(end.index() as u64),
+            cuts: true,
+            response: tcplab_sim::response_time(case).map_err(GuestTrialError::Path)?,
+        };
+        let failed = |source| GuestTrialError::Guest { endpoint, source };
+        let (guest, answer) = tcplab_guests::Guest::start(&request, &task, stop).map_err(failed)?;
+        let mut host = Host { guest, cutter: Cutter::new(), packets: VecDeque::new(), stop };
+        match serde_json::from_slice(&answer) {
+            Ok(GuestReport::Ready) => Ok(host),
+            Ok(GuestReport::Failed { message, remedy }) => {
+                Err(GuestTrialError::Failed { endpoint, message, remedy })
+            }
+            _ => Err(failed(host.guest.over("its first program: a report that nobody expects"))),
+        }
+    }
+}
+
+impl Guest for Host<'_> {
+    type Error = GuestError;
+
+    fn poll_at(&self) -> Option<Instant> {
+        self.guest.poll_at()
+    }
+
+    fn handle_packet(&mut self, at: Instant, packet: Vec<u8>, checked: bool) {
+        self.guest.handle_packet(at, packet, checked);
+    }
+
+    fn handle_order(&mut self, at: Instant, order: &GuestOrder) {
+        let order = serde_json::to_vec(order).expect("plain data has a JSON form");
+        self.guest.handle_message(at, &order);
+    }
+
+    fn run(&mut self, at: Instant, until: Instant) -> Result<(), GuestError> {
+        self.guest.run(at, until, self.stop)?;
+        if self.guest.is_over() { Err(self.guest.over("its process")) } else { Ok(()) }
+    }
+
+    fn poll_sent(&mut self) -> Result<Option<(Instant, FromGuest)>, GuestError> {
+        if let Some(next) = self.packets.pop_front() {
+            return Ok(Some(next));
+        }
+        match self.guest.poll_sent()? {
+            None => Ok(None),
+            Some((at, Sent::Message(message))) => match serde_json::from_slice(&message) {
+                Ok(report) => Ok(Some((at, FromGuest::Report(report)))),
+                Err(_) => Err(self.guest.over("its first program: a report that is none")),
+            },
+            Some((at, Sent::Packet(header, mut packet))) => {
+                let packets = &mut self.packets;
+                let push = |packet: &[u8]| {
+                    packets.push_back((at, FromGuest::Packet(packet.to_vec())));
+                };
+                let cut = self.cutter.resolve(header, &mut packet, push);
+                cut.map_err(|error| self.guest.over(&format!("its network device: {error}")))?;
+                Ok(self.packets.pop_front())
+            }
+        }
+    }
+}

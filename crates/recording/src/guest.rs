@@ -1,0 +1,81 @@
+//! What a kernel in virtual time and the world around it say to each other about a trial.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tcplab_workload::{AppReport, LoadReport, ServerReport};
+
+use crate::{EndpointRecord, Sample};
+
+/// What a guest reports, in order of its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GuestReport {
+    /// It is set up: its sockets are open, and the server's listens.
+    Ready,
+    /// It cannot take part, or its application failed.
+    Failed {
+        /// Why.
+        message: String,
+        /// What would help.
+        remedy: Option<String>,
+    },
+    /// The state of a socket.
+    Sampled {
+        /// The flow, if its samples have a file of their own.
+        flow: Option<String>,
+        /// The state.
+        sample: Sample,
+    },
+    /// Its application has received so many bytes more.
+    Received(u64),
+    /// The server has accepted a connection, by its number in the plan.
+    Accepted(usize),
+    /// Its end of a connection is done.
+    Ended {
+        /// Its number in the plan.
+        nth: usize,
+        /// Whether it was ever connected.
+        was_connected: bool,
+    },
+    /// Its application is done.
+    Done(Box<GuestOutcome>),
+}
+
+/// What a guest leaves.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GuestOutcome {
+    /// What its application did, or that of the main connection.
+    pub report: AppReport,
+    /// What the application of each connection did, by the client's port.
+    pub connections: BTreeMap<u16, AppReport>,
+    /// How it was set up.
+    pub record: EndpointRecord,
+    /// Packets that its device dropped.
+    pub device_drops: u64,
+    /// What the clients of a load say of it.
+    pub load: Option<LoadReport>,
+    /// What its server says.
+    pub served: Option<ServerReport>,
+}
+
+/// What a guest is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GuestOrder {
+    /// The trial begins now.
+    Start,
+    /// The other end's [`GuestReport::Accepted`].
+    Accepted(usize),
+    /// The other end's [`GuestReport::Ended`].
+    Ended {
+        /// The connection's number in the plan.
+        nth: usize,
+        /// Whether it was ever connected.
+        was_connected: bool,
+    },
+    /// The client is done, and nothing is on the path any more.
+    Rest,
+    /// The trial's time is over: calls that wait and may fail return.
+    RunOut,
+}

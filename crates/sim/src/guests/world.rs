@@ -1,0 +1,286 @@
+//! The loop over events: two kernels, the path between them, and the recording.
+
+use std::collections::VecDeque;
+
+use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet};
+use tcplab_recording::{GuestOrder, GuestReport, RecordingWriter};
+use tcplab_units::{Endpoint, Instant, Span};
+
+use super::awaited::{Awaited, QUIET};
+use super::{FromGuest, Guest, GuestTrialError};
+use crate::packets::whole;
+
+/// How long after its time is over the applications of a trial have for what may fail.
+const LAST_WORDS: Span = Span::from_secs(1);
+/// It is asked whether it is stopped once per this many events.
+const LOOK: u64 = 1024;
+
+/// One direction of the path.
+struct Way {
+    link: Link,
+    /// Whether what arrives may differ from what was sent.
+    changes: bool,
+    /// How long a packet is on it at least.
+    least_delay: Span,
+    /// Whether something on it may answer the sender.
+    answers: bool,
+}
+
+/// One end.
+struct Side<G> {
+    guest: G,
+    /// What it has sent, at times that the world has not come to yet.
+    sent: VecDeque<(Instant, FromGuest)>,
+}
+
+/// The world of one trial.
+pub(super) struct GuestWorld<G> {
+    now: Instant,
+    /// Client and server.
+    sides: [Side<G>; 2],
+    /// Forward and reverse.
+    ways: [Way; 2],
+    awaited: Awaited,
+    writer: RecordingWriter,
+    next_id: u64,
+    /// When the trial's time is over; afterwards nothing is recorded.
+    limit: Instant,
+    is_over_time: bool,
+    /// When the trial is over, or the server is told that it is alone, if nothing moves.
+    rest: Option<Instant>,
+    events: u64,
+}
+
+/// What the world does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    Arrival(usize),
+    Departure(usize),
+    Turn(usize),
+    Rest,
+    Limit,
+}
+
+type Outcome<G> = Result<(), GuestTrialError<<G as Guest>::Error>>;
+
+impl<G: Guest> GuestWorld<G> {
+    pub(super) fn new(
+        guests: [G; 2],
+        plans: &[LinkPlan; 2],
+        seed: u64,
+        awaited: Awaited,
+        writer: RecordingWriter,
+        limit: Instant,
+    ) -> GuestWorld<G> {
+        let way = |direction: Direction| {
+            let plan = &plans[direction as usize];
+            Way {
+                link: Link::new(plan, seed, direction),
+                changes: plan.reads_packets(),
+                least_delay: plan.least_delay(),
+                answers: plan.may_answer(),
+            }
+        };
+        GuestWorld {
+            now: Instant::ZERO,
+            sides: guests.map(|guest| Side { guest, sent: VecDeque::new() }),
+            ways: [way(Direction::Forward), way(Direction::Reverse)],
+            awaited,
+            writer,
+            next_id: 1,
+            limit,
+            is_over_time: false,
+            rest: None,
+            events: 0,
+        }
+    }
+
+    /// Runs until the trial is over; false if it was stopped.
+    pub(super) fn run(
+        &mut self,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, GuestTrialError<G::Error>> {
+        for side in &mut self.sides {
+            side.guest.handle_order(Instant::ZERO, &GuestOrder::Start);
+        }
+        while let Some((at, next)) = self.next() {
+            self.now = at;
+            self.events += 1;
+            match next {
+                Next::Arrival(way) => self.deliver(way)?,
+                Next::Departure(end) => self.depart(end)?,
+                Next::Turn(end) => self.turn(end)?,
+                Next::Rest if self.awaited.server_is_alone() => {
+                    self.rest = None;
+                    self.tell(Endpoint::Server, &GuestOrder::Rest);
+                }
+                Next::Rest => return Ok(true),
+                Next::Limit if self.is_over_time => return Ok(true),
+                Next::Limit => self.run_out(),
+            }
+            if self.is_over_time && self.awaited.left.iter().all(Option::is_some) {
+                return Ok(true);
+            }
+            self.look_for_rest();
+            if self.events.is_multiple_of(LOOK) && stop() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends it: packets on the path get their verdicts.
+    pub(super) fn end(
+        mut self,
+    ) -> Result<(Awaited, Instant, RecordingWriter, u64), GuestTrialError<G::Error>> {
+        let end = self.now.min(self.limit);
+        for way in &mut self.ways {
+            for departure in way.link.drain(end) {
+                self.writer.verdict(&departure.verdict)?;
+            }
+        }
+        Ok((self.awaited, end, self.writer, 0))
+    }
+
+    fn next(&self) -> Option<(Instant, Next)> {
+        let arrivals = (0..2).map(|way| (self.ways[way].link.next_departure(), Next::Arrival(way)));
+        let departures = (0..2).map(|end| {
+            (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end))
+        });
+        let turns = (0..2).map(|end| (self.sides[end].guest.poll_at(), Next::Turn(end)));
+        let limit = if self.is_over_time { self.limit + LAST_WORDS } else { self.limit };
+        let others = [(self.rest, Next::Rest), (Some(limit), Next::Limit)];
+        let all = arrivals.chain(departures).chain(turns).chain(others);
+        all.filter_map(|(at, next)| Some((at?, next))).min()
+    }
+
+    /// A guest runs, until something that it cannot know yet may reach it.
+    fn turn(&mut self, end: usize) -> Outcome<G> {
+        let until = self.horizon(end);
+        let Side { guest, sent } = &mut self.sides[end];
+        let failed = |source| GuestTrialError::Guest { endpoint: name(end), source };
+        guest.run(self.now, until).map_err(failed)?;
+        while let Some(next) = guest.poll_sent().map_err(failed)? {
+            sent.push_back(next);
+        }
+        Ok(())
+    }
+
+    /// How far the guest at an end may run: nothing that it does not know arrives before.
+    fn horizon(&self, end: usize) -> Instant {
+        let (out, back, other) = (&self.ways[end], &self.ways[1 - end], &self.sides[1 - end]);
+        let arrival = back.link.next_departure();
+        // What it sent itself may be answered.
+        let answered = out.link.next_departure().map(|at| {
+            if out.answers { at } else { at + back.least_delay }
+        });
+        let sent = other.sent.front().map(|(at, _)| *at);
+        let others = Instant::earlier(sent, other.guest.poll_at());
+        // Of the other's link something may come back to it at once; so may a report to this end.
+        let others = others.map(|at| at + back.least_delay);
+        let clock = Instant::earlier(self.rest, Some(self.limit).filter(|_| !self.is_over_time));
+        [arrival, answered, others, clock]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or(self.now + LAST_WORDS)
+    }
+
+    /// Something that a guest has sent leaves it.
+    fn depart(&mut self, end: usize) -> Outcome<G> {
+        let Some((_, what)) = self.sides[end].sent.pop_front() else { return Ok(()) };
+        match what {
+            FromGuest::Packet(_) if self.is_over_time => {}
+            FromGuest::Packet(packet) => {
+                let id = self.next_id;
+                self.next_id += 1;
+                self.writer.left(Endpoint::BOTH[end], self.now, id, whole(&packet))?;
+                self.ways[end].link.handle_packet(self.now, Packet::new(id, packet));
+            }
+            FromGuest::Report(report) => self.heard(Endpoint::BOTH[end], report)?,
+        }
+        Ok(())
+    }
+
+    fn heard(&mut self, end: Endpoint, report: GuestReport) -> Outcome<G> {
+        let relayed = match &report {
+            GuestReport::Accepted(nth) => Some(GuestOrder::Accepted(*nth)),
+            GuestReport::Ended { nth, was_connected } => {
+                Some(GuestOrder::Ended { nth: *nth, was_connected: *was_connected })
+            }
+            _ => None,
+        };
+        if let Some(order) = relayed {
+            self.tell(end.other(), &order);
+        }
+        match report {
+            GuestReport::Failed { message, remedy } => {
+                Err(GuestTrialError::Failed { endpoint: end.name(), message, remedy })
+            }
+            GuestReport::Sampled { .. } if self.is_over_time => Ok(()),
+            GuestReport::Sampled { flow: None, sample } => Ok(self.writer.sampled(&sample)?),
+            GuestReport::Sampled { flow: Some(flow), sample } => {
+                Ok(self.writer.sampled_of(&flow, &sample)?)
+            }
+            report => {
+                self.awaited.heard(end, report);
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells an end something, as soon as it can hear it.
+    fn tell(&mut self, end: Endpoint, order: &GuestOrder) {
+        let delay = self.ways[1 - end.index()].least_delay;
+        self.sides[end.index()].guest.handle_order(self.now + delay, order);
+    }
+
+    /// Hands over what has come out of a link.
+    fn deliver(&mut self, way: usize) -> Outcome<G> {
+        let Way { link, changes, .. } = &mut self.ways[way];
+        while let Some(departure) = link.poll(self.now) {
+            let verdict = departure.verdict;
+            // A router's answer goes back to the sender.
+            let end = 1 - verdict.direction.sender().index();
+            if verdict.fate == Fate::Delivered {
+                let endpoint = Endpoint::BOTH[end];
+                if *changes {
+                    self.writer.entered(endpoint, self.now, whole(&departure.packet.bytes))?;
+                } else {
+                    self.writer.arrived(endpoint, self.now, verdict.id)?;
+                }
+                let guest = &mut self.sides[end].guest;
+                guest.handle_packet(self.now, departure.packet.bytes, !*changes);
+            }
+            self.writer.verdict(&verdict)?;
+        }
+        Ok(())
+    }
+
+    /// The time is over: calls that wait and may fail return.
+    fn run_out(&mut self) {
+        self.is_over_time = true;
+        self.rest = None;
+        for end in Endpoint::BOTH {
+            self.tell(end, &GuestOrder::RunOut);
+        }
+    }
+
+    /// Notes when the trial is over if nothing moves until then.
+    fn look_for_rest(&mut self) {
+        if self.is_over_time {
+            return;
+        }
+        let is_empty = self.ways.iter().all(|way| way.link.in_flight().next().is_none());
+        let farewell = self.awaited.farewell(is_empty);
+        let alone = (is_empty && self.awaited.server_is_alone()).then_some(QUIET);
+        self.rest = match farewell.or(alone) {
+            None => None,
+            Some(span) => self.rest.or(Some(self.now + span)),
+        };
+    }
+}
+
+fn name(end: usize) -> &'static str {
+    Endpoint::BOTH[end].name()
+}

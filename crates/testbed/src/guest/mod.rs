@@ -1,0 +1,164 @@
+//! The first program of a kernel in virtual time (`tcplab-guests`): one endpoint of a trial.
+//!
+//! It finds the host's files at its root, which it may only read, and speaks to the world outside
+//! through `/dev/tcplab`, a device of the kernel's driver.
+
+mod channel;
+mod mounts;
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+
+use serde::{Deserialize, Serialize};
+use tcplab_recording::{GuestOrder, GuestOutcome, GuestReport};
+use tcplab_scenario::Case;
+use tcplab_units::Endpoint;
+
+use self::channel::Channel;
+use crate::addresses::ADDRESSES;
+use crate::clock::Clock;
+use crate::device::{self, Attachment};
+use crate::endpoint::{Outcome, Prepared};
+use crate::flows::FlowEvent;
+use crate::launch::TrialRequest;
+use crate::sampler::{self, Looked};
+use crate::trial_state::TrialState;
+use crate::{TrialError, Tuning, sysctl, threads};
+
+/// What a guest is to do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct GuestTask {
+    /// Which end it is.
+    pub end: Endpoint,
+    /// The cell of the matrix.
+    pub case: Case,
+    /// The trial's own seed.
+    pub seed: u64,
+}
+
+/// Takes part in one trial, and waits to be ended.
+///
+/// # Errors
+/// When there is nobody to speak to; any other error is reported there.
+pub(crate) fn run() -> Result<(), TrialError> {
+    mounts::mount_all()?;
+    let channel = Arc::new(Channel::open()?);
+    channel.greet()?;
+    let task: GuestTask = channel.hear()?;
+    if let Err(error) = take_part(&task, &channel) {
+        let (message, remedy) = (error.to_string(), error.remedy());
+        channel.say(&GuestReport::Failed { message, remedy })?;
+    }
+    loop {
+        std::thread::park();
+    }
+}
+
+fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError> {
+    let GuestTask { end, case, seed } = task;
+    let end = *end;
+    let request = TrialRequest {
+        case: case.clone(),
+        seed: *seed,
+        // Of this guest alone, in its memory.
+        directory: "/tmp".into(),
+        device: None,
+        tuning: Tuning::default(),
+        snaplen: None,
+    };
+    let shared = Arc::new(TrialState::new(&request));
+    set_up(end, &shared)?;
+    let events = report_flows(&shared, channel)?;
+    let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
+    channel.say(&GuestReport::Ready)?;
+    while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
+    let clock = Clock::start();
+    obey(end, &shared, channel)?;
+    let (sockets, new_sockets) = mpsc::channel();
+    let (sampled, samples) = mpsc::channel();
+    sampler::start(clock, false, case.sampling.tcp_info, new_sockets, sampled)?;
+    report_samples(samples, channel)?;
+    let (go, start) = mpsc::channel();
+    go.send(clock).map_err(|_| TrialError::panicked())?;
+    let outcome = endpoint.run(&start, sockets)?;
+    drop(events);
+    channel.say(&GuestReport::Done(Box::new(left_by(&outcome))))?;
+    // Sockets that are open stay so until the trial is over.
+    std::mem::forget(outcome);
+    Ok(())
+}
+
+fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
+    sysctl::apply(end.name(), &shared.endpoint(end).sysctl)?;
+    device::take_loopback_up()?;
+    let address = ADDRESSES[end as usize];
+    let attachment = Attachment { name: device::NAME.into(), address, mtu: device::MTU };
+    device::attach(&attachment, false)
+}
+
+/// What the flows do is reported as it happens, until the sender that is returned is dropped.
+fn report_flows(
+    shared: &TrialState,
+    channel: &Arc<Channel>,
+) -> Result<mpsc::Sender<FlowEvent>, TrialError> {
+    let (sender, events): (_, Receiver<FlowEvent>) = mpsc::channel();
+    if let Some(flows) = &shared.flows {
+        flows.report_to(sender.clone());
+    }
+    let channel = Arc::clone(channel);
+    threads::start("the thread that reports connections", move || {
+        for event in events {
+            let _ = channel.say(&match event {
+                FlowEvent::Accepted(nth) => GuestReport::Accepted(nth),
+                FlowEvent::Ended { nth, was_connected } => {
+                    GuestReport::Ended { nth, was_connected }
+                }
+            });
+        }
+    })?;
+    Ok(sender)
+}
+
+fn report_samples(samples: Receiver<Looked>, channel: &Arc<Channel>) -> Result<(), TrialError> {
+    let channel = Arc::clone(channel);
+    threads::start("the thread that reports samples", move || {
+        for (flow, sample) in samples {
+            let flow = flow.map(|flow| flow.to_string());
+            let _ = channel.say(&GuestReport::Sampled { flow, sample });
+        }
+    })?;
+    Ok(())
+}
+
+/// Does what the world outside says, in a thread of its own.
+fn obey(end: Endpoint, shared: &Arc<TrialState>, channel: &Arc<Channel>) -> Result<(), TrialError> {
+    let (shared, channel) = (Arc::clone(shared), Arc::clone(channel));
+    let other = end.other();
+    threads::start("the thread that hears orders", move || {
+        while let Ok(order) = channel.hear() {
+            match order {
+                GuestOrder::Start => {}
+                GuestOrder::Rest => shared.rest(),
+                GuestOrder::RunOut => {
+                    shared.run_out();
+                }
+                GuestOrder::Accepted(nth) => shared.flows.iter().for_each(|it| it.heard_accepted(nth)),
+                GuestOrder::Ended { nth, was_connected } => {
+                    shared.flows.iter().for_each(|it| it.heard_ended(other, nth, was_connected));
+                }
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn left_by(outcome: &Outcome) -> GuestOutcome {
+    GuestOutcome {
+        report: outcome.report.clone(),
+        connections: outcome.connections.clone(),
+        record: outcome.record.clone(),
+        device_drops: outcome.device_drops,
+        load: outcome.load.clone(),
+        served: outcome.served,
+    }
+}
